@@ -1,0 +1,2 @@
+//! The `costate` command.
+fn main() {}

@@ -1,0 +1,195 @@
+//! The one error type. Every message names the quantity, where it is, and what to do next.
+
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong, in sentences that name the quantity, the place and the remedy.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that nothing here bears: a model, parameter, column, key, method.
+    #[error("there is no {kind} `{name}`{}; {}", in_context(.context), suggestion(.nearest, .known))]
+    UnknownName {
+        /// What kind of thing was asked for, e.g. `parameter`.
+        kind: &'static str,
+        /// The name as given.
+        name: String,
+        /// Where it was looked for, e.g. ``model `pendulum` ``; may be empty.
+        context: String,
+        /// The known name that is nearest in spelling, if any is near.
+        nearest: Option<String>,
+        /// All names that would have been accepted.
+        known: Vec<String>,
+    },
+
+    /// A value that cannot be used.
+    #[error("{what}: {problem}; {remedy}")]
+    Invalid {
+        /// The quantity, e.g. ``parameter `c_E1` ``.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+
+    /// A data or problem file whose content cannot be used.
+    #[error("{}{}: {problem}; {remedy}", .path.display(), line_number(.line))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, where known.
+        line: Option<u64>,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+
+    /// The operating system refused a file or folder.
+    #[error("cannot {action} {}: {reason}; {remedy}", .path.display())]
+    Io {
+        /// `read`, `write`, `create` ...
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+
+    /// Newton's iteration of one time step did not converge.
+    #[error(
+        "Newton's iteration did not converge at t = {time} s (step {step}, h = {step_size} s): after {iterations} \
+         iterations the residual is {residual:.3e}, worst in the equation of {equation}; take a smaller step, or check \
+         the model and its parameters near this time"
+    )]
+    NewtonFailed {
+        /// Time at the end of the step, s.
+        time: f64,
+        /// Number of the step, from 1.
+        step: usize,
+        /// Step size, s.
+        step_size: f64,
+        /// Iterations taken.
+        iterations: usize,
+        /// Largest residual.
+        residual: f64,
+        /// Name of the equation with the largest residual.
+        equation: String,
+    },
+
+    /// A value became infinite or not a number.
+    #[error(
+        "{quantity} is {value} at t = {time} s (step {step}); the model overflows or divides by zero there: check its \
+         parameters, or take a smaller step"
+    )]
+    NotFinite {
+        /// What is not finite, by name.
+        quantity: String,
+        /// `NaN`, `inf` or `-inf`.
+        value: f64,
+        /// Time, s.
+        time: f64,
+        /// Number of the step, 0 for the start.
+        step: usize,
+    },
+
+    /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
+    #[error("the equations of motion are singular at t = {time} s: {reason}; {remedy}")]
+    Singular {
+        /// Time, s.
+        time: f64,
+        /// Which constraint rows are redundant, or which coordinates have neither mass nor constraint, by name.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+
+    /// The initial state does not satisfy the constraints.
+    #[error(
+        "the initial state violates the constraints: {violations}; correct the initial positions and velocities, or ask \
+         for a projection of the start"
+    )]
+    InconsistentStart {
+        /// Each violated row: name, level and residual.
+        violations: String,
+    },
+
+    /// An optimisation cannot start or go on.
+    #[error("{method}: {problem}; {remedy}")]
+    Optimiser {
+        /// The method's name.
+        method: String,
+        /// What happened.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl Error {
+    /// A value that cannot be used: what, why, and the remedy.
+    pub fn invalid(what: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Invalid { what: what.into(), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A file with unusable content; `line` counts from 1.
+    pub fn file(path: &Path, line: Option<u64>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::File { path: path.to_path_buf(), line, problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The operating system refused.
+    pub fn io(action: &'static str, path: &Path, reason: impl ToString, remedy: impl Into<String>) -> Self {
+        Error::Io { action, path: path.to_path_buf(), reason: reason.to_string(), remedy: remedy.into() }
+    }
+
+    /// An unknown name, with the nearest known one looked up (case-insensitively; `-` and `_` count as equal).
+    pub fn unknown<S: AsRef<str>>(
+        kind: &'static str,
+        name: &str,
+        context: impl Into<String>,
+        known: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(|s| s.as_ref().to_string()).collect();
+        let plain = |s: &str| s.to_lowercase().replace('-', "_");
+        let nearest = known
+            .iter()
+            .map(|k| (strsim::normalized_damerau_levenshtein(&plain(k), &plain(name)), k))
+            .filter(|(similarity, _)| *similarity > 0.4)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, k)| k.clone());
+        Error::UnknownName { kind, name: name.to_string(), context: context.into(), nearest, known }
+    }
+
+    /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
+    /// steps.
+    pub fn is_simulation_failure(&self) -> bool {
+        matches!(
+            self,
+            Error::NewtonFailed { .. }
+                | Error::NotFinite { .. }
+                | Error::Singular { .. }
+                | Error::InconsistentStart { .. }
+        )
+    }
+}
+
+fn in_context(context: &str) -> String {
+    if context.is_empty() { String::new() } else { format!(" in {context}") }
+}
+
+fn line_number(line: &Option<u64>) -> String {
+    line.map(|l| format!(", line {l}")).unwrap_or_default()
+}
+
+fn suggestion(nearest: &Option<String>, known: &[String]) -> String {
+    match nearest {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if known.is_empty() => "none is defined".to_string(),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
