@@ -1,0 +1,137 @@
+//! ½ Σ_i η_i Σ_k ((y_k(t_i) - ȳ_k(t_i)) / σ_k)², against a reference at every time of the grid or at every s-th.
+
+use super::{Cost, CostEvaluator, Quadrature, Sample};
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+use crate::system::StateVector;
+
+/// A measured (or simulated) output over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// Place of the output in the signature.
+    pub output: usize,
+    /// One value a sample.
+    pub values: Vec<f64>,
+    /// Residuals are divided by this (for example the standard deviation of the noise), in the output's unit; 1 for none.
+    pub deviation: f64,
+}
+
+/// The least-squares cost of outputs against references.
+#[derive(Debug, Clone)]
+pub struct LeastSquares {
+    references: Vec<Reference>,
+    substeps: usize,
+    /// η of each sample.
+    weights: Vec<f64>,
+}
+
+impl LeastSquares {
+    /// `times`: the times of the samples; the simulation takes `substeps` steps between two of them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is nothing to compare, lengths differ, a value is not finite or a deviation not positive.
+    pub fn new(times: &[f64], references: Vec<Reference>, substeps: usize, quadrature: Quadrature) -> Result<Self> {
+        let what = "the least-squares cost";
+        if references.is_empty() || times.is_empty() {
+            return Err(Error::invalid(what, "there is no output to compare", "name at least one output with data"));
+        }
+        if substeps == 0 {
+            return Err(Error::invalid(what, "there are 0 substeps between two samples", "use at least 1"));
+        }
+        for reference in &references {
+            let output = format!("the reference of output {}", reference.output);
+            if reference.values.len() != times.len() {
+                let problem = format!("it has {} values for {} times", reference.values.len(), times.len());
+                return Err(Error::invalid(output, problem, "give one value a time"));
+            }
+            if let Some(i) = reference.values.iter().position(|value| !value.is_finite()) {
+                let problem = format!("its value at t = {} s is {}", times[i], reference.values[i]);
+                return Err(Error::invalid(output, problem, "remove the sample or correct it"));
+            }
+            if !(reference.deviation.is_finite() && reference.deviation > 0.0) {
+                let problem = format!("its residuals cannot be divided by {}", reference.deviation);
+                return Err(Error::invalid(output, problem, "give a positive deviation"));
+            }
+        }
+        let weights = (0..times.len())
+            .map(|i| {
+                let before = if i > 0 { times[i] - times[i - 1] } else { 0.0 };
+                let after = times.get(i + 1).map_or(0.0, |next| next - times[i]);
+                quadrature.weight(before, after)
+            })
+            .collect();
+        Ok(LeastSquares { references, substeps, weights })
+    }
+
+    /// What is compared.
+    pub fn references(&self) -> &[Reference] {
+        &self.references
+    }
+
+    /// Steps of the simulation between two samples.
+    pub fn substeps(&self) -> usize {
+        self.substeps
+    }
+
+    /// The weight η of each sample.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+}
+
+impl Cost for LeastSquares {
+    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
+        let samples = self.weights.len();
+        if (times.len() - 1) / self.substeps + 1 != samples || (times.len() - 1) % self.substeps != 0 {
+            let problem = format!(
+                "{samples} samples with {} substeps do not cover the {} steps of the time grid",
+                self.substeps,
+                times.len() - 1
+            );
+            return Err(Error::invalid("the least-squares cost", problem, "let the grid follow the samples"));
+        }
+        match self.references.iter().find(|r| r.output >= signature.outputs.len()) {
+            Some(r) => {
+                let problem = format!("there is no output {} in {}", r.output, signature.place());
+                Err(Error::invalid("the least-squares cost", problem, "use a place from its signature"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn evaluator(&self, _signature: &Signature) -> Box<dyn CostEvaluator + '_> {
+        Box::new(Evaluator { cost: self })
+    }
+
+    fn as_least_squares(&self) -> Option<&LeastSquares> {
+        Some(self)
+    }
+}
+
+struct Evaluator<'c> {
+    cost: &'c LeastSquares,
+}
+
+impl CostEvaluator for Evaluator<'_> {
+    fn concerns(&self, index: usize, _last: usize) -> bool {
+        self.cost.substeps == 1 || index % self.cost.substeps == 0
+    }
+
+    fn value(&mut self, sample: &Sample<'_>) -> f64 {
+        let i = sample.index / self.cost.substeps;
+        let mut sum = 0.0;
+        for reference in &self.cost.references {
+            let residual = (sample.y[reference.output] - reference.values[i]) / reference.deviation;
+            sum += residual * residual;
+        }
+        0.5 * self.cost.weights[i] * sum
+    }
+
+    fn gradient(&mut self, sample: &Sample<'_>, _state: &mut StateVector, y: &mut [f64]) {
+        let i = sample.index / self.cost.substeps;
+        for reference in &self.cost.references {
+            let residual = sample.y[reference.output] - reference.values[i];
+            y[reference.output] += self.cost.weights[i] * residual / (reference.deviation * reference.deviation);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What is minimised: J = Σ_i η_i g(t_i, x_i, y_i, u) + S(x_N), behind object-safe traits in plain `f64`.
+
+mod least_squares;
+
+pub use least_squares::{LeastSquares, Reference};
+
+use crate::error::Result;
+use crate::signature::Signature;
+use crate::system::{OutputPoint, StateVector};
+
+/// The weights η_i of a sum over the time grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quadrature {
+    /// η_i = h_{i+1}, and η_N = 0 (Lauss 2018, eq. (4)).
+    #[default]
+    Rectangle,
+    /// Half the sum of the steps on both sides: second order.
+    Trapezoid,
+    /// η_i = 1: the plain sum of statistics.
+    Unit,
+}
+
+impl Quadrature {
+    /// Weight of a time with a step `before` it and a step `after` it (zero where there is none).
+    pub fn weight(self, before: f64, after: f64) -> f64 {
+        match self {
+            Quadrature::Rectangle => after,
+            Quadrature::Trapezoid => 0.5 * (before + after),
+            Quadrature::Unit => 1.0,
+        }
+    }
+}
+
+/// One time of a simulation, as a cost sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<'a> {
+    /// Number of the time, from 0.
+    pub index: usize,
+    /// Number of the last time.
+    pub last: usize,
+    /// Step before this time (0 at the start), s.
+    pub before: f64,
+    /// Step after this time (0 at the end), s.
+    pub after: f64,
+    /// The state.
+    pub x: OutputPoint<'a>,
+    /// The outputs.
+    pub y: &'a [f64],
+    /// The parameters.
+    pub u: &'a [f64],
+}
+
+/// A cost function. Shared between threads; the work is done by its evaluators.
+pub trait Cost: Send + Sync {
+    /// Fits the cost to a system and a time grid.
+    ///
+    /// # Errors
+    /// If they do not go together.
+    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()>;
+
+    /// A workspace for one thread.
+    fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_>;
+
+    /// The least-squares structure, if it has one.
+    fn as_least_squares(&self) -> Option<&LeastSquares> {
+        None
+    }
+}
+
+/// A workspace for one cost function and one thread; no allocation after its construction.
+pub trait CostEvaluator {
+    /// Whether the cost takes part at this time at all.
+    fn concerns(&self, index: usize, last: usize) -> bool {
+        let _ = (index, last);
+        true
+    }
+
+    /// Contribution of one time to J.
+    fn value(&mut self, sample: &Sample<'_>) -> f64;
+
+    /// Adds the derivative of [`CostEvaluator::value`] by the state and the parameters to `state`, by the outputs to `y`.
+    fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]);
+}

@@ -1,0 +1,78 @@
+//! The dense blocks of the linearised equations, one direction at a time.
+//!
+//! This knows nothing of structure and shared seeds: it is the slow, plain way, for reports, and what the fast one is
+//! checked against.
+
+use crate::model::{Matrix, Model};
+use crate::number::Jet;
+use crate::system::{Blocks, Point};
+
+type Dual = Jet<f64, 1>;
+type Nested = Jet<Dual, 1>;
+
+pub(super) fn evaluate<M: Model>(model: &M, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+    let (n, m, p) = (x.q.len(), x.lambda.len(), u.len());
+    let constants = |values: &[f64]| values.iter().map(|&value| Dual::from(value)).collect::<Vec<_>>();
+    let (mut q, mut v, mut u_jets) = (constants(x.q), constants(x.v), constants(u));
+    let (w, t) = (constants(x.w), Dual::from(x.t));
+    let inertia = |q: &[Dual], u: &[Dual]| {
+        let mut mass = Matrix::filled(n, n, Dual::from(0.0));
+        model.mass(q, u, &mut mass);
+        (0..n).map(|i| (0..n).map(|j| mass[(i, j)] * x.a[j]).sum::<Dual>().eps[0]).collect::<Vec<_>>()
+    };
+    let force = |q: &[Dual], v: &[Dual], u: &[Dual]| {
+        let mut force = vec![Dual::from(0.0); n];
+        model.force(t, q, v, &w, u, &mut force);
+        force.into_iter().map(|jet| jet.eps[0]).collect::<Vec<_>>()
+    };
+    let column = |matrix: &mut Matrix<f64>, j: usize, values: &[f64]| {
+        values.iter().enumerate().for_each(|(i, value)| matrix[(i, j)] = *value);
+    };
+    blocks.mass.fill(0.0);
+    model.mass(x.q, u, &mut blocks.mass);
+    for j in 0..n {
+        q[j].eps[0] = 1.0;
+        column(&mut blocks.inertia_by_position, j, &inertia(&q, &u_jets));
+        column(&mut blocks.force_by_position, j, &force(&q, &v, &u_jets));
+        q[j].eps[0] = 0.0;
+        v[j].eps[0] = 1.0;
+        column(&mut blocks.force_by_velocity, j, &force(&q, &v, &u_jets));
+        v[j].eps[0] = 0.0;
+    }
+    for k in 0..p {
+        u_jets[k].eps[0] = 1.0;
+        column(&mut blocks.inertia_by_parameter, k, &inertia(&q, &u_jets));
+        column(&mut blocks.force_by_parameter, k, &force(&q, &v, &u_jets));
+        u_jets[k].eps[0] = 0.0;
+    }
+    if m == 0 {
+        return;
+    }
+    let nested = |values: &[f64]| values.iter().map(|&value| Nested::from(value)).collect::<Vec<_>>();
+    let (mut q, mut u) = (nested(x.q), nested(u));
+    let mut c = vec![Nested::from(0.0); m];
+    for j in 0..n {
+        for inner in 0..n + p {
+            q[j].eps[0].re = 1.0;
+            let jet = if inner < n { &mut q[inner] } else { &mut u[inner - n] };
+            jet.re.eps[0] = 1.0;
+            c.fill(Nested::from(0.0));
+            model.constraint(Nested::from(x.t), &q, &u, &mut c);
+            let jet = if inner < n { &mut q[inner] } else { &mut u[inner - n] };
+            jet.re.eps[0] = 0.0;
+            q[j].eps[0].re = 0.0;
+            let slope = c.iter().zip(x.lambda).map(|(c, lambda)| lambda * c.eps[0].eps[0]).sum();
+            if inner < n {
+                blocks.constraint_force_by_position[(j, inner)] = slope;
+            } else {
+                blocks.constraint_force_by_parameter[(j, inner - n)] = slope;
+            }
+            for (row, c) in c.iter().enumerate() {
+                blocks.constraint_by_position[(row, j)] = c.eps[0].re;
+                if inner >= n {
+                    blocks.constraint_by_parameter[(row, inner - n)] = c.re.eps[0];
+                }
+            }
+        }
+    }
+}

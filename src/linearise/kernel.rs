@@ -1,0 +1,342 @@
+//! Evaluation of a model's functions on [`Jet`]s of a fixed width, with the seeds that a plan asks for.
+
+use super::structure::{Structure, groups, state_of};
+use crate::model::{Matrix, Model, State};
+use crate::number::Jet;
+use crate::system::{OutputPoint, Point, Weights};
+
+/// The part of the argument that a seed belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Position,
+    Velocity,
+    Acceleration,
+    Parameter,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Seed {
+    target: Target,
+    index: usize,
+    lane: usize,
+}
+
+/// One derivative to be read off: of `row`, in `lane`, to be put at `destination`.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    row: u32,
+    lane: u32,
+    destination: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Chunk {
+    seeds: Vec<Seed>,
+    entries: Vec<Entry>,
+}
+
+/// Which derivatives one kernel computes, in how many passes.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    width: usize,
+    chunks: Vec<Chunk>,
+}
+
+const WIDTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+const WIDEST: usize = 8;
+
+impl Plan {
+    /// `rows`: the variables of each row; `seeds_of(variable)`: what moves with it; `destination(row, variable)`.
+    fn new(
+        rows: &[Vec<usize>],
+        variables: usize,
+        seeds_of: impl Fn(usize) -> Vec<(Target, usize)>,
+        destination: impl Fn(usize, usize) -> usize,
+    ) -> Self {
+        let (group_of, count) = groups(rows, variables);
+        let passes = count.div_ceil(WIDEST).max(1);
+        let needed = count.div_ceil(passes).max(1);
+        let width = WIDTHS.into_iter().find(|&w| w >= needed).unwrap_or(WIDEST);
+        let mut chunks = vec![Chunk::default(); passes];
+        for (variable, group) in group_of.iter().enumerate() {
+            let Some(group) = group else { continue };
+            let (chunk, lane) = (&mut chunks[group / width], group % width);
+            chunk.seeds.extend(seeds_of(variable).into_iter().map(|(target, index)| Seed { target, index, lane }));
+        }
+        for (row, list) in rows.iter().enumerate() {
+            for &variable in list {
+                let Some(group) = group_of[variable] else { continue };
+                let destination = destination(row, variable) as u32;
+                let entry = Entry { row: row as u32, lane: (group % width) as u32, destination };
+                chunks[group / width].entries.push(entry);
+            }
+        }
+        Plan { width, chunks }
+    }
+
+    /// The matrix of Newton's iteration: the unknown acceleration j moves q_j, v_j and a_j. `stride` is its row length.
+    pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> Self {
+        let mut rows = vec![Vec::new(); n];
+        for (row, variables) in rows.iter_mut().enumerate() {
+            variables.extend(structure.force[row].iter().filter(|&&i| i < 2 * n).map(|i| i % n));
+            if structure.mass_by_position {
+                variables.extend(structure.inertia[row].iter().filter(|&&i| i < n));
+                variables.extend(structure.mass.iter().filter(|entry| entry.0 == row).map(|entry| entry.1));
+            }
+            variables.sort_unstable();
+            variables.dedup();
+        }
+        let seeds = |j| vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)];
+        Plan::new(&rows, n, seeds, |row, j| row * stride + j)
+    }
+
+    /// All derivatives by q, v and u; the destinations number the entries. Returns them as (row, variable), too.
+    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, Vec<(usize, usize)>) {
+        let rows: Vec<Vec<usize>> = (0..n)
+            .map(|row| {
+                let mut variables = structure.force[row].clone();
+                variables.extend(&structure.inertia[row]);
+                variables.sort_unstable();
+                variables.dedup();
+                variables
+            })
+            .collect();
+        let entries: Vec<(usize, usize)> =
+            rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
+        let seeds = |variable: usize| match variable {
+            i if i < n => vec![(Target::Position, i)],
+            i if i < 2 * n => vec![(Target::Velocity, i - n)],
+            i => vec![(Target::Parameter, i - 2 * n)],
+        };
+        // rows are sorted lists, so an entry's number is found by search
+        let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
+        (Plan::new(&rows, 2 * n + p, seeds, number), entries)
+    }
+
+    /// All derivatives of the outputs; variables as in [`Structure::output`].
+    pub(crate) fn output(structure: &Structure, variables: usize) -> (Self, Vec<(usize, usize)>) {
+        let rows = &structure.output;
+        let entries: Vec<(usize, usize)> =
+            rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
+        let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
+        // the target is not used: outputs keep all their variables in one array
+        (Plan::new(rows, variables, |i| vec![(Target::Position, i)], number), entries)
+    }
+}
+
+/// Evaluates Q and M a with derivatives.
+pub(crate) trait ForceKernel {
+    fn set_parameters(&mut self, u: &[f64]);
+
+    /// `dynamics` = [M a] - Q, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
+    /// brackets is there if the kernel was made `with_mass`; `mass` then takes the values of M's entries.
+    fn evaluate(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        derivatives: &mut [f64],
+        mass: &mut [f64],
+    );
+}
+
+struct JetForces<'m, M, const W: usize> {
+    model: &'m M,
+    plan: Plan,
+    with_mass: bool,
+    mass_entries: &'m [(usize, usize)],
+    q: Vec<Jet<f64, W>>,
+    v: Vec<Jet<f64, W>>,
+    a: Vec<Jet<f64, W>>,
+    w: Vec<Jet<f64, W>>,
+    u: Vec<Jet<f64, W>>,
+    force: Vec<Jet<f64, W>>,
+    mass: Matrix<Jet<f64, W>>,
+    /// Weights of the seeds that are in place (only with a single pass).
+    seeded: Option<Weights>,
+}
+
+fn zeros<const W: usize>(count: usize) -> Vec<Jet<f64, W>> {
+    vec![Jet { re: 0.0, eps: [0.0; W] }; count]
+}
+
+fn set_values<const W: usize>(jets: &mut [Jet<f64, W>], values: &[f64]) {
+    for (jet, value) in jets.iter_mut().zip(values) {
+        jet.re = *value;
+    }
+}
+
+/// Numbers of coordinates, inputs and parameters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    pub n: usize,
+    pub m: usize,
+    pub p: usize,
+    pub inputs: usize,
+    pub outputs: usize,
+}
+
+/// Makes the kernel of the width that the plan asks for.
+macro_rules! of_width {
+    ($width:expr, $kernel:ident, ($($argument:expr),*)) => {
+        match $width {
+            1 => Box::new($kernel::<M, 1>::new($($argument),*)),
+            2 => Box::new($kernel::<M, 2>::new($($argument),*)),
+            3 => Box::new($kernel::<M, 3>::new($($argument),*)),
+            4 => Box::new($kernel::<M, 4>::new($($argument),*)),
+            6 => Box::new($kernel::<M, 6>::new($($argument),*)),
+            _ => Box::new($kernel::<M, 8>::new($($argument),*)),
+        }
+    };
+}
+pub(super) use of_width;
+
+pub(crate) fn force_kernel<'m, M: Model>(
+    model: &'m M,
+    sizes: Sizes,
+    plan: Plan,
+    mass_entries: &'m [(usize, usize)],
+    with_mass: bool,
+) -> Box<dyn ForceKernel + 'm> {
+    of_width!(plan.width, JetForces, (model, sizes, plan, mass_entries, with_mass))
+}
+
+impl<'m, M: Model, const W: usize> JetForces<'m, M, W> {
+    fn new(model: &'m M, sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
+        let Sizes { n, p, inputs, .. } = sizes;
+        let size_of_mass = if with_mass { n } else { 0 };
+        JetForces {
+            model,
+            plan,
+            with_mass,
+            mass_entries,
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            w: zeros(inputs),
+            u: zeros(p),
+            force: zeros(n),
+            mass: Matrix::filled(size_of_mass, size_of_mass, Jet { re: 0.0, eps: [0.0; W] }),
+            seeded: None,
+        }
+    }
+
+    fn seed(&mut self, chunk: usize, weights: Weights) {
+        for jet in self.q.iter_mut().chain(&mut self.v).chain(&mut self.a).chain(&mut self.u) {
+            jet.eps = [0.0; W];
+        }
+        for seed in &self.plan.chunks[chunk].seeds {
+            let (jet, weight) = match seed.target {
+                Target::Position => (&mut self.q[seed.index], weights.position),
+                Target::Velocity => (&mut self.v[seed.index], weights.velocity),
+                Target::Acceleration => (&mut self.a[seed.index], weights.acceleration),
+                Target::Parameter => (&mut self.u[seed.index], 1.0),
+            };
+            jet.eps[seed.lane] = weight;
+        }
+    }
+}
+
+impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        set_values(&mut self.u, u);
+    }
+
+    fn evaluate(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        derivatives: &mut [f64],
+        mass: &mut [f64],
+    ) {
+        set_values(&mut self.q, x.q);
+        set_values(&mut self.v, x.v);
+        set_values(&mut self.w, x.w);
+        if self.with_mass {
+            set_values(&mut self.a, x.a);
+        }
+        let t = Jet { re: x.t, eps: [0.0; W] };
+        let single = self.plan.chunks.len() == 1;
+        for chunk in 0..self.plan.chunks.len() {
+            if !single || self.seeded != Some(weights) {
+                self.seed(chunk, weights);
+                self.seeded = single.then_some(weights);
+            }
+            self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
+            self.model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            if self.with_mass {
+                self.mass.fill(Jet { re: 0.0, eps: [0.0; W] });
+                self.model.mass(&self.q, &self.u, &mut self.mass);
+                for (place, &(row, column)) in self.mass_entries.iter().enumerate() {
+                    let entry = self.mass[(row, column)];
+                    mass[place] = entry.re;
+                    self.force[row] -= entry * self.a[column];
+                }
+            }
+            if chunk == 0 {
+                for (value, force) in dynamics.iter_mut().zip(&self.force) {
+                    *value = -force.re;
+                }
+            }
+            for entry in &self.plan.chunks[chunk].entries {
+                derivatives[entry.destination as usize] -= self.force[entry.row as usize].eps[entry.lane as usize];
+            }
+        }
+    }
+}
+
+/// Evaluates the outputs with derivatives.
+pub(crate) trait OutputKernel {
+    fn set_parameters(&mut self, u: &[f64]);
+    /// Derivatives at the plan's destinations.
+    fn evaluate(&mut self, x: &OutputPoint<'_>, derivatives: &mut [f64]);
+}
+
+struct JetOutputs<'m, M, const W: usize> {
+    model: &'m M,
+    plan: Plan,
+    sizes: Sizes,
+    /// q, v, a, a_scheme, lambda, u
+    x: Vec<Jet<f64, W>>,
+    w: Vec<Jet<f64, W>>,
+    y: Vec<Jet<f64, W>>,
+}
+
+pub(crate) fn output_kernel<'m, M: Model>(model: &'m M, sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel + 'm> {
+    of_width!(plan.width, JetOutputs, (model, sizes, plan))
+}
+
+impl<'m, M: Model, const W: usize> JetOutputs<'m, M, W> {
+    fn new(model: &'m M, sizes: Sizes, plan: Plan) -> Self {
+        let Sizes { n, m, p, inputs, outputs } = sizes;
+        JetOutputs { model, plan, sizes, x: zeros(4 * n + m + p), w: zeros(inputs), y: zeros(outputs) }
+    }
+}
+
+impl<M: Model, const W: usize> OutputKernel for JetOutputs<'_, M, W> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        let Sizes { n, m, .. } = self.sizes;
+        set_values(&mut self.x[4 * n + m..], u);
+    }
+
+    fn evaluate(&mut self, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
+        let Sizes { n, m, .. } = self.sizes;
+        for (part, values) in [x.q, x.v, x.a, x.a_scheme].into_iter().enumerate() {
+            set_values(&mut self.x[part * n..(part + 1) * n], values);
+        }
+        set_values(&mut self.x[4 * n..4 * n + m], x.lambda);
+        set_values(&mut self.w, x.w);
+        let t = Jet { re: x.t, eps: [0.0; W] };
+        for chunk in &self.plan.chunks {
+            self.x.iter_mut().for_each(|jet| jet.eps = [0.0; W]);
+            chunk.seeds.iter().for_each(|seed| self.x[seed.index].eps[seed.lane] = 1.0);
+            self.y.fill(Jet { re: 0.0, eps: [0.0; W] });
+            let state = State { w: &self.w, ..state_of(&self.x, n, m) };
+            self.model.output(t, &state, &self.x[4 * n + m..], &mut self.y);
+            for entry in &chunk.entries {
+                derivatives[entry.destination as usize] = self.y[entry.row as usize].eps[entry.lane as usize];
+            }
+        }
+    }
+}

@@ -1,0 +1,553 @@
+//! From a [`Model`] to a [`System`]: values and exact derivatives by dual numbers, with dense matrices.
+//!
+//! Which variable enters which equation is found once; variables that touch different equations share a derivative
+//! direction, constant matrices are computed once a parameter vector.
+
+mod blocks;
+mod constraint;
+mod cost;
+mod dense_lu;
+mod kernel;
+mod structure;
+
+pub use cost::{CostFunction, Differentiated};
+
+use crate::error::Result;
+use crate::model::{Matrix, Model, State};
+use crate::number::Jet;
+use crate::signature::Signature;
+use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
+use constraint::{ConstraintKernel, Direction, constraint_kernel, time_derivative};
+use dense_lu::DenseLu;
+use kernel::{ForceKernel, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
+use structure::{Structure, probe};
+
+/// A plain model behind the waist.
+pub struct Plain<M> {
+    model: M,
+    signature: Signature,
+    sizes: Sizes,
+    structure: Structure,
+}
+
+impl<M: Model> Plain<M> {
+    /// Checks the model's signature and finds its structure.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] if the signature contradicts itself.
+    pub fn new(model: M) -> Result<Self> {
+        let signature = model.signature();
+        signature.validate()?;
+        let sizes = Sizes {
+            n: signature.coordinates.len(),
+            m: signature.constraints.len(),
+            p: signature.parameters.len(),
+            inputs: signature.inputs.len(),
+            outputs: signature.outputs.len(),
+        };
+        let structure = Structure::find(&model, &signature);
+        Ok(Plain { model, signature, sizes, structure })
+    }
+
+    /// The model itself.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+}
+
+impl<M: Model> System for Plain<M> {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        Box::new(PlainEvaluator::new(self))
+    }
+}
+
+/// Derivatives at one point, as lists of entries.
+struct PlainEvaluator<'s, M> {
+    system: &'s Plain<M>,
+    u: Vec<f64>,
+    /// Values of M's entries, in the order of the structure's list.
+    mass: Vec<f64>,
+    newton: Box<dyn ForceKernel + 's>,
+    full: Box<dyn ForceKernel + 's>,
+    /// (row, variable) of each value of `full_values`.
+    full_entries: Vec<(usize, usize)>,
+    full_values: Vec<f64>,
+    curved: Option<Box<dyn ConstraintKernel + 's>>,
+    curved_full: Option<Box<dyn ConstraintKernel + 's>>,
+    outputs: Box<dyn OutputKernel + 's>,
+    output_entries: Vec<(usize, usize)>,
+    output_values: Vec<f64>,
+    output_is_current: bool,
+    /// C_q, m x n.
+    constraint_jacobian: Vec<f64>,
+    /// d(C_qᵀ λ)/d(q, u), n x (n + p), and dC/du, m x p: from the last `linearise`.
+    constraint_force_slope: Vec<f64>,
+    constraint_by_parameter: Vec<f64>,
+    /// K without what changes from point to point, for `template_weights`.
+    template: Vec<f64>,
+    template_weights: Option<Weights>,
+    lu: DenseLu,
+    dynamics_scratch: Vec<f64>,
+    mass_matrix: Matrix<f64>,
+}
+
+impl<'s, M: Model> PlainEvaluator<'s, M> {
+    fn new(system: &'s Plain<M>) -> Self {
+        let Plain { model, structure, sizes, .. } = system;
+        let Sizes { n, m, p, outputs: _, .. } = *sizes;
+        let size = n + m;
+        let newton_plan = Plan::newton(structure, n, size);
+        let (full_plan, full_entries) = Plan::full(structure, n, p);
+        let (output_plan, output_entries) = Plan::output(structure, 4 * n + m + p);
+        let with_mass = structure.mass_by_position || structure.mass_by_parameter;
+        let curved = (!structure.curved_coordinates.is_empty())
+            .then(|| constraint_kernel(model, *sizes, structure.curved_coordinates.clone()));
+        let mut variables = structure.curved_or_parametric.clone();
+        variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
+        let curved_full = (!variables.is_empty()).then(|| constraint_kernel(model, *sizes, variables));
+        PlainEvaluator {
+            system,
+            u: vec![0.0; p],
+            mass: vec![0.0; structure.mass.len()],
+            newton: force_kernel(model, *sizes, newton_plan, &structure.mass, structure.mass_by_position),
+            full: force_kernel(model, *sizes, full_plan, &structure.mass, with_mass),
+            full_values: vec![0.0; full_entries.len()],
+            full_entries,
+            curved,
+            curved_full,
+            outputs: output_kernel(model, *sizes, output_plan),
+            output_values: vec![0.0; output_entries.len()],
+            output_entries,
+            output_is_current: false,
+            constraint_jacobian: vec![0.0; m * n],
+            constraint_force_slope: vec![0.0; n * (n + p)],
+            constraint_by_parameter: vec![0.0; m * p],
+            template: vec![0.0; size * size],
+            template_weights: None,
+            lu: DenseLu::new(size),
+            dynamics_scratch: vec![0.0; n],
+            mass_matrix: Matrix::filled(n, n, 0.0),
+        }
+    }
+
+    /// Takes the entries of M at `q`.
+    fn update_mass(&mut self, q: &[f64]) {
+        self.mass_matrix.fill(0.0);
+        self.system.model.mass(q, &self.u, &mut self.mass_matrix);
+        for (value, &place) in self.mass.iter_mut().zip(&self.system.structure.mass) {
+            *value = self.mass_matrix[place];
+        }
+    }
+
+    /// Adds `scale` M a with the cached entries of M.
+    fn add_inertia(&self, scale: f64, a: &[f64], force: &mut [f64]) {
+        for (&(row, column), value) in self.system.structure.mass.iter().zip(&self.mass) {
+            force[row] += scale * value * a[column];
+        }
+    }
+
+    /// Adds C_qᵀ λ.
+    fn add_constraint_force(&self, lambda: &[f64], force: &mut [f64]) {
+        let n = self.system.sizes.n;
+        for &(row, j) in &self.system.structure.constraint {
+            force[j] += self.constraint_jacobian[row * n + j] * lambda[row];
+        }
+    }
+
+    /// The part of K that does not change from point to point.
+    fn prepare_template(&mut self, weights: Weights) {
+        if self.template_weights == Some(weights) {
+            return;
+        }
+        let Sizes { n, m, .. } = self.system.sizes;
+        let size = n + m;
+        self.template.fill(0.0);
+        if !self.system.structure.mass_by_position {
+            for (&(row, column), value) in self.system.structure.mass.iter().zip(&self.mass) {
+                self.template[row * size + column] += weights.acceleration * value;
+            }
+        }
+        for &(row, j) in &self.system.structure.constraint {
+            let value = self.constraint_jacobian[row * n + j];
+            self.template[j * size + n + row] = value;
+            self.template[(n + row) * size + j] = value;
+        }
+        self.template_weights = Some(weights);
+    }
+
+    /// Updates the columns of C_q that change, and fills C; adds J_C times the weight of positions to K if asked.
+    fn curve(&mut self, x: &Point<'_>, position_weight: Option<f64>, constraint: &mut [f64]) {
+        let Sizes { n, m, .. } = self.system.sizes;
+        let size = n + m;
+        let Some(kernel) = &mut self.curved else {
+            if m > 0 {
+                constraint.fill(0.0);
+                self.system.model.constraint::<f64>(x.t, x.q, &self.u, constraint);
+            }
+            return;
+        };
+        kernel.set_point(x.t, x.q);
+        let passes = if position_weight.is_some() { kernel.passes() } else { 1 };
+        for &j in &self.system.structure.curved_coordinates {
+            for pass in 0..passes {
+                let lanes = kernel.evaluate(Some(j), pass);
+                if pass == 0 {
+                    for row in 0..m {
+                        self.constraint_jacobian[row * n + j] = kernel.first(row);
+                    }
+                }
+                let Some(weight) = position_weight else { continue };
+                let matrix = self.lu.matrix_mut();
+                for lane in 0..lanes {
+                    let mut second = 0.0;
+                    for row in 0..m {
+                        second += x.lambda[row] * kernel.second(row, lane);
+                    }
+                    matrix[j * size + kernel.variable(pass, lane)] += weight * second;
+                }
+                if pass == 0 {
+                    for row in 0..m {
+                        let value = kernel.first(row);
+                        matrix[j * size + n + row] = value;
+                        matrix[(n + row) * size + j] = value;
+                    }
+                }
+            }
+        }
+        for (row, value) in constraint.iter_mut().enumerate() {
+            *value = kernel.value(row);
+        }
+    }
+}
+
+impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        let Sizes { n, m, .. } = self.system.sizes;
+        let structure = &self.system.structure;
+        self.u.copy_from_slice(u);
+        self.newton.set_parameters(u);
+        self.full.set_parameters(u);
+        self.outputs.set_parameters(u);
+        self.template_weights = None;
+        self.output_is_current = false;
+        // where it does not matter: no coordinate at a value that a function might divide by
+        let anywhere = probe(n, 0.3);
+        if !structure.mass_by_position {
+            self.update_mass(&anywhere);
+        }
+        for kernel in [&mut self.curved, &mut self.curved_full].into_iter().flatten() {
+            kernel.set_parameters(u);
+        }
+        if m > 0 {
+            // columns of C_q that neither q nor t changes
+            let mut kernel = constraint_kernel(&self.system.model, self.system.sizes, Vec::new());
+            kernel.set_parameters(u);
+            kernel.set_point(0.37, &anywhere);
+            for j in (0..n).filter(|j| !structure.curved_coordinates.contains(j)) {
+                kernel.evaluate(Some(j), 0);
+                for row in 0..m {
+                    self.constraint_jacobian[row * n + j] = kernel.first(row);
+                }
+            }
+        }
+    }
+
+    fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
+        q.fill(0.0);
+        v.fill(0.0);
+        self.system.model.initial::<f64>(&self.u, q, v);
+    }
+
+    fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
+        let n = self.system.sizes.n;
+        let mut direction = vec![0.0; self.u.len()];
+        for &k in &self.system.structure.initial_parameters {
+            direction[k] = 1.0;
+            let (mut dq, mut dv) = (vec![0.0; n], vec![0.0; n]);
+            self.initial_push_forward(&direction, &mut dq, &mut dv);
+            direction[k] = 0.0;
+            u[k] += dq.iter().zip(q).chain(dv.iter().zip(v)).map(|(d, bar)| d * bar).sum::<f64>();
+        }
+    }
+
+    fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]) {
+        let zero = Jet { re: 0.0, eps: [0.0] };
+        let parameters: Vec<Jet<f64, 1>> = self.u.iter().zip(u).map(|(&re, &du)| Jet { re, eps: [du] }).collect();
+        let (mut dq, mut dv) = (vec![zero; q.len()], vec![zero; v.len()]);
+        self.system.model.initial(&parameters, &mut dq, &mut dv);
+        q.iter_mut().zip(&dq).chain(v.iter_mut().zip(&dv)).for_each(|(value, jet)| *value += jet.eps[0]);
+    }
+
+    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        dynamics.fill(0.0);
+        self.system.model.force::<f64>(x.t, x.q, x.v, x.w, &self.u, dynamics);
+        dynamics.iter_mut().for_each(|value| *value = -*value);
+        if self.system.structure.mass_by_position {
+            self.update_mass(x.q);
+        }
+        self.add_inertia(1.0, x.a, dynamics);
+        self.curve(x, None, constraint);
+        self.add_constraint_force(x.lambda, dynamics);
+    }
+
+    fn factorise(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) -> std::result::Result<(), SingularMatrix> {
+        self.prepare_template(weights);
+        self.lu.matrix_mut().copy_from_slice(&self.template);
+        self.newton.evaluate(x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
+        if !self.system.structure.mass_by_position {
+            self.add_inertia(1.0, x.a, dynamics);
+        }
+        self.curve(x, Some(weights.position), constraint);
+        self.add_constraint_force(x.lambda, dynamics);
+        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        let Sizes { n, m, p, .. } = self.system.sizes;
+        let size = n + m;
+        let structure = &self.system.structure;
+        self.full_values.fill(0.0);
+        // the residual itself is not needed here
+        self.full.evaluate(x, weights, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
+        if let Some(kernel) = &mut self.curved_full {
+            self.constraint_force_slope.fill(0.0);
+            self.constraint_by_parameter.fill(0.0);
+            kernel.set_point(x.t, x.q);
+            let outer = &structure.curved_or_parametric;
+            for place in 0..outer.len().max(1) {
+                let j = outer.get(place).copied();
+                for pass in 0..kernel.passes() {
+                    let lanes = kernel.evaluate(j, pass);
+                    if let (Some(j), 0) = (j, pass) {
+                        for row in 0..m {
+                            self.constraint_jacobian[row * n + j] = kernel.first(row);
+                        }
+                    }
+                    for lane in 0..lanes {
+                        let variable = kernel.variable(pass, lane);
+                        if let Some(j) = j {
+                            let slope = &mut self.constraint_force_slope[j * (n + p) + variable];
+                            for row in 0..m {
+                                *slope += x.lambda[row] * kernel.second(row, lane);
+                            }
+                        }
+                        if place == 0 && variable >= n {
+                            for row in 0..m {
+                                self.constraint_by_parameter[row * p + variable - n] = kernel.inner(row, lane);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        self.prepare_template(weights);
+        let matrix = self.lu.matrix_mut();
+        matrix.copy_from_slice(&self.template);
+        if structure.mass_by_position {
+            for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
+                matrix[row * size + column] += weights.acceleration * value;
+            }
+        }
+        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
+            if variable < n {
+                matrix[row * size + variable] += weights.position * value;
+            } else if variable < 2 * n {
+                matrix[row * size + variable - n] += weights.velocity * value;
+            }
+        }
+        for &j in &structure.curved_coordinates {
+            for &k in &structure.curved_coordinates {
+                matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];
+            }
+            for row in 0..m {
+                let value = self.constraint_jacobian[row * n + j];
+                matrix[j * size + n + row] = value;
+                matrix[(n + row) * size + j] = value;
+            }
+        }
+        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+
+    fn solve(&mut self, b: &mut [f64]) {
+        self.lu.solve(b);
+    }
+
+    fn solve_transposed(&mut self, b: &mut [f64]) {
+        self.lu.solve_transposed(b);
+    }
+
+    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        let Sizes { n, p, .. } = self.system.sizes;
+        let structure = &self.system.structure;
+        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
+            let product = scale * value * dynamics[row];
+            if variable < n {
+                cotangent.q[variable] += product;
+            } else if variable < 2 * n {
+                cotangent.v[variable - n] += product;
+            } else {
+                cotangent.u[variable - 2 * n] += product;
+            }
+        }
+        for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
+            cotangent.a[column] += scale * value * dynamics[row];
+        }
+        for &(row, j) in &structure.constraint {
+            let value = scale * self.constraint_jacobian[row * n + j];
+            cotangent.lambda[row] += value * dynamics[j];
+            cotangent.q[j] += value * constraint[row];
+        }
+        for &j in &structure.curved_or_parametric {
+            let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
+            for &k in &structure.curved_or_parametric {
+                cotangent.q[k] += scale * slopes[k] * dynamics[j];
+            }
+            for &k in &structure.constraint_parameters {
+                cotangent.u[k] += scale * slopes[n + k] * dynamics[j];
+            }
+        }
+        for &k in &structure.constraint_parameters {
+            for (row, c) in constraint.iter().enumerate() {
+                cotangent.u[k] += scale * self.constraint_by_parameter[row * p + k] * c;
+            }
+        }
+    }
+
+    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let Sizes { n, p, .. } = self.system.sizes;
+        let structure = &self.system.structure;
+        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
+            let component = if variable < n {
+                tangent.q[variable]
+            } else if variable < 2 * n {
+                tangent.v[variable - n]
+            } else {
+                tangent.u[variable - 2 * n]
+            };
+            dynamics[row] += value * component;
+        }
+        self.add_inertia(1.0, &tangent.a, dynamics);
+        for &(row, j) in &structure.constraint {
+            let value = self.constraint_jacobian[row * n + j];
+            dynamics[j] += value * tangent.lambda[row];
+            constraint[row] += value * tangent.q[j];
+        }
+        for &j in &structure.curved_or_parametric {
+            let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
+            for &k in &structure.curved_or_parametric {
+                dynamics[j] += slopes[k] * tangent.q[k];
+            }
+            for &k in &structure.constraint_parameters {
+                dynamics[j] += slopes[n + k] * tangent.u[k];
+            }
+        }
+        for &k in &structure.constraint_parameters {
+            for (row, c) in constraint.iter_mut().enumerate() {
+                *c += self.constraint_by_parameter[row * p + k] * tangent.u[k];
+            }
+        }
+    }
+
+    fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
+        let (zeros_n, zeros_p) = (vec![0.0; x.q.len()], vec![0.0; self.u.len()]);
+        let direction = Direction { q: &zeros_n, v: &zeros_n, a: &zeros_n, u: &zeros_p };
+        let derivative = time_derivative(&self.system.model, level, x, &self.u, &direction, value.len());
+        value.iter_mut().zip(derivative).for_each(|(value, jet)| *value = jet.re);
+    }
+
+    fn constraint_pull_back(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        cotangent: &mut StateVector,
+    ) {
+        let mut tangent = StateVector::zeros(&self.system.signature);
+        let parts = |s: &StateVector| [s.q.len(), s.v.len(), s.a.len(), s.u.len()];
+        for (part, count) in parts(&tangent).into_iter().enumerate() {
+            for i in 0..count {
+                fn entry(s: &mut StateVector, part: usize, i: usize) -> &mut f64 {
+                    match part {
+                        0 => &mut s.q[i],
+                        1 => &mut s.v[i],
+                        2 => &mut s.a[i],
+                        _ => &mut s.u[i],
+                    }
+                }
+                *entry(&mut tangent, part, i) = 1.0;
+                let mut derivative = vec![0.0; c.len()];
+                self.constraint_push_forward(level, x, &tangent, &mut derivative);
+                *entry(&mut tangent, part, i) = 0.0;
+                *entry(cotangent, part, i) += scale * derivative.iter().zip(c).map(|(d, c)| d * c).sum::<f64>();
+            }
+        }
+    }
+
+    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
+        let direction = Direction { q: &tangent.q, v: &tangent.v, a: &tangent.a, u: &tangent.u };
+        let derivative = time_derivative(&self.system.model, level, x, &self.u, &direction, c.len());
+        c.iter_mut().zip(derivative).for_each(|(c, jet)| *c += jet.eps[0]);
+    }
+
+    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+        y.fill(0.0);
+        let OutputPoint { t, q, v, a, a_scheme, lambda, w } = *x;
+        self.system.model.output::<f64>(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
+    }
+
+    fn linearise_output(&mut self, x: &OutputPoint<'_>) {
+        if !self.output_is_current {
+            self.outputs.evaluate(x, &mut self.output_values);
+            self.output_is_current = self.system.structure.output_is_linear;
+        }
+    }
+
+    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+        let Sizes { n, m, .. } = self.system.sizes;
+        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
+            *output_variable(cotangent, n, m, variable) += value * y[row];
+        }
+    }
+
+    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+        let Sizes { n, m, .. } = self.system.sizes;
+        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
+            let component = match variable {
+                i if i < n => tangent.q[i],
+                i if i < 2 * n => tangent.v[i - n],
+                i if i < 3 * n => tangent.a[i - 2 * n],
+                i if i < 4 * n => tangent.a_scheme[i - 3 * n],
+                i if i < 4 * n + m => tangent.lambda[i - 4 * n],
+                i => tangent.u[i - 4 * n - m],
+            };
+            y[row] += value * component;
+        }
+    }
+
+    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
+        blocks::evaluate(&self.system.model, x, &self.u, blocks);
+    }
+}
+
+/// Entry of a state vector by the numbering of [`Structure::output`].
+fn output_variable(s: &mut StateVector, n: usize, m: usize, variable: usize) -> &mut f64 {
+    match variable {
+        i if i < n => &mut s.q[i],
+        i if i < 2 * n => &mut s.v[i - n],
+        i if i < 3 * n => &mut s.a[i - 2 * n],
+        i if i < 4 * n => &mut s.a_scheme[i - 3 * n],
+        i if i < 4 * n + m => &mut s.lambda[i - 4 * n],
+        i => &mut s.u[i - 4 * n - m],
+    }
+}

@@ -1,0 +1,348 @@
+//! Dual numbers with a fixed number of derivative directions.
+//!
+//! num-dual's vector duals keep their derivative part in an `Option`, whose tag is looked at in every operation; here the
+//! directions are a plain array, which the compiler unrolls. The functions are written so that values and derivatives stay
+//! finite wherever the mathematical ones are (`tanh` of a large number, `atan2` on the axes, `powf` at zero).
+
+use super::{Number, boilerplate::number_boilerplate};
+use num_dual::DualNum;
+use num_traits::{FromPrimitive, Inv, Num, One, Signed, Zero};
+use std::cmp::Ordering;
+use std::fmt;
+use std::iter::{Product, Sum};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
+
+/// A value and its derivatives along `W` directions: `re + Σ eps[k] ε_k` with `ε_j ε_k = 0`.
+///
+/// `T` is `f64`, or another number for higher derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct Jet<T, const W: usize> {
+    /// The value.
+    pub re: T,
+    /// The derivatives along the directions.
+    pub eps: [T; W],
+}
+
+impl<T: Number, const W: usize> Jet<T, W> {
+    /// A constant.
+    #[inline]
+    pub fn constant(re: T) -> Self {
+        Jet { re, eps: [T::zero(); W] }
+    }
+
+    /// f(self), given f and f' at `self.re`.
+    #[inline]
+    fn chain(&self, value: T, slope: T) -> Self {
+        Jet { re: value, eps: self.eps.map(|e| e * slope) }
+    }
+
+    #[inline]
+    fn real_part(&self) -> f64 {
+        self.re.re()
+    }
+
+    #[inline]
+    fn absolute(&self) -> Self {
+        if *self < 0.0 { -*self } else { *self }
+    }
+}
+
+#[inline]
+fn value_of<T: Number, const W: usize>(x: &Jet<T, W>) -> f64 {
+    x.re.re()
+}
+
+impl<T: Number, const W: usize> From<f64> for Jet<T, W> {
+    #[inline]
+    fn from(value: f64) -> Self {
+        Jet::constant(T::from(value))
+    }
+}
+
+impl<T: Number, const W: usize> Add for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Jet { re: self.re + other.re, eps: std::array::from_fn(|k| self.eps[k] + other.eps[k]) }
+    }
+}
+
+impl<T: Number, const W: usize> Sub for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Jet { re: self.re - other.re, eps: std::array::from_fn(|k| self.eps[k] - other.eps[k]) }
+    }
+}
+
+impl<T: Number, const W: usize> Mul for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Jet { re: self.re * other.re, eps: std::array::from_fn(|k| self.eps[k] * other.re + other.eps[k] * self.re) }
+    }
+}
+
+impl<T: Number, const W: usize> Div for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn div(self, other: Self) -> Self {
+        let inverse = other.re.recip();
+        let re = self.re / other.re;
+        Jet { re, eps: std::array::from_fn(|k| (self.eps[k] - re * other.eps[k]) * inverse) }
+    }
+}
+
+impl<T: Number, const W: usize> Neg for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn neg(self) -> Self {
+        Jet { re: -self.re, eps: self.eps.map(|e| -e) }
+    }
+}
+
+impl<T: Number, const W: usize> Add<f64> for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: f64) -> Self {
+        Jet { re: self.re + other, eps: self.eps }
+    }
+}
+
+impl<T: Number, const W: usize> Sub<f64> for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: f64) -> Self {
+        Jet { re: self.re - other, eps: self.eps }
+    }
+}
+
+impl<T: Number, const W: usize> Mul<f64> for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn mul(self, other: f64) -> Self {
+        Jet { re: self.re * other, eps: self.eps.map(|e| e * other) }
+    }
+}
+
+impl<T: Number, const W: usize> Div<f64> for Jet<T, W> {
+    type Output = Self;
+    #[inline]
+    fn div(self, other: f64) -> Self {
+        Jet { re: self.re / other, eps: self.eps.map(|e| e / other) }
+    }
+}
+
+/// Comparisons look at the value only, so that generic code takes the branch that `f64` would take.
+impl<T: Number, const W: usize> PartialEq for Jet<T, W> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.re == other.re
+    }
+}
+
+impl<T: Number, const W: usize> PartialEq<f64> for Jet<T, W> {
+    #[inline]
+    fn eq(&self, other: &f64) -> bool {
+        self.re.re() == *other
+    }
+}
+
+impl<T: Number, const W: usize> PartialOrd for Jet<T, W> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.re.partial_cmp(&other.re)
+    }
+}
+
+impl<T: Number, const W: usize> PartialOrd<f64> for Jet<T, W> {
+    #[inline]
+    fn partial_cmp(&self, other: &f64) -> Option<Ordering> {
+        self.re.re().partial_cmp(other)
+    }
+}
+
+impl<T: Number, const W: usize> fmt::Display for Jet<T, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.re)?;
+        self.eps.iter().enumerate().try_for_each(|(k, e)| write!(f, " + ({e})ε{k}"))
+    }
+}
+
+number_boilerplate!([T: Number, const W: usize] Jet<T, W>, inner T);
+
+impl<T: Number, const W: usize> DualNum for Jet<T, W> {
+    type Primitive = f64;
+    const NDERIV: usize = T::NDERIV + 1;
+    type InnerDual = T;
+
+    #[inline]
+    fn from_re(re: T) -> Self {
+        Jet::constant(re)
+    }
+    #[inline]
+    fn scale(self, factor: &T) -> Self {
+        Jet { re: self.re * *factor, eps: self.eps.map(|e| e * *factor) }
+    }
+    #[inline]
+    fn recip(&self) -> Self {
+        let inverse = self.re.recip();
+        self.chain(inverse, -inverse * inverse)
+    }
+    #[inline]
+    fn powi(&self, n: i32) -> Self {
+        match n {
+            0 => Self::one(),
+            1 => *self,
+            2 => *self * *self,
+            _ => self.chain(self.re.powi(n), self.re.powi(n - 1) * f64::from(n)),
+        }
+    }
+    #[inline]
+    fn powf(&self, n: f64) -> Self {
+        if n == 0.0 {
+            Self::one()
+        } else if n == 1.0 {
+            *self
+        } else {
+            self.chain(self.re.powf(n), self.re.powf(n - 1.0) * n)
+        }
+    }
+    #[inline]
+    fn sqrt(&self) -> Self {
+        let root = self.re.sqrt();
+        self.chain(root, root.recip() * 0.5)
+    }
+    #[inline]
+    fn cbrt(&self) -> Self {
+        let root = self.re.cbrt();
+        self.chain(root, (root * root * 3.0).recip())
+    }
+    #[inline]
+    fn exp(&self) -> Self {
+        let value = self.re.exp();
+        self.chain(value, value)
+    }
+    #[inline]
+    fn exp2(&self) -> Self {
+        let value = self.re.exp2();
+        self.chain(value, value * std::f64::consts::LN_2)
+    }
+    #[inline]
+    fn exp_m1(&self) -> Self {
+        self.chain(self.re.exp_m1(), self.re.exp())
+    }
+    #[inline]
+    fn ln(&self) -> Self {
+        self.chain(self.re.ln(), self.re.recip())
+    }
+    #[inline]
+    fn log(&self, base: f64) -> Self {
+        self.chain(self.re.log(base), (self.re * base.ln()).recip())
+    }
+    #[inline]
+    fn log2(&self) -> Self {
+        self.chain(self.re.log2(), (self.re * std::f64::consts::LN_2).recip())
+    }
+    #[inline]
+    fn log10(&self) -> Self {
+        self.chain(self.re.log10(), (self.re * std::f64::consts::LN_10).recip())
+    }
+    #[inline]
+    fn ln_1p(&self) -> Self {
+        self.chain(self.re.ln_1p(), (self.re + 1.0).recip())
+    }
+    #[inline]
+    fn sin(&self) -> Self {
+        let (sin, cos) = self.re.sin_cos();
+        self.chain(sin, cos)
+    }
+    #[inline]
+    fn cos(&self) -> Self {
+        let (sin, cos) = self.re.sin_cos();
+        self.chain(cos, -sin)
+    }
+    #[inline]
+    fn sin_cos(&self) -> (Self, Self) {
+        let (sin, cos) = self.re.sin_cos();
+        (self.chain(sin, cos), self.chain(cos, -sin))
+    }
+    #[inline]
+    fn tan(&self) -> Self {
+        let tan = self.re.tan();
+        self.chain(tan, tan * tan + 1.0)
+    }
+    #[inline]
+    fn asin(&self) -> Self {
+        self.chain(self.re.asin(), (-self.re * self.re + 1.0).sqrt().recip())
+    }
+    #[inline]
+    fn acos(&self) -> Self {
+        self.chain(self.re.acos(), -(-self.re * self.re + 1.0).sqrt().recip())
+    }
+    #[inline]
+    fn atan(&self) -> Self {
+        self.chain(self.re.atan(), (self.re * self.re + 1.0).recip())
+    }
+    #[inline]
+    fn atan2(&self, other: Self) -> Self {
+        let (y, x) = (self.re, other.re);
+        let inverse = (x * x + y * y).recip();
+        let (by_y, by_x) = (x * inverse, -y * inverse);
+        Jet { re: y.atan2(x), eps: std::array::from_fn(|k| by_y * self.eps[k] + by_x * other.eps[k]) }
+    }
+    #[inline]
+    fn sinh(&self) -> Self {
+        self.chain(self.re.sinh(), self.re.cosh())
+    }
+    #[inline]
+    fn cosh(&self) -> Self {
+        self.chain(self.re.cosh(), self.re.sinh())
+    }
+    #[inline]
+    fn tanh(&self) -> Self {
+        let tanh = self.re.tanh();
+        self.chain(tanh, -tanh * tanh + 1.0)
+    }
+    #[inline]
+    fn asinh(&self) -> Self {
+        self.chain(self.re.asinh(), (self.re * self.re + 1.0).sqrt().recip())
+    }
+    #[inline]
+    fn acosh(&self) -> Self {
+        self.chain(self.re.acosh(), (self.re * self.re - 1.0).sqrt().recip())
+    }
+    #[inline]
+    fn atanh(&self) -> Self {
+        self.chain(self.re.atanh(), (-self.re * self.re + 1.0).recip())
+    }
+    /// sin(x)/x; near zero by its series, so that derivatives of every order exist there.
+    #[inline]
+    fn sph_j0(&self) -> Self {
+        if self.real_part().abs() < 1e-2 {
+            let s = *self * *self;
+            s * (s * (s * (-1.0 / 5040.0) + 1.0 / 120.0) - 1.0 / 6.0) + 1.0
+        } else {
+            self.sin() / *self
+        }
+    }
+    #[inline]
+    fn sph_j1(&self) -> Self {
+        if self.real_part().abs() < 1e-2 {
+            let s = *self * *self;
+            *self * (s * (s * (s * (-1.0 / 45360.0) + 1.0 / 840.0) - 1.0 / 30.0) + 1.0 / 3.0)
+        } else {
+            let (sin, cos) = self.sin_cos();
+            (sin / *self - cos) / *self
+        }
+    }
+    #[inline]
+    fn sph_j2(&self) -> Self {
+        if self.real_part().abs() < 1e-2 {
+            let s = *self * *self;
+            s * (s * (s * (s * (-1.0 / 498_960.0) + 1.0 / 7560.0) - 1.0 / 210.0) + 1.0 / 15.0)
+        } else {
+            self.sph_j1() * 3.0 / *self - self.sph_j0()
+        }
+    }
+}

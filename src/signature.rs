@@ -1,0 +1,249 @@
+//! What a model is made of, by name and unit: coordinates, constraints, inputs, outputs, parameters.
+
+use crate::error::{Error, Result};
+
+/// A name with its unit, e.g. `x1 [m]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quantity {
+    /// Name, unique among its kind.
+    pub name: String,
+    /// Unit in plain text, e.g. `m/s^2`; `1` for a pure number.
+    pub unit: String,
+}
+
+impl std::fmt::Display for Quantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} [{}]", self.name, self.unit)
+    }
+}
+
+/// How a parameter is scaled for the optimiser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Divided by the size of its start (or nominal) value.
+    #[default]
+    Linear,
+    /// By its logarithm: for positive parameters known only in order of magnitude.
+    Log,
+}
+
+/// A constant of a model that may be identified.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Unit in plain text.
+    pub unit: String,
+    /// The value used where nothing else is said.
+    pub nominal: f64,
+    /// Smallest value allowed.
+    pub lower: f64,
+    /// Largest value allowed.
+    pub upper: f64,
+    /// Scaling for the optimiser.
+    pub scale: Scale,
+    /// Whether an identification may change it.
+    pub free: bool,
+}
+
+impl Parameter {
+    /// A free parameter without bounds, linearly scaled.
+    pub fn new(name: impl Into<String>, unit: impl Into<String>, nominal: f64) -> Self {
+        Parameter {
+            name: name.into(),
+            unit: unit.into(),
+            nominal,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            scale: Scale::Linear,
+            free: true,
+        }
+    }
+
+    /// Keeps the parameter within `lower ..= upper`.
+    pub fn bounds(mut self, lower: f64, upper: f64) -> Self {
+        (self.lower, self.upper) = (lower, upper);
+        self
+    }
+
+    /// Keeps the parameter at or above zero.
+    pub fn non_negative(self) -> Self {
+        self.bounds(0.0, f64::INFINITY)
+    }
+
+    /// Scales by the logarithm; the parameter must stay positive.
+    pub fn log(mut self) -> Self {
+        self.scale = Scale::Log;
+        self
+    }
+
+    /// Not changed by an identification unless asked for.
+    pub fn fixed(mut self) -> Self {
+        self.free = false;
+        self
+    }
+}
+
+/// Names and units of everything in a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Signature {
+    /// The model's name, `snake_case`.
+    pub name: String,
+    /// Coordinates q.
+    pub coordinates: Vec<Quantity>,
+    /// Rows of C, with the unit of C; the multiplier's unit follows from the equation of motion.
+    pub constraints: Vec<Quantity>,
+    /// Inputs w(t).
+    pub inputs: Vec<Quantity>,
+    /// Outputs y.
+    pub outputs: Vec<Quantity>,
+    /// Parameters u.
+    pub parameters: Vec<Parameter>,
+}
+
+fn quantities<const N: usize>(pairs: [(&str, &str); N]) -> impl Iterator<Item = Quantity> {
+    pairs.into_iter().map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() })
+}
+
+impl Signature {
+    /// A model of this name with nothing in it yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Signature { name: name.into(), ..Signature::default() }
+    }
+
+    /// Adds coordinates as `(name, unit)`.
+    pub fn coordinates<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
+        self.coordinates.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds constraint rows as `(name, unit)`.
+    pub fn constraints<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
+        self.constraints.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds inputs as `(name, unit)`.
+    pub fn inputs<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
+        self.inputs.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds outputs as `(name, unit)`.
+    pub fn outputs<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
+        self.outputs.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds parameters.
+    pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// Place of a parameter.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn parameter_index(&self, name: &str) -> Result<usize> {
+        let found = self.parameters.iter().position(|p| p.name == name);
+        found.ok_or_else(|| Error::unknown("parameter", name, self.place(), self.parameters.iter().map(|p| &p.name)))
+    }
+
+    /// Place of an output.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn output_index(&self, name: &str) -> Result<usize> {
+        let found = self.outputs.iter().position(|p| p.name == name);
+        found.ok_or_else(|| Error::unknown("output", name, self.place(), self.outputs.iter().map(|p| &p.name)))
+    }
+
+    /// Place of an input.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn input_index(&self, name: &str) -> Result<usize> {
+        let found = self.inputs.iter().position(|p| p.name == name);
+        found.ok_or_else(|| Error::unknown("input", name, self.place(), self.inputs.iter().map(|p| &p.name)))
+    }
+
+    /// Nominal values of all parameters.
+    pub fn nominal(&self) -> Vec<f64> {
+        self.parameters.iter().map(|p| p.nominal).collect()
+    }
+
+    /// Name of the equation at row `row` of (dynamics, constraints), for messages.
+    pub fn equation_name(&self, row: usize) -> String {
+        match (self.coordinates.get(row), self.constraints.get(row.wrapping_sub(self.coordinates.len()))) {
+            (Some(coordinate), _) => format!("motion of `{}`", coordinate.name),
+            (None, Some(constraint)) => format!("constraint `{}`", constraint.name),
+            _ => format!("row {row}"),
+        }
+    }
+
+    pub(crate) fn place(&self) -> String {
+        format!("model `{}`", self.name)
+    }
+
+    /// Checks that names are given and unique and that the parameters' values and bounds make sense.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the first thing that is wrong.
+    pub fn validate(&self) -> Result<()> {
+        if self.coordinates.is_empty() {
+            return Err(Error::invalid(self.place(), "it has no coordinates", "name at least one in its signature"));
+        }
+        let parameters = self.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>();
+        let names = |list: &'_ [Quantity]| list.iter().map(|x| x.name.clone()).collect::<Vec<_>>();
+        let kinds = [
+            ("coordinate", names(&self.coordinates)),
+            ("constraint", names(&self.constraints)),
+            ("input", names(&self.inputs)),
+            ("output", names(&self.outputs)),
+            ("parameter", parameters.iter().map(|s| s.to_string()).collect()),
+        ];
+        for (kind, list) in &kinds {
+            for (i, name) in list.iter().enumerate() {
+                if name.trim().is_empty() {
+                    return Err(Error::invalid(self.place(), format!("{kind} {i} has an empty name"), "name it"));
+                }
+                if list[..i].contains(name) {
+                    let problem = format!("two of its {kind}s are called `{name}`");
+                    return Err(Error::invalid(self.place(), problem, "give each its own name"));
+                }
+            }
+        }
+        self.parameters.iter().try_for_each(Parameter::validate)
+    }
+}
+
+impl Parameter {
+    /// Checks nominal value, bounds and scale against each other.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the parameter.
+    pub fn validate(&self) -> Result<()> {
+        let what = || format!("parameter `{}`", self.name);
+        if self.lower.is_nan() || self.upper.is_nan() || self.lower > self.upper {
+            let problem = format!("its bounds [{}, {}] exclude every value", self.lower, self.upper);
+            return Err(Error::invalid(what(), problem, "give lower <= upper"));
+        }
+        if !self.nominal.is_finite() {
+            return Err(Error::invalid(what(), format!("its value is {}", self.nominal), "give a finite number"));
+        }
+        if self.nominal < self.lower || self.nominal > self.upper {
+            let problem = format!(
+                "its value {} {} lies outside its bounds [{}, {}]",
+                self.nominal, self.unit, self.lower, self.upper
+            );
+            return Err(Error::invalid(what(), problem, "move the value or the bounds"));
+        }
+        if self.scale == Scale::Log && self.nominal <= 0.0 {
+            let problem = format!("its value {} {} has no logarithm", self.nominal, self.unit);
+            return Err(Error::invalid(what(), problem, "give a positive value, or use the linear scale"));
+        }
+        Ok(())
+    }
+}

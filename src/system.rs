@@ -1,0 +1,257 @@
+//! The waist: values and exact derivatives of a mechanism in plain `f64`, behind object-safe traits.
+//!
+//! Above it nobody sees a dual number, below it nobody knows of costs and optimisers. Matrices do not cross it: an
+//! implementor owns and factorises them in the form that suits it (dense for a plain [`crate::Model`], sparse for an
+//! assembly), and the schemes speak of solves and products with vectors only.
+
+use crate::error::Result;
+use crate::model::Matrix;
+use crate::signature::Signature;
+
+/// A mechanism whose derivatives are known. Shared between threads; the work is done by its [`Evaluator`]s.
+pub trait System: Send + Sync {
+    /// Names and units.
+    fn signature(&self) -> &Signature;
+
+    /// A workspace for one thread.
+    fn evaluator(&self) -> Box<dyn Evaluator + '_>;
+}
+
+/// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies.
+#[derive(Debug, Clone, Copy)]
+pub struct Point<'a> {
+    /// Time, s.
+    pub t: f64,
+    /// Positions, n.
+    pub q: &'a [f64],
+    /// Velocities, n.
+    pub v: &'a [f64],
+    /// Accelerations, n.
+    pub a: &'a [f64],
+    /// Multipliers, m.
+    pub lambda: &'a [f64],
+    /// Inputs at time `t`.
+    pub w: &'a [f64],
+}
+
+/// How positions, velocities and accelerations follow the unknown acceleration of a step: the matrix of its linear
+/// equations is
+///
+/// ```text
+/// K = [ acceleration M + position D_q + velocity D_v    C_qᵀ ]      D = M a + C_qᵀ λ - Q
+///     [ C_q                                              0   ]
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// d a / d unknown
+    pub acceleration: f64,
+    /// d q / d unknown
+    pub position: f64,
+    /// d v / d unknown
+    pub velocity: f64,
+}
+
+/// What an output or a cost is evaluated at: like [`Point`], with both accelerations of a scheme.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputPoint<'a> {
+    /// Time, s.
+    pub t: f64,
+    /// Positions, n.
+    pub q: &'a [f64],
+    /// Velocities, n.
+    pub v: &'a [f64],
+    /// Consistent accelerations, n.
+    pub a: &'a [f64],
+    /// The scheme's own accelerations, n.
+    pub a_scheme: &'a [f64],
+    /// Multipliers, m.
+    pub lambda: &'a [f64],
+    /// Inputs.
+    pub w: &'a [f64],
+}
+
+/// Cotangents (or tangents) of one state and of the parameters; the fields are as those of [`OutputPoint`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateVector {
+    /// Positions, n.
+    pub q: Vec<f64>,
+    /// Velocities, n.
+    pub v: Vec<f64>,
+    /// Consistent accelerations, n.
+    pub a: Vec<f64>,
+    /// The scheme's own accelerations, n.
+    pub a_scheme: Vec<f64>,
+    /// Multipliers, m.
+    pub lambda: Vec<f64>,
+    /// Parameters, p.
+    pub u: Vec<f64>,
+}
+
+impl StateVector {
+    /// All zero, in the sizes of `signature`.
+    pub fn zeros(signature: &Signature) -> Self {
+        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let p = signature.parameters.len();
+        let zeros = |k| vec![0.0; k];
+        StateVector { q: zeros(n), v: zeros(n), a: zeros(n), a_scheme: zeros(n), lambda: zeros(m), u: zeros(p) }
+    }
+
+    /// Sets every entry to zero except those of the parameters.
+    pub fn clear_state(&mut self) {
+        for part in [&mut self.q, &mut self.v, &mut self.a, &mut self.a_scheme, &mut self.lambda] {
+            part.fill(0.0);
+        }
+    }
+}
+
+/// Which time derivative of the constraints along the motion q(t).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// C
+    Position,
+    /// dC/dt = C_q v + C_t
+    Velocity,
+    /// d²C/dt² = C_q a + (terms in v)
+    Acceleration,
+}
+
+/// The dense blocks of the linearised equations at one point (rows x columns): for reports, checks and the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blocks {
+    /// M, n x n.
+    pub mass: Matrix<f64>,
+    /// J_M = d(M a)/dq, n x n.
+    pub inertia_by_position: Matrix<f64>,
+    /// J_C = d(C_qᵀ λ)/dq, n x n.
+    pub constraint_force_by_position: Matrix<f64>,
+    /// J_Q = dQ/dq, n x n.
+    pub force_by_position: Matrix<f64>,
+    /// J_V = dQ/dv, n x n.
+    pub force_by_velocity: Matrix<f64>,
+    /// C_q, m x n.
+    pub constraint_by_position: Matrix<f64>,
+    /// dQ/du, n x p.
+    pub force_by_parameter: Matrix<f64>,
+    /// d(M a)/du, n x p.
+    pub inertia_by_parameter: Matrix<f64>,
+    /// d(C_qᵀ λ)/du, n x p.
+    pub constraint_force_by_parameter: Matrix<f64>,
+    /// dC/du, m x p.
+    pub constraint_by_parameter: Matrix<f64>,
+}
+
+impl Blocks {
+    /// All zero, in the sizes of `signature`.
+    pub fn zeros(signature: &Signature) -> Self {
+        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let p = signature.parameters.len();
+        let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
+        Blocks {
+            mass: zeros(n, n),
+            inertia_by_position: zeros(n, n),
+            constraint_force_by_position: zeros(n, n),
+            force_by_position: zeros(n, n),
+            force_by_velocity: zeros(n, n),
+            constraint_by_position: zeros(m, n),
+            force_by_parameter: zeros(n, p),
+            inertia_by_parameter: zeros(n, p),
+            constraint_force_by_parameter: zeros(n, p),
+            constraint_by_parameter: zeros(m, p),
+        }
+    }
+}
+
+/// The matrix of [`Evaluator::factorise`] has no inverse (to working precision).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SingularMatrix;
+
+/// Values and exact derivatives of a mechanism, for one thread, without allocation after its construction.
+///
+/// `D = M(q,u) a + C_qᵀ λ - Q(t,q,v,w,u)` is the residual of motion (n entries), `C` that of the constraints (m entries).
+/// Slices have the sizes of the signature. Products *add* to what is there.
+pub trait Evaluator {
+    /// Takes parameter values; everything constant for them is computed once here.
+    fn set_parameters(&mut self, u: &[f64]);
+
+    /// Initial positions and velocities.
+    fn initial(&mut self, q: &mut [f64], v: &mut [f64]);
+
+    /// Adds (dq0/du)ᵀ q + (dv0/du)ᵀ v to `u`.
+    fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]);
+
+    /// Adds dq0/du u to `q` and dv0/du u to `v`.
+    fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]);
+
+    /// D and C.
+    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
+
+    /// D and C, and the factors of K (see [`Weights`]).
+    ///
+    /// # Errors
+    /// [`SingularMatrix`]; the residuals are valid all the same.
+    fn factorise(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) -> std::result::Result<(), SingularMatrix>;
+
+    /// All first derivatives of D and C at `x`, kept for the products below, and the factors of K.
+    ///
+    /// # Errors
+    /// [`SingularMatrix`]; the products are valid all the same.
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix>;
+
+    /// Solves K z = b in place with the last factors; z = (acceleration n, multipliers m).
+    fn solve(&mut self, b: &mut [f64]);
+
+    /// Solves Kᵀ z = b in place with the last factors.
+    fn solve_transposed(&mut self, b: &mut [f64]);
+
+    /// With the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u.
+    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector);
+
+    /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u).
+    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
+
+    /// A time derivative of the constraints along the motion q, v, a.
+    fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);
+
+    /// Adds `scale` times the transposed derivative of [`Evaluator::constraint`] applied to `c` to the cotangents of q, v,
+    /// a, u.
+    fn constraint_pull_back(&mut self, level: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector);
+
+    /// Adds the derivative of [`Evaluator::constraint`] applied to a tangent (q, v, a, u) to `c`.
+    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]);
+
+    /// Outputs y.
+    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]);
+
+    /// Derivatives of the outputs at `x`, kept for the two products below.
+    fn linearise_output(&mut self, x: &OutputPoint<'_>);
+
+    /// With the last [`Evaluator::linearise_output`]: adds (∂y)ᵀ y to the cotangents.
+    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector);
+
+    /// With the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
+    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]);
+
+    /// The dense blocks at `x`; allocates nothing if `blocks` has its sizes.
+    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks);
+}
+
+impl dyn System + '_ {
+    /// A parameter vector for this system: the nominal values with some replaced.
+    ///
+    /// # Errors
+    /// Unknown names, with the nearest known one.
+    pub fn parameters_with(&self, changes: &[(String, f64)]) -> Result<Vec<f64>> {
+        let signature = self.signature();
+        let mut u = signature.nominal();
+        for (name, value) in changes {
+            u[signature.parameter_index(name)?] = *value;
+        }
+        Ok(u)
+    }
+}
