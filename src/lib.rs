@@ -3,5 +3,6 @@
 pub mod data;
 pub mod error;
 pub mod files;
+pub mod signal;
 pub mod time_axis;
 pub use error::{Error, Result};
