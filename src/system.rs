@@ -85,6 +85,8 @@ pub struct StateVector {
     pub lambda: Vec<f64>,
     /// Parameters, p.
     pub u: Vec<f64>,
+    /// What a scheme carries from step to step besides; evaluators leave it alone.
+    pub memory: Vec<f64>,
 }
 
 impl StateVector {
@@ -93,12 +95,18 @@ impl StateVector {
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
         let p = signature.parameters.len();
         let zeros = |k| vec![0.0; k];
-        StateVector { q: zeros(n), v: zeros(n), a: zeros(n), a_scheme: zeros(n), lambda: zeros(m), u: zeros(p) }
+        StateVector { q: zeros(n), v: zeros(n), a: zeros(n), a_scheme: zeros(n), lambda: zeros(m), u: zeros(p), memory: Vec::new() }
+    }
+
+    /// With room for what a scheme carries.
+    pub fn with_memory(signature: &Signature, memory: usize) -> Self {
+        StateVector { memory: vec![0.0; memory], ..StateVector::zeros(signature) }
     }
 
     /// Sets every entry to zero except those of the parameters.
     pub fn clear_state(&mut self) {
-        for part in [&mut self.q, &mut self.v, &mut self.a, &mut self.a_scheme, &mut self.lambda] {
+        let Self { q, v, a, a_scheme, lambda, u: _, memory } = self;
+        for part in [q, v, a, a_scheme, lambda, memory] {
             part.fill(0.0);
         }
     }

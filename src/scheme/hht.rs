@@ -1,0 +1,524 @@
+//! Hilber, Hughes and Taylor's scheme as a step equation, in two forms.
+//!
+//! With β = (1-α)²/4, γ = (1-2α)/2, h the step, and g = C_qᵀ λ - Q (Lauss 2018, eqs. (12)-(15)):
+//!
+//! ```text
+//! q_i = q_{i-1} + h v_{i-1} + h²/2 [(1-2β) a_{i-1} + 2β a_i]
+//! v_i = v_{i-1} + h [(1-γ) a_{i-1} + γ a_i]
+//! consistent:  M_i q''_i + g_i = 0,  q''_i = (a_i + α q''_{i-1}) / (1+α)
+//! literal:     (M a)_i / (1+α) + g_i - α/(1+α) g_{i-1} = 0
+//! both:        C(q_i, t_i, u) / (β h²) = 0
+//! ```
+//!
+//! For a constant M the two are the same equation. With M(q) and α ≠ 0 the literal form is of first order, because it takes
+//! M at t_i and a_i at t_i + α h; the consistent form (Arnold & Brüls 2007 with α_m = 0, α_f = -α) keeps second order.
+
+use super::newton::{Convergence, Increment, NewtonOptions};
+use super::{Counters, Layout, Scheme, Step, Stepper};
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+use crate::system::{Evaluator, Point, StateVector, Weights};
+
+/// Which form of the step equation is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Equations of motion at t_i with the consistent acceleration: second order for every M.
+    #[default]
+    Consistent,
+    /// As printed in Lauss 2018, eq. (13): first order where M depends on q.
+    Literal,
+}
+
+/// The scheme with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hht {
+    alpha: f64,
+    form: Form,
+    newton: NewtonOptions,
+}
+
+impl Hht {
+    /// `alpha` in [-1/3, 0]; 0 is the trapezoidal rule, smaller values damp high frequencies.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] outside that interval.
+    pub fn new(alpha: f64) -> Result<Self> {
+        // -1/3 has no exact double: accept what rounds to it
+        if !(alpha >= -1.0 / 3.0 - 1e-12 && alpha <= 0.0) {
+            let problem = format!("{alpha} lies outside [-1/3, 0], where the scheme is stable and of second order");
+            return Err(Error::invalid("alpha of the HHT scheme", problem, "use -0.1, for example"));
+        }
+        Ok(Hht { alpha, form: Form::Consistent, newton: NewtonOptions::default() })
+    }
+
+    /// Chooses the form of the equation.
+    pub fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// Changes Newton's limits.
+    pub fn newton(mut self, options: NewtonOptions) -> Self {
+        self.newton = options;
+        self
+    }
+
+    /// α.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Which form is solved.
+    pub fn which_form(&self) -> Form {
+        self.form
+    }
+}
+
+impl Scheme for Hht {
+    fn name(&self) -> String {
+        match self.form {
+            Form::Consistent => "hht".into(),
+            Form::Literal => "hht-literal".into(),
+        }
+    }
+
+    fn layout(&self, signature: &Signature) -> Layout {
+        let n = signature.coordinates.len();
+        let memory = if self.form == Form::Literal { n } else { 0 };
+        Layout { n, m: signature.constraints.len(), memory }
+    }
+
+    fn stepper(&self, signature: &Signature) -> Box<dyn Stepper> {
+        let layout = self.layout(signature);
+        let Layout { n, m, .. } = layout;
+        let zeros = |k| vec![0.0; k];
+        Box::new(HhtStepper {
+            alpha: self.alpha,
+            literal: self.form == Form::Literal,
+            max_iterations: self.newton.max_iterations,
+            layout,
+            convergence: Convergence::new(self.newton),
+            history: History { change: zeros(n + m), step: 0.0, known: false },
+            z: zeros(n + m),
+            z_start: zeros(n + m),
+            r: zeros(n + m),
+            inertial: zeros(n),
+            zeros: zeros(n + m),
+            saved: zeros(n),
+        })
+    }
+}
+
+/// How the unknowns changed in the last step, for extrapolation.
+#[derive(Debug, Clone)]
+struct History {
+    change: Vec<f64>,
+    step: f64,
+    known: bool,
+}
+
+struct HhtStepper {
+    alpha: f64,
+    literal: bool,
+    max_iterations: usize,
+    layout: Layout,
+    convergence: Convergence,
+    history: History,
+    /// The unknowns (a_i, λ_i).
+    z: Vec<f64>,
+    z_start: Vec<f64>,
+    r: Vec<f64>,
+    /// The acceleration that M multiplies.
+    inertial: Vec<f64>,
+    zeros: Vec<f64>,
+    saved: Vec<f64>,
+}
+
+/// The coefficients of one step.
+#[derive(Clone, Copy)]
+struct Coefficients {
+    c1: f64,
+    c2: f64,
+    /// β h²
+    beta_hh: f64,
+    /// γ h
+    gamma_h: f64,
+    /// h² (1/2 - β)
+    q_by_a: f64,
+    /// h (1-γ)
+    v_by_a: f64,
+}
+
+impl Coefficients {
+    fn new(alpha: f64, h: f64) -> Self {
+        let beta = (1.0 - alpha) * (1.0 - alpha) / 4.0;
+        let gamma = (1.0 - 2.0 * alpha) / 2.0;
+        Coefficients {
+            c1: 1.0 / (1.0 + alpha),
+            c2: alpha / (1.0 + alpha),
+            beta_hh: beta * h * h,
+            gamma_h: gamma * h,
+            q_by_a: h * h * (0.5 - beta),
+            v_by_a: h * (1.0 - gamma),
+        }
+    }
+
+    fn weights(&self) -> Weights {
+        Weights { acceleration: self.c1, position: self.beta_hh, velocity: self.gamma_h }
+    }
+}
+
+enum Failure {
+    Singular,
+    NotFinite,
+    NotConverged { residual: f64, row: usize },
+}
+
+impl HhtStepper {
+    /// Newton's iteration from the unknowns in `z`; on return `next` holds the state.
+    fn iterate(
+        &mut self,
+        system: &mut dyn Evaluator,
+        step: &Step<'_>,
+        previous: &[f64],
+        next: &mut [f64],
+        counters: &mut Counters,
+    ) -> std::result::Result<(), Failure> {
+        let Layout { n, m, .. } = self.layout;
+        let k = Coefficients::new(self.alpha, step.h);
+        let before = self.layout.view(previous, 0.0, &[]);
+        let memory_before = self.layout.memory(previous);
+        self.convergence.begin();
+        let mut worst = (f64::INFINITY, 0);
+        for _ in 0..self.max_iterations {
+            {
+                let x = self.layout.parts(next);
+                for j in 0..n {
+                    let a = self.z[j];
+                    x.q[j] = before.q[j] + step.h * before.v[j] + k.q_by_a * before.a_scheme[j] + k.beta_hh * a;
+                    x.v[j] = before.v[j] + k.v_by_a * before.a_scheme[j] + k.gamma_h * a;
+                    x.a[j] = k.c1 * a + k.c2 * before.a[j];
+                }
+                if self.literal {
+                    (0..n).for_each(|j| self.inertial[j] = k.c1 * self.z[j]);
+                } else {
+                    self.inertial.copy_from_slice(x.a);
+                }
+            }
+            let x = self.layout.view(next, step.t, step.w);
+            let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: &self.z[n..], w: step.w };
+            let (dynamics, constraint) = self.r.split_at_mut(n);
+            counters.iterations += 1;
+            counters.factorisations += 1;
+            let regular = system.factorise(&point, k.weights(), dynamics, constraint).is_ok();
+            if self.literal {
+                dynamics.iter_mut().zip(memory_before).for_each(|(r, g)| *r -= k.c2 * g);
+            }
+            constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
+            if !regular {
+                let finite = self.r.iter().all(|r| r.is_finite());
+                return Err(if finite { Failure::Singular } else { Failure::NotFinite });
+            }
+            worst = worst_row(&self.r);
+            system.solve(&mut self.r);
+            let increment = self.apply_increment(x.q, x.v, step.h, k.beta_hh);
+            let Some(increment) = increment else { return Err(Failure::NotFinite) };
+            if self.convergence.accepts(increment) {
+                let x = self.layout.parts(next);
+                for j in 0..n {
+                    let a = self.z[j];
+                    x.q[j] = before.q[j] + step.h * before.v[j] + k.q_by_a * before.a_scheme[j] + k.beta_hh * a;
+                    x.v[j] = before.v[j] + k.v_by_a * before.a_scheme[j] + k.gamma_h * a;
+                    x.a[j] = k.c1 * a + k.c2 * before.a[j];
+                }
+                x.a_scheme.copy_from_slice(&self.z[..n]);
+                x.lambda.copy_from_slice(&self.z[n..]);
+                return Ok(());
+            }
+        }
+        Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
+    }
+
+    /// z -= r, and the size of r; `None` if it is not finite.
+    #[inline]
+    fn apply_increment(
+        &mut self,
+        q: &[f64],
+        v: &[f64],
+        h: f64,
+        beta_hh: f64,
+    ) -> Option<Increment> {
+        let Layout { n, m, .. } = self.layout;
+        let mut largest = 0.0f64;
+        for (z, r) in self.z.iter_mut().zip(&self.r) {
+            *z -= r;
+        }
+        for a in &self.z[..n] {
+            largest = largest.max(a.abs());
+        }
+        let (mut relative, mut position, mut total) = (0.0f64, 0.0f64, 0.0f64);
+        for j in 0..n {
+            let (change, a) = (self.r[j].abs(), self.z[j].abs());
+            total += change;
+            if change > 0.0 {
+                let moved = a + (q[j].abs() + h * v[j].abs()) / beta_hh;
+                relative = relative.max(change / (a + 1e-3 * largest));
+                position = position.max(change / (moved + 1e-3 * largest));
+            }
+        }
+        let (mut lambda_change, mut lambda) = (0.0f64, 0.0f64);
+        for k in n..n + m {
+            total += self.r[k].abs();
+            lambda_change = lambda_change.max(self.r[k].abs());
+            lambda = lambda.max(self.z[k].abs());
+        }
+        if lambda_change > 0.0 {
+            relative = relative.max(lambda_change / lambda);
+        }
+        total.is_finite().then_some(Increment { relative, position })
+    }
+
+    /// (dynamics, constraint) of `(w, mu)` with mu scaled back from the division of C by β h².
+    fn solve_transposed(&mut self, system: &mut dyn Evaluator, k: &Coefficients, bar: &StateVector) {
+        let n = self.layout.n;
+        for j in 0..n {
+            self.r[j] = bar.a_scheme[j] + k.beta_hh * bar.q[j] + k.gamma_h * bar.v[j] + k.c1 * bar.a[j];
+        }
+        self.r[n..].copy_from_slice(&bar.lambda);
+        system.solve_transposed(&mut self.r);
+        self.r[n..].iter_mut().for_each(|mu| *mu /= k.beta_hh);
+    }
+
+    /// Derivatives at the converged state, and the factors of Newton's matrix there.
+    fn linearise(&mut self, system: &mut dyn Evaluator, signature: &Signature, step: &Step<'_>, next: &[f64]) -> Result<()> {
+        let k = Coefficients::new(self.alpha, step.h);
+        let x = self.layout.view(next, step.t, step.w);
+        if self.literal {
+            self.inertial.iter_mut().zip(x.a_scheme).for_each(|(s, a)| *s = k.c1 * a);
+        } else {
+            self.inertial.copy_from_slice(x.a);
+        }
+        let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: x.lambda, w: step.w };
+        let regular = system.linearise(&point, k.weights());
+        regular.map_err(|_| crate::start::singular(system, signature, &point, false))
+    }
+
+    /// Derivatives of g = C_qᵀ λ - Q: those of the dynamics with no acceleration.
+    fn linearise_force(&mut self, system: &mut dyn Evaluator, step: &Step<'_>, next: &[f64]) {
+        let n = self.layout.n;
+        let x = self.layout.view(next, step.t, step.w);
+        let point = Point { t: step.t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w: step.w };
+        // only products are asked for: a singular matrix does not matter here
+        let _ = system.linearise(&point, Coefficients::new(self.alpha, step.h).weights());
+    }
+}
+
+fn worst_row(r: &[f64]) -> (f64, usize) {
+    r.iter().enumerate().fold((0.0, 0), |worst, (row, r)| if r.abs() > worst.0 { (r.abs(), row) } else { worst })
+}
+
+impl Stepper for HhtStepper {
+    fn start(&mut self, system: &mut dyn Evaluator, t: f64, w: &[f64], x0: &mut [f64]) {
+        self.convergence.forget();
+        self.history.known = false;
+        self.history.step = 0.0;
+        let n = self.layout.n;
+        let x = self.layout.parts(x0);
+        x.a_scheme.copy_from_slice(x.a);
+        if self.literal {
+            let point = Point { t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w };
+            let (dynamics, constraint) = self.r.split_at_mut(n);
+            system.residual(&point, dynamics, constraint);
+            x.memory.copy_from_slice(dynamics);
+        }
+    }
+
+    fn start_pull_back(&mut self, system: &mut dyn Evaluator, start: &Point<'_>, bar: &mut StateVector) {
+        bar.a.iter_mut().zip(&mut bar.a_scheme).for_each(|(a, scheme)| *a += std::mem::take(scheme));
+        if self.literal {
+            let n = self.layout.n;
+            let point = Point { a: &self.zeros[..n], ..*start };
+            let _ = system.linearise(&point, Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 });
+            self.saved.copy_from_slice(&bar.a);
+            let memory = std::mem::take(&mut bar.memory);
+            system.pull_back(1.0, &memory, &self.zeros[n..], bar);
+            bar.memory = memory;
+            bar.a.copy_from_slice(&self.saved);
+        }
+    }
+
+    fn start_push_forward(&mut self, system: &mut dyn Evaluator, start: &Point<'_>, tangents: &mut [StateVector]) {
+        let n = self.layout.n;
+        if self.literal {
+            let point = Point { a: &self.zeros[..n], ..*start };
+            let _ = system.linearise(&point, Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 });
+        }
+        for tangent in tangents {
+            tangent.a_scheme.copy_from_slice(&tangent.a);
+            if self.literal {
+                self.push_force(system, tangent);
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        previous: &[f64],
+        next: &mut [f64],
+        counters: &mut Counters,
+    ) -> Result<()> {
+        let Layout { n, m, .. } = self.layout;
+        let before = self.layout.view(previous, 0.0, &[]);
+        self.z_start[..n].copy_from_slice(before.a_scheme);
+        self.z_start[n..].copy_from_slice(before.lambda);
+        let ratio = if self.history.known { step.h / self.history.step } else { 0.0 };
+        for i in 0..n + m {
+            self.z[i] = self.z_start[i] + ratio * self.history.change[i];
+        }
+        let first = counters.iterations;
+        let mut outcome = self.iterate(system, step, previous, next, counters);
+        if outcome.is_err() && self.history.known {
+            // the extrapolation may have been what led astray (an impact, a switch of the input)
+            self.z.copy_from_slice(&self.z_start);
+            self.convergence.forget();
+            outcome = self.iterate(system, step, previous, next, counters);
+        }
+        if let Err(failure) = outcome {
+            let x = self.layout.view(next, step.t, step.w);
+            let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: &self.z[n..], w: step.w };
+            return Err(match failure {
+                Failure::Singular => crate::start::singular(system, signature, &point, false),
+                Failure::NotFinite => {
+                    let (dynamics, constraint) = self.r.split_at_mut(n);
+                    system.residual(&point, dynamics, constraint);
+                    crate::start::not_finite(signature, &point, &self.r, step.index)
+                }
+                Failure::NotConverged { residual, row } => Error::NewtonFailed {
+                    time: step.t,
+                    step: step.index,
+                    step_size: step.h,
+                    iterations: counters.iterations - first,
+                    residual,
+                    equation: signature.equation_name(row),
+                },
+            });
+        }
+        if self.literal {
+            let x = self.layout.parts(next);
+            let point = Point { t: step.t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w: step.w };
+            let (dynamics, constraint) = self.r.split_at_mut(n);
+            system.residual(&point, dynamics, constraint);
+            x.memory.copy_from_slice(dynamics);
+        }
+        for i in 0..n + m {
+            self.history.change[i] = self.z[i] - self.z_start[i];
+        }
+        self.history.step = step.h;
+        self.history.known = true;
+        counters.steps += 1;
+        Ok(())
+    }
+
+    fn pull_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        next: &[f64],
+        bar: &mut StateVector,
+    ) -> Result<()> {
+        let n = self.layout.n;
+        let k = Coefficients::new(self.alpha, step.h);
+        if self.literal {
+            self.linearise_force(system, step, next);
+            self.saved.copy_from_slice(&bar.a);
+            let memory = std::mem::take(&mut bar.memory);
+            system.pull_back(1.0, &memory, &self.zeros[n..], bar);
+            bar.memory = memory;
+            bar.a.copy_from_slice(&self.saved);
+        }
+        self.linearise(system, signature, step, next)?;
+        self.solve_transposed(system, &k, bar);
+        let (dynamics, constraint) = self.r.split_at(n);
+        if self.literal {
+            self.saved.copy_from_slice(&bar.a);
+        }
+        system.pull_back(-1.0, dynamics, constraint, bar);
+        if self.literal {
+            bar.a.copy_from_slice(&self.saved);
+            bar.memory.iter_mut().zip(dynamics).for_each(|(g, w)| *g = k.c2 * w);
+        }
+        for j in 0..n {
+            bar.a[j] *= k.c2;
+            bar.a_scheme[j] = k.q_by_a * bar.q[j] + k.v_by_a * bar.v[j];
+            bar.v[j] += step.h * bar.q[j];
+        }
+        bar.lambda.fill(0.0);
+        Ok(())
+    }
+
+    fn push_forward(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        next: &[f64],
+        tangents: &mut [StateVector],
+    ) -> Result<()> {
+        let n = self.layout.n;
+        let k = Coefficients::new(self.alpha, step.h);
+        self.linearise(system, signature, step, next)?;
+        for x in tangents.iter_mut() {
+            for j in 0..n {
+                x.q[j] += step.h * x.v[j] + k.q_by_a * x.a_scheme[j];
+                x.v[j] += k.v_by_a * x.a_scheme[j];
+                x.a[j] *= k.c2;
+            }
+            x.lambda.fill(0.0);
+            self.r.fill(0.0);
+            let (dynamics, constraint) = self.r.split_at_mut(n);
+            if self.literal {
+                // M multiplies a_i alone
+                self.saved.copy_from_slice(&x.a);
+                x.a.fill(0.0);
+                system.push_forward(x, dynamics, constraint);
+                x.a.copy_from_slice(&self.saved);
+                dynamics.iter_mut().zip(&x.memory).for_each(|(r, g)| *r -= k.c2 * g);
+            } else {
+                system.push_forward(x, dynamics, constraint);
+            }
+            constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
+            system.solve(&mut self.r);
+            for j in 0..n {
+                let a = -self.r[j];
+                x.q[j] += k.beta_hh * a;
+                x.v[j] += k.gamma_h * a;
+                x.a[j] += k.c1 * a;
+                x.a_scheme[j] = a;
+            }
+            x.lambda.iter_mut().zip(&self.r[n..]).for_each(|(lambda, r)| *lambda = -r);
+        }
+        if self.literal {
+            self.linearise_force(system, step, next);
+            tangents.iter_mut().for_each(|x| self.push_force(system, x));
+        }
+        Ok(())
+    }
+}
+
+impl HhtStepper {
+    /// With derivatives of g in place: the tangent of g.
+    fn push_force(&mut self, system: &mut dyn Evaluator, x: &mut StateVector) {
+        let n = self.layout.n;
+        self.saved.copy_from_slice(&x.a);
+        x.a.fill(0.0);
+        self.r.fill(0.0);
+        let (dynamics, constraint) = self.r.split_at_mut(n);
+        system.push_forward(x, dynamics, constraint);
+        x.a.copy_from_slice(&self.saved);
+        x.memory.copy_from_slice(dynamics);
+    }
+}

@@ -1,0 +1,101 @@
+//! Direct differentiation: tangents of every state, through the same step equation.
+
+use super::{Gradient, add_cost, sample};
+use crate::error::{Error, Result};
+use crate::scheme::{Counters, Step};
+use crate::system::{Evaluator, OutputPoint, Point, StateVector};
+use crate::simulate::Workspace;
+
+/// What is done at each time: number of the time, evaluator, state, tangents.
+type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
+
+impl Workspace<'_> {
+    /// Runs forward with the tangents of all states along the directions in the tangents' parameter parts.
+    pub(crate) fn forward_with_tangents(
+        &mut self,
+        u: &[f64],
+        tangents: &mut [StateVector],
+        visit: &mut TangentVisitor<'_>,
+    ) -> Result<()> {
+        let simulation = self.simulation;
+        let signature = simulation.signature();
+        let grid = simulation.grid();
+        self.forward(u, true, &mut |_, _, _| {})?;
+        let layout = self.layout;
+        let x = layout.view(&self.states[..layout.size()], grid.times()[0], simulation.inputs_at(0));
+        let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
+        // a stored run always has its start
+        if let Some(f_0) = &self.start {
+            f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
+        }
+        self.stepper.start_push_forward(&mut *self.evaluator, &start, tangents);
+        visit(0, &mut *self.evaluator, &x, tangents);
+        for i in 1..=grid.count() {
+            let step = Step { index: i, t: grid.times()[i], h: grid.step(i), w: simulation.inputs_at(i) };
+            let size = layout.size();
+            let state = &self.states[i * size..(i + 1) * size];
+            self.stepper.push_forward(&mut *self.evaluator, signature, &step, state, tangents)?;
+            visit(i, &mut *self.evaluator, &layout.view(state, step.t, step.w), tangents);
+        }
+        let Counters { factorisations, .. } = &mut self.counters;
+        *factorisations += grid.count() + 1;
+        Ok(())
+    }
+}
+
+/// Unit directions, one a parameter.
+pub(super) fn directions(workspace: &Workspace<'_>) -> Vec<StateVector> {
+    let signature = workspace.simulation.signature();
+    (0..signature.parameters.len())
+        .map(|k| {
+            let mut tangent = StateVector::with_memory(signature, workspace.layout.memory);
+            tangent.u[k] = 1.0;
+            tangent
+        })
+        .collect()
+}
+
+impl Gradient<'_> {
+    pub(super) fn tangent_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        if self.tangents.is_empty() {
+            self.tangents = directions(&self.workspace);
+        }
+        let simulation = self.workspace.simulation;
+        let last = simulation.grid().count();
+        let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
+        let mut total = 0.0;
+        gradient.fill(0.0);
+        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
+            if !cost.concerns(i, last) {
+                return;
+            }
+            evaluator.output(x, y);
+            let sample = sample(simulation, i, x, y, u);
+            total += cost.value(&sample);
+            bar.clear_state();
+            bar.u.fill(0.0);
+            add_cost(cost, evaluator, &sample, bar, y_bar);
+            for (slope, tangent) in gradient.iter_mut().zip(tangents) {
+                *slope += product(bar, tangent);
+            }
+        })?;
+        if !total.is_finite() {
+            let (time, step) = (simulation.grid().times()[last], last);
+            return Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step });
+        }
+        Ok(total)
+    }
+}
+
+/// Cotangent times tangent.
+fn product(bar: &StateVector, tangent: &StateVector) -> f64 {
+    let parts = [
+        (&bar.q, &tangent.q),
+        (&bar.v, &tangent.v),
+        (&bar.a, &tangent.a),
+        (&bar.a_scheme, &tangent.a_scheme),
+        (&bar.lambda, &tangent.lambda),
+        (&bar.u, &tangent.u),
+    ];
+    parts.into_iter().map(|(bar, x)| bar.iter().zip(x).map(|(bar, x)| bar * x).sum::<f64>()).sum()
+}

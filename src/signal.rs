@@ -1,0 +1,367 @@
+//! Inputs w(t): constants, functions, and samples with an interpolation between them.
+//!
+//! ```
+//! use costate::signal::{Interpolation, Signal};
+//! # fn main() -> costate::Result<()> {
+//! let gravity = Signal::constant(-9.81);
+//! let force = Signal::function(|t| 3.0 * (2.0 * t).sin());
+//! let measured = Signal::sampled(&[0.0, 0.1, 0.2], &[1.0, 3.0, 2.0], Interpolation::Linear)?;
+//! assert_eq!(gravity.value(7.0) + force.value(0.0), -9.81);
+//! assert!((measured.value(0.05) - 2.0).abs() < 1e-15);
+//! assert!(measured.covers(0.0, 0.3).unwrap_err().to_string().contains("0.2 s to 0.3 s"));
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
+use crate::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What a sampled signal does between its samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// The value of the last sample is held: what a digital controller does.
+    ///
+    /// A time less than [`EVEN_TOLERANCE`] sampling steps (or its own round-off) before a sample counts as that sample's time:
+    /// `t = k * h` gives sample k although it may be rounded down, summed up from many steps, or the sample's printed time
+    /// rounded up.
+    ZeroOrder,
+    /// Straight lines between samples.
+    Linear,
+    /// A cubic spline, twice continuously differentiable, with not-a-knot ends: the third derivative is continuous at the
+    /// second and the last but one sample, so that no end condition is made up and the error is O(h⁴) up to the ends (a
+    /// natural spline forces w'' = 0 there and loses two orders). For band-limited signals.
+    Cubic,
+}
+
+impl Interpolation {
+    /// All names that are understood: `zero-order`, `zoh` (the same), `linear`, `cubic`.
+    pub const NAMES: [&'static str; 4] = ["zero-order", "zoh", "linear", "cubic"];
+
+    fn fewest_samples(self) -> usize {
+        match self {
+            Interpolation::ZeroOrder | Interpolation::Linear => 2,
+            Interpolation::Cubic => 4,
+        }
+    }
+}
+
+impl fmt::Display for Interpolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Interpolation::ZeroOrder => "zero-order",
+            Interpolation::Linear => "linear",
+            Interpolation::Cubic => "cubic",
+        })
+    }
+}
+
+impl FromStr for Interpolation {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "zero-order" | "zoh" => Ok(Interpolation::ZeroOrder),
+            "linear" => Ok(Interpolation::Linear),
+            "cubic" => Ok(Interpolation::Cubic),
+            _ => Err(Error::unknown("interpolation", name, "", Self::NAMES)),
+        }
+    }
+}
+
+/// An input w(t). Cloning is cheap: samples and functions are shared.
+#[derive(Clone)]
+pub struct Signal(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Constant(f64),
+    Function(Arc<dyn Fn(f64) -> f64 + Send + Sync>),
+    Sampled(Arc<Sampled>),
+}
+
+struct Sampled {
+    times: Vec<f64>,
+    values: Vec<f64>,
+    interpolation: Interpolation,
+    /// For a cubic spline, the coefficients of 1, s, s², s³ with s = t - t_k in each interval k; otherwise empty.
+    pieces: Vec<[f64; 4]>,
+    /// Mean sampling step, s.
+    step: f64,
+    /// Whether times stray by less than a quarter of a step from an even grid, so that a division finds the interval or a
+    /// neighbour of it.
+    nearly_even: bool,
+}
+
+impl Signal {
+    /// The same value at all times.
+    pub fn constant(value: f64) -> Self {
+        Self(Kind::Constant(value))
+    }
+
+    /// A function of time in s.
+    pub fn function(function: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
+        Self(Kind::Function(Arc::new(function)))
+    }
+
+    /// Samples `values` at `times` in s, even or uneven. Takes O(n), for a spline too.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for slices of different length; fewer than 2 samples (4 for a cubic spline); times that are not
+    /// finite or do not increase; and values that are not finite or so large that interpolation overflows.
+    pub fn sampled(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
+        let invalid = |problem: String, remedy: &str| Err(Error::invalid("sampled signal", problem, remedy));
+        if times.len() != values.len() {
+            let problem = format!("there are {} times and {} values", times.len(), values.len());
+            return invalid(problem, "give one value for each time");
+        }
+        let fewest = interpolation.fewest_samples();
+        if times.len() < fewest {
+            let problem = format!("{interpolation} interpolation needs {fewest} samples, there are {}", times.len());
+            let other = if times.len() > 1 { "give more samples, or choose `linear`" } else { "give more samples" };
+            return invalid(problem, other);
+        }
+        let axis = TimeAxis::new(times)?;
+        if let Some(k) = values.iter().position(|value| !value.is_finite()) {
+            let problem = format!("the value at t = {} s (row {}) is {}", times[k], k + 1, values[k]);
+            return invalid(problem, "remove the sample, or correct its value");
+        }
+        let pieces = match interpolation {
+            Interpolation::Cubic => not_a_knot(times, values),
+            Interpolation::ZeroOrder | Interpolation::Linear => Vec::new(),
+        };
+        let overflow = match interpolation {
+            Interpolation::ZeroOrder => None,
+            Interpolation::Linear => values.windows(2).position(|pair| !(pair[1] - pair[0]).is_finite()),
+            Interpolation::Cubic => pieces.iter().position(|piece| piece.iter().any(|c| !c.is_finite())),
+        };
+        if let Some(k) = overflow {
+            let problem = format!("{interpolation} interpolation overflows after t = {} s (row {})", times[k], k + 1);
+            return invalid(problem, "check the units of times and values, and for times that nearly coincide");
+        }
+        Ok(Self(Kind::Sampled(Arc::new(Sampled {
+            times: times.to_vec(),
+            values: values.to_vec(),
+            interpolation,
+            pieces,
+            step: axis.mean_step(),
+            nearly_even: axis.unevenness() < 0.25,
+        }))))
+    }
+
+    /// Samples at `start`, `start + step`, ... in s: for records whose printed times are rounded or jittered about a known
+    /// even grid.
+    ///
+    /// # Errors
+    /// As for [`Signal::sampled`], and for a step that is not positive and finite.
+    pub fn sampled_evenly(start: f64, step: f64, values: &[f64], interpolation: Interpolation) -> Result<Self> {
+        if !(step.is_finite() && step > 0.0) {
+            let remedy = "give a positive step in s";
+            return Err(Error::invalid("sampled signal", format!("the sampling step is {step} s"), remedy));
+        }
+        let times: Vec<f64> = (0..values.len()).map(|k| start + k as f64 * step).collect();
+        Self::sampled(&times, values, interpolation)
+    }
+
+    /// w(t). Before the first and after the last sample their values are held, see [`Signal::covers`]. Costs O(1) on even
+    /// and nearly even times, O(log n) on others. NaN for a time that is NaN, unless constant.
+    pub fn value(&self, t: f64) -> f64 {
+        match &self.0 {
+            Kind::Constant(value) => *value,
+            Kind::Function(function) => function(t),
+            Kind::Sampled(samples) => samples.outside(t).unwrap_or_else(|| samples.inside(samples.interval(t), t)),
+        }
+    }
+
+    /// w at each of `times`, into `out` of the same length: the same values as [`Signal::value`], faster where times
+    /// increase (any order is allowed).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for slices of different length.
+    pub fn fill(&self, times: &[f64], out: &mut [f64]) -> Result<()> {
+        if times.len() != out.len() {
+            let problem = format!("there are {} times and room for {} values", times.len(), out.len());
+            return Err(Error::invalid("signal", problem, "give room for one value at each time"));
+        }
+        match &self.0 {
+            Kind::Constant(value) => out.fill(*value),
+            Kind::Function(function) => times.iter().zip(out).for_each(|(t, w)| *w = function(*t)),
+            Kind::Sampled(samples) => {
+                let mut k = 0;
+                for (&t, w) in times.iter().zip(out) {
+                    *w = samples.outside(t).unwrap_or_else(|| {
+                        k = samples.interval_after(k, t);
+                        samples.inside(k, t)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Times of the first and last sample, s; `None` if the signal is defined at all times.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        match &self.0 {
+            Kind::Constant(_) | Kind::Function(_) => None,
+            Kind::Sampled(samples) => Some((samples.start(), samples.end())),
+        }
+    }
+
+    /// Whether the signal is known from `from` to `to` (s), so that no end value is held. A sample that is missed by less
+    /// than [`EVEN_TOLERANCE`] sampling steps counts as reached.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the ranges that are not covered.
+    pub fn covers(&self, from: f64, to: f64) -> Result<()> {
+        if !(from.is_finite() && to.is_finite() && from <= to) {
+            let problem = format!("{from} s to {to} s is not a range of time");
+            return Err(Error::invalid("signal", problem, "give a finite start, and an end that is not before it"));
+        }
+        let Kind::Sampled(samples) = &self.0 else { return Ok(()) };
+        let (start, end) = (samples.start(), samples.end());
+        let tolerance = EVEN_TOLERANCE * samples.step + 4.0 * f64::EPSILON * start.abs().max(end.abs());
+        let mut missing = Vec::new();
+        if from < start - tolerance {
+            missing.push(format!("{from} s to {} s", start.min(to)));
+        }
+        if to > end + tolerance {
+            missing.push(format!("{} s to {to} s", end.max(from)));
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(" and ");
+        let problem = format!("its samples go from {start} s to {end} s, and nothing is known from {missing}");
+        Err(Error::invalid("sampled signal", problem, "simulate within the samples, or give a longer record"))
+    }
+}
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Constant(value) => write!(f, "Signal::constant({value:?})"),
+            Kind::Function(_) => write!(f, "Signal::function(..)"),
+            Kind::Sampled(samples) => write!(
+                f,
+                "Signal::sampled({} samples from {:?} s to {:?} s, {})",
+                samples.times.len(),
+                samples.start(),
+                samples.end(),
+                samples.interpolation
+            ),
+        }
+    }
+}
+
+impl Sampled {
+    fn start(&self) -> f64 {
+        self.times[0] // there are at least two, checked when made
+    }
+
+    fn end(&self) -> f64 {
+        self.times[self.times.len() - 1] // there are at least two, checked when made
+    }
+
+    /// The value held at and beyond an end; `None` strictly inside.
+    fn outside(&self, t: f64) -> Option<f64> {
+        if t <= self.start() {
+            Some(self.values[0])
+        } else if t >= self.end() {
+            self.values.last().copied()
+        } else if t.is_nan() {
+            Some(f64::NAN)
+        } else {
+            None
+        }
+    }
+
+    /// For t strictly inside: the k with t_k <= t < t_(k+1).
+    fn interval(&self, t: f64) -> usize {
+        if !self.nearly_even {
+            return self.times.partition_point(|&sample| sample <= t).saturating_sub(1);
+        }
+        let last = self.times.len() - 2;
+        let mut k = (((t - self.start()) / self.step) as usize).min(last);
+        while k > 0 && t < self.times[k] {
+            k -= 1;
+        }
+        while k < last && self.times[k + 1] <= t {
+            k += 1;
+        }
+        k
+    }
+
+    /// As [`Sampled::interval`], looking first at the few intervals from `k` on.
+    fn interval_after(&self, k: usize, t: f64) -> usize {
+        const NEAR: usize = 4;
+        if self.times[k] <= t {
+            let ends = self.times[k + 1..].iter().take(NEAR);
+            if let Some(ahead) = ends.into_iter().position(|&end| t < end) {
+                return k + ahead;
+            }
+        }
+        self.interval(t)
+    }
+
+    /// The value at t in interval k.
+    fn inside(&self, k: usize, t: f64) -> f64 {
+        let (from, to) = (self.times[k], self.times[k + 1]);
+        match self.interpolation {
+            Interpolation::ZeroOrder => {
+                let step = to - from;
+                // At most a quarter of the step, for times that are resolved no better than that.
+                let snap = (EVEN_TOLERANCE * step).max(4.0 * f64::EPSILON * t.abs()).min(0.25 * step);
+                self.values[if to - t <= snap { k + 1 } else { k }]
+            }
+            Interpolation::Linear => {
+                let (left, right) = (self.values[k], self.values[k + 1]);
+                left + (right - left) * ((t - from) / (to - from))
+            }
+            Interpolation::Cubic => {
+                let [a, b, c, d] = self.pieces[k];
+                let s = t - from;
+                a + s * (b + s * (c + s * d))
+            }
+        }
+    }
+}
+
+/// The not-a-knot spline through n >= 4 points at increasing times: for each interval the coefficients of 1, s, s², s³.
+///
+/// The unknowns are the slopes m_k at the samples (de Boor, A Practical Guide to Splines, 1978, ch. IV): with intervals h_k
+/// and secants d_k, continuity of w'' at sample k is
+///     h_k m_(k-1) + 2 (h_(k-1) + h_k) m_k + h_(k-1) m_(k+1) = 3 (h_k d_(k-1) + h_(k-1) d_k),
+/// and continuity of w''' at the second and last but one sample, combined with it, is one more equation in two unknowns at
+/// each end. Elimination without pivoting is stable: all pivots stay positive.
+fn not_a_knot(times: &[f64], values: &[f64]) -> Vec<[f64; 4]> {
+    let n = times.len();
+    let h: Vec<f64> = times.windows(2).map(|t| t[1] - t[0]).collect();
+    let d: Vec<f64> = values.windows(2).zip(&h).map(|(w, h)| (w[1] - w[0]) / h).collect();
+
+    // Row k of the eliminated system: m_k = right[k] - upper[k] m_(k+1).
+    let mut upper = vec![0.0; n];
+    let mut right = vec![0.0; n];
+    let span = h[0] + h[1];
+    upper[0] = span / h[1];
+    right[0] = ((h[0] + 2.0 * span) * d[0] + h[0] * (h[0] / h[1]) * d[1]) / span;
+    for k in 1..n - 1 {
+        let pivot = 2.0 * (h[k - 1] + h[k]) - h[k] * upper[k - 1];
+        upper[k] = h[k - 1] / pivot;
+        right[k] = (3.0 * (h[k] * d[k - 1] + h[k - 1] * d[k]) - h[k] * right[k - 1]) / pivot;
+    }
+    let (inner, outer) = (h[n - 3], h[n - 2]);
+    let span = inner + outer;
+    let end = (outer * outer * d[n - 3] + (2.0 * span + outer) * inner * d[n - 2]) / span;
+    let mut slope = (end - span * right[n - 2]) / (inner - span * upper[n - 2]);
+
+    let mut pieces = vec![[0.0; 4]; n - 1];
+    for k in (0..n - 1).rev() {
+        let next = slope;
+        slope = right[k] - upper[k] * next;
+        let excess = (slope + next - 2.0 * d[k]) / h[k];
+        pieces[k] = [values[k], slope, (d[k] - slope) / h[k] - excess, excess / h[k]];
+    }
+    pieces
+}
