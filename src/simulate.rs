@@ -238,12 +238,6 @@ impl<'p> Workspace<'p> {
         Ok(())
     }
 
-    /// A stored state of the last run.
-    pub(crate) fn stored(&self, i: usize) -> &[f64] {
-        let size = self.layout.size();
-        &self.states[i * size..(i + 1) * size]
-    }
-
     /// Runs and keeps everything.
     ///
     /// # Errors

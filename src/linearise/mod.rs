@@ -65,6 +65,9 @@ impl<M: Model> System for Plain<M> {
     }
 }
 
+/// Every variable on its own.
+const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
+
 /// Derivatives at one point, as lists of entries.
 struct PlainEvaluator<'s, M> {
     system: &'s Plain<M>,
@@ -318,7 +321,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         let structure = &self.system.structure;
         self.full_values.fill(0.0);
         // the residual itself is not needed here
-        self.full.evaluate(x, weights, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
+        self.full.evaluate(x, SEPARATE, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
         if let Some(kernel) = &mut self.curved_full {
             self.constraint_force_slope.fill(0.0);
             self.constraint_by_parameter.fill(0.0);

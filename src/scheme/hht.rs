@@ -184,7 +184,7 @@ impl HhtStepper {
         next: &mut [f64],
         counters: &mut Counters,
     ) -> std::result::Result<(), Failure> {
-        let Layout { n, m, .. } = self.layout;
+        let n = self.layout.n;
         let k = Coefficients::new(self.alpha, step.h);
         let before = self.layout.view(previous, 0.0, &[]);
         let memory_before = self.layout.memory(previous);

@@ -1,0 +1,74 @@
+//! A passive hydraulic engine mount (Lauss 2018, section 5).
+//!
+//! The load x1 rests on an elastomer with cubic stiffness and pushes, through a stiff spring, the massless piston x2 of a
+//! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
+
+use costate::{Matrix, Model, Number, Parameter, Signature, State};
+
+/// Constants that are not identified, SI units.
+const LOAD: f64 = 20.0;
+const TRACK: f64 = 0.0019;
+const DECOUPLER: f64 = 0.002;
+const CHAMBER_STIFFNESS: f64 = 375e3;
+const TRACK_DAMPING: f64 = 0.08;
+const DECOUPLER_STIFFNESS: f64 = 9e3;
+const DECOUPLER_DAMPING: f64 = 10.0;
+const TRACK_ARM: f64 = 0.095;
+const DECOUPLER_ARM: f64 = 0.0036;
+const GRAVITY: f64 = 9.81;
+
+/// The parameters' start in the paper: c_E1, c_E2, d_E, d_H2.
+pub const START: [f64; 4] = [73.8e3, 4e9, 0.5, 1.2];
+
+/// The model; parameters are those of the paper's identification.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineMount;
+
+impl Model for EngineMount {
+    fn signature(&self) -> Signature {
+        Signature::new("engine_mount")
+            .coordinates([("x1", "m"), ("x2", "m"), ("x3", "m"), ("x4", "m")])
+            .constraints([("volume", "m^2")])
+            .inputs([("F", "N")])
+            .outputs([("a1", "m/s^2"), ("x1", "m"), ("v1", "m/s")])
+            .parameters([
+                Parameter::new("c_E1", "N/m", 123e3).non_negative(),
+                Parameter::new("c_E2", "N/m^3", 2.5e9).non_negative(),
+                Parameter::new("d_E", "N s/m", 5.0).non_negative(),
+                Parameter::new("d_H2", "N s^3/m^3", 2.0).non_negative(),
+            ])
+    }
+
+    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+        m[(0, 0)] = D::from(LOAD);
+        m[(2, 2)] = D::from(DECOUPLER);
+        m[(3, 3)] = D::from(TRACK);
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let [c_e1, c_e2, d_e, d_h2] = *u else { return };
+        let chamber = (q[0] - q[1]) * CHAMBER_STIFFNESS;
+        let elastomer = (c_e1 + c_e2 * q[0] * q[0]) * q[0] + d_e * v[0];
+        let track = (d_h2 * v[3] * v[3] + TRACK_DAMPING) * v[3];
+        force[0] = w[0] + LOAD * GRAVITY - elastomer - chamber;
+        force[1] = chamber;
+        force[2] = -q[2] * DECOUPLER_STIFFNESS - v[2] * DECOUPLER_DAMPING;
+        force[3] = -track;
+    }
+
+    fn constraint<D: Number>(&self, _t: D, q: &[D], _u: &[D], c: &mut [D]) {
+        c[0] = q[1] * (TRACK_ARM + DECOUPLER_ARM) - q[2] * DECOUPLER_ARM - q[3] * TRACK_ARM;
+    }
+
+    /// The paper's output is the scheme's own acceleration.
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = x.a_scheme[0];
+        y[1] = x.q[0];
+        y[2] = x.v[0];
+    }
+}
+
+/// Excitation of the load, N: a sweep to 105 Hz within a second (Lauss 2018, Fig. 3).
+pub fn sweep(t: f64) -> f64 {
+    100.0 * (4.0 * std::f64::consts::PI * 25f64.powf(t) * t).sin()
+}

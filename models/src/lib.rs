@@ -1,0 +1,3 @@
+//! Ready mechanisms, written against costate's public interface alone.
+
+pub mod engine_mount;
