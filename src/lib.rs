@@ -8,6 +8,8 @@ pub mod grid;
 pub mod linearise;
 pub mod model;
 pub mod number;
+pub mod problem;
+pub mod registry;
 pub mod scheme;
 pub mod sensitivity;
 pub mod signal;

@@ -82,10 +82,10 @@ impl Start {
             let v_limit = TOLERANCE * size(x.v) + 1e-12;
             let mut bad = Vec::new();
             for (k, constraint) in signature.constraints.iter().enumerate() {
-                if !(position[k] <= q_limit) {
+                if position[k].is_nan() || position[k] > q_limit {
                     bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
                 }
-                if !(velocity[k] <= v_limit) {
+                if velocity[k].is_nan() || velocity[k] > v_limit {
                     bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
                 }
             }
@@ -288,7 +288,12 @@ impl Projection {
     }
 
     /// Derivatives of both projections' equations. The rows are (q, ν, v, μ).
-    fn equations(&self, system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -> [(DMatrix<f64>, Blocks); 2] {
+    fn equations(
+        &self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x0: &Point<'_>,
+    ) -> [(DMatrix<f64>, Blocks); 2] {
         let difference = |x: &[f64], start: &[f64]| x.iter().zip(start).map(|(x, s)| x - s).collect::<Vec<f64>>();
         let mut at = |change: &[f64], multiplier: &[f64]| {
             let mut blocks = Blocks::zeros(signature);
@@ -352,9 +357,8 @@ impl Projection {
         let [(q_curvature, q_blocks), (v_curvature, v_blocks)] = self.equations(system, signature, x0);
         let (mass, c_q) = (dense(&q_blocks.mass), dense(&q_blocks.constraint_by_position));
         let u = DVector::from_column_slice(&tangent.u);
-        let parameter_part = |blocks: &Blocks| {
-            (dense(&blocks.inertia_by_parameter) + dense(&blocks.constraint_force_by_parameter)) * &u
-        };
+        let parameter_part =
+            |blocks: &Blocks| (dense(&blocks.inertia_by_parameter) + dense(&blocks.constraint_force_by_parameter)) * &u;
         let mut r = DVector::zeros(n + m);
         let force = &mass * DVector::from_column_slice(&tangent.q) - parameter_part(&q_blocks);
         r.rows_mut(0, n).copy_from(&force);
@@ -386,16 +390,21 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
         let names = |rows: &[usize]| {
             rows.iter().map(|&k| format!("`{}`", signature.constraints[k].name)).collect::<Vec<_>>().join(", ")
         };
-        let combined: Vec<String> = dependent.iter().map(|(row, others)| {
-            if others.is_empty() {
-                format!("row {} has no coordinate in it here", names(&[*row]))
-            } else {
-                format!("row {} repeats {}", names(&[*row]), names(others))
-            }
-        }).collect();
+        let combined: Vec<String> = dependent
+            .iter()
+            .map(|(row, others)| {
+                if others.is_empty() {
+                    format!("row {} has no coordinate in it here", names(&[*row]))
+                } else {
+                    format!("row {} repeats {}", names(&[*row]), names(others))
+                }
+            })
+            .collect();
         let reason = format!(
             "{} of the {} constraint rows are redundant (C_q has rank {rank}): {}",
-            dependent.len(), c_q.nrows(), combined.join("; ")
+            dependent.len(),
+            c_q.nrows(),
+            combined.join("; ")
         );
         return Error::Singular { time: x.t, reason, remedy: remedy_rows };
     }
@@ -407,7 +416,10 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
         let direction = v_t.row(last).into_owned();
         let n = signature.coordinates.len();
         let largest = direction.columns(0, n).amax();
-        (0..n).filter(|&j| direction[j].abs() > 0.3 * largest).map(|j| format!("`{}`", signature.coordinates[j].name)).collect::<Vec<_>>()
+        (0..n)
+            .filter(|&j| direction[j].abs() > 0.3 * largest)
+            .map(|j| format!("`{}`", signature.coordinates[j].name))
+            .collect::<Vec<_>>()
     });
     let small = svd.singular_values.min() <= 1e-12 * svd.singular_values.max();
     let (reason, remedy) = match loose {
@@ -431,7 +443,7 @@ fn dependent_rows(matrix: &DMatrix<f64>) -> (Vec<(usize, Vec<usize>)>, usize) {
     for k in 0..matrix.nrows() {
         let row = matrix.row(k).transpose();
         let norm = row.norm();
-        if !(norm > 0.0) {
+        if norm.is_nan() || norm == 0.0 {
             dependent.push((k, Vec::new()));
             continue;
         }

@@ -95,7 +95,15 @@ impl StateVector {
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
         let p = signature.parameters.len();
         let zeros = |k| vec![0.0; k];
-        StateVector { q: zeros(n), v: zeros(n), a: zeros(n), a_scheme: zeros(n), lambda: zeros(m), u: zeros(p), memory: Vec::new() }
+        StateVector {
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            a_scheme: zeros(n),
+            lambda: zeros(m),
+            u: zeros(p),
+            memory: Vec::new(),
+        }
     }
 
     /// With room for what a scheme carries.

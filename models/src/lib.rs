@@ -1,3 +1,91 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
+pub mod cart_pole;
 pub mod engine_mount;
+pub mod oscillator;
+pub mod pendulum;
+pub mod silverbox;
+
+pub use cart_pole::CartPole;
+pub use engine_mount::EngineMount;
+pub use oscillator::Oscillator;
+pub use pendulum::Pendulum;
+pub use silverbox::Silverbox;
+
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Result, Signal};
+
+fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
+    pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// All models of this crate, each with the problem that the command line tries it with.
+///
+/// # Errors
+/// If a model contradicts itself, which the tests rule out.
+pub fn registry() -> Result<Registry> {
+    let damped = |alpha| Integrator { alpha, ..Integrator::default() };
+    Registry::new()
+        .with(
+            "hydraulic engine mount, from the acceleration of the load (Lauss 2018, section 5)",
+            EngineMount,
+            Scenario {
+                integrator: damped(-0.1),
+                signals: vec![Signal::function(engine_mount::sweep)],
+                start: ["c_E1", "c_E2", "d_E", "d_H2"].into_iter().map(String::from).zip(engine_mount::START).collect(),
+                outputs: vec!["a1".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "mass, spring and damper (Lauss 2018, section 4)",
+            Oscillator,
+            Scenario {
+                end: 5.0,
+                step: 1e-2,
+                integrator: damped(-0.05),
+                signals: vec![Signal::function(|t| (3.0 * t).sin())],
+                start: named([("c", 25.0), ("d", 0.3)]),
+                outputs: vec!["a".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "Silverbox, an electronic Duffing oscillator with offset",
+            Silverbox,
+            Scenario {
+                end: 0.5,
+                step: 1e-4,
+                signals: vec![Signal::function(silverbox::multisine)],
+                start: named([("m", 6.0e-6), ("d", 3.0e-4), ("k1", 1.1), ("k3", 2.8)]),
+                outputs: vec!["y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "pendulum in Cartesian coordinates; its length is a parameter of the constraint",
+            Pendulum,
+            Scenario {
+                end: 4.0,
+                step: 2e-3,
+                integrator: damped(-0.1),
+                start: named([("L", 0.7), ("d", 0.02), ("angle0", 1.1), ("omega0", 0.0)]),
+                outputs: vec!["a_x".into(), "a_y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "cart with a hanging pole in minimal coordinates, pushed by a force",
+            CartPole,
+            Scenario {
+                end: 4.0,
+                step: 2e-3,
+                integrator: damped(-0.1),
+                signals: vec![Signal::function(|t| 3.0 * (2.5 * t).sin() + 2.0 * (5.3 * t).cos())],
+                start: named([("m_cart", 1.0), ("m_pole", 0.5), ("l", 0.45), ("d_cart", 0.2), ("d_pole", 0.02)]),
+                outputs: vec!["a_x".into(), "theta".into()],
+                ..Scenario::default()
+            },
+        )
+}

@@ -82,7 +82,7 @@ impl LeastSquares {
 impl Cost for LeastSquares {
     fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
         let samples = self.weights.len();
-        if (times.len() - 1) / self.substeps + 1 != samples || (times.len() - 1) % self.substeps != 0 {
+        if (times.len() - 1) / self.substeps + 1 != samples || !(times.len() - 1).is_multiple_of(self.substeps) {
             let problem = format!(
                 "{samples} samples with {} substeps do not cover the {} steps of the time grid",
                 self.substeps,
@@ -114,7 +114,7 @@ struct Evaluator<'c> {
 
 impl CostEvaluator for Evaluator<'_> {
     fn concerns(&self, index: usize, _last: usize) -> bool {
-        self.cost.substeps == 1 || index % self.cost.substeps == 0
+        self.cost.substeps == 1 || index.is_multiple_of(self.cost.substeps)
     }
 
     fn value(&mut self, sample: &Sample<'_>) -> f64 {

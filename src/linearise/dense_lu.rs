@@ -57,8 +57,7 @@ impl DenseLu {
 
 /// A pivot this small beside the largest entry of its column is round-off.
 fn is_negligible(pivot: f64, column_size: f64, size: usize) -> bool {
-    // negated, so that NaN counts as negligible
-    !(pivot.abs() > 8.0 * size as f64 * f64::EPSILON * column_size)
+    pivot.is_nan() || pivot.abs() <= 8.0 * size as f64 * f64::EPSILON * column_size
 }
 
 #[inline]

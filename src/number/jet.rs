@@ -4,6 +4,9 @@
 //! directions are a plain array, which the compiler unrolls. The functions are written so that values and derivatives stay
 //! finite wherever the mathematical ones are (`tanh` of a large number, `atan2` on the axes, `powf` at zero).
 
+// derivatives of products and quotients are sums
+#![allow(clippy::suspicious_arithmetic_impl)]
+
 use super::{Number, boilerplate::number_boilerplate};
 use num_dual::DualNum;
 use num_traits::{FromPrimitive, Inv, Num, One, Signed, Zero};

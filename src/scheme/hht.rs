@@ -44,7 +44,7 @@ impl Hht {
     /// [`Error::Invalid`] outside that interval.
     pub fn new(alpha: f64) -> Result<Self> {
         // -1/3 has no exact double: accept what rounds to it
-        if !(alpha >= -1.0 / 3.0 - 1e-12 && alpha <= 0.0) {
+        if !(-1.0 / 3.0 - 1e-12..=0.0).contains(&alpha) {
             let problem = format!("{alpha} lies outside [-1/3, 0], where the scheme is stable and of second order");
             return Err(Error::invalid("alpha of the HHT scheme", problem, "use -0.1, for example"));
         }
@@ -241,13 +241,7 @@ impl HhtStepper {
 
     /// z -= r, and the size of r; `None` if it is not finite.
     #[inline]
-    fn apply_increment(
-        &mut self,
-        q: &[f64],
-        v: &[f64],
-        h: f64,
-        beta_hh: f64,
-    ) -> Option<Increment> {
+    fn apply_increment(&mut self, q: &[f64], v: &[f64], h: f64, beta_hh: f64) -> Option<Increment> {
         let Layout { n, m, .. } = self.layout;
         let mut largest = 0.0f64;
         for (z, r) in self.z.iter_mut().zip(&self.r) {
@@ -290,7 +284,13 @@ impl HhtStepper {
     }
 
     /// Derivatives at the converged state, and the factors of Newton's matrix there.
-    fn linearise(&mut self, system: &mut dyn Evaluator, signature: &Signature, step: &Step<'_>, next: &[f64]) -> Result<()> {
+    fn linearise(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        next: &[f64],
+    ) -> Result<()> {
         let k = Coefficients::new(self.alpha, step.h);
         let x = self.layout.view(next, step.t, step.w);
         if self.literal {

@@ -3,8 +3,8 @@
 use super::{Gradient, add_cost, sample};
 use crate::error::{Error, Result};
 use crate::scheme::{Counters, Step};
-use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 use crate::simulate::Workspace;
+use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 
 /// What is done at each time: number of the time, evaluator, state, tangents.
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;

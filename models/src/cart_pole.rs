@@ -1,0 +1,53 @@
+//! A cart with a hanging pole, in minimal coordinates: the mass matrix depends on the angle and on the parameters.
+
+use costate::{Matrix, Model, Number, Parameter, Signature, State};
+
+const GRAVITY: f64 = 9.81;
+
+/// Cart position x and pole angle from hanging; a force pushes the cart.
+#[derive(Debug, Clone, Copy)]
+pub struct CartPole;
+
+impl Model for CartPole {
+    fn signature(&self) -> Signature {
+        Signature::new("cart_pole")
+            .coordinates([("x", "m"), ("theta", "rad")])
+            .inputs([("F", "N")])
+            .outputs([("a_x", "m/s^2"), ("theta", "rad"), ("x", "m"), ("alpha", "rad/s^2")])
+            .parameters([
+                Parameter::new("m_cart", "kg", 1.2).bounds(1e-6, f64::INFINITY),
+                Parameter::new("m_pole", "kg", 0.4).bounds(1e-6, f64::INFINITY),
+                Parameter::new("l", "m", 0.5).bounds(1e-3, f64::INFINITY),
+                Parameter::new("d_cart", "N s/m", 0.3).non_negative(),
+                Parameter::new("d_pole", "N m s", 0.01).non_negative(),
+                Parameter::new("theta0", "rad", 0.6).fixed(),
+            ])
+    }
+
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], _v: &mut [D]) {
+        q[1] = u[5];
+    }
+
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        let [m_cart, m_pole, l, ..] = *u else { return };
+        let coupling = m_pole * l * q[1].cos();
+        m[(0, 0)] = m_cart + m_pole;
+        m[(0, 1)] = coupling;
+        m[(1, 0)] = coupling;
+        m[(1, 1)] = m_pole * l * l;
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let [_, m_pole, l, d_cart, d_pole, _] = *u else { return };
+        let sin = q[1].sin();
+        force[0] = w[0] + m_pole * l * sin * v[1] * v[1] - d_cart * v[0];
+        force[1] = -m_pole * l * sin * GRAVITY - d_pole * v[1];
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = x.a[0];
+        y[1] = x.q[1];
+        y[2] = x.q[0];
+        y[3] = x.a[1];
+    }
+}

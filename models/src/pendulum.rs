@@ -1,0 +1,54 @@
+//! A point mass on a massless rod, in Cartesian coordinates: the constraint depends on the length.
+
+use costate::{Matrix, Model, Number, Parameter, Signature, State};
+
+/// Position (x, y) from the pivot, y upwards; hangs at angle 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Pendulum;
+
+impl Model for Pendulum {
+    fn signature(&self) -> Signature {
+        Signature::new("pendulum")
+            .coordinates([("x", "m"), ("y", "m")])
+            .constraints([("rod", "m^2")])
+            .outputs([("angle", "rad"), ("a_x", "m/s^2"), ("a_y", "m/s^2"), ("rod_force", "N")])
+            .parameters([
+                Parameter::new("m", "kg", 0.5).bounds(1e-6, f64::INFINITY).fixed(),
+                Parameter::new("L", "m", 0.8).bounds(1e-3, f64::INFINITY),
+                Parameter::new("d", "N s/m", 0.05).non_negative(),
+                Parameter::new("g", "m/s^2", 9.81).fixed(),
+                Parameter::new("angle0", "rad", 1.2),
+                Parameter::new("omega0", "rad/s", 0.3),
+            ])
+    }
+
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
+        let [_, length, _, _, angle, omega] = *u else { return };
+        let (sin, cos) = angle.sin_cos();
+        (q[0], q[1]) = (length * sin, -length * cos);
+        (v[0], v[1]) = (length * omega * cos, length * omega * sin);
+    }
+
+    fn mass<D: Number>(&self, _q: &[D], u: &[D], m: &mut Matrix<D>) {
+        m[(0, 0)] = u[0];
+        m[(1, 1)] = u[0];
+    }
+
+    fn force<D: Number>(&self, _t: D, _q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        let [m, _, d, g, ..] = *u else { return };
+        force[0] = -d * v[0];
+        force[1] = -d * v[1] - m * g;
+    }
+
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        c[0] = (q[0] * q[0] + q[1] * q[1] - u[1] * u[1]) * 0.5;
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        y[0] = x.q[0].atan2(-x.q[1]);
+        y[1] = x.a[0];
+        y[2] = x.a[1];
+        // C_q = (x, y) has length L, so the tension is λ L
+        y[3] = x.lambda[0] * u[1];
+    }
+}

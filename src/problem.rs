@@ -1,0 +1,117 @@
+//! A simulation with a cost and parameters to be found: what gradients, checks and identifications work on.
+
+use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
+use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
+use crate::scheme::{Form, Hht};
+use crate::sensitivity::Gradient;
+use crate::signal::Signal;
+use crate::signature::Parameter;
+use crate::simulate::Simulation;
+use crate::system::System;
+use std::sync::Arc;
+
+/// Settings of the time integrator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Integrator {
+    /// α of HHT.
+    pub alpha: f64,
+    /// Form of HHT.
+    pub form: Form,
+    /// Whether an inconsistent start is projected.
+    pub project_start: bool,
+}
+
+impl Default for Integrator {
+    fn default() -> Self {
+        Integrator { alpha: 0.0, form: Form::Consistent, project_start: false }
+    }
+}
+
+impl Integrator {
+    /// A simulation with these settings.
+    ///
+    /// # Errors
+    /// α out of range, or signals that do not fit.
+    pub fn simulation(&self, system: Arc<dyn System>, grid: TimeGrid, signals: Vec<Signal>) -> Result<Simulation> {
+        let scheme = Hht::new(self.alpha)?.form(self.form);
+        Ok(Simulation::new(system, scheme, grid, signals)?.project_start(self.project_start))
+    }
+}
+
+/// A simulation, its cost, and the parameters with their starts.
+pub struct Problem {
+    /// Name for reports.
+    pub name: String,
+    /// The simulation.
+    pub simulation: Simulation,
+    /// What is minimised.
+    pub cost: Box<dyn Cost>,
+    /// All parameters of the model, in its order; bounds, scale and freedom as this problem wants them.
+    pub parameters: Vec<Parameter>,
+    /// Where an identification starts, one value a parameter.
+    pub start: Vec<f64>,
+    /// The parameters that made the reference, where known.
+    pub optimum: Option<Vec<f64>>,
+}
+
+impl Problem {
+    /// A least-squares problem whose reference is a simulation at `optimum`.
+    ///
+    /// # Errors
+    /// If that simulation fails, or an output is unknown.
+    pub fn synthetic(
+        name: &str,
+        simulation: Simulation,
+        optimum: &[f64],
+        start: &[f64],
+        outputs: &[&str],
+        quadrature: Quadrature,
+    ) -> Result<Self> {
+        let trajectory = simulation.run(optimum)?;
+        let references = outputs
+            .iter()
+            .map(|output| {
+                let output = simulation.signature().output_index(output)?;
+                Ok(Reference { output, values: trajectory.output(output), deviation: 1.0 })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let cost = LeastSquares::new(simulation.grid().times(), references, 1, quadrature)?;
+        Ok(Problem {
+            name: name.to_string(),
+            parameters: simulation.signature().parameters.clone(),
+            simulation,
+            cost: Box::new(cost),
+            start: start.to_vec(),
+            optimum: Some(optimum.to_vec()),
+        })
+    }
+
+    /// Evaluates cost and gradient again and again.
+    ///
+    /// # Errors
+    /// If the cost does not go with the simulation.
+    pub fn gradient(&self) -> Result<Gradient<'_>> {
+        Gradient::new(&self.simulation, &*self.cost)
+    }
+
+    /// Places of the parameters that an identification changes.
+    pub fn free(&self) -> Vec<usize> {
+        (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()
+    }
+
+    /// Checks every parameter's start against its bounds and scale.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the parameter.
+    pub fn validate(&self) -> Result<()> {
+        if self.start.len() != self.parameters.len() {
+            let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());
+            return Err(Error::invalid(format!("problem `{}`", self.name), problem, "give one a parameter"));
+        }
+        for (parameter, start) in self.parameters.iter().zip(&self.start) {
+            Parameter { nominal: *start, ..parameter.clone() }.validate()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! The models that a command line knows, each with a built-in problem.
+
+use crate::cost::Quadrature;
+use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
+use crate::linearise::Plain;
+use crate::model::Model;
+use crate::problem::{Integrator, Problem};
+use crate::signal::Signal;
+use crate::simulate::Simulation;
+use crate::system::System;
+use std::sync::Arc;
+
+/// What a model is simulated and tried with where nothing else is said.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// End of the simulated time, s; it starts at 0.
+    pub end: f64,
+    /// Time step, s.
+    pub step: f64,
+    /// Time integrator.
+    pub integrator: Integrator,
+    /// One signal an input.
+    pub signals: Vec<Signal>,
+    /// Parameter values from which an identification starts: those named here, the others at their nominal values.
+    pub start: Vec<(String, f64)>,
+    /// Outputs that are compared with their reference.
+    pub outputs: Vec<String>,
+    /// Weights of the least-squares sum.
+    pub quadrature: Quadrature,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Scenario {
+            end: 1.0,
+            step: 1e-3,
+            integrator: Integrator::default(),
+            signals: Vec::new(),
+            start: Vec::new(),
+            outputs: Vec::new(),
+            quadrature: Quadrature::Rectangle,
+        }
+    }
+}
+
+/// A model with its scenario.
+#[derive(Clone)]
+pub struct Entry {
+    /// One line on what it is.
+    pub summary: String,
+    /// The model.
+    pub system: Arc<dyn System>,
+    /// What it is tried with.
+    pub scenario: Scenario,
+}
+
+impl Entry {
+    /// The model's name.
+    pub fn name(&self) -> &str {
+        &self.system.signature().name
+    }
+
+    /// The built-in simulation.
+    ///
+    /// # Errors
+    /// If the scenario does not fit the model.
+    pub fn simulation(&self, scenario: &Scenario) -> Result<Simulation> {
+        let grid = TimeGrid::uniform(0.0, scenario.end, scenario.step)?;
+        scenario.integrator.simulation(self.system.clone(), grid, scenario.signals.clone())
+    }
+
+    /// Parameter values at the scenario's start.
+    ///
+    /// # Errors
+    /// An unknown parameter name.
+    pub fn start(&self, scenario: &Scenario) -> Result<Vec<f64>> {
+        self.system.parameters_with(&scenario.start)
+    }
+
+    /// The built-in problem: find the nominal parameters from a simulation with them.
+    ///
+    /// # Errors
+    /// If the scenario does not fit the model, or its simulation fails.
+    pub fn problem(&self, scenario: &Scenario) -> Result<Problem> {
+        let simulation = self.simulation(scenario)?;
+        let optimum = self.system.signature().nominal();
+        let outputs: Vec<&str> = scenario.outputs.iter().map(String::as_str).collect();
+        Problem::synthetic(self.name(), simulation, &optimum, &self.start(scenario)?, &outputs, scenario.quadrature)
+    }
+}
+
+/// Models by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+impl Registry {
+    /// Without models.
+    pub fn new() -> Self {
+        Registry::default()
+    }
+
+    /// Adds a plain model.
+    ///
+    /// # Errors
+    /// If its signature contradicts itself, or its name is taken.
+    pub fn with<M: Model + 'static>(self, summary: &str, model: M, scenario: Scenario) -> Result<Self> {
+        self.with_system(summary, Arc::new(Plain::new(model)?), scenario)
+    }
+
+    /// Adds any system.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub fn with_system(mut self, summary: &str, system: Arc<dyn System>, scenario: Scenario) -> Result<Self> {
+        let name = &system.signature().name;
+        if self.entries.iter().any(|entry| entry.name() == name) {
+            return Err(Error::invalid(format!("model `{name}`"), "it is registered twice", "give it its own name"));
+        }
+        self.entries.push(Entry { summary: summary.to_string(), system, scenario });
+        Ok(self)
+    }
+
+    /// All models.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The model of this name; `-` and `_` are the same.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn get(&self, name: &str) -> Result<&Entry> {
+        let plain = name.replace('-', "_");
+        let found = self.entries.iter().find(|entry| entry.name() == plain);
+        found.ok_or_else(|| Error::unknown("model", name, "", self.entries.iter().map(Entry::name)))
+    }
+}
