@@ -1,4 +1,5 @@
 //! Exact gradients of multibody simulations.
 
 pub mod error;
+pub mod plot;
 pub use error::{Error, Result};
