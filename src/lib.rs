@@ -8,6 +8,7 @@ pub mod grid;
 pub mod linearise;
 pub mod model;
 pub mod number;
+pub mod plot;
 pub mod problem;
 pub mod registry;
 pub mod scheme;

@@ -1,0 +1,227 @@
+//! What a panel shows: lines, steps and points with their styles.
+
+use super::scene::{Color, Item, Point, Scene};
+
+/// The pattern of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dash {
+    /// Without gaps.
+    Solid,
+    /// Short strokes.
+    Dashed,
+    /// Dots.
+    Dotted,
+    /// Strokes and dots in turn.
+    DashDotted,
+    /// Long strokes.
+    LongDashed,
+}
+
+impl Dash {
+    pub(super) const ALL: [Dash; 5] = [Dash::Solid, Dash::Dashed, Dash::DashDotted, Dash::LongDashed, Dash::Dotted];
+
+    /// Lengths of strokes and gaps in mm. The ends are round, so gaps look shorter by the line's width.
+    pub(super) fn pattern(self) -> &'static [f64] {
+        match self {
+            Dash::Solid => &[],
+            Dash::Dashed => &[1.3, 1.0],
+            Dash::Dotted => &[0.02, 0.75],
+            Dash::DashDotted => &[1.8, 0.85, 0.02, 0.85],
+            Dash::LongDashed => &[3.2, 1.1],
+        }
+    }
+}
+
+/// The shape of a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marker {
+    /// A filled circle.
+    Circle,
+    /// A square, white inside.
+    Square,
+    /// A filled triangle.
+    Triangle,
+    /// A diamond, white inside.
+    Diamond,
+    /// A diagonal cross.
+    Cross,
+    /// An upright cross.
+    Plus,
+    /// A ring, larger than the others, for marking one point among many.
+    Ring,
+}
+
+impl Marker {
+    pub(super) const ALL: [Marker; 6] =
+        [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross, Marker::Plus];
+
+    /// Draws the marker.
+    pub(super) fn draw(self, scene: &mut Scene, centre: Point, color: Color) {
+        const STROKE: f64 = 0.22;
+        let at = |dx: f64, dy: f64| (centre.0 + dx, centre.1 + dy);
+        let mut outlined = |points: Vec<Point>| {
+            let mut outline = points.clone();
+            outline.push(points[0]); // every caller below gives points
+            scene.items.push(Item::Polygon { points, color: Color::WHITE });
+            scene.path(outline, STROKE, color, &[]);
+        };
+        match self {
+            Marker::Circle => scene.items.push(Item::Disc { centre, radius: 0.65, color }),
+            Marker::Square => outlined(vec![at(-0.58, -0.58), at(0.58, -0.58), at(0.58, 0.58), at(-0.58, 0.58)]),
+            Marker::Diamond => outlined(vec![at(0.0, -0.85), at(0.85, 0.0), at(0.0, 0.85), at(-0.85, 0.0)]),
+            Marker::Triangle => {
+                let points = vec![at(0.0, -0.85), at(0.78, 0.55), at(-0.78, 0.55)];
+                scene.items.push(Item::Polygon { points, color });
+            }
+            Marker::Cross => {
+                scene.line(at(-0.6, -0.6), at(0.6, 0.6), 0.28, color);
+                scene.line(at(-0.6, 0.6), at(0.6, -0.6), 0.28, color);
+            }
+            Marker::Plus => {
+                scene.line(at(-0.8, 0.0), at(0.8, 0.0), 0.28, color);
+                scene.line(at(0.0, -0.8), at(0.0, 0.8), 0.28, color);
+            }
+            Marker::Ring => {
+                let angle = |i: u32| f64::from(i) * std::f64::consts::TAU / 32.0;
+                let ring = (0..=32).map(|i| at(1.4 * angle(i).cos(), 1.4 * angle(i).sin())).collect();
+                scene.path(ring, 0.32, color, &[]);
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Line,
+    Step,
+    Points,
+}
+
+/// Data to draw, with a label for the legend. What is not said about its style is chosen so that the series of a panel
+/// differ in colour and also in dashes or markers, for print in black and white.
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    pub(super) shape: Shape,
+    pub(super) label: String,
+    pub(super) color: Option<Color>,
+    pub(super) dash: Option<Dash>,
+    pub(super) width: f64,
+    pub(super) marker: Option<Option<Marker>>,
+}
+
+impl Series {
+    fn new(shape: Shape, x: &[f64], y: &[f64]) -> Self {
+        Series {
+            x: x.to_vec(),
+            y: y.to_vec(),
+            shape,
+            label: String::new(),
+            color: None,
+            dash: None,
+            width: 0.35,
+            marker: None,
+        }
+    }
+
+    /// Points joined by straight lines. Values that are not finite, not positive on a logarithmic axis, or beyond 1e307 on
+    /// a linear one are gaps.
+    pub fn line(x: &[f64], y: &[f64]) -> Self {
+        Series::new(Shape::Line, x, y)
+    }
+
+    /// Each value holds until the next x.
+    pub fn step(x: &[f64], y: &[f64]) -> Self {
+        Series::new(Shape::Step, x, y)
+    }
+
+    /// Markers only.
+    pub fn points(x: &[f64], y: &[f64]) -> Self {
+        Series { marker: Some(None), ..Series::new(Shape::Points, x, y) }
+    }
+
+    /// The name in the legend; without one the series is not listed.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// The colour.
+    pub fn color(mut self, color: Color) -> Self {
+        self.color = Some(color);
+        self
+    }
+
+    /// The pattern of the line.
+    pub fn dash(mut self, dash: Dash) -> Self {
+        self.dash = Some(dash);
+        self
+    }
+
+    /// Thickness of the line in mm at the printed size; 0.35 if not said.
+    pub fn width(mut self, millimetres: f64) -> Self {
+        self.width = millimetres;
+        self
+    }
+
+    /// Markers of this shape; on a line with many points only at some of them.
+    pub fn marker(mut self, marker: Marker) -> Self {
+        self.marker = Some(Some(marker));
+        self
+    }
+
+    /// Markers of a shape that differs from those of the panel's other series.
+    pub fn markers(mut self) -> Self {
+        self.marker = Some(None);
+        self
+    }
+
+    /// The style, where the series is the `index`-th of its panel whose style was left open.
+    pub(super) fn style(&self, index: usize) -> Style {
+        let marker = self.marker.map(|marker| marker.unwrap_or(Marker::ALL[index % Marker::ALL.len()]));
+        // Markers tell lines apart already; dashes then begin only where the markers repeat.
+        let dash = if marker.is_some() { index / Marker::ALL.len() } else { index };
+        Style {
+            color: self.color.unwrap_or(Color::PALETTE[index % Color::PALETTE.len()]),
+            dash: self.dash.unwrap_or(Dash::ALL[dash % Dash::ALL.len()]),
+            // Zero or negative widths would vanish, and infinite ones would cover everything.
+            width: if self.width.is_finite() { self.width.clamp(0.1, 3.0) } else { 0.35 },
+            line: self.shape != Shape::Points,
+            marker,
+        }
+    }
+
+    /// The points in order, with the corners of steps.
+    pub(super) fn vertices(&self) -> impl Iterator<Item = Point> + '_ {
+        let points = self.x.iter().copied().zip(self.y.iter().copied());
+        let previous = std::iter::once(f64::NAN).chain(self.y.iter().copied());
+        let step = self.shape == Shape::Step;
+        points.zip(previous).enumerate().flat_map(move |(i, (point, before))| {
+            let corner = (step && i > 0).then_some((point.0, before));
+            corner.into_iter().chain([point])
+        })
+    }
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    pub color: Color,
+    pub dash: Dash,
+    pub width: f64,
+    pub line: bool,
+    pub marker: Option<Marker>,
+}
+
+/// A horizontal line across a panel.
+#[derive(Debug, Clone)]
+pub(super) struct ReferenceLine {
+    pub value: f64,
+    pub label: String,
+}
+
+impl ReferenceLine {
+    pub(super) const STYLE: Style =
+        Style { color: Color::GREY, dash: Dash::Dashed, width: 0.2, line: true, marker: None };
+}

@@ -1,0 +1,257 @@
+//! Figures: valid files, all kinds of data, sentences where nothing can be drawn.
+
+use std::path::PathBuf;
+
+use costate::Error;
+use costate::plot::{self, Axis, Figure, Marker, Panel, Series};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("costate-plot-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Walks through the tags of an XML text; panics unless they are balanced, texts are escaped, and no number is NaN.
+fn assert_well_formed(svg: &str) {
+    let mut open = Vec::new();
+    let mut rest = svg;
+    while let Some(start) = rest.find('<') {
+        let text = &rest[..start];
+        assert!(!text.contains('>'), "unescaped text: {text}");
+        for (at, _) in text.match_indices('&') {
+            assert!(text[at..].contains(';'), "a lone ampersand: {text}");
+        }
+        let end = start + rest[start..].find('>').expect("every tag ends");
+        let tag = &rest[start + 1..end];
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes are balanced in <{tag}>");
+        assert!(!tag.contains("NaN") && !tag.contains("inf"), "a coordinate is not finite in <{tag}>");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closing tags match");
+        } else if !tag.ends_with('/') {
+            open.push(tag.split_whitespace().next().unwrap());
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "all tags are closed: {open:?}");
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+}
+
+fn axes() -> Panel {
+    Panel::new(Axis::linear("time [s]"), Axis::linear("y [m]"))
+}
+
+fn drawn(panel: Panel) -> String {
+    let svg = Figure::column().panel(panel).to_svg().unwrap();
+    assert_well_formed(&svg);
+    svg
+}
+
+fn ramp(count: usize) -> Vec<f64> {
+    (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect()
+}
+
+/// Protects SVG files: valid XML, size in mm, labels with awkward characters, superscripts, the font list.
+#[test]
+fn svg_is_well_formed_and_has_its_printed_size() {
+    let panel =
+        axes().title("<a> & \"b\"\nc").series(Series::line(&[0.0, 1.0], &[0.0, 3e-7]).label("a<b & 'c' [m/s²]"));
+    let svg = drawn(panel);
+    assert!(svg.contains("width=\"88mm\""));
+    assert!(svg.contains("&lt;a&gt; &amp; &quot;b&quot; c"));
+    assert!(svg.contains("font-family=\"DejaVu Sans, Verdana, Helvetica, sans-serif\""));
+    assert!(svg.contains(">−9</text>"), "the common exponent is raised");
+}
+
+/// Protects PNG files: signature, 88 mm at 300 dpi, and the resolution that makes them print at this size.
+#[test]
+fn png_has_signature_size_and_resolution() {
+    let png = Figure::column().panel(axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]))).to_png().unwrap();
+    assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 1039);
+    let resolution = png.windows(4).position(|w| w == b"pHYs").expect("the resolution is stated") + 4;
+    assert_eq!(u32::from_be_bytes(png[resolution..resolution + 4].try_into().unwrap()), 11_811);
+}
+
+/// Protects bitmaps from losing lines or letters: both leave dark pixels where they belong.
+#[test]
+fn png_shows_line_and_label() {
+    let line = axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]));
+    let png = |panel: Panel| {
+        let bytes = Figure::column().panel_height(40.0).panel(panel).to_png().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        pixels
+    };
+    let full = png(line.clone());
+    let blue = full.chunks_exact(3).filter(|p| *p == [0, 114, 178]).count();
+    assert!(blue > 2000, "{blue} pixels of the line");
+    let mut unlabelled = line;
+    *unlabelled.y_axis_mut() = Axis::linear("");
+    let dark = |pixels: &[u8]| pixels.chunks_exact(3).filter(|p| p[0] < 100 && p[2] < 100).count();
+    assert!(dark(&full) > dark(&png(unlabelled)) + 200, "the label of the axis is drawn");
+}
+
+/// Protects long simulations: a million points become a small file that still shows the one peak.
+#[test]
+fn a_million_points_stay_small_and_keep_the_peak() {
+    let time = ramp(1_000_000);
+    let mut values: Vec<f64> = time.iter().map(|t| (1e5 * t).sin()).collect();
+    values[654_321] = 9.0;
+    for series in [Series::line(&time, &values), Series::points(&time, &values), Series::step(&time, &values)] {
+        let svg = drawn(axes().series(series));
+        assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
+        // At 50 pixels a mm: the frame begins at 2.5 mm, the peak lies 5 % of its height below; no x is that small.
+        let series = svg.lines().filter(|line| line.contains("#0072B2"));
+        let numbers =
+            |line: &str| -> Vec<f64> { line.split(['"', ',', ' ']).filter_map(|word| word.parse().ok()).collect() };
+        assert!(series.flat_map(numbers).any(|y| (200.0..300.0).contains(&y)), "the peak is drawn");
+    }
+}
+
+/// Protects figures from data that a simulation may well produce: gaps, zeros, constants, single points, nothing.
+#[test]
+fn all_kinds_of_data_are_drawn() {
+    let x = ramp(5);
+    let values: [&[f64]; 7] = [
+        &[1.0, f64::NAN, 2.0, f64::INFINITY, 1.0],
+        &[0.0; 5],
+        &[3.0; 5],
+        &[1.0, -1e308, 1e308, 1e306, -1e306],
+        &[5e-324, 1e-320, 0.0, -0.0, 1e-310],
+        &[1.0, 1.0 + 1e-15, 1.0, 1.0 + 4e-16, 1.0],
+        &[1e6, 1e6 + 1e-7, 1e6, 1e6, 1e6],
+    ];
+    for values in values {
+        drawn(axes().series(Series::line(&x, values).label("line")).series(Series::step(&x, values)));
+        drawn(axes().series(Series::points(&x, values).label("points")));
+        drawn(axes().series(Series::line(&x[..1], &values[..1]).marker(Marker::Cross)));
+        let log = Panel::new(Axis::log("x"), Axis::log("y")).series(Series::line(&[1.0, 10.0], &[1e-9, 1.0]));
+        drawn(log.series(Series::line(&x, values).markers()).reference_line(0.0, "zero"));
+    }
+    drawn(axes().series(Series::line(&x, &x)).series(Series::line(&[], &[]).label("empty")).reference_line(0.5, ""));
+}
+
+/// Protects logarithmic axes: zeros and negative values are left out, not drawn at some invented place.
+#[test]
+fn log_axes_leave_out_what_is_not_positive() {
+    let log = || Panel::new(Axis::linear("n"), Axis::log("cost"));
+    let circles = |panel: Panel| drawn(panel).matches("<circle").count();
+    let points = |values: &[f64]| Series::points(&ramp(values.len()), values).marker(Marker::Circle);
+    assert_eq!(circles(log().series(points(&[1.0, 0.0, 0.1, -5.0, f64::NAN, 0.01]))), 3);
+    assert!(Figure::column().panel(log().series(points(&[0.0, -1.0]))).to_svg().is_err());
+}
+
+/// Protects a panel without data among others, e.g. of a failed simulation: the figure is drawn and says so.
+#[test]
+fn a_panel_without_data_says_so() {
+    let empty = axes().series(Series::line(&[0.0, 1.0], &[f64::NAN, f64::NAN]));
+    let zeros = Panel::new(Axis::linear("n"), Axis::log("y")).series(Series::line(&[0.0, 1.0], &[0.0, 0.0]));
+    let figure = Figure::wide().panel(axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]))).panel(empty).panel(zeros);
+    let svg = figure.share_x().to_svg().unwrap();
+    assert_well_formed(&svg);
+    assert!(svg.contains("no data") && svg.contains("no positive values"));
+}
+
+/// Protects users from panics and riddles: what cannot be drawn is refused with a sentence and a remedy.
+#[test]
+fn unusable_figures_are_refused_with_a_sentence() {
+    let message = |figure: Figure| figure.to_svg().unwrap_err().to_string();
+    assert!(message(Figure::column()).contains("no data that can be drawn; give at least one finite value"));
+    assert!(message(Figure::column().panel(axes().series(Series::line(&[], &[])))).contains("no data"));
+    let uneven = Series::line(&[0.0, 1.0], &[1.0]).label("force");
+    assert!(message(Figure::column().panel(axes().series(uneven))).contains("`force` of the panel `y [m]`"));
+    let line = || axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]));
+    assert!(message(Figure::column().width(f64::NAN).panel(line())).contains("not between 40 and 1000 mm"));
+    let mut limited = line();
+    *limited.y_axis_mut() = Axis::linear("y [m]").lower_limit(2.0).upper_limit(1.0);
+    assert!(message(Figure::column().panel(limited)).contains("limits 2 to 1"));
+}
+
+/// Protects existing files and folders: a failed write is an error with a remedy and leaves nothing half-written.
+#[test]
+fn unwritable_paths_are_errors_and_leave_nothing_behind() {
+    let folder = Folder::new("unwritable");
+    let figure = Figure::column().panel(axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0])));
+    let missing = figure.write_svg(folder.0.join("no/such/folder.svg")).unwrap_err();
+    assert!(matches!(&missing, Error::Io { action: "write", .. }));
+    assert!(missing.to_string().contains("check that the folder exists"));
+    // A folder of that name cannot be replaced by a file: the last step, renaming, fails.
+    std::fs::create_dir(folder.0.join("taken.png")).unwrap();
+    assert!(matches!(figure.write_png(folder.0.join("taken.png")), Err(Error::Io { .. })));
+    assert!(matches!(figure.write_svg(folder.0.join("..")), Err(Error::Invalid { .. })));
+    assert_eq!(folder.files(), ["taken.png"]);
+}
+
+/// Protects the replacement of files: the new content is there, and no temporary file remains.
+#[test]
+fn files_are_replaced() {
+    let folder = Folder::new("replaced");
+    let path = folder.0.join("figure.svg");
+    std::fs::write(&path, "old").unwrap();
+    Figure::column().panel(axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]))).write_svg(&path).unwrap();
+    assert_well_formed(&std::fs::read_to_string(&path).unwrap());
+    assert_eq!(folder.files(), ["figure.svg"]);
+}
+
+/// Protects the standard figures: they are drawn from realistic data and name what they show.
+#[test]
+fn standard_figures_are_drawn() -> costate::Result<()> {
+    let time = ramp(500);
+    let wave = |size: f64| time.iter().map(|t| size * (20.0 * t).sin()).collect::<Vec<f64>>();
+    let (large, small, tiny) = (wave(30.0), wave(0.2), wave(1e-9));
+    let svg = |figure: Figure| -> costate::Result<String> {
+        let svg = figure.to_svg()?;
+        assert_well_formed(&svg);
+        Ok(svg)
+    };
+    let input = svg(plot::input(&time, &[("force", "N", &large), ("torque", "N m", &small)])?)?;
+    assert!(input.contains("force [N]") && input.contains("torque [N m]") && input.contains("time [s]"));
+    assert!(svg(plot::trajectory(&time, &[("x", "", &small)])?)?.contains(">x<"));
+    let outputs = svg(plot::outputs("a", "m/s", &time, &large, &small, &large)?)?;
+    assert!(outputs.contains("before identification") && outputs.contains("after identification"));
+    let linear = svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &small)])?)?;
+    assert!(!linear.contains("|error of x| [m]"), "errors of similar size have a linear axis");
+    assert!(svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &tiny)])?)?.contains("|error of x| [m]"));
+    let costs = svg(plot::cost_history(&[50.0, 3.0, f64::INFINITY, 1e-9, 2e-9])?)?;
+    assert!(costs.contains("best: 1.0×10") && costs.contains("at iteration 3"));
+    assert!(svg(plot::cost_history(&[1.0, 0.0])?)?.contains("best: 0 at iteration 1, below the axis"));
+    let parameters: [(&str, &[f64]); 3] = [("m", &[2.0, 1.5, 1.0]), ("c", &[0.0, 2.0, 4.0]), ("e", &[1.0, 0.5, 0.0])];
+    let relative = svg(plot::parameters(&parameters, Some(&[1.0, f64::NAN, 0.0]))?)?;
+    assert!(relative.contains("parameter / optimum") && relative.contains("c / its final value"));
+    assert!(relative.contains("1 + e / max |e|"), "a zero optimum cannot be divided by");
+    assert!(svg(plot::parameters(&parameters, None)?)?.contains("parameter / final value"));
+    let convergence = svg(plot::convergence(&[("HHT", &[0.1, 0.05, 0.025], &[4e-2, 1e-2, 2.5e-3])], &[1.0, 2.0])?)?;
+    assert!(convergence.contains("order 1") && convergence.contains("order 2"));
+    Ok(())
+}
+
+/// Protects callers of the standard figures from silent truncation, and users from empty figures.
+#[test]
+fn standard_figures_refuse_unusable_data() {
+    let message = |figure: costate::Result<Figure>| figure.unwrap_err().to_string();
+    let uneven = message(plot::input(&[0.0, 1.0], &[("force", "N", &[1.0])]));
+    assert!(uneven.contains("the signal `force`") && uneven.contains("1 values for 2 times"), "{uneven}");
+    assert!(message(plot::trajectory(&[], &[])).contains("no values to draw"));
+    assert!(message(plot::cost_history(&[f64::NAN])).contains("no finite cost"));
+    assert!(message(plot::outputs("a", "m", &[0.0], &[1.0], &[1.0], &[])).contains("values after"));
+    assert!(message(plot::parameters(&[("m", &[1.0])], Some(&[]))).contains("0 values for 1 parameters"));
+    assert!(message(plot::convergence(&[("HHT", &[0.1], &[])], &[])).contains("`HHT`"));
+    assert!(message(plot::errors("x", "m", &[0.0], &[])).contains("no values"));
+}
