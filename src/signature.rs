@@ -45,6 +45,9 @@ pub struct Parameter {
     pub scale: Scale,
     /// Whether an identification may change it.
     pub free: bool,
+    /// The size of a change that matters, for linear scaling; where it is not given, that of the start or nominal value.
+    /// Parameters that start at zero want one.
+    pub size: Option<f64>,
 }
 
 impl Parameter {
@@ -58,6 +61,7 @@ impl Parameter {
             upper: f64::INFINITY,
             scale: Scale::Linear,
             free: true,
+            size: None,
         }
     }
 
@@ -75,6 +79,12 @@ impl Parameter {
     /// Scales by the logarithm; the parameter must stay positive.
     pub fn log(mut self) -> Self {
         self.scale = Scale::Log;
+        self
+    }
+
+    /// Scales linearly by `size`, a change that matters.
+    pub fn size(mut self, size: f64) -> Self {
+        self.size = Some(size);
         self
     }
 
@@ -239,6 +249,9 @@ impl Parameter {
                 self.nominal, self.unit, self.lower, self.upper
             );
             return Err(Error::invalid(what(), problem, "move the value or the bounds"));
+        }
+        if let Some(size) = self.size.filter(|size| !(size.is_finite() && *size > 0.0)) {
+            return Err(Error::invalid(what(), format!("its size {size} is not positive"), "give a positive number"));
         }
         if self.scale == Scale::Log && self.nominal <= 0.0 {
             let problem = format!("its value {} {} has no logarithm", self.nominal, self.unit);

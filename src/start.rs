@@ -451,12 +451,13 @@ fn dependent_rows(matrix: &DMatrix<f64>) -> (Vec<(usize, Vec<usize>)>, usize) {
         if !columns.is_empty() {
             let others = DMatrix::from_columns(&columns);
             let svd = others.clone().svd(true, true);
-            if let Ok(coefficients) = svd.solve(&row, 1e-12 * svd.singular_values.max()) {
-                if (&row - &others * &coefficients).norm() <= 1e-9 * norm {
-                    let used = coefficients.iter().zip(&basis).filter(|(c, (_, r))| c.abs() * r.norm() > 1e-6 * norm);
-                    dependent.push((k, used.map(|(_, (row, _))| *row).collect()));
-                    continue;
-                }
+            // an empty basis cannot reach this point, so the solve succeeds; if not, the row counts as independent
+            if let Ok(coefficients) = svd.solve(&row, 1e-12 * svd.singular_values.max())
+                && (&row - &others * &coefficients).norm() <= 1e-9 * norm
+            {
+                let used = coefficients.iter().zip(&basis).filter(|(c, (_, r))| c.abs() * r.norm() > 1e-6 * norm);
+                dependent.push((k, used.map(|(_, (row, _))| *row).collect()));
+                continue;
             }
         }
         basis.push((k, row));

@@ -13,9 +13,9 @@ impl Model for Silverbox {
             Parameter::new("d", "s", 2.250e-4).non_negative(),
             Parameter::new("k1", "1", 0.9900),
             Parameter::new("k3", "1/V^2", 3.917),
-            Parameter::new("offset", "V", 0.0),
-            Parameter::new("y0", "V", 0.0),
-            Parameter::new("v0", "V/s", 0.0),
+            Parameter::new("offset", "V", 0.0).size(1e-3),
+            Parameter::new("y0", "V", 0.0).size(1e-2),
+            Parameter::new("v0", "V/s", 0.0).size(10.0),
         ])
     }
 

@@ -1,0 +1,209 @@
+//! Parameter identification: a problem, a method, and what came out.
+
+use crate::error::{Error, Result};
+use crate::optimise::{self, Flow, Iteration, Objective, Outcome, Variable, VariableStatus};
+use crate::problem::Problem;
+use crate::sensitivity::{Gradient, Method};
+use crate::signature::Scale;
+use std::time::Instant;
+
+/// How the optimum is searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The optimisation method.
+    pub method: optimise::Method,
+    /// When it stops.
+    pub options: optimise::Options,
+    /// How gradients are computed.
+    pub gradient: Method,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            method: optimise::Method::Bfgs,
+            options: optimise::Options::default(),
+            gradient: Method::Adjoint,
+        }
+    }
+}
+
+/// What became of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Identified, inside its bounds.
+    Free,
+    /// Kept at its start.
+    Fixed,
+    /// At its lower bound.
+    AtLowerBound,
+    /// At its upper bound.
+    AtUpperBound,
+}
+
+impl Status {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Free => "free",
+            Status::Fixed => "fixed",
+            Status::AtLowerBound => "at lower bound",
+            Status::AtUpperBound => "at upper bound",
+        }
+    }
+}
+
+/// A parameter before and after.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Estimate {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Where the search began.
+    pub start: f64,
+    /// The best value.
+    pub value: f64,
+    /// What became of it.
+    pub status: Status,
+}
+
+/// The result of an identification.
+#[derive(Debug, Clone)]
+pub struct Identification {
+    /// The optimiser's account; its vectors hold the free parameters only.
+    pub outcome: Outcome,
+    /// All parameters, in the model's order.
+    pub parameters: Vec<Estimate>,
+    /// All parameter values of every accepted step, from the start on.
+    pub history: Vec<Vec<f64>>,
+    /// The message of the first simulation that failed within the search, if any did.
+    pub first_failure: Option<String>,
+    /// Wall-clock time, s.
+    pub seconds: f64,
+}
+
+impl Identification {
+    /// The best parameter vector, in the model's order.
+    pub fn values(&self) -> Vec<f64> {
+        self.parameters.iter().map(|p| p.value).collect()
+    }
+}
+
+/// Searches the free parameters that minimise the problem's cost. `observer` sees the start and every accepted step and may
+/// ask to stop; the best point so far is kept in every case.
+///
+/// # Errors
+/// Wrong input, no free parameter, or a simulation that fails at the start. A simulation that fails later is a rejected
+/// step.
+pub fn identify(
+    problem: &Problem,
+    settings: &Settings,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Identification> {
+    let began = Instant::now();
+    problem.validate()?;
+    let free = problem.free();
+    if free.is_empty() {
+        let remedy = "free at least one (`free = true` in a problem file, or --free NAME)";
+        return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
+    }
+    let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
+    let mut objective = Reduced {
+        gradient: problem.gradient()?,
+        method: settings.gradient,
+        u: problem.start.clone(),
+        full: vec![0.0; problem.start.len()],
+        free: &free,
+        first_failure: None,
+    };
+    let outcome = optimise::minimise(&mut objective, &variables, settings.method, &settings.options, observer)?;
+    let expand = |values: &[f64]| {
+        let mut u = problem.start.clone();
+        free.iter().zip(values).for_each(|(&k, value)| u[k] = *value);
+        u
+    };
+    let best = expand(&outcome.u);
+    let mut statuses = vec![Status::Fixed; best.len()];
+    for (&k, status) in free.iter().zip(&outcome.statuses) {
+        statuses[k] = match status {
+            VariableStatus::AtLowerBound => Status::AtLowerBound,
+            VariableStatus::AtUpperBound => Status::AtUpperBound,
+            VariableStatus::Fixed => Status::Fixed,
+            _ => Status::Free,
+        };
+    }
+    let parameters = problem
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(k, p)| Estimate {
+            name: p.name.clone(),
+            unit: p.unit.clone(),
+            start: problem.start[k],
+            value: best[k],
+            status: statuses[k],
+        })
+        .collect();
+    Ok(Identification {
+        history: outcome.history.iter().map(|iteration| expand(&iteration.u)).collect(),
+        outcome,
+        parameters,
+        first_failure: objective.first_failure,
+        seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// The optimiser's view of parameter `k`: scaled by the size of its start, or of its nominal value, or as it says itself.
+fn variable(problem: &Problem, k: usize) -> Variable {
+    let parameter = &problem.parameters[k];
+    let size = parameter
+        .size
+        .into_iter()
+        .chain([problem.start[k].abs(), parameter.nominal.abs()])
+        .find(|size| *size > 0.0)
+        .unwrap_or(1.0);
+    let scale = match parameter.scale {
+        Scale::Linear => optimise::Scale::Linear,
+        Scale::Log => optimise::Scale::Log,
+    };
+    Variable::new(parameter.name.clone(), problem.start[k])
+        .bounded(parameter.lower, parameter.upper)
+        .nominal(size)
+        .scaled(scale)
+}
+
+/// Cost and gradient in the free parameters.
+struct Reduced<'p> {
+    gradient: Gradient<'p>,
+    method: Method,
+    u: Vec<f64>,
+    full: Vec<f64>,
+    free: &'p [usize],
+    first_failure: Option<String>,
+}
+
+impl Objective for Reduced<'_> {
+    fn dimension(&self) -> usize {
+        self.free.len()
+    }
+
+    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        for (&k, value) in self.free.iter().zip(u) {
+            self.u[k] = *value;
+        }
+        match self.gradient.cost_and_gradient(&self.u, self.method, &mut self.full) {
+            Ok(cost) => {
+                gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
+                Ok(cost)
+            }
+            Err(error) => {
+                if self.first_failure.is_none() {
+                    self.first_failure = Some(error.to_string());
+                }
+                Err(error)
+            }
+        }
+    }
+}

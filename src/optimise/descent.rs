@@ -1,0 +1,324 @@
+//! Projected quasi-Newton and steepest descent: one argmin solver for all methods that go down along a line.
+//!
+//! A step: hold the variables that sit at a bound with the cost falling outwards; minimise the quadratic model over the
+//! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
+//! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
+
+use super::evaluation::{Evaluator, Halt, Point, Step, dot, norm};
+use super::inverse_hessian::{Formula, InverseHessian};
+use super::line_search::{Found, Trial, Wolfe, search};
+use super::method::{Method, StepRule};
+use super::outcome::Reason;
+use super::variable::Scaling;
+use argmin::core::{Error as BoxedError, IterState, KV, Problem, Solver, State, TerminationReason};
+
+/// argmin's state: scaled variables and scaled gradient.
+pub(crate) type DescentState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
+
+/// A variable nearer to a bound than this part of the step is taken to the bound, lest it cut the step short.
+const NEAR_BOUND: f64 = 1e-3;
+/// So many steps in a row without better cost or gradient, and the search has reached round-off.
+const IDLE_STEPS: usize = 5;
+
+/// The solver. `current` is set from `init` on.
+pub(crate) struct Descent {
+    method: Method,
+    inverse_hessian: InverseHessian,
+    current: Option<Point>,
+    start_cost: f64,
+    start_gradient_norm: f64,
+    /// For steepest descent: the step t and the slope of the last line search, and the last relative decrease asked for.
+    last_line: Option<(f64, f64)>,
+    last_epsilon: f64,
+    /// Lowest cost and gradient norm at the last progress, and the steps since.
+    progress: (f64, f64),
+    idle_steps: usize,
+}
+
+impl Descent {
+    pub fn new(method: Method) -> Self {
+        let formula = match method {
+            Method::Bfgs => Formula::Bfgs,
+            Method::Dfp => Formula::Dfp,
+            Method::LBfgs { memory } => Formula::LBfgs { memory },
+            Method::SteepestDescent { .. } => Formula::None,
+        };
+        Descent {
+            method,
+            inverse_hessian: InverseHessian::new(formula),
+            current: None,
+            start_cost: 0.0,
+            start_gradient_norm: 0.0,
+            last_line: None,
+            last_epsilon: 1.0,
+            progress: (f64::INFINITY, f64::INFINITY),
+            idle_steps: 0,
+        }
+    }
+
+    /// Runs the function at the start.
+    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+        let point = evaluator.evaluate_start(self.method)?;
+        (self.start_cost, self.start_gradient_norm) = (point.cost, point.gradient_norm);
+        self.progress = (point.cost, point.gradient_norm);
+        self.inverse_hessian.reset(first_scale(&point));
+        evaluator.record(&point)?;
+        if point.gradient_norm == 0.0 {
+            return Err(Halt::Stop(Reason::GradientSmall));
+        }
+        Ok(point)
+    }
+
+    /// One step from `current`.
+    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+        let mut model_decrease = None;
+        loop {
+            let direction = match self.direction(&evaluator.scaling, current) {
+                Some(found) => found,
+                None if self.inverse_hessian.is_plain() => return Err(Halt::Stop(Reason::GradientSmall)),
+                None => {
+                    self.inverse_hessian.reset(first_scale(current));
+                    continue;
+                }
+            };
+            let slope = dot(&direction, &current.scaled_gradient);
+            // Before it is reset, the model knows best what is still to be gained.
+            let model_decrease = *model_decrease.get_or_insert(-0.5 * slope);
+            let found = match self.method {
+                Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon } } => {
+                    self.fixed_decrease(evaluator, current, &direction, epsilon)?
+                }
+                _ => self.line_search(evaluator, current, &direction, slope)?,
+            };
+            let blocked = found.blocked;
+            if let Some(trial) = found.trial {
+                self.last_line = Some((trial.t, slope));
+                return self.accept(evaluator, current, trial.point, found.shortened_by_failure);
+            }
+            if self.inverse_hessian.is_plain() {
+                return Err(Halt::Stop(match () {
+                    _ if self.is_round_off(model_decrease, current.cost, evaluator.options.cost_noise) => {
+                        Reason::CostAtRoundOff
+                    }
+                    _ if blocked => Reason::BlockedByFailures,
+                    _ => Reason::NoDescent,
+                }));
+            }
+            self.inverse_hessian.reset(first_scale(current));
+        }
+    }
+
+    /// The direction. A variable about to leave through a near bound is sent onto the bound
+    /// if the cost falls that way, or stays where it is; the others get the model's minimiser given that.
+    fn direction(&self, scaling: &Scaling, current: &Point) -> Option<Vec<f64>> {
+        let Point { x, scaled_gradient: g, .. } = current;
+        let n = x.len();
+        let mut held: Vec<bool> = (0..n).map(|i| scaling.is_held(i, x[i], g[i])).collect();
+        let mut pull = vec![0.0; n];
+        loop {
+            if held.iter().all(|&held| held) {
+                return pull.iter().any(|&p| p != 0.0).then_some(pull);
+            }
+            let d = self.inverse_hessian.direction(g, &held)?;
+            let leaving = |&i: &usize| !held[i] && scaling.room(i, x[i], d[i]) < NEAR_BOUND * d[i].abs();
+            let leaving: Vec<usize> = (0..n).filter(leaving).collect();
+            if leaving.is_empty() {
+                return Some(d.iter().zip(&pull).map(|(d, pull)| d + pull).collect());
+            }
+            for i in leaving {
+                held[i] = true;
+                if d[i] * g[i] < 0.0 {
+                    pull[i] = scaling.room(i, x[i], d[i]) * d[i].signum();
+                }
+            }
+        }
+    }
+
+    /// A search for a strong Wolfe point along the projected path.
+    fn line_search(
+        &self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        direction: &[f64],
+        slope: f64,
+    ) -> Step<Found<Point>> {
+        let first = match self.last_line {
+            // Nocedal & Wright, eq. (3.60): the first-order change is the same as in the last step.
+            Some((t, last_slope)) if !self.inverse_hessian.learns() => t * last_slope / slope,
+            _ => 1.0,
+        };
+        let relative = |(d, x): (&f64, &f64)| d.abs() / x.abs().max(1.0);
+        let fastest = direction.iter().zip(&current.x).map(relative).fold(0.0, f64::max);
+        let longest = direction.iter().enumerate().filter(|(_, d)| **d != 0.0);
+        let longest = longest.map(|(i, d)| evaluator.scaling.longest_step(i, current.x[i]) / d.abs());
+        let last_bend = direction.iter().enumerate().map(|(i, &d)| match d {
+            0.0 => 0.0,
+            _ => evaluator.scaling.room(i, current.x[i], d) / d.abs(),
+        });
+        let wolfe = Wolfe {
+            sufficient_decrease: 1e-4,
+            curvature: if self.inverse_hessian.learns() { 0.5 } else { 0.1 },
+            cost_noise: evaluator.options.cost_noise,
+            longest: longest.fold(last_bend.fold(0.0, f64::max), f64::min),
+            shortest: f64::EPSILON / fastest,
+        };
+        let start = Trial { t: 0.0, cost: current.cost, slope, promise: 0.0, bent: false, point: current.clone() };
+        search(start, first, &wolfe, |t| trial(evaluator, current, direction, t))
+    }
+
+    /// Nachbagauer 2015: kappa = epsilon |J| / |grad J|^2, halved until the cost falls.
+    fn fixed_decrease(
+        &mut self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        direction: &[f64],
+        epsilon: f64,
+    ) -> Step<Found<Point>> {
+        // The direction is the negative gradient times the inverse Hessian's scale: normalised, so scale drops out.
+        let slope = dot(direction, &current.scaled_gradient);
+        let mut epsilon = epsilon.min(2.0 * self.last_epsilon);
+        let mut found = Found { trial: None, shortened_by_failure: false, blocked: false };
+        let largest = direction.iter().zip(&current.x).map(|(d, x)| d.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
+        loop {
+            let t = epsilon * current.cost.abs() / -slope;
+            if !(t * largest > f64::EPSILON) {
+                return Ok(found);
+            }
+            match trial(evaluator, current, direction, t)? {
+                Some(trial) if trial.cost < current.cost => {
+                    self.last_epsilon = epsilon;
+                    found.trial = Some(trial);
+                    return Ok(found);
+                }
+                Some(_) => found.blocked = false,
+                None => (found.shortened_by_failure, found.blocked) = (true, true),
+            }
+            epsilon *= 0.5;
+        }
+    }
+
+    /// Takes the step to `next`: learns, records, and asks whether this is the end.
+    fn accept(
+        &mut self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        next: Point,
+        shortened_by_failure: bool,
+    ) -> Step<Point> {
+        let difference = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let step = difference(&next.x, &current.x);
+        let largest = step.iter().zip(&next.x).map(|(s, x)| s.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
+        self.inverse_hessian.update(step, difference(&next.scaled_gradient, &current.scaled_gradient));
+        evaluator.record(&next)?;
+
+        let options = evaluator.options;
+        let (cost, gradient_norm) = self.progress;
+        if next.cost < cost - options.cost_noise * cost.abs() || next.gradient_norm < 0.9 * gradient_norm {
+            self.progress = (next.cost.min(cost), next.gradient_norm.min(gradient_norm));
+            self.idle_steps = 0;
+        } else {
+            self.idle_steps += 1;
+        }
+        if next.gradient_norm <= options.gradient_tolerance * self.start_gradient_norm {
+            return Err(Halt::Stop(Reason::GradientSmall));
+        }
+        if largest <= options.step_tolerance && !shortened_by_failure {
+            return Err(Halt::Stop(Reason::StepSmall));
+        }
+        if self.idle_steps >= IDLE_STEPS {
+            return Err(Halt::Stop(Reason::CostAtRoundOff));
+        }
+        Ok(next)
+    }
+
+    /// Is what the model still promises within the uncertainty of the cost? A cost that is half a sum of squares r'r, with
+    /// errors of `noise` in r relative to r's size at the start, is uncertain by
+    /// noise sqrt(J J_start) + noise^2 J_start besides the plain noise J.
+    fn is_round_off(&self, model_decrease: f64, cost: f64, noise: f64) -> bool {
+        let noise = noise.max(16.0 * f64::EPSILON);
+        let (cost, start) = (cost.abs(), self.start_cost.abs());
+        model_decrease <= noise * (cost + (cost * start).sqrt() + noise * start)
+    }
+
+    /// Puts the end of a step into argmin's state.
+    fn conclude(
+        &mut self,
+        evaluator: &mut Evaluator,
+        state: DescentState,
+        end: Step<Point>,
+    ) -> Result<(DescentState, Option<KV>), BoxedError> {
+        match end {
+            Ok(point) => {
+                let state = state.param(point.x.clone()).cost(point.cost).gradient(point.scaled_gradient.clone());
+                self.current = Some(point);
+                Ok((state, None))
+            }
+            Err(Halt::Error(error)) => Err(error.into()),
+            Err(Halt::Stop(reason)) => {
+                evaluator.record_unfinished_step();
+                evaluator.reason = Some(reason);
+                let state = match &evaluator.best {
+                    Some(best) => state.param(best.x.clone()).cost(best.cost).gradient(best.scaled_gradient.clone()),
+                    None => state,
+                };
+                Ok((state.terminate_with(TerminationReason::SolverExit(reason.to_string())), None))
+            }
+        }
+    }
+}
+
+/// The function at P(x + t d).
+fn trial(evaluator: &mut Evaluator, from: &Point, direction: &[f64], t: f64) -> Step<Option<Trial<Point>>> {
+    let mut x = from.x.clone();
+    let mut beyond = vec![false; x.len()];
+    for (i, x) in x.iter_mut().enumerate().filter(|(i, _)| direction[*i] != 0.0) {
+        *x += t * direction[i];
+        beyond[i] = evaluator.scaling.clamp(i, x);
+    }
+    let Some(point) = evaluator.evaluate(&x)? else { return Ok(None) };
+    let moving = (0..x.len()).filter(|&i| !beyond[i]);
+    let slope = moving.map(|i| point.scaled_gradient[i] * direction[i]).sum();
+    let promise = (0..x.len()).map(|i| from.scaled_gradient[i] * (point.x[i] - from.x[i])).sum::<f64>().min(0.0);
+    let bent = beyond.contains(&true);
+    Ok(Some(Trial { t, cost: point.cost, slope, promise, bent, point }))
+}
+
+/// The scale of a first inverse Hessian: a step of length 1; or as far as a parabola that ends at cost 0 would want, if
+/// that is shorter.
+fn first_scale(point: &Point) -> f64 {
+    let slope = norm(point.scaled_gradient.iter().copied());
+    let parabola = 2.0 * point.cost.abs() / slope;
+    let length = if parabola > 0.0 { parabola.min(1.0) } else { 1.0 };
+    if slope > 0.0 { length / slope } else { 1.0 }
+}
+
+impl<'a> Solver<&'a mut Evaluator<'_>, DescentState> for Descent {
+    fn name(&self) -> &str {
+        self.method.name()
+    }
+
+    fn init(
+        &mut self,
+        problem: &mut Problem<&'a mut Evaluator<'_>>,
+        state: DescentState,
+    ) -> Result<(DescentState, Option<KV>), BoxedError> {
+        let evaluator = evaluator(problem)?;
+        let end = self.begin(evaluator);
+        self.conclude(evaluator, state, end)
+    }
+
+    fn next_iter(
+        &mut self,
+        problem: &mut Problem<&'a mut Evaluator<'_>>,
+        state: DescentState,
+    ) -> Result<(DescentState, Option<KV>), BoxedError> {
+        let evaluator = evaluator(problem)?;
+        let current = self.current.take().ok_or_else(|| BoxedError::msg("a step was asked for before the start"))?;
+        let end = self.step(evaluator, &current);
+        self.conclude(evaluator, state, end)
+    }
+}
+
+fn evaluator<'p, 'a, 'b>(problem: &'p mut Problem<&'a mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
+    problem.problem.as_deref_mut().ok_or_else(|| BoxedError::msg("argmin has lost the problem"))
+}

@@ -1,0 +1,117 @@
+//! Which method to use, and its name.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// A method of minimisation. All of them respect bounds by projection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Broyden, Fletcher, Goldfarb, Shanno: the inverse Hessian is learnt from gradients (Nocedal & Wright, eq. (6.17)).
+    /// The one to take unless there are more than about a thousand variables.
+    Bfgs,
+    /// BFGS that remembers only the last `memory` steps (Nocedal & Wright, Algorithm 7.4), for thousands of variables.
+    LBfgs {
+        /// How many steps are remembered, at least 1.
+        memory: usize,
+    },
+    /// Davidon, Fletcher, Powell (Nocedal & Wright, eq. (6.15)); forgives inaccurate line searches less than BFGS.
+    Dfp,
+    /// Along the negative gradient, with one of the two step rules of Nachbagauer 2015. Slow: for comparison.
+    SteepestDescent {
+        /// How far.
+        rule: StepRule,
+    },
+}
+
+/// How far steepest descent goes (Nachbagauer 2015).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepRule {
+    /// So far that the cost, were it linear, would fall by its fraction epsilon: kappa = epsilon |J| / |grad J|^2. A step
+    /// that does not lower the cost is halved, and epsilon with it; epsilon recovers by doubling.
+    RelativeDecrease {
+        /// The fraction, in (0, 1].
+        epsilon: f64,
+    },
+    /// To a point that satisfies the strong Wolfe conditions.
+    LineSearch,
+}
+
+impl Method {
+    /// The methods by name, with their usual settings.
+    pub const ALL: [Method; 5] = [
+        Method::Bfgs,
+        Method::LBfgs { memory: 20 },
+        Method::Dfp,
+        Method::SteepestDescent { rule: StepRule::LineSearch },
+        Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon: 0.1 } },
+    ];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Bfgs => "bfgs",
+            Method::LBfgs { .. } => "l-bfgs",
+            Method::Dfp => "dfp",
+            Method::SteepestDescent { rule: StepRule::LineSearch } => "steepest-descent",
+            Method::SteepestDescent { rule: StepRule::RelativeDecrease { .. } } => "steepest-descent-fixed",
+        }
+    }
+
+    /// Says what is wrong with the settings, if anything is.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match *self {
+            Method::LBfgs { memory: 0 } => {
+                Err(Error::invalid("memory of `l-bfgs`", "it is 0", "remember at least one step; 20 is usual"))
+            }
+            Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon } }
+                if !(epsilon > 0.0 && epsilon <= 1.0) =>
+            {
+                Err(Error::invalid(
+                    "epsilon of `steepest-descent-fixed`",
+                    format!("it is {epsilon}"),
+                    "give the relative decrease of the cost per step, above 0 and at most 1; 0.1 is usual",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// Case, `-` and `_` do not matter.
+    fn from_str(name: &str) -> Result<Self> {
+        let plain = |s: &str| s.trim().to_lowercase().replace('_', "-");
+        let found =
+            Method::ALL.into_iter().find(|m| plain(name) == m.name() || plain(name) == m.name().replace("l-b", "lb"));
+        found.ok_or_else(|| Error::unknown("method", name, "", Method::ALL.iter().map(Method::name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects names: each method is found by its own, and a slip is answered with the nearest.
+    #[test]
+    fn names_round_trip_and_slips_are_answered() {
+        for method in Method::ALL {
+            assert_eq!(method.name().parse::<Method>().unwrap(), method);
+            assert_eq!(method.to_string().to_uppercase().replace('-', "_").parse::<Method>().unwrap(), method);
+        }
+        assert_eq!("lbfgs".parse::<Method>().unwrap().name(), "l-bfgs");
+        let message = "bfsg".parse::<Method>().unwrap_err().to_string();
+        assert!(message.contains("did you mean `bfgs`?"), "{message}");
+        let message = "gauss".parse::<Method>().unwrap_err().to_string();
+        assert!(message.contains("no method `gauss`"), "{message}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Minimisation of an expensive smooth function within bounds.
+//!
+//! The function gives value and gradient in one run ([`Objective`]); each variable has a magnitude, bounds and a linear or
+//! logarithmic scale ([`Variable`]); a [`Method`] walks down. No run ever happens outside the bounds, a failed simulation
+//! is a rejected step, and the best point is kept however the search ends.
+//!
+//! ```
+//! use costate::Result;
+//! use costate::optimise::{Flow, Method, Objective, Options, Variable, minimise};
+//!
+//! struct Bowl;
+//!
+//! impl Objective for Bowl {
+//!     fn dimension(&self) -> usize {
+//!         2
+//!     }
+//!     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+//!         let (a, b) = (u[0] - 3.0, u[1] + 1.0);
+//!         gradient.copy_from_slice(&[a, 4.0 * b]);
+//!         Ok(0.5 * a * a + 2.0 * b * b)
+//!     }
+//! }
+//!
+//! let variables = [Variable::new("stiffness", 1.0), Variable::new("offset", 0.5).bounded(0.0, 2.0)];
+//! let outcome = minimise(&mut Bowl, &variables, Method::Bfgs, &Options::default(), &mut |iteration| {
+//!     println!("{:3}  {:e}", iteration.number, iteration.cost);
+//!     Flow::Continue
+//! })?;
+//! assert!(outcome.converged, "{}", outcome.reason);
+//! assert!((outcome.u[0] - 3.0).abs() < 1e-9);
+//! assert_eq!(outcome.u[1], 0.0); // held by its lower bound
+//! # Ok::<(), costate::Error>(())
+//! ```
+//!
+//! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
+
+mod descent;
+mod evaluation;
+mod inverse_hessian;
+mod line_search;
+mod method;
+mod outcome;
+mod variable;
+
+pub use method::{Method, StepRule};
+pub use outcome::{Flow, Iteration, Options, Outcome, Reason};
+pub use variable::{Scale, Variable, VariableStatus};
+
+use crate::error::{Error, Result};
+use argmin::core::{Executor, IterState};
+use descent::{Descent, DescentState};
+use evaluation::{Evaluator, unboxed};
+use variable::Scaling;
+
+/// The function to be minimised. Value and gradient share one run.
+pub trait Objective {
+    /// Number of variables.
+    fn dimension(&self) -> usize;
+
+    /// The cost at u (physical values), and its gradient with respect to u.
+    ///
+    /// # Errors
+    /// A failed simulation (`Error::is_simulation_failure`), or a cost or gradient that is not finite, is a rejected step;
+    /// any other error ends the minimisation.
+    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64>;
+}
+
+/// Minimises `objective` from the start values of `variables`. `observer` sees the start and every accepted step, and may
+/// ask to stop.
+///
+/// # Errors
+/// Unusable variables, options or settings; a failure at the start; an error of the objective that is not a failed
+/// simulation. Whatever else ends the search is a [`Reason`] in the outcome, with the best point.
+pub fn minimise(
+    objective: &mut dyn Objective,
+    variables: &[Variable],
+    method: Method,
+    options: &Options,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Outcome> {
+    let scaling = Scaling::new(variables)?;
+    options.validate()?;
+    method.validate()?;
+    if objective.dimension() != scaling.dimension() {
+        return Err(Error::invalid(
+            "variables of the minimisation",
+            format!("there are {}, but the function has {}", scaling.dimension(), objective.dimension()),
+            "give one variable for each argument of the function",
+        ));
+    }
+    let start = scaling.start();
+    let mut evaluator = Evaluator::new(objective, scaling, options, observer);
+    let max_iterations = options.max_iterations as u64;
+    // Ctrl-C belongs to the program, not to a library: the observer stops the search.
+    Executor::new(&mut evaluator, Descent::new(method))
+        .configure(|state: DescentState| IterState::max_iters(state.param(start), max_iterations))
+        .ctrlc(false)
+        .run()
+        .map_err(|error| unboxed(error, method))?;
+    outcome(evaluator, method)
+}
+
+/// What the evaluator has seen, as the result. Without a reason of its own, the search has run into argmin's limit.
+fn outcome(evaluator: Evaluator, method: Method) -> Result<Outcome> {
+    let reason = evaluator.reason.unwrap_or(Reason::MaxIterations);
+    let best = evaluator.best.ok_or_else(|| Error::Optimiser {
+        method: method.name().to_string(),
+        problem: "nothing was evaluated".to_string(),
+        remedy: "report this as a defect of the optimiser".to_string(),
+    })?;
+    Ok(Outcome {
+        statuses: evaluator.scaling.statuses(&best.u),
+        u: best.u,
+        cost: best.cost,
+        gradient: best.gradient,
+        gradient_norm: best.gradient_norm,
+        converged: reason.was_successful(),
+        reason,
+        iterations: evaluator.history.len().saturating_sub(1),
+        evaluations: evaluator.evaluations,
+        failed_evaluations: evaluator.failed_evaluations,
+        history: evaluator.history,
+    })
+}

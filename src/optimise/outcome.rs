@@ -1,0 +1,185 @@
+//! What goes into a minimisation besides the function, and what comes out.
+
+use super::variable::VariableStatus;
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// When to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Stop after so many runs of the function, failed ones included.
+    pub max_evaluations: usize,
+    /// Stop after so many steps.
+    pub max_iterations: usize,
+    /// Stop as soon as the cost is at or below this. `-inf`, the default, never stops: a cost may be negative.
+    pub cost_target: f64,
+    /// Stop when the norm of the gradient (without components held by bounds) has fallen by this factor since the start.
+    pub gradient_tolerance: f64,
+    /// Stop when a step, not cut short by failed evaluations, changed no variable by more than this, relative to its value
+    /// or its nominal value, whichever is larger.
+    pub step_tolerance: f64,
+    /// Relative uncertainty of the cost: smaller changes are round-off, and there the gradient decides.
+    pub cost_noise: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_evaluations: 2000,
+            max_iterations: 1000,
+            cost_target: f64::NEG_INFINITY,
+            gradient_tolerance: 1e-12,
+            step_tolerance: 1e-15,
+            cost_noise: 1e-10,
+        }
+    }
+}
+
+impl Options {
+    /// Says what is wrong with the options, if anything is.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let tolerances = [
+            ("gradient_tolerance", self.gradient_tolerance),
+            ("step_tolerance", self.step_tolerance),
+            ("cost_noise", self.cost_noise),
+        ];
+        for (name, value) in tolerances {
+            if !(0.0..1.0).contains(&value) {
+                return Err(Error::invalid(
+                    format!("option `{name}`"),
+                    format!("it is {value}"),
+                    "give 0 <= value < 1",
+                ));
+            }
+        }
+        if self.cost_target.is_nan() {
+            return Err(Error::invalid("option `cost_target`", "it is NaN", "give a number, or leave it out"));
+        }
+        if self.max_evaluations == 0 {
+            return Err(Error::invalid(
+                "option `max_evaluations`",
+                "it is 0",
+                "allow at least the evaluation at the start",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The answer of an observer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop here and keep the best so far.
+    Stop,
+}
+
+/// One accepted step, or the start (number 0).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Iteration {
+    /// Number of the step; 0 is the start.
+    pub number: usize,
+    /// Runs of the function so far, failed ones included.
+    pub evaluations: usize,
+    /// Failed runs so far.
+    pub failed_evaluations: usize,
+    /// The cost here.
+    pub cost: f64,
+    /// Physical values.
+    pub u: Vec<f64>,
+    /// Gradient with respect to the physical values.
+    pub gradient: Vec<f64>,
+    /// Norm of the gradient with respect to the scaled variables, without components held by bounds.
+    pub gradient_norm: f64,
+    /// Length of the step in the scaled variables.
+    pub step_length: f64,
+}
+
+/// Why a minimisation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The cost reached the target.
+    CostBelowTarget,
+    /// The gradient vanished: a minimum.
+    GradientSmall,
+    /// The steps vanished.
+    StepSmall,
+    /// The cost changes by round-off only: as good a minimum as the arithmetic gives.
+    CostAtRoundOff,
+    /// As many steps as were allowed.
+    MaxIterations,
+    /// As many evaluations as were allowed.
+    MaxEvaluations,
+    /// The observer asked to stop.
+    Interrupted,
+    /// The cost does not fall along its own negative gradient.
+    NoDescent,
+    /// Every way down leads to failing evaluations.
+    BlockedByFailures,
+}
+
+impl Reason {
+    /// True if the result is a minimum, as far as the tolerances and the arithmetic tell.
+    pub fn was_successful(&self) -> bool {
+        matches!(self, Reason::CostBelowTarget | Reason::GradientSmall | Reason::StepSmall | Reason::CostAtRoundOff)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::CostBelowTarget => "the cost reached its target",
+            Reason::GradientSmall => "the gradient fell below its tolerance",
+            Reason::StepSmall => "the steps fell below their tolerance",
+            Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
+            Reason::MaxIterations => "the allowed number of iterations was used up; the best so far is kept",
+            Reason::MaxEvaluations => "the allowed number of evaluations was used up; the best so far is kept",
+            Reason::Interrupted => "interrupted; the best so far is kept",
+            Reason::NoDescent => {
+                "the cost does not decrease along its negative gradient: the gradient may be wrong (check it against \
+                 differences), or the cost too inaccurate (tighten the simulation's tolerance)"
+            }
+            Reason::BlockedByFailures => {
+                "every step that would lower the cost runs into failed evaluations, however short; bounds that exclude \
+                 the failing region, or a smaller time step, may help"
+            }
+        })
+    }
+}
+
+/// The result of a minimisation: the best point that was evaluated, and how it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Physical values of the best point: the lowest cost of all evaluations; among accepted steps whose costs differ by
+    /// round-off only (`Options::cost_noise`), the smallest gradient.
+    pub u: Vec<f64>,
+    /// The cost there.
+    pub cost: f64,
+    /// The gradient there, with respect to the physical values.
+    pub gradient: Vec<f64>,
+    /// Norm of the gradient with respect to the scaled variables, without components held by bounds.
+    pub gradient_norm: f64,
+    /// True if the result is a minimum as far as tolerances and arithmetic tell; same as `reason.was_successful()`.
+    pub converged: bool,
+    /// Why it ended; displays as a sentence.
+    pub reason: Reason,
+    /// Steps taken.
+    pub iterations: usize,
+    /// Runs of the function, failed ones included.
+    pub evaluations: usize,
+    /// Failed runs: failed simulations, costs or gradients that are not finite.
+    pub failed_evaluations: usize,
+    /// Where each variable ended.
+    pub statuses: Vec<VariableStatus>,
+    /// The start and every accepted step. If the run was cut within a step that had already found better, that last.
+    pub history: Vec<Iteration>,
+}
+
+impl Outcome {
+    /// True if the result is a minimum as far as tolerances and arithmetic tell.
+    pub fn was_successful(&self) -> bool {
+        self.reason.was_successful()
+    }
+}

@@ -1,0 +1,307 @@
+//! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
+//! is built; everything left out is taken from the model's built-in scenario.
+
+use crate::cost::{LeastSquares, Quadrature, Reference};
+use crate::data::{Record, TimeAxis};
+use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
+use crate::optimise;
+use crate::problem::Problem;
+use crate::registry::{Entry, Registry, Scenario};
+use crate::scheme::Form;
+use crate::signal::{Interpolation, Signal};
+use crate::signature::{Parameter, Quantity, Scale};
+use std::path::{Path, PathBuf};
+
+/// A column of the record that drives an input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputColumn {
+    /// The model's input.
+    pub input: String,
+    /// The record's column.
+    pub column: String,
+    /// What the input does between samples.
+    pub interpolation: Interpolation,
+}
+
+/// A column of the record that an output is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputColumn {
+    /// The model's output.
+    pub output: String,
+    /// The record's column.
+    pub column: String,
+    /// Residuals are divided by this, in the output's unit.
+    pub deviation: f64,
+}
+
+/// Where measurements come from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DataSource {
+    /// The CSV file.
+    pub file: PathBuf,
+    /// Name of the time column; by default `t` or `time`.
+    pub time: Option<String>,
+    /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs.
+    pub inputs: Option<Vec<InputColumn>>,
+    /// Interpolation of inputs that are matched by name.
+    pub interpolation: Option<Interpolation>,
+    /// Outputs with a column. Default: columns named like outputs.
+    pub outputs: Option<Vec<OutputColumn>>,
+    /// Samples before this time are left out, s.
+    pub from: Option<f64>,
+    /// Samples after this time are left out, s.
+    pub until: Option<f64>,
+}
+
+/// What is said of one parameter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParameterSetting {
+    /// Name.
+    pub name: String,
+    /// Start value.
+    pub start: Option<f64>,
+    /// Smallest value allowed.
+    pub lower: Option<f64>,
+    /// Largest value allowed.
+    pub upper: Option<f64>,
+    /// Scaling.
+    pub scale: Option<Scale>,
+    /// Size for linear scaling.
+    pub size: Option<f64>,
+    /// Whether it is identified.
+    pub free: Option<bool>,
+}
+
+/// A problem as stated. Only the model must be named.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Specification {
+    /// The model's name.
+    pub model: String,
+    /// Measurements; without them the reference is a simulation with the nominal parameters.
+    pub data: Option<DataSource>,
+    /// Time step, s.
+    pub step: Option<f64>,
+    /// Steps between two samples.
+    pub substeps: Option<usize>,
+    /// End of the simulated time, s.
+    pub end: Option<f64>,
+    /// α of HHT.
+    pub alpha: Option<f64>,
+    /// Form of HHT.
+    pub form: Option<Form>,
+    /// Whether the start is projected onto the constraints.
+    pub project_start: Option<bool>,
+    /// Weights of the least-squares sum.
+    pub quadrature: Option<Quadrature>,
+    /// Outputs compared, without a record.
+    pub compare: Option<Vec<String>>,
+    /// Settings of parameters.
+    pub parameters: Vec<ParameterSetting>,
+    /// Optimisation method.
+    pub method: Option<optimise::Method>,
+    /// When the optimisation stops.
+    pub options: optimise::Options,
+}
+
+impl Specification {
+    /// The built-in problem of a model.
+    pub fn of(model: &str) -> Self {
+        Specification { model: model.to_string(), ..Specification::default() }
+    }
+
+    /// The built-in scenario with this specification's settings.
+    ///
+    /// # Errors
+    /// An unknown output.
+    pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
+        let mut scenario = entry.scenario.clone();
+        scenario.step = self.step.unwrap_or(scenario.step);
+        scenario.end = self.end.unwrap_or(scenario.end);
+        scenario.integrator.alpha = self.alpha.unwrap_or(scenario.integrator.alpha);
+        scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
+        scenario.integrator.project_start = self.project_start.unwrap_or(scenario.integrator.project_start);
+        scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
+        if let Some(outputs) = &self.compare {
+            for output in outputs {
+                entry.system.signature().output_index(output)?;
+            }
+            scenario.outputs = outputs.clone();
+        }
+        Ok(scenario)
+    }
+
+    /// Builds the problem: reads the record, lays the time grid, sets parameters.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the model's name, the record, the settings or the parameters, in a sentence.
+    pub fn build(&self, registry: &Registry) -> Result<Problem> {
+        let entry = registry.get(&self.model)?;
+        let scenario = self.scenario(entry)?;
+        let mut problem = match &self.data {
+            None => {
+                if self.substeps.is_some() {
+                    let problem = "there is no record whose samples they could divide";
+                    return Err(Error::invalid("substeps", problem, "give `step` instead, or a record"));
+                }
+                entry.problem(&scenario)?
+            }
+            Some(source) => self.measured(entry, &scenario, source)?,
+        };
+        for setting in &self.parameters {
+            let k = entry.system.signature().parameter_index(&setting.name)?;
+            let Parameter { lower, upper, scale, size, free, .. } = &mut problem.parameters[k];
+            *lower = setting.lower.unwrap_or(*lower);
+            *upper = setting.upper.unwrap_or(*upper);
+            *scale = setting.scale.unwrap_or(*scale);
+            *size = setting.size.or(*size);
+            *free = setting.free.unwrap_or(*free);
+            problem.start[k] = setting.start.unwrap_or(problem.start[k]);
+        }
+        problem.validate()?;
+        Ok(problem)
+    }
+
+    fn measured(&self, entry: &Entry, scenario: &Scenario, source: &DataSource) -> Result<Problem> {
+        let record = Record::read_csv(&source.file)?;
+        let time = time_column(&record, source)?;
+        let axis = record.time(time)?;
+        let window = window(&axis, source)?;
+        let times = &axis.times()[window.clone()];
+        if let Some(end) = self.end {
+            let last = times[times.len() - 1];
+            let gap = (end - last) / axis.mean_step();
+            if gap.abs() > 1e-3 {
+                let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
+                let problem = format!("the record {relation}: at {last} s against {end} s");
+                let remedy = "leave out `end`, or choose the samples with `from` and `until`";
+                return Err(Error::file(&source.file, None, problem, remedy));
+            }
+        }
+        let grid = self.grid(&axis, times)?;
+        let substeps = grid.count() / (times.len() - 1);
+        let signature = entry.system.signature();
+        let columns = |quantities: &[Quantity]| {
+            quantities.iter().filter(|q| record.names().iter().any(|name| name == &q.name)).map(|q| q.name.clone()).collect::<Vec<_>>()
+        };
+        let mut signals = scenario.signals.clone();
+        let inputs = match &source.inputs {
+            Some(inputs) => inputs.clone(),
+            None => {
+                let interpolation = source.interpolation.unwrap_or(Interpolation::Linear);
+                let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
+                columns(&signature.inputs).into_iter().map(column).collect()
+            }
+        };
+        for InputColumn { input, column, interpolation } in &inputs {
+            let k = signature.input_index(input)?;
+            signals[k] = Signal::sampled(axis.times(), record.column(column)?, *interpolation)?;
+        }
+        let outputs = match &source.outputs {
+            Some(outputs) => outputs.clone(),
+            None => {
+                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
+                columns(&signature.outputs).into_iter().map(column).collect()
+            }
+        };
+        if outputs.is_empty() {
+            let names = signature.outputs.iter().map(|q| format!("`{}`", q.name)).collect::<Vec<_>>().join(", ");
+            let problem = format!("no column is named like an output of {} ({names})", signature.place());
+            let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
+            return Err(Error::file(&source.file, Some(1), problem, remedy));
+        }
+        let references = outputs
+            .iter()
+            .map(|OutputColumn { output, column, deviation }| {
+                let values = record.column(column)?[window.clone()].to_vec();
+                Ok(Reference { output: signature.output_index(output)?, values, deviation: *deviation })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        // residuals of measurements are summed plainly, unless asked otherwise
+        let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
+        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
+        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
+        Ok(Problem {
+            name: entry.name().to_string(),
+            parameters: signature.parameters.clone(),
+            simulation,
+            cost: Box::new(cost),
+            start: entry.start(scenario)?,
+            optimum: None,
+        })
+    }
+
+    /// The time grid through the samples.
+    fn grid(&self, axis: &TimeAxis, times: &[f64]) -> Result<TimeGrid> {
+        let substeps = match (self.substeps, self.step) {
+            (Some(0), _) => {
+                let problem = "there are 0 between two samples";
+                return Err(Error::invalid("substeps", problem, "use at least 1"));
+            }
+            (Some(substeps), None) => substeps,
+            (None, None) => 1,
+            (substeps, Some(step)) => {
+                if !(step.is_finite() && step > 0.0) {
+                    let problem = format!("{step} s is not positive");
+                    return Err(Error::invalid("the time step", problem, "give a step > 0"));
+                }
+                let sampling = axis.sampling_step()?;
+                let ratio = sampling / step;
+                let whole = ratio.round();
+                if whole < 1.0 || (ratio - whole).abs() > 1e-6 * whole {
+                    let problem = format!("{step} s does not divide the sampling step {sampling} s");
+                    let fitting = sampling / ratio.ceil().max(1.0);
+                    return Err(Error::invalid("the time step", problem, format!("use {fitting} s, or give `substeps`")));
+                }
+                if substeps.is_some_and(|substeps| substeps as f64 != whole) {
+                    let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");
+                    return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them"));
+                }
+                whole as usize
+            }
+        };
+        if axis.is_even() {
+            let count = (times.len() - 1) * substeps;
+            return Ok(TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count));
+        }
+        TimeGrid::through(times, substeps)
+    }
+}
+
+fn time_column<'r>(record: &'r Record, source: &'r DataSource) -> Result<&'r str> {
+    match &source.time {
+        Some(name) => Ok(name),
+        None => ["t", "time"].into_iter().find(|name| record.names().iter().any(|n| n == name)).ok_or_else(|| {
+            let names = record.names().join(", ");
+            let problem = format!("no column is called `t` or `time` (there are: {names})");
+            Error::file(&source.file, Some(1), problem, "rename the time column, or name it in a problem file")
+        }),
+    }
+}
+
+/// The samples between `from` and `until`.
+fn window(axis: &TimeAxis, source: &DataSource) -> Result<std::ops::Range<usize>> {
+    let times = axis.times();
+    let slack = 1e-6 * axis.mean_step();
+    let first = source.from.map_or(0, |from| times.partition_point(|t| *t < from - slack));
+    let last = source.until.map_or(times.len(), |until| times.partition_point(|t| *t <= until + slack));
+    if last < first + 2 {
+        let problem = format!(
+            "fewer than two samples lie between {} s and {} s (the record covers {} s to {} s)",
+            source.from.unwrap_or(times[0]),
+            source.until.unwrap_or(times[times.len() - 1]),
+            times[0],
+            times[times.len() - 1]
+        );
+        return Err(Error::file(&source.file, None, problem, "widen `from` and `until`"));
+    }
+    Ok(first..last)
+}
+
+/// Reads `path` relative to the folder of `base`.
+pub(crate) fn beside(base: &Path, path: &Path) -> PathBuf {
+    match base.parent() {
+        Some(folder) if path.is_relative() => folder.join(path),
+        _ => path.to_path_buf(),
+    }
+}
