@@ -1,5 +1,6 @@
 //! Exact gradients of multibody simulations.
 
+pub mod cli;
 pub mod cost;
 pub mod data;
 pub mod error;
@@ -12,7 +13,9 @@ pub mod number;
 pub mod optimise;
 pub mod plot;
 pub mod problem;
+pub mod problem_file;
 pub mod registry;
+pub mod report;
 pub mod scheme;
 pub mod sensitivity;
 pub mod signal;

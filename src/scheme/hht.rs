@@ -82,6 +82,10 @@ impl Scheme for Hht {
         }
     }
 
+    fn parameter(&self) -> f64 {
+        self.alpha
+    }
+
     fn layout(&self, signature: &Signature) -> Layout {
         let n = signature.coordinates.len();
         let memory = if self.form == Form::Literal { n } else { 0 };

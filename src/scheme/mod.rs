@@ -108,6 +108,9 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// Its name in commands and files.
     fn name(&self) -> String;
 
+    /// Its numerical damping parameter: α of HHT.
+    fn parameter(&self) -> f64;
+
     /// How its states are stored.
     fn layout(&self, signature: &Signature) -> Layout;
 

@@ -1,0 +1,306 @@
+//! Problem files: a [`Specification`] in TOML.
+//!
+//! ```toml
+//! model = "silverbox"
+//!
+//! [data]
+//! file = "multisine.csv"        # beside this file
+//! time = "t"                    # default: t or time
+//! interpolation = "cubic"       # of inputs matched by name: zero-order, linear, cubic
+//! from = 0.0                    # s; default: the whole record
+//! until = 10.0
+//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs
+//! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
+//!
+//! [integrator]
+//! scheme = "hht"                # or hht-literal
+//! alpha = 0.0
+//! substeps = 16                 # or step = 1.024e-4
+//! project_start = false
+//!
+//! [cost]
+//! weights = "unit"              # or rectangle, trapezoid
+//! outputs = ["y"]               # what is compared if there is no [data]
+//!
+//! [parameters]
+//! m = { start = 4e-6, lower = 1e-9, scale = "log" }
+//! k3 = { start = 3.0, upper = 10.0 }
+//! offset = { fixed = true }
+//!
+//! [optimiser]
+//! method = "bfgs"               # l-bfgs, dfp, steepest-descent, steepest-descent-fixed
+//! max_evaluations = 500
+//! ```
+
+use crate::cost::Quadrature;
+use crate::error::{Error, Result};
+use crate::optimise;
+use crate::scheme::Form;
+use crate::signature::Scale;
+use crate::specification::{DataSource, InputColumn, OutputColumn, ParameterSetting, Specification, beside};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Reads a problem file; paths in it are relative to its folder.
+///
+/// # Errors
+/// If it cannot be read, is not TOML, or holds an unknown key or a value of the wrong kind, by name.
+pub fn read(path: &Path) -> Result<Specification> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let reason = match error.kind() {
+            std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
+            _ => error.to_string(),
+        };
+        Error::io("read", path, reason, "give the path of a problem file in TOML")
+    })?;
+    parse(&text, path)
+}
+
+/// Reads a problem from text; `path` is its name in messages and the base of relative paths.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(text: &str, path: &Path) -> Result<Specification> {
+    let table: Table = text.trim_start_matches('\u{feff}').parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
+        Error::file(path, line, error.message().trim().to_string(), "correct the TOML")
+    })?;
+    let root = Section { file: path, name: String::new(), table: &table };
+    root.only(&["model", "data", "integrator", "cost", "parameters", "optimiser"])?;
+    let Some(model) = root.text("model")? else {
+        return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
+    };
+    let mut specification = Specification::of(&model);
+    if let Some(data) = root.section("data")? {
+        specification.data = Some(self::data(&data)?);
+    }
+    if let Some(integrator) = root.section("integrator")? {
+        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "project_start"])?;
+        specification.alpha = integrator.number("alpha")?;
+        specification.step = integrator.number("step")?;
+        specification.end = integrator.number("end")?;
+        specification.substeps = integrator.count("substeps")?;
+        specification.project_start = integrator.flag("project_start")?;
+        specification.form = integrator.text("scheme")?.map(|name| form(&name)).transpose()?;
+    }
+    if let Some(cost) = root.section("cost")? {
+        cost.only(&["weights", "outputs"])?;
+        specification.quadrature = cost.text("weights")?.map(|name| quadrature(&name)).transpose()?;
+        specification.compare = cost.texts("outputs")?;
+    }
+    if let Some(parameters) = root.section("parameters")? {
+        for name in table_keys(parameters.table) {
+            let Some(section) = parameters.section(&name)? else { continue };
+            specification.parameters.push(parameter(&name, &section)?);
+        }
+    }
+    if let Some(optimiser) = root.section("optimiser")? {
+        optimiser.only(&[
+            "method",
+            "max_evaluations",
+            "max_iterations",
+            "cost_target",
+            "gradient_tolerance",
+            "step_tolerance",
+        ])?;
+        specification.method = optimiser.text("method")?.map(|name| name.parse()).transpose()?;
+        let defaults = optimise::Options::default();
+        specification.options = optimise::Options {
+            max_evaluations: optimiser.count("max_evaluations")?.unwrap_or(defaults.max_evaluations),
+            max_iterations: optimiser.count("max_iterations")?.unwrap_or(defaults.max_iterations),
+            cost_target: optimiser.number("cost_target")?.unwrap_or(defaults.cost_target),
+            gradient_tolerance: optimiser.number("gradient_tolerance")?.unwrap_or(defaults.gradient_tolerance),
+            step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
+            ..defaults
+        };
+    }
+    Ok(specification)
+}
+
+/// The form of HHT by its scheme's name.
+///
+/// # Errors
+/// [`Error::UnknownName`].
+pub fn form(name: &str) -> Result<Form> {
+    match name {
+        "hht" => Ok(Form::Consistent),
+        "hht-literal" => Ok(Form::Literal),
+        _ => Err(Error::unknown("scheme", name, "", ["hht", "hht-literal"])),
+    }
+}
+
+fn quadrature(name: &str) -> Result<Quadrature> {
+    match name {
+        "rectangle" => Ok(Quadrature::Rectangle),
+        "trapezoid" => Ok(Quadrature::Trapezoid),
+        "unit" => Ok(Quadrature::Unit),
+        _ => Err(Error::unknown("kind of weights", name, "[cost]", ["rectangle", "trapezoid", "unit"])),
+    }
+}
+
+fn data(section: &Section<'_>) -> Result<DataSource> {
+    section.only(&["file", "time", "interpolation", "from", "until", "inputs", "outputs"])?;
+    let Some(file) = section.text("file")? else {
+        return Err(Error::file(section.file, None, "[data] names no file", "add: file = \"record.csv\""));
+    };
+    let interpolation = section.text("interpolation")?.map(|name| name.parse()).transpose()?;
+    let mut source = DataSource {
+        file: beside(section.file, &PathBuf::from(file)),
+        time: section.text("time")?,
+        interpolation,
+        from: section.number("from")?,
+        until: section.number("until")?,
+        ..DataSource::default()
+    };
+    if let Some(inputs) = section.section("inputs")? {
+        let mut columns = Vec::new();
+        for name in table_keys(inputs.table) {
+            let Some(input) = inputs.section(&name)? else { continue };
+            input.only(&["column", "interpolation"])?;
+            let own = input.text("interpolation")?.map(|name| name.parse()).transpose()?;
+            columns.push(InputColumn {
+                column: input.text("column")?.unwrap_or_else(|| name.clone()),
+                interpolation: own.or(interpolation).unwrap_or(crate::signal::Interpolation::Linear),
+                input: name,
+            });
+        }
+        source.inputs = Some(columns);
+    }
+    if let Some(outputs) = section.section("outputs")? {
+        let mut columns = Vec::new();
+        for name in table_keys(outputs.table) {
+            let Some(output) = outputs.section(&name)? else { continue };
+            output.only(&["column", "deviation"])?;
+            columns.push(OutputColumn {
+                column: output.text("column")?.unwrap_or_else(|| name.clone()),
+                deviation: output.number("deviation")?.unwrap_or(1.0),
+                output: name,
+            });
+        }
+        source.outputs = Some(columns);
+    }
+    Ok(source)
+}
+
+fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
+    section.only(&["start", "lower", "upper", "scale", "size", "fixed", "free"])?;
+    let scale = match section.text("scale")?.as_deref() {
+        None => None,
+        Some("linear") => Some(Scale::Linear),
+        Some("log") => Some(Scale::Log),
+        Some(other) => return Err(Error::unknown("scale", other, section.place(), ["linear", "log"])),
+    };
+    let (fixed, free) = (section.flag("fixed")?, section.flag("free")?);
+    if let (Some(fixed), Some(free)) = (fixed, free)
+        && fixed == free
+    {
+        return Err(section.wrong("fixed", "it contradicts `free`", "give only one of them"));
+    }
+    Ok(ParameterSetting {
+        name: name.to_string(),
+        start: section.number("start")?,
+        lower: section.number("lower")?,
+        upper: section.number("upper")?,
+        scale,
+        size: section.number("size")?,
+        free: free.or(fixed.map(|fixed| !fixed)),
+    })
+}
+
+fn table_keys(table: &Table) -> Vec<String> {
+    table.keys().cloned().collect()
+}
+
+/// A table of the file, with its place for messages.
+struct Section<'a> {
+    file: &'a Path,
+    name: String,
+    table: &'a Table,
+}
+
+impl<'a> Section<'a> {
+    fn place(&self) -> String {
+        if self.name.is_empty() {
+            self.file.display().to_string()
+        } else {
+            format!("[{}] of {}", self.name, self.file.display())
+        }
+    }
+
+    fn wrong(&self, key: &str, problem: impl Into<String>, remedy: &str) -> Error {
+        Error::invalid(format!("`{key}` in {}", self.place()), problem, remedy)
+    }
+
+    fn only(&self, known: &[&str]) -> Result<()> {
+        match self.table.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(Error::unknown("key", key, self.place(), known)),
+            None => Ok(()),
+        }
+    }
+
+    fn section(&self, key: &str) -> Result<Option<Section<'a>>> {
+        let name = if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) };
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(Section { file: self.file, name, table })),
+            Some(other) => Err(self.wrong(key, kind(other, "a table"), "write it as { key = value, .. }")),
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<Option<f64>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Float(x)) if x.is_nan() => Err(self.wrong(key, "it is NaN", "give a number")),
+            Some(Value::Float(x)) => Ok(Some(*x)),
+            Some(Value::Integer(x)) => Ok(Some(*x as f64)),
+            Some(other) => Err(self.wrong(key, kind(other, "a number"), "give a number, without quotes or unit")),
+        }
+    }
+
+    fn count(&self, key: &str) -> Result<Option<usize>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Integer(x)) => match usize::try_from(*x) {
+                Ok(count) => Ok(Some(count)),
+                Err(_) => Err(self.wrong(key, format!("it is {x}"), "give a whole number, 1 or more")),
+            },
+            Some(other) => Err(self.wrong(key, kind(other, "a whole number"), "give a whole number")),
+        }
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Boolean(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(self.wrong(key, kind(other, "true or false"), "write true or false, without quotes")),
+        }
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(self.wrong(key, kind(other, "a text"), "put it in quotes")),
+        }
+    }
+
+    fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
+        let remedy = "write it as [\"a\", \"b\"]";
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Array(values)) => values
+                .iter()
+                .map(|value| match value {
+                    Value::String(text) => Ok(text.clone()),
+                    other => Err(self.wrong(key, kind(other, "a text"), remedy)),
+                })
+                .collect::<Result<Vec<_>>>()
+                .map(Some),
+            Some(other) => Err(self.wrong(key, kind(other, "a list of texts"), remedy)),
+        }
+    }
+}
+
+fn kind(value: &Value, wanted: &str) -> String {
+    format!("it is {} `{value}`, not {wanted}", if value.is_array() { "an" } else { "a" }.to_string() + " " + value.type_str())
+}

@@ -1,0 +1,280 @@
+//! What a person and a program read after a run: tables, JSON, CSV files and figures.
+
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::files::write_atomically;
+use crate::identify::Identification;
+use crate::plot::{self, Figure};
+use crate::problem::Problem;
+use crate::simulate::{Simulation, Trajectory};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Columns of text, padded; numbers stand right, words left.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let count = header.len();
+    let width = |k: usize| {
+        let cells = rows.iter().map(|row| row[k].chars().count());
+        cells.chain([header[k].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
+    let right: Vec<bool> = (0..count).map(|k| !rows.is_empty() && rows.iter().all(|row| is_number(&row[k]))).collect();
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().enumerate().map(|(k, cell)| {
+            let fill = " ".repeat(widths[k] - cell.chars().count());
+            if right[k] { format!("{fill}{cell}") } else { format!("{cell}{fill}") }
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    let mut lines = vec![line(header.to_vec())];
+    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}
+
+/// A number for tables: seven significant digits, plainly where that is short.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        format!("{x}")
+    } else if (1e-3..1e7).contains(&size) {
+        let decimals = (6 - size.log10().floor() as i32).clamp(0, 9) as usize;
+        let text = format!("{x:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+    } else {
+        format!("{x:.6e}")
+    }
+}
+
+/// The parameters of an identification: `name  value  change from start  unit  status`.
+pub fn parameter_table(identification: &Identification) -> String {
+    let rows = identification.parameters.iter().map(|p| {
+        let change = p.value - p.start;
+        let relative = if p.start == 0.0 { String::new() } else { format!(" ({:+.3} %)", 100.0 * change / p.start.abs()) };
+        let sign = if change >= 0.0 { "+" } else { "" };
+        vec![
+            p.name.clone(),
+            number(p.value),
+            format!("{sign}{}{relative}", number(change)),
+            p.unit.clone(),
+            p.status.name().to_string(),
+        ]
+    });
+    table(&["name", "value", "change from start", "unit", "status"], &rows.collect::<Vec<_>>())
+}
+
+/// The result for programs.
+pub fn result_json(problem: &Problem, method: &str, identification: &Identification) -> Value {
+    let outcome = &identification.outcome;
+    json!({
+        "model": problem.name,
+        "method": method,
+        "converged": outcome.converged,
+        "reason": outcome.reason.to_string(),
+        "cost": outcome.cost,
+        "gradient_norm": outcome.gradient_norm,
+        "iterations": outcome.iterations,
+        "evaluations": outcome.evaluations,
+        "failed_evaluations": outcome.failed_evaluations,
+        "first_failure": identification.first_failure,
+        "seconds": identification.seconds,
+        "alpha": problem.simulation.scheme().parameter(),
+        "scheme": problem.simulation.scheme().name(),
+        "steps": problem.simulation.grid().count(),
+        "rmse": rmse(problem, &identification.values()),
+        "parameters": identification.parameters,
+    })
+}
+
+/// Root mean square of each compared output's residuals, by name; null where the simulation fails.
+pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
+    let Some(cost) = problem.cost.as_least_squares() else { return Value::Null };
+    let Ok(trajectory) = problem.simulation.run(u) else { return Value::Null };
+    let entries = cost.references().iter().map(|reference| {
+        let y = trajectory.output(reference.output);
+        let squares = y.iter().step_by(cost.substeps()).zip(&reference.values).map(|(y, r)| (y - r) * (y - r));
+        let mean = squares.sum::<f64>() / reference.values.len() as f64;
+        (problem.simulation.signature().outputs[reference.output].name.clone(), json!(mean.sqrt()))
+    });
+    Value::Object(entries.collect())
+}
+
+/// A folder that results go into; made (and tried) before the work begins.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+    png: bool,
+}
+
+impl Folder {
+    /// Makes the folder and makes sure that files can be written there.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if not.
+    pub fn create(path: &Path, png: bool) -> Result<Self> {
+        let remedy = "choose another folder with --out";
+        std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy))?;
+        let probe = path.join(".costate-probe");
+        std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy))?;
+        // it exists, as it has just been written; should it stay, it does no harm
+        let _ = std::fs::remove_file(&probe);
+        Ok(Folder { path: path.to_path_buf(), png })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes JSON, readable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn json(&self, name: &str, value: &Value) -> Result<()> {
+        write_atomically(&self.path.join(name), format!("{value:#}\n").as_bytes())
+    }
+
+    fn csv(&self, name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<()> {
+        Record::from_columns(columns)?.write_csv(&self.path.join(name))
+    }
+
+    fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
+        figure.write_svg(&self.path.join(format!("{name}.svg")))?;
+        if self.png { figure.write_png(&self.path.join(format!("{name}.png"))) } else { Ok(()) }
+    }
+
+    fn input_figure(&self, simulation: &Simulation) -> Result<()> {
+        let signature = simulation.signature();
+        if signature.inputs.is_empty() {
+            return Ok(());
+        }
+        let times = simulation.grid().times();
+        let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
+        let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
+        let named: Vec<_> = signature
+            .inputs
+            .iter()
+            .zip(&values)
+            .map(|(q, values)| (q.name.as_str(), q.unit.as_str(), values.as_slice()))
+            .collect();
+        self.figure("input", &plot::input(times, &named)?)
+    }
+
+    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn simulation(&self, simulation: &Simulation, u: &[f64], trajectory: &Trajectory) -> Result<()> {
+        let signature = simulation.signature();
+        let times = trajectory.times();
+        let mut columns = vec![("time [s]".to_string(), times.to_vec())];
+        let states: Vec<_> = (0..times.len()).map(|i| trajectory.state(i)).collect();
+        for (j, q) in signature.coordinates.iter().enumerate() {
+            let (name, unit) = (&q.name, &q.unit);
+            columns.push((format!("{name} [{unit}]"), states.iter().map(|x| x.q[j]).collect()));
+            columns.push((format!("{name}' [{unit}/s]"), states.iter().map(|x| x.v[j]).collect()));
+            columns.push((format!("{name}'' [{unit}/s^2]"), states.iter().map(|x| x.a[j]).collect()));
+        }
+        for (k, c) in signature.constraints.iter().enumerate() {
+            columns.push((format!("lambda {}", c.name), states.iter().map(|x| x.lambda[k]).collect()));
+        }
+        self.csv("states.csv", columns)?;
+        let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| trajectory.output(k)).collect();
+        let mut columns = vec![("time [s]".to_string(), times.to_vec())];
+        columns.extend(signature.outputs.iter().zip(&outputs).map(|(q, values)| (q.to_string(), values.clone())));
+        self.csv("outputs.csv", columns)?;
+        let parameters = signature.parameters.iter().zip(u);
+        self.json(
+            "simulation.json",
+            &json!({
+                "model": signature.name,
+                "scheme": simulation.scheme().name(),
+                "alpha": simulation.scheme().parameter(),
+                "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
+                "steps": trajectory.counters.steps,
+                "newton_iterations": trajectory.counters.iterations,
+                "factorisations": trajectory.counters.factorisations,
+                "start": {
+                    "projected": trajectory.start.projected,
+                    "position_residuals": trajectory.start.position,
+                    "velocity_residuals": trajectory.start.velocity,
+                },
+            }),
+        )?;
+        self.input_figure(simulation)?;
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<_> = signature
+            .outputs
+            .iter()
+            .zip(&outputs)
+            .map(|(q, values)| (q.name.as_str(), q.unit.as_str(), values.as_slice()))
+            .collect();
+        self.figure("outputs", &plot::trajectory(times, &named)?)
+    }
+
+    /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn identification(&self, problem: &Problem, method: &str, found: &Identification) -> Result<()> {
+        self.json("result.json", &result_json(problem, method, found))?;
+        let history = &found.outcome.history;
+        let mut columns = vec![
+            ("iteration".to_string(), history.iter().map(|i| i.number as f64).collect::<Vec<f64>>()),
+            ("evaluations".to_string(), history.iter().map(|i| i.evaluations as f64).collect()),
+            ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
+            ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
+        ];
+        for (k, p) in found.parameters.iter().enumerate() {
+            columns.push((format!("{} [{}]", p.name, p.unit), found.history.iter().map(|u| u[k]).collect()));
+        }
+        self.csv("history.csv", columns)?;
+        self.input_figure(&problem.simulation)?;
+        let costs: Vec<f64> = history.iter().map(|i| i.cost).collect();
+        self.figure("cost", &plot::cost_history(&costs)?)?;
+        let free = problem.free();
+        let values: Vec<Vec<f64>> = free.iter().map(|&k| found.history.iter().map(|u| u[k]).collect()).collect();
+        let named: Vec<_> =
+            free.iter().zip(&values).map(|(&k, values)| (found.parameters[k].name.as_str(), values.as_slice())).collect();
+        let optimum: Option<Vec<f64>> =
+            problem.optimum.as_ref().map(|optimum| free.iter().map(|&k| optimum[k]).collect());
+        self.figure("parameters", &plot::parameters(&named, optimum.as_deref())?)?;
+        self.compared_outputs(problem, found)
+    }
+
+    fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
+        let Some(cost) = problem.cost.as_least_squares() else { return Ok(()) };
+        let last = found.history.len() - 1;
+        let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
+        shown.dedup();
+        let runs = shown.iter().map(|&i| problem.simulation.run(&found.history[i])).collect::<Result<Vec<_>>>()?;
+        let best = problem.simulation.run(&found.values())?;
+        let at_samples = |values: Vec<f64>| values.into_iter().step_by(cost.substeps()).collect::<Vec<f64>>();
+        let times = at_samples(problem.simulation.grid().times().to_vec());
+        let mut columns = vec![("time [s]".to_string(), times.clone())];
+        for reference in cost.references() {
+            let quantity = &problem.simulation.signature().outputs[reference.output];
+            let (name, unit) = (quantity.name.as_str(), quantity.unit.as_str());
+            let before = at_samples(runs[0].output(reference.output));
+            let after = at_samples(best.output(reference.output));
+            self.figure(&format!("output_{name}"), &plot::outputs(name, unit, &times, &reference.values, &before, &after)?)?;
+            let errors: Vec<(String, Vec<f64>)> = shown
+                .iter()
+                .zip(&runs)
+                .map(|(i, run)| {
+                    let y = at_samples(run.output(reference.output));
+                    let error = y.iter().zip(&reference.values).map(|(y, r)| y - r).collect();
+                    (format!("iteration {i}"), error)
+                })
+                .collect();
+            let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
+            self.figure(&format!("error_{name}"), &plot::errors(name, unit, &times, &labelled)?)?;
+            columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
+            columns.push((format!("{name} before [{unit}]"), before));
+            columns.push((format!("{name} after [{unit}]"), after));
+        }
+        self.csv("outputs.csv", columns)
+    }
+}
