@@ -106,11 +106,12 @@ const QUASI_NEWTON: [Method; 3] = [Method::Bfgs, Method::LBfgs { memory: 20 }, M
 #[test]
 fn standard_problems_are_solved() {
     type Function = fn(&[f64], &mut [f64]) -> Result<f64>;
-    let problems: [(&str, Function, &[f64], &[f64], f64, [usize; 3]); 4] = [
-        ("rosenbrock", rosenbrock, &[-1.2, 1.0], &[1.0, 1.0], 1e-7, [80, 80, 120]),
-        ("powell singular", powell_singular, &[3.0, -1.0, 0.0, 1.0], &[0.0; 4], 1e-3, [150, 150, 400]),
-        ("brown badly scaled", brown_badly_scaled, &[1.0, 1.0], &[1e6, 2e-6], 1e-6, [150, 150, 150]),
-        ("beale", beale, &[1.0, 1.0], &[3.0, 0.5], 1e-7, [40, 40, 60]),
+    type Problem = (&'static str, Function, &'static [f64], &'static [f64], f64, [usize; 3]);
+    let problems: [Problem; 4] = [
+        ("rosenbrock", rosenbrock, &[-1.2, 1.0], &[1.0, 1.0], 1e-7, [50, 60, 60]),
+        ("powell singular", powell_singular, &[3.0, -1.0, 0.0, 1.0], &[0.0; 4], 1e-3, [50, 75, 125]),
+        ("brown badly scaled", brown_badly_scaled, &[1.0, 1.0], &[1e6, 2e-6], 1e-6, [50, 55, 95]),
+        ("beale", beale, &[1.0, 1.0], &[3.0, 0.5], 1e-7, [22, 22, 28]),
     ];
     for (name, function, start, minimum, tolerance, most) in problems {
         for (method, most) in QUASI_NEWTON.into_iter().zip(most) {
@@ -181,7 +182,7 @@ fn a_bound_across_a_valley() {
         assert_eq!((outcome.u[0], outcome.u[2]), (0.5, 3.0));
         assert!((outcome.u[1] - 0.25).abs() < 1e-7, "{method}: {:?}", outcome.u);
         assert_eq!(outcome.statuses, [VariableStatus::AtUpperBound, VariableStatus::Free, VariableStatus::Fixed]);
-        assert!(outcome.evaluations < 120, "{method}: {}", outcome.evaluations);
+        assert!(outcome.evaluations < 60, "{method}: {}", outcome.evaluations);
     }
 }
 
@@ -192,10 +193,10 @@ fn log_scale_spans_decades() {
     let function = |u: &[f64], g: &mut [f64]| {
         let weights = [1.0, 2.0, 0.5];
         let mut cost = 0.0;
-        for i in 0..3 {
-            let r = weights[i] * (u[i] / target[i]).ln();
+        for (i, (target, weight)) in target.iter().zip(weights).enumerate() {
+            let r = weight * (u[i] / target).ln();
             cost += 0.5 * r * r;
-            g[i] = r * weights[i] / u[i];
+            g[i] = r * weight / u[i];
         }
         Ok(cost)
     };
@@ -204,8 +205,8 @@ fn log_scale_spans_decades() {
         let v: Vec<_> = start.map(|v| v.scaled(Scale::Log).bounded(0.0, 1e12)).collect();
         let outcome = run(function, &v, method, &Options::default());
         assert!(outcome.converged, "{method}: {}", outcome.reason);
-        for i in 0..3 {
-            assert!((outcome.u[i] / target[i] - 1.0).abs() < 1e-4, "{method}: {:?}", outcome.u);
+        for (u, target) in outcome.u.iter().zip(target) {
+            assert!((u / target - 1.0).abs() < 1e-4, "{method}: {:?}", outcome.u);
         }
     }
 }
@@ -220,7 +221,7 @@ fn failures_are_rejected_steps() {
             // The valley y = x^2 is open, what lies far beside it fails.
             let function = |u: &[f64], g: &mut [f64]| {
                 let cost = rosenbrock(u, g)?;
-                if (u[1] - u[0] * u[0]).abs() < 0.5 {
+                if (u[1] - u[0] * u[0]).abs() < 0.1 {
                     return Ok(cost);
                 }
                 match kind {
@@ -233,7 +234,8 @@ fn failures_are_rejected_steps() {
                     }
                 }
             };
-            let outcome = run(function, &variables(&[-1.2, 1.0]), method, &Options::default());
+            let outcome = run(function, &variables(&[-1.0, 1.0]), method, &Options::default());
+            println!("failures, {method}: {} of {} evaluations", outcome.failed_evaluations, outcome.evaluations);
             assert!(outcome.failed_evaluations > 0, "{method}: the test misses its point");
             assert!(outcome.converged, "{method}, kind {kind}: {}", outcome.reason);
             assert!((outcome.u[0] - 1.0).abs() < 1e-6, "{method}, kind {kind}: {:?}", outcome.u);
@@ -340,7 +342,8 @@ fn every_other_reason_is_reached() {
         Ok(1.0 + cost)
     };
     for method in QUASI_NEWTON {
-        let outcome = run(rough, &start, method, &Options { step_tolerance: 0.0, ..Options::default() });
+        let options = Options { step_tolerance: 0.0, gradient_tolerance: 0.0, ..Options::default() };
+        let outcome = run(rough, &start, method, &options);
         assert!((outcome.u[0] - 1.0).abs() < 1e-5 && outcome.evaluations < 250, "{outcome:?}");
         expect(outcome, Reason::CostAtRoundOff, true);
     }
@@ -498,8 +501,8 @@ proptest! {
             (0..n).map(|k| entries[6 * k + i] * entries[6 * k + j]).sum::<f64>() + if i == j { 0.1 } else { 0.0 }
         };
         let function = |u: &[f64], g: &mut [f64]| {
-            for i in 0..n {
-                g[i] = (0..n).map(|j| hessian(i, j) * (u[j] - minimum[j])).sum();
+            for (i, g) in g.iter_mut().enumerate() {
+                *g = (0..n).map(|j| hessian(i, j) * (u[j] - minimum[j])).sum();
             }
             Ok(0.5 * (0..n).map(|i| g[i] * (u[i] - minimum[i])).sum::<f64>())
         };

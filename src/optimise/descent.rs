@@ -73,9 +73,9 @@ impl Descent {
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let mut model_decrease = None;
         loop {
-            let direction = match self.direction(&evaluator.scaling, current) {
+            let (direction, limited) = match self.direction(&evaluator.scaling, current) {
                 Some(found) => found,
-                None if self.inverse_hessian.is_plain() => return Err(Halt::Stop(Reason::GradientSmall)),
+                None if self.inverse_hessian.is_plain() => return Err(Halt::Stop(Reason::NoDescent)),
                 None => {
                     self.inverse_hessian.reset(first_scale(current));
                     continue;
@@ -93,7 +93,7 @@ impl Descent {
             let blocked = found.blocked;
             if let Some(trial) = found.trial {
                 self.last_line = Some((trial.t, slope));
-                return self.accept(evaluator, current, trial.point, found.shortened_by_failure);
+                return self.accept(evaluator, current, trial.point, limited || found.shortened_by_failure);
             }
             if self.inverse_hessian.is_plain() {
                 return Err(Halt::Stop(match () {
@@ -108,29 +108,42 @@ impl Descent {
         }
     }
 
-    /// The direction. A variable about to leave through a near bound is sent onto the bound
-    /// if the cost falls that way, or stays where it is; the others get the model's minimiser given that.
-    fn direction(&self, scaling: &Scaling, current: &Point) -> Option<Vec<f64>> {
+    /// The direction. A variable about to leave through a near bound is sent onto the bound if the cost falls that way, or
+    /// stays where it is (then `true`: bounds limit the step); the others get the model's minimiser given that.
+    fn direction(&self, scaling: &Scaling, current: &Point) -> Option<(Vec<f64>, bool)> {
         let Point { x, scaled_gradient: g, .. } = current;
         let n = x.len();
         let mut held: Vec<bool> = (0..n).map(|i| scaling.is_held(i, x[i], g[i])).collect();
         let mut pull = vec![0.0; n];
+        let mut limited = false;
         loop {
             if held.iter().all(|&held| held) {
-                return pull.iter().any(|&p| p != 0.0).then_some(pull);
+                return pull.iter().any(|&p| p != 0.0).then_some((pull, true));
             }
             let d = self.inverse_hessian.direction(g, &held)?;
             let leaving = |&i: &usize| !held[i] && scaling.room(i, x[i], d[i]) < NEAR_BOUND * d[i].abs();
             let leaving: Vec<usize> = (0..n).filter(leaving).collect();
             if leaving.is_empty() {
-                return Some(d.iter().zip(&pull).map(|(d, pull)| d + pull).collect());
+                return Some((d.iter().zip(&pull).map(|(d, pull)| d + pull).collect(), limited));
             }
-            for i in leaving {
-                held[i] = true;
-                if d[i] * g[i] < 0.0 {
-                    pull[i] = scaling.room(i, x[i], d[i]) * d[i].signum();
-                }
+            limited = true;
+            // Those that descend go first: with them on their bounds, the others may want to go elsewhere.
+            let descending: Vec<usize> = leaving.iter().copied().filter(|&i| d[i] * g[i] < 0.0).collect();
+            for &i in &descending {
+                pull[i] = scaling.room(i, x[i], d[i]) * d[i].signum();
             }
+            let hold = if descending.is_empty() { leaving } else { descending };
+            hold.into_iter().for_each(|i| held[i] = true);
+        }
+    }
+
+    /// The c2 of the strong Wolfe conditions. The usual 0.9 lets steps in flat directions stay short for many iterations: the
+    /// engine mount takes BFGS 51 evaluations with 0.9, and 38 with 0.5. DFP and steepest descent need better line searches.
+    fn curvature(&self) -> f64 {
+        match self.method {
+            Method::Bfgs | Method::LBfgs { .. } => 0.5,
+            Method::Dfp => 0.2,
+            Method::SteepestDescent { .. } => 0.1,
         }
     }
 
@@ -157,7 +170,7 @@ impl Descent {
         });
         let wolfe = Wolfe {
             sufficient_decrease: 1e-4,
-            curvature: if self.inverse_hessian.learns() { 0.5 } else { 0.1 },
+            curvature: self.curvature(),
             cost_noise: evaluator.options.cost_noise,
             longest: longest.fold(last_bend.fold(0.0, f64::max), f64::min),
             shortest: f64::EPSILON / fastest,
@@ -181,7 +194,8 @@ impl Descent {
         let largest = direction.iter().zip(&current.x).map(|(d, x)| d.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
         loop {
             let t = epsilon * current.cost.abs() / -slope;
-            if !(t * largest > f64::EPSILON) {
+            let moves = t * largest > f64::EPSILON;
+            if !moves {
                 return Ok(found);
             }
             match trial(evaluator, current, direction, t)? {
@@ -197,14 +211,9 @@ impl Descent {
         }
     }
 
-    /// Takes the step to `next`: learns, records, and asks whether this is the end.
-    fn accept(
-        &mut self,
-        evaluator: &mut Evaluator,
-        current: &Point,
-        next: Point,
-        shortened_by_failure: bool,
-    ) -> Step<Point> {
+    /// Takes the step to `next`: learns, records, and asks whether this is the end. A step that bounds or failures have
+    /// limited may be small for that reason alone.
+    fn accept(&mut self, evaluator: &mut Evaluator, current: &Point, next: Point, limited: bool) -> Step<Point> {
         let difference = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
         let step = difference(&next.x, &current.x);
         let largest = step.iter().zip(&next.x).map(|(s, x)| s.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
@@ -222,7 +231,7 @@ impl Descent {
         if next.gradient_norm <= options.gradient_tolerance * self.start_gradient_norm {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
-        if largest <= options.step_tolerance && !shortened_by_failure {
+        if largest <= options.step_tolerance && !limited {
             return Err(Halt::Stop(Reason::StepSmall));
         }
         if self.idle_steps >= IDLE_STEPS {
@@ -273,7 +282,7 @@ fn trial(evaluator: &mut Evaluator, from: &Point, direction: &[f64], t: f64) -> 
     let mut beyond = vec![false; x.len()];
     for (i, x) in x.iter_mut().enumerate().filter(|(i, _)| direction[*i] != 0.0) {
         *x += t * direction[i];
-        beyond[i] = evaluator.scaling.clamp(i, x);
+        beyond[i] = evaluator.scaling.clamp(i, from.x[i], x);
     }
     let Some(point) = evaluator.evaluate(&x)? else { return Ok(None) };
     let moving = (0..x.len()).filter(|&i| !beyond[i]);
@@ -319,6 +328,6 @@ impl<'a> Solver<&'a mut Evaluator<'_>, DescentState> for Descent {
     }
 }
 
-fn evaluator<'p, 'a, 'b>(problem: &'p mut Problem<&'a mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
+fn evaluator<'p, 'b>(problem: &'p mut Problem<&mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
     problem.problem.as_deref_mut().ok_or_else(|| BoxedError::msg("argmin has lost the problem"))
 }

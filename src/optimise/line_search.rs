@@ -68,7 +68,7 @@ pub(crate) fn search<P: Clone>(
             shortened_by_failure = true;
             high = Some((t, None));
             // Lower than the start is good enough: there is little to be gained at the edge of a failing region.
-            if low.t > 0.0 || t <= wolfe.shortest {
+            if low.cost < cost_0 || t <= wolfe.shortest {
                 break;
             }
             t = low.t + 0.25 * (t - low.t);
@@ -97,13 +97,14 @@ pub(crate) fn search<P: Clone>(
         }
         // Between here and a failing region, or where bounds bend the path, what is found is good enough.
         let Some((_, Some(end))) = &high else { break };
-        if (low.t > 0.0 && end.bent) || (end.t - low.t).abs() <= wolfe.shortest {
+        if (low.cost < cost_0 && end.bent) || (end.t - low.t).abs() <= wolfe.shortest {
             break;
         }
         t = interpolate(&low, end, noise);
     }
     let blocked = matches!(high, Some((_, None)));
-    Ok(Found { trial: (low.t > 0.0).then_some(low), shortened_by_failure, blocked })
+    // A point that is only not worse, by the noise, is no step unless its slope has said so above.
+    Ok(Found { trial: (low.cost < cost_0).then_some(low), shortened_by_failure, blocked })
 }
 
 /// Beyond `b`, where the slope would vanish if it went on changing as from `a` to `b`; between 2 and 10 times as far.
@@ -128,4 +129,69 @@ fn interpolate<P>(low: &Trial<P>, high: &Trial<P>, noise: f64) -> f64 {
     let relative = (t - a) / width;
     // NaN if there is no minimiser.
     a + width * if relative.is_nan() { 0.5 } else { relative.clamp(0.05, 0.9) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WOLFE: Wolfe =
+        Wolfe { sufficient_decrease: 1e-4, curvature: 0.1, cost_noise: 1e-10, longest: 1e6, shortest: 1e-16 };
+
+    /// Searches on a function of t given with its derivative; returns the step found and the number of evaluations.
+    fn search_on(function: impl Fn(f64) -> Option<(f64, f64)>, first: f64, wolfe: &Wolfe) -> (Option<f64>, usize) {
+        let mut count = 0;
+        let (cost, slope_0) = function(0.0).unwrap();
+        let start = Trial { t: 0.0, cost, slope: slope_0, promise: 0.0, bent: false, point: () };
+        let found = search(start, first, wolfe, |t| {
+            count += 1;
+            let trial = |(cost, slope)| Trial { t, cost, slope, promise: slope_0 * t, bent: false, point: () };
+            Ok(function(t).map(trial))
+        });
+        (found.unwrap().trial.map(|trial| trial.t), count)
+    }
+
+    /// Protects bracketing and interpolation: More and Thuente's (1994) first function, from far too short to far too long.
+    #[test]
+    fn wolfe_points_are_found_from_any_first_step() {
+        let function = |t: f64| Some((-t / (t * t + 2.0), (t * t - 2.0) / (t * t + 2.0).powi(2)));
+        for first in [1e-3, 1e-1, 1e1, 1e3] {
+            let (t, count) = search_on(function, first, &WOLFE);
+            let t = t.unwrap();
+            assert!(function(t).unwrap().1.abs() <= 0.1 * 0.5, "{t} is no Wolfe point");
+            assert!(count <= 12, "{count} evaluations from {first}");
+        }
+    }
+
+    /// Protects against failing regions: the search backs off to where the function works, however far away.
+    #[test]
+    fn failures_shorten_the_step() {
+        let function = |t: f64| (t < 1e-5).then_some(((t - 1.0).powi(2), 2.0 * (t - 1.0)));
+        let (t, count) = search_on(function, 1.0, &WOLFE);
+        assert!(t.is_some_and(|t| t > 1e-7 && t < 1e-5), "{t:?}");
+        assert!(count <= 12, "{count} evaluations");
+    }
+
+    /// Protects progress at round-off: the cost does not change any more, the slope still leads to the minimum.
+    #[test]
+    fn slopes_decide_where_costs_are_noise() {
+        let function = |t: f64| Some((1e3, 1e-9 * (t - 3.0)));
+        let (t, _) = search_on(function, 1.0, &WOLFE);
+        assert!(t.is_some_and(|t| (t - 3.0).abs() <= 0.3), "{t:?}");
+    }
+
+    /// Protects the end: a slope that lies gives no step, after a bounded number of evaluations.
+    #[test]
+    fn a_wrong_slope_finds_nothing() {
+        let (t, count) = search_on(|t| Some((1.0 + t, -1.0)), 1.0, &WOLFE);
+        assert_eq!(t, None);
+        assert!(count <= MAX_TRIALS);
+    }
+
+    /// Protects the limit: a function that falls for ever ends at the longest step.
+    #[test]
+    fn the_longest_step_is_kept() {
+        let (t, _) = search_on(|t| Some((-t, -1.0)), 1.0, &WOLFE);
+        assert_eq!(t, Some(1e6));
+    }
 }

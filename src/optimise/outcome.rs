@@ -15,7 +15,7 @@ pub struct Options {
     pub cost_target: f64,
     /// Stop when the norm of the gradient (without components held by bounds) has fallen by this factor since the start.
     pub gradient_tolerance: f64,
-    /// Stop when a step, not cut short by failed evaluations, changed no variable by more than this, relative to its value
+    /// Stop when a step, not cut short by bounds or failed evaluations, changed no variable by more than this, relative to its value
     /// or its nominal value, whichever is larger.
     pub step_tolerance: f64,
     /// Relative uncertainty of the cost: smaller changes are round-off, and there the gradient decides.

@@ -186,9 +186,10 @@ impl Scaling {
         self.variables.iter().zip(u).zip(gradient).map(|((v, &u), g)| g * v.slope(u)).collect()
     }
 
-    /// Moves component i of x onto the nearer bound if it is beyond, or a rounding error away from it; says whether.
-    pub fn clamp(&self, i: usize, x: &mut f64) -> bool {
-        let hair = 4.0 * f64::EPSILON * x.abs();
+    /// Moves component i of x, which came from `from`, onto the nearer bound if it is beyond, or a rounding error of the
+    /// move away from it; says whether.
+    pub fn clamp(&self, i: usize, from: f64, x: &mut f64) -> bool {
+        let hair = 4.0 * f64::EPSILON * x.abs().max(from.abs());
         if *x <= self.lower[i] + hair {
             *x = self.lower[i];
             true
@@ -269,5 +270,15 @@ mod tests {
             assert_eq!(scaling.physical(&[scaling.upper[0].next_up()]), [0.7]);
             assert!(scaling.physical(&[scaling.lower[0].next_up()])[0] >= 0.1);
         }
+    }
+
+    /// Protects bounds at 0, where |x| says nothing about rounding: a move that ends a hair from the bound ends on it.
+    #[test]
+    fn rounding_does_not_miss_a_bound() {
+        let scaling = Scaling::new(&[Variable::new("a", 0.42).bounded(0.0, 1.0).nominal(1.0)]).unwrap();
+        let mut x = 5.6e-17;
+        assert!(scaling.clamp(0, 0.42, &mut x) && x == 0.0);
+        let mut x = 1e-10;
+        assert!(!scaling.clamp(0, 0.42, &mut x) && x == 1e-10);
     }
 }
