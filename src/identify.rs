@@ -20,11 +20,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            method: optimise::Method::Bfgs,
-            options: optimise::Options::default(),
-            gradient: Method::Adjoint,
-        }
+        Settings { method: optimise::Method::Bfgs, options: optimise::Options::default(), gradient: Method::Adjoint }
     }
 }
 

@@ -302,5 +302,8 @@ impl<'a> Section<'a> {
 }
 
 fn kind(value: &Value, wanted: &str) -> String {
-    format!("it is {} `{value}`, not {wanted}", if value.is_array() { "an" } else { "a" }.to_string() + " " + value.type_str())
+    format!(
+        "it is {} `{value}`, not {wanted}",
+        if value.is_array() { "an" } else { "a" }.to_string() + " " + value.type_str()
+    )
 }

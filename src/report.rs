@@ -50,7 +50,8 @@ pub fn number(x: f64) -> String {
 pub fn parameter_table(identification: &Identification) -> String {
     let rows = identification.parameters.iter().map(|p| {
         let change = p.value - p.start;
-        let relative = if p.start == 0.0 { String::new() } else { format!(" ({:+.3} %)", 100.0 * change / p.start.abs()) };
+        let relative =
+            if p.start == 0.0 { String::new() } else { format!(" ({:+.3} %)", 100.0 * change / p.start.abs()) };
         let sign = if change >= 0.0 { "+" } else { "" };
         vec![
             p.name.clone(),
@@ -236,8 +237,11 @@ impl Folder {
         self.figure("cost", &plot::cost_history(&costs)?)?;
         let free = problem.free();
         let values: Vec<Vec<f64>> = free.iter().map(|&k| found.history.iter().map(|u| u[k]).collect()).collect();
-        let named: Vec<_> =
-            free.iter().zip(&values).map(|(&k, values)| (found.parameters[k].name.as_str(), values.as_slice())).collect();
+        let named: Vec<_> = free
+            .iter()
+            .zip(&values)
+            .map(|(&k, values)| (found.parameters[k].name.as_str(), values.as_slice()))
+            .collect();
         let optimum: Option<Vec<f64>> =
             problem.optimum.as_ref().map(|optimum| free.iter().map(|&k| optimum[k]).collect());
         self.figure("parameters", &plot::parameters(&named, optimum.as_deref())?)?;
@@ -259,7 +263,10 @@ impl Folder {
             let (name, unit) = (quantity.name.as_str(), quantity.unit.as_str());
             let before = at_samples(runs[0].output(reference.output));
             let after = at_samples(best.output(reference.output));
-            self.figure(&format!("output_{name}"), &plot::outputs(name, unit, &times, &reference.values, &before, &after)?)?;
+            self.figure(
+                &format!("output_{name}"),
+                &plot::outputs(name, unit, &times, &reference.values, &before, &after)?,
+            )?;
             let errors: Vec<(String, Vec<f64>)> = shown
                 .iter()
                 .zip(&runs)

@@ -182,7 +182,11 @@ impl Specification {
         let substeps = grid.count() / (times.len() - 1);
         let signature = entry.system.signature();
         let columns = |quantities: &[Quantity]| {
-            quantities.iter().filter(|q| record.names().iter().any(|name| name == &q.name)).map(|q| q.name.clone()).collect::<Vec<_>>()
+            quantities
+                .iter()
+                .filter(|q| record.names().iter().any(|name| name == &q.name))
+                .map(|q| q.name.clone())
+                .collect::<Vec<_>>()
         };
         let mut signals = scenario.signals.clone();
         let inputs = match &source.inputs {
@@ -251,7 +255,11 @@ impl Specification {
                 if whole < 1.0 || (ratio - whole).abs() > 1e-6 * whole {
                     let problem = format!("{step} s does not divide the sampling step {sampling} s");
                     let fitting = sampling / ratio.ceil().max(1.0);
-                    return Err(Error::invalid("the time step", problem, format!("use {fitting} s, or give `substeps`")));
+                    return Err(Error::invalid(
+                        "the time step",
+                        problem,
+                        format!("use {fitting} s, or give `substeps`"),
+                    ));
                 }
                 if substeps.is_some_and(|substeps| substeps as f64 != whole) {
                     let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");

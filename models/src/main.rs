@@ -1,2 +1,5 @@
-//! The `costate` command.
-fn main() {}
+//! The `costate` command, on the models of this crate.
+
+fn main() -> std::process::ExitCode {
+    costate::cli::main(costate_models::registry())
+}

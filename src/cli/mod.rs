@@ -1,1 +1,78 @@
+//! The command line, for the models of any registry:
+//!
+//! ```no_run
+//! # fn my_registry() -> costate::Result<costate::registry::Registry> { Ok(costate::registry::Registry::new()) }
+//! fn main() -> std::process::ExitCode {
+//!     costate::cli::main(my_registry())
+//! }
+//! ```
+//!
+//! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge or the check failed,
+//! 2 wrong input.
 
+mod check;
+mod gradient;
+mod identify;
+mod models;
+mod settings;
+mod simulate;
+
+use crate::error::Result;
+use crate::registry::Registry;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Exact gradients of multibody simulations, and parameter identification on top of them.
+#[derive(Parser, Debug)]
+#[command(name = "costate", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the models with their parameters, inputs and outputs.
+    Models(models::Arguments),
+    /// Simulate a model; write states, outputs and figures.
+    Simulate(simulate::Arguments),
+    /// Compute the cost and its gradient.
+    Gradient(gradient::Arguments),
+    /// Check a model's Jacobians and the gradient of its built-in problem.
+    Check(check::Arguments),
+    /// Find the parameters that fit the data (or the built-in reference).
+    Identify(identify::Arguments),
+}
+
+/// Whether the work is done, or ran without success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Bad,
+}
+
+/// Runs the command line of this process on the models of `registry`.
+pub fn main(registry: Result<Registry>) -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = registry.and_then(|registry| match arguments.command {
+        Command::Models(arguments) => models::run(&registry, &arguments),
+        Command::Simulate(arguments) => simulate::run(&registry, &arguments),
+        Command::Gradient(arguments) => gradient::run(&registry, &arguments),
+        Command::Check(arguments) => check::run(&registry, &arguments),
+        Command::Identify(arguments) => identify::run(&registry, &arguments),
+    });
+    match outcome {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints to standard output; a reader that went away (`| head`) is no error.
+fn print(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}

@@ -1,0 +1,70 @@
+//! `costate check`
+
+use super::settings::{self, IntegratorArguments};
+use super::{Verdict, print};
+use crate::error::Result;
+use crate::registry::Registry;
+use crate::report::table;
+use crate::sensitivity::Method;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name, or a problem file (.toml)
+    model: String,
+    #[command(flatten)]
+    integrator: IntegratorArguments,
+}
+
+/// Agreement of adjoint and tangent that round-off explains, relative to the entry's size.
+const EXACT: f64 = 1e-9;
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let mut specification = settings::specification(&arguments.model)?;
+    arguments.integrator.apply(&mut specification)?;
+    let problem = specification.build(registry)?;
+    let gradient_is_right = check_gradient(&problem)?;
+    Ok(if gradient_is_right { Verdict::Good } else { Verdict::Bad })
+}
+
+/// Adjoint against tangents and differences at the start.
+fn check_gradient(problem: &crate::problem::Problem) -> Result<bool> {
+    let mut gradient = problem.gradient()?;
+    let u = &problem.start;
+    let (mut adjoint, mut tangent) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+    gradient.cost_and_gradient(u, Method::Adjoint, &mut adjoint)?;
+    gradient.cost_and_gradient(u, Method::Tangent, &mut tangent)?;
+    let differences = gradient.differences(u)?;
+    // entries are compared by what they change in the cost when a parameter changes by its size
+    let sizes: Vec<f64> = problem
+        .parameters
+        .iter()
+        .zip(u)
+        .map(|(p, u)| p.size.into_iter().chain([u.abs(), p.nominal.abs()]).find(|s| *s > 0.0).unwrap_or(1.0))
+        .collect();
+    let norm = adjoint.iter().zip(&sizes).map(|(g, s)| (g * s) * (g * s)).sum::<f64>().sqrt();
+    let mut all_right = true;
+    let rows: Vec<Vec<String>> = problem
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(k, p)| {
+            let exact = (adjoint[k] - tangent[k]).abs();
+            let coarse = (adjoint[k] - differences[k].value).abs();
+            let floor = EXACT * (adjoint[k].abs() + 1e-6 * norm / sizes[k]);
+            let right = exact <= floor && coarse <= 10.0 * differences[k].error + 1e-6 * adjoint[k].abs() + floor;
+            all_right &= right;
+            vec![
+                p.name.clone(),
+                format!("{:.12e}", adjoint[k]),
+                format!("{exact:.1e}"),
+                format!("{coarse:.1e}"),
+                format!("{:.1e}", differences[k].error),
+                if right { "ok" } else { "OFF" }.to_string(),
+            ]
+        })
+        .collect();
+    print(&format!("gradient of the problem `{}` at its start", problem.name));
+    let header = ["parameter", "adjoint", "|- tangent|", "|- difference|", "its error", ""];
+    print(&table(&header, &rows));
+    Ok(all_right)
+}

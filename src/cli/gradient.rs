@@ -1,0 +1,191 @@
+//! `costate gradient`
+
+use super::settings::{self, IntegratorArguments};
+use super::{Verdict, print};
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::registry::Registry;
+use crate::report::{number, table};
+use crate::sensitivity::{Gradient, Method};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name, or a problem file (.toml)
+    model: String,
+    #[command(flatten)]
+    integrator: IntegratorArguments,
+    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
+    at: String,
+    /// `adjoint`, `tangent`, `difference` or `all`
+    #[arg(long, default_value = "adjoint", value_name = "NAME")]
+    method: String,
+    /// Measure times: medians of so many runs
+    #[arg(long, value_name = "N")]
+    repeat: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const ALL: [Method; 3] = [Method::Adjoint, Method::Tangent, Method::Difference];
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let mut specification = settings::specification(&arguments.model)?;
+    arguments.integrator.apply(&mut specification)?;
+    let methods: Vec<Method> = match arguments.method.as_str() {
+        "all" => ALL.to_vec(),
+        name => {
+            let found = ALL.into_iter().find(|method| method.name() == name);
+            let known = ["adjoint", "tangent", "difference", "all"];
+            vec![found.ok_or_else(|| Error::unknown("method", name, "`gradient`", known))?]
+        }
+    };
+    if arguments.repeat == Some(0) {
+        return Err(Error::invalid("--repeat", "0 runs have no median", "give at least 1"));
+    }
+    let problem = specification.build(registry)?;
+    let u = point(&problem, &arguments.at)?;
+    let mut gradient = problem.gradient()?;
+    let p = u.len();
+    let mut results = Vec::new();
+    let mut cost = 0.0;
+    for &method in &methods {
+        let mut slope = vec![0.0; p];
+        cost = gradient.cost_and_gradient(&u, method, &mut slope)?;
+        results.push(slope);
+    }
+    let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
+    if arguments.json {
+        print(&json(&problem, arguments, &methods, &results, cost, times).to_string());
+    } else {
+        print(&text(&problem, &u, &methods, &results, cost, times));
+    }
+    Ok(Verdict::Good)
+}
+
+/// The parameter vector that `--at` means.
+fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
+    let signature = problem.simulation.signature();
+    match at {
+        "start" => Ok(problem.start.clone()),
+        "nominal" => Ok(signature.nominal()),
+        changes => {
+            let mut u = problem.start.clone();
+            settings::set(signature, &mut u, &settings::assignments("--at", &[changes.to_string()])?)?;
+            Ok(u)
+        }
+    }
+}
+
+/// Median seconds of the cost alone, and of cost with gradient.
+fn measure(gradient: &mut Gradient<'_>, u: &[f64], method: Method, repeat: usize) -> Result<(f64, f64)> {
+    let mut slope = vec![0.0; u.len()];
+    let mut alone = Vec::with_capacity(repeat);
+    let mut both = Vec::with_capacity(repeat);
+    for _ in 0..repeat {
+        let began = Instant::now();
+        gradient.cost(u)?;
+        alone.push(began.elapsed().as_secs_f64());
+        let began = Instant::now();
+        gradient.cost_and_gradient(u, method, &mut slope)?;
+        both.push(began.elapsed().as_secs_f64());
+    }
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    Ok((median(alone), median(both)))
+}
+
+fn json(
+    problem: &Problem,
+    arguments: &Arguments,
+    methods: &[Method],
+    results: &[Vec<f64>],
+    cost: f64,
+    times: Option<(f64, f64)>,
+) -> Value {
+    let grid = problem.simulation.grid();
+    let entries = |slope: &[f64]| {
+        let parameters = problem.parameters.iter().zip(slope);
+        parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>()
+    };
+    let mut result = json!({
+        "model": problem.name,
+        "step": grid.uniform_step(),
+        "alpha": problem.simulation.scheme().parameter(),
+        "scheme": problem.simulation.scheme().name(),
+        "steps": grid.count(),
+        "method": arguments.method,
+        "cost": cost,
+        "gradient": entries(&results[0]),
+        "seconds_cost": times.map(|t| t.0),
+        "seconds_cost_and_gradient": times.map(|t| t.1),
+    });
+    if methods.len() > 1 {
+        let all = methods.iter().zip(results);
+        result["methods"] =
+            all.map(|(method, slope)| json!({"method": method.name(), "gradient": entries(slope)})).collect();
+    }
+    result
+}
+
+fn text(
+    problem: &Problem,
+    u: &[f64],
+    methods: &[Method],
+    results: &[Vec<f64>],
+    cost: f64,
+    times: Option<(f64, f64)>,
+) -> String {
+    let grid = problem.simulation.grid();
+    let mut lines = vec![format!(
+        "{}: {} steps{}, {} with alpha = {}",
+        problem.name,
+        grid.count(),
+        grid.uniform_step().map_or(String::new(), |h| format!(" of {h} s")),
+        problem.simulation.scheme().name(),
+        problem.simulation.scheme().parameter()
+    )];
+    lines.push(format!("cost {cost:.16e}\n"));
+    let mut header = vec!["parameter", "at", "unit"];
+    for method in methods {
+        header.push(method.name());
+    }
+    if methods.len() > 1 {
+        header.extend(["tangent/adjoint - 1", "difference/adjoint - 1"]);
+    }
+    let rows: Vec<Vec<String>> = problem
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(k, p)| {
+            let mut row = vec![p.name.clone(), number(u[k]), p.unit.clone()];
+            row.extend(results.iter().map(|slope| format!("{:.15e}", slope[k])));
+            if methods.len() > 1 {
+                let relative = |slope: &[f64]| {
+                    let difference = slope[k] - results[0][k];
+                    if difference == 0.0 { 0.0 } else { difference / results[0][k] }
+                };
+                row.extend(results[1..].iter().map(|slope| format!("{:.1e}", relative(slope))));
+            }
+            row
+        })
+        .collect();
+    lines.push(table(&header, &rows));
+    if let Some((alone, both)) = times {
+        let per_step = 1e9 / grid.count() as f64;
+        lines.push(format!(
+            "\ncost {:.4} ms ({:.1} ns a step), cost and gradient {:.4} ms ({:.1} ns a step), ratio {:.2}",
+            alone * 1e3,
+            alone * per_step,
+            both * 1e3,
+            both * per_step,
+            both / alone
+        ));
+    }
+    lines.join("\n")
+}

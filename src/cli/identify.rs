@@ -1,0 +1,224 @@
+//! `costate identify`: the main job.
+
+use super::settings::{self, IntegratorArguments};
+use super::{Verdict, print};
+use crate::error::{Error, Result};
+use crate::identify::{Identification, Settings, identify};
+use crate::optimise::{Flow, Iteration};
+use crate::problem::Problem;
+use crate::registry::Registry;
+use crate::report::{Folder, parameter_table, result_json};
+use crate::specification::{DataSource, ParameterSetting, Specification};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name (its built-in problem), or a problem file (.toml)
+    model: String,
+    /// Measurements: columns named like the model's inputs and outputs, time in `t` or `time`
+    #[arg(long, value_name = "FILE.csv")]
+    data: Option<PathBuf>,
+    /// What inputs do between samples: zero-order, linear or cubic
+    #[arg(long, value_name = "NAME")]
+    interpolation: Option<String>,
+    /// Time steps between two samples
+    #[arg(long, value_name = "N")]
+    substeps: Option<usize>,
+    #[command(flatten)]
+    integrator: IntegratorArguments,
+    /// bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: bfgs]
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Start values: name=value,..
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    start: Vec<String>,
+    /// Keep parameters at their start: name,..
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    fix: Vec<String>,
+    /// Identify parameters that are fixed otherwise: name,..
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    free: Vec<String>,
+    /// Stop after so many simulations
+    #[arg(long, value_name = "N")]
+    max_evaluations: Option<usize>,
+    /// Stop after so many iterations
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// Folder for result.json, history.csv, outputs.csv and figures [default: out/MODEL; none with --json]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let specification = stated(arguments)?;
+    let problem = specification.build(registry)?;
+    let settings = Settings {
+        method: specification.method.unwrap_or(Settings::default().method),
+        options: specification.options.clone(),
+        ..Settings::default()
+    };
+    let out = match (&arguments.out, arguments.json) {
+        (Some(out), _) => Some(out.clone()),
+        (None, true) => None,
+        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
+    };
+    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    let interrupted = watch_for_interrupt();
+    let mut progress = Progress::new(&problem, settings.method.name());
+    let found = identify(&problem, &settings, &mut |iteration| {
+        progress.show(iteration);
+        if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    })?;
+    progress.finish();
+    let method = settings.method.name();
+    if let Some(folder) = &folder {
+        folder.identification(&problem, method, &found)?;
+    }
+    if arguments.json {
+        print(&format!("{:#}", result_json(&problem, method, &found)));
+    } else {
+        print(&summary(&problem, &found, folder.as_ref()));
+    }
+    Ok(if found.outcome.converged { Verdict::Good } else { Verdict::Bad })
+}
+
+/// The problem file's statements, with those of the command line over them.
+fn stated(arguments: &Arguments) -> Result<Specification> {
+    let mut specification = settings::specification(&arguments.model)?;
+    arguments.integrator.apply(&mut specification)?;
+    specification.substeps = arguments.substeps.or(specification.substeps);
+    if let Some(file) = &arguments.data {
+        specification.data.get_or_insert_with(DataSource::default).file = file.clone();
+    }
+    if let Some(name) = &arguments.interpolation {
+        let interpolation = name.parse()?;
+        let Some(data) = &mut specification.data else {
+            let problem = "there is no record whose inputs could be interpolated";
+            return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
+        };
+        data.interpolation = Some(interpolation);
+        data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
+    }
+    if let Some(name) = &arguments.method {
+        specification.method = Some(name.parse()?);
+    }
+    let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
+    for (name, value) in settings::assignments("--start", &arguments.start)? {
+        specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
+    }
+    for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
+        for name in names {
+            specification.parameters.push(ParameterSetting { free: Some(free), ..setting(name) });
+        }
+    }
+    let options = &mut specification.options;
+    options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
+    options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
+    Ok(specification)
+}
+
+/// Ctrl-C asks to stop after the current step; a second one ends the program.
+fn watch_for_interrupt() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let shared = flag.clone();
+    let watching = ctrlc::set_handler(move || {
+        if shared.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after this step; the best so far is kept (Ctrl-C again to leave at once)");
+    });
+    if watching.is_err() {
+        eprintln!("note: interrupts cannot be caught here; Ctrl-C loses the result");
+    }
+    flag
+}
+
+/// A line that changes on a terminal, lines one below the other elsewhere.
+struct Progress {
+    bar: Option<ProgressBar>,
+    last: std::time::Instant,
+    printed: usize,
+}
+
+impl Progress {
+    fn new(problem: &Problem, method: &str) -> Self {
+        eprintln!(
+            "{}: {} steps a simulation, {} free parameters, {method}",
+            problem.name,
+            problem.simulation.grid().count(),
+            problem.free().len()
+        );
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(std::time::Duration::from_millis(120));
+            bar
+        });
+        Progress { bar, last: std::time::Instant::now(), printed: 0 }
+    }
+
+    fn show(&mut self, iteration: &Iteration) {
+        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, .. } = iteration;
+        let failed = if *failed_evaluations > 0 { format!(", {failed_evaluations} failed") } else { String::new() };
+        let line = format!(
+            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}"
+        );
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            // a file or a pipe: the first few, then one in ten or one a second
+            None => {
+                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
+                    eprintln!("{line}");
+                    self.last = std::time::Instant::now();
+                    self.printed = *number;
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn summary(problem: &Problem, found: &Identification, folder: Option<&Folder>) -> String {
+    let outcome = &found.outcome;
+    let mut lines = vec![parameter_table(found), String::new()];
+    let verdict = if outcome.converged { "converged" } else { "NOT converged" };
+    lines.push(format!("{verdict}: {}", outcome.reason));
+    let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
+    lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    if let serde_json::Value::Object(values) = crate::report::rmse(problem, &found.values()) {
+        for (name, value) in values {
+            let unit = problem.simulation.signature().outputs.iter().find(|q| q.name == name).map(|q| q.unit.clone());
+            let value = value.as_f64().unwrap_or(f64::NAN);
+            lines.push(format!("RMSE of {name}: {value:.6e} {}", unit.unwrap_or_default()));
+        }
+    }
+    lines.push(format!(
+        "{} iterations, {} evaluations, {:.2} s",
+        outcome.iterations, outcome.evaluations, found.seconds
+    ));
+    if outcome.failed_evaluations > 0 {
+        let first = found.first_failure.as_deref().unwrap_or("not finite");
+        lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
+    }
+    if let Some(folder) = folder {
+        lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,76 @@
+//! `costate models`
+
+use super::{Verdict, print};
+use crate::error::Result;
+use crate::registry::{Entry, Registry};
+use crate::report::{number, table};
+use crate::signature::{Quantity, Scale};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// Show this model only
+    model: Option<String>,
+    /// Names only, one a line
+    #[arg(long)]
+    names: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let chosen: Vec<&Entry> = match &arguments.model {
+        Some(name) => vec![registry.get(name)?],
+        None => registry.entries().iter().collect(),
+    };
+    if arguments.names {
+        chosen.iter().for_each(|entry| print(entry.name()));
+    } else {
+        let texts: Vec<String> = chosen.into_iter().map(describe).collect::<Result<_>>()?;
+        print(&texts.join("\n\n"));
+    }
+    Ok(Verdict::Good)
+}
+
+fn describe(entry: &Entry) -> Result<String> {
+    let signature = entry.system.signature();
+    let start = entry.start(&entry.scenario)?;
+    let list = |quantities: &[Quantity]| quantities.iter().map(Quantity::to_string).collect::<Vec<_>>().join(", ");
+    let mut lines = vec![entry.name().to_string(), format!("  {}", entry.summary)];
+    for (kind, quantities) in [
+        ("coordinates", &signature.coordinates),
+        ("constraints", &signature.constraints),
+        ("inputs", &signature.inputs),
+        ("outputs", &signature.outputs),
+    ] {
+        if !quantities.is_empty() {
+            lines.push(format!("  {kind}: {}", list(quantities)));
+        }
+    }
+    let scenario = &entry.scenario;
+    lines.push(format!(
+        "  built-in problem: find the free parameters from {} over {} s, h = {} s, alpha = {}",
+        scenario.outputs.join(", "),
+        scenario.end,
+        scenario.step,
+        scenario.integrator.alpha
+    ));
+    let bound = |x: f64| if x.is_infinite() { String::new() } else { number(x) };
+    let rows: Vec<Vec<String>> = signature
+        .parameters
+        .iter()
+        .zip(&start)
+        .map(|(p, start)| {
+            vec![
+                p.name.clone(),
+                p.unit.clone(),
+                number(p.nominal),
+                number(*start),
+                bound(p.lower),
+                bound(p.upper),
+                if p.scale == Scale::Log { "log" } else { "linear" }.to_string(),
+                if p.free { "free" } else { "fixed" }.to_string(),
+            ]
+        })
+        .collect();
+    let header = ["parameter", "unit", "nominal", "start", "lower", "upper", "scale", ""];
+    lines.extend(table(&header, &rows).lines().map(|line| format!("    {line}")));
+    Ok(lines.join("\n"))
+}

@@ -1,0 +1,60 @@
+//! `costate simulate`
+
+use super::settings::{self, IntegratorArguments};
+use super::{Verdict, print};
+use crate::error::Result;
+use crate::registry::Registry;
+use crate::report::Folder;
+use std::path::PathBuf;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name
+    model: String,
+    /// Parameter values other than the nominal ones: name=value,..
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
+    #[command(flatten)]
+    integrator: IntegratorArguments,
+    /// Folder for states.csv, outputs.csv, simulation.json and figures [default: out/MODEL]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let mut specification = settings::specification(&arguments.model)?;
+    arguments.integrator.apply(&mut specification)?;
+    let entry = settings::entry(registry, &specification)?;
+    let mut u = entry.system.signature().nominal();
+    settings::set(entry.system.signature(), &mut u, &settings::assignments("--set", &arguments.set)?)?;
+    let simulation = match specification.data {
+        Some(_) => specification.build(registry)?.simulation,
+        None => entry.simulation(&specification.scenario(entry)?)?,
+    };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(entry.name()));
+    let folder = Folder::create(&out, arguments.png)?;
+    let trajectory = simulation.run(&u)?;
+    folder.simulation(&simulation, &u, &trajectory)?;
+    let counters = trajectory.counters;
+    print(&format!(
+        "{}: {} steps of {} to t = {} s, {:.2} Newton iterations a step; written to {}",
+        entry.name(),
+        counters.steps,
+        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{h} s")),
+        trajectory.times()[trajectory.times().len() - 1],
+        counters.iterations as f64 / counters.steps as f64,
+        folder.path().display()
+    ));
+    if trajectory.start.projected {
+        let worst = |values: &[f64]| values.iter().fold(0.0f64, |w, x| w.max(*x));
+        print(&format!(
+            "start projected onto the constraints: the model's was off by {:.3e} in position, {:.3e} in velocity",
+            worst(&trajectory.start.position),
+            worst(&trajectory.start.velocity)
+        ));
+    }
+    Ok(Verdict::Good)
+}
