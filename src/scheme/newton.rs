@@ -31,8 +31,11 @@ pub(crate) struct Increment {
 
 /// An increment this small beside the positions is their round-off.
 const ROUND_OFF: f64 = 1e-12;
-/// An increment below this says nothing of the rate of convergence.
-const NOISE: f64 = 1e-14;
+/// An increment below this, beside the positions, says nothing of the rate of convergence: Newton's matrix passes round-off
+/// of stiff forces on to light coordinates, which makes increments of some 5e-14 (seen with the engine mount).
+const NOISE: f64 = 1e-13;
+/// A predicted increment below this, beside the positions, would drown in that noise.
+const NEGLIGIBLE: f64 = NOISE / 40.0;
 /// Steps after which the remembered rate is measured again.
 const TRUST: usize = 16;
 const SAFETY: f64 = 10.0;
@@ -64,16 +67,18 @@ impl Convergence {
     /// Whether the iteration is done after this increment.
     pub(crate) fn accepts(&mut self, now: Increment) -> bool {
         let tolerance = self.options.tolerance;
+        // what the next increment will be, given its ratio to this one
+        let negligible = |factor: f64| now.relative * factor <= tolerance || now.position * factor <= NEGLIGIBLE;
         let done = match self.last {
             None => {
                 let trusted = self.contraction.filter(|_| self.since_measured < TRUST);
-                let predicted = trusted.map(|c| SAFETY * c * now.relative * now.relative);
+                let shrinks_to = trusted.map(|c| SAFETY * c * now.relative);
                 self.since_measured += 1;
-                now.relative == 0.0 || predicted.is_some_and(|p| p <= tolerance)
+                now.relative == 0.0 || shrinks_to.is_some_and(negligible)
             }
             Some(before) => {
                 let observed = now.relative / (before.relative * before.relative);
-                if now.position > NOISE && now.relative > NOISE {
+                if now.position > NOISE && now.relative > tolerance {
                     let faded = 0.7 * self.contraction.unwrap_or(0.0);
                     self.contraction = Some(observed.max(faded));
                 } else {
@@ -82,7 +87,7 @@ impl Convergence {
                 }
                 self.since_measured = 0;
                 let rate = now.relative / before.relative;
-                now.relative * rate <= tolerance || (rate > 0.3 && now.position <= ROUND_OFF)
+                negligible(SAFETY * rate * rate) || (rate > 0.3 && now.position <= ROUND_OFF)
             }
         };
         self.last = Some(now);
