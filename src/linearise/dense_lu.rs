@@ -3,13 +3,22 @@
 //! nalgebra's LU allocates and has no transposed solve. Sizes up to eight are compiled separately, so that their loops are
 //! unrolled: one factorisation of five unknowns is then as fast as hand-written C.
 
-/// Row-major matrix and its factors `P A = L U` (L with unit diagonal).
+/// Row-major matrix and its factors `P A = L U` (L with unit diagonal; U's diagonal is stored inverted).
+///
+/// The order of the pivots is kept from one factorisation to the next as long as it serves: then nothing is searched and
+/// nothing branches. It is found anew as soon as a multiplier exceeds [`GROWTH`].
 #[derive(Debug, Clone)]
 pub(crate) struct DenseLu {
     size: usize,
+    matrix: Vec<f64>,
     factors: Vec<f64>,
-    pivots: Vec<usize>,
+    /// Row of the matrix that became row k of the factors.
+    order: Vec<usize>,
+    scratch: Vec<f64>,
 }
+
+/// Largest multiplier (entry of L) that a kept order may produce; a fresh order produces at most 1.
+const GROWTH: f64 = 16.0;
 
 /// Calls `$function::<N>` for sizes that have their own code, else `$general`.
 macro_rules! by_size {
@@ -30,28 +39,40 @@ macro_rules! by_size {
 
 impl DenseLu {
     pub(crate) fn new(size: usize) -> Self {
-        DenseLu { size, factors: vec![0.0; size * size], pivots: vec![0; size] }
+        let square = vec![0.0; size * size];
+        DenseLu {
+            size,
+            matrix: square.clone(),
+            factors: square,
+            order: (0..size).collect(),
+            scratch: vec![0.0; size],
+        }
     }
 
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.
     pub(crate) fn matrix_mut(&mut self) -> &mut [f64] {
-        &mut self.factors
+        &mut self.matrix
     }
 
     /// False if a pivot vanishes beside the entries of its column (or is not a number).
     pub(crate) fn factorise(&mut self) -> bool {
-        let (a, pivots) = (&mut self.factors[..], &mut self.pivots[..]);
-        by_size!(self.size, factorise_fixed, (a, pivots), factorise_general(a, pivots, self.size))
+        let DenseLu { size, matrix, factors, order, scratch } = self;
+        let kept = by_size!(*size, kept_order_fixed, (matrix, factors, order), {
+            kept_order_general(matrix, factors, order, *size, scratch)
+        });
+        kept || fresh_order(matrix, factors, order, *size, scratch)
     }
 
-    pub(crate) fn solve(&self, b: &mut [f64]) {
-        let (a, pivots) = (&self.factors[..], &self.pivots[..]);
-        by_size!(self.size, solve_fixed, (a, pivots, b), solve_general(a, pivots, self.size, b));
+    pub(crate) fn solve(&mut self, b: &mut [f64]) {
+        let DenseLu { size, factors, order, scratch, .. } = self;
+        by_size!(*size, solve_fixed, (factors, order, b), solve_general(factors, order, *size, b, scratch));
     }
 
-    pub(crate) fn solve_transposed(&self, b: &mut [f64]) {
-        let (a, pivots) = (&self.factors[..], &self.pivots[..]);
-        by_size!(self.size, solve_transposed_fixed, (a, pivots, b), solve_transposed_general(a, pivots, self.size, b));
+    pub(crate) fn solve_transposed(&mut self, b: &mut [f64]) {
+        let DenseLu { size, factors, order, scratch, .. } = self;
+        by_size!(*size, solve_transposed_fixed, (factors, order, b), {
+            solve_transposed_general(factors, order, *size, b, scratch)
+        });
     }
 }
 
@@ -60,147 +81,196 @@ fn is_negligible(pivot: f64, column_size: f64, size: usize) -> bool {
     pivot.is_nan() || pivot.abs() <= 8.0 * size as f64 * f64::EPSILON * column_size
 }
 
-#[inline]
-fn factorise_fixed<const N: usize>(a: &mut [f64], pivots: &mut [usize]) -> bool {
-    // the slices have N * N and N entries by construction of DenseLu
-    let (rows, _) = a.as_chunks_mut::<N>();
-    let Ok(a) = <&mut [[f64; N]; N]>::try_from(rows) else { return false };
-    let Ok(pivots) = <&mut [usize; N]>::try_from(pivots) else { return false };
-    let mut column_size = [0.0f64; N];
-    for row in a.iter() {
-        for j in 0..N {
-            column_size[j] = column_size[j].max(row[j].abs());
+/// Largest entry of each column.
+fn column_sizes(matrix: &[f64], n: usize, sizes: &mut [f64]) {
+    sizes.fill(0.0);
+    for row in matrix.chunks_exact(n) {
+        for (size, entry) in sizes.iter_mut().zip(row) {
+            *size = size.max(entry.abs());
         }
     }
+}
+
+/// Factorises with row exchanges as they come; remembers their order.
+fn fresh_order(matrix: &[f64], factors: &mut [f64], order: &mut [usize], n: usize, sizes: &mut [f64]) -> bool {
+    factors.copy_from_slice(matrix);
+    column_sizes(matrix, n, sizes);
+    order.iter_mut().enumerate().for_each(|(k, row)| *row = k);
     let mut regular = true;
-    for k in 0..N {
+    for k in 0..n {
         let mut p = k;
-        for i in k + 1..N {
-            if a[i][k].abs() > a[p][k].abs() {
+        for i in k + 1..n {
+            if factors[i * n + k].abs() > factors[p * n + k].abs() {
                 p = i;
             }
         }
-        pivots[k] = p;
-        a.swap(k, p);
-        regular &= !is_negligible(a[k][k], column_size[k], N);
-        let inverse = 1.0 / a[k][k];
-        let pivot_row = a[k];
-        a[k][k] = inverse;
-        for row in a.iter_mut().skip(k + 1) {
-            let factor = row[k] * inverse;
-            row[k] = factor;
-            for j in k + 1..N {
-                row[j] -= factor * pivot_row[j];
-            }
+        order.swap(k, p);
+        if p != k {
+            let (upper, lower) = factors.split_at_mut(p * n);
+            upper[k * n..k * n + n].swap_with_slice(&mut lower[..n]);
         }
+        regular &= !is_negligible(factors[k * n + k], sizes[k], n);
+        eliminate_general(factors, k, n);
     }
     regular
 }
 
+/// Inverts pivot k and removes it from the rows below; returns the largest multiplier.
+fn eliminate_general(factors: &mut [f64], k: usize, n: usize) -> f64 {
+    let inverse = 1.0 / factors[k * n + k];
+    factors[k * n + k] = inverse;
+    let (upper, lower) = factors.split_at_mut((k + 1) * n);
+    let pivot_row = &upper[k * n + k + 1..];
+    let mut growth = 0.0f64;
+    for row in lower.chunks_exact_mut(n) {
+        if row[k] != 0.0 {
+            let factor = row[k] * inverse;
+            row[k] = factor;
+            growth = growth.max(factor.abs());
+            for (x, y) in row[k + 1..].iter_mut().zip(pivot_row) {
+                *x -= factor * y;
+            }
+        }
+    }
+    growth
+}
+
+fn kept_order_general(matrix: &[f64], factors: &mut [f64], order: &[usize], n: usize, sizes: &mut [f64]) -> bool {
+    for (row, &source) in factors.chunks_exact_mut(n).zip(order) {
+        row.copy_from_slice(&matrix[source * n..(source + 1) * n]);
+    }
+    column_sizes(matrix, n, sizes);
+    for k in 0..n {
+        if is_negligible(factors[k * n + k], sizes[k], n) || eliminate_general(factors, k, n) > GROWTH {
+            return false;
+        }
+    }
+    true
+}
+
 #[inline]
-fn solve_fixed<const N: usize>(a: &[f64], pivots: &[usize], b: &mut [f64]) {
+fn kept_order_fixed<const N: usize>(matrix: &[f64], factors: &mut [f64], order: &[usize]) -> bool {
+    // the slices have N * N and N entries by construction of DenseLu
+    let (matrix, _) = matrix.as_chunks::<N>();
+    let (factors, _) = factors.as_chunks_mut::<N>();
+    let (Ok(matrix), Ok(factors), Ok(order)) = (
+        <&[[f64; N]; N]>::try_from(matrix),
+        <&mut [[f64; N]; N]>::try_from(factors),
+        <&[usize; N]>::try_from(order),
+    ) else {
+        return false;
+    };
+    let mut a = [[0.0; N]; N];
+    for k in 0..N {
+        a[k] = matrix[order[k]];
+    }
+    let mut sizes = [0.0f64; N];
+    for row in &a {
+        for j in 0..N {
+            sizes[j] = if row[j].abs() > sizes[j] { row[j].abs() } else { sizes[j] };
+        }
+    }
+    let mut good = true;
+    for k in 0..N {
+        good &= !is_negligible(a[k][k], sizes[k], N);
+        let inverse = 1.0 / a[k][k];
+        a[k][k] = inverse;
+        for i in k + 1..N {
+            let factor = a[i][k] * inverse;
+            a[i][k] = factor;
+            good &= factor.abs() <= GROWTH;
+            for j in k + 1..N {
+                a[i][j] -= factor * a[k][j];
+            }
+        }
+    }
+    *factors = a;
+    good
+}
+
+#[inline]
+fn solve_fixed<const N: usize>(a: &[f64], order: &[usize], b: &mut [f64]) {
     let (rows, _) = a.as_chunks::<N>();
-    let (Ok(a), Ok(b)) = (<&[[f64; N]; N]>::try_from(rows), <&mut [f64; N]>::try_from(b)) else { return };
-    for (k, &p) in pivots.iter().enumerate().take(N) {
-        b.swap(k, p);
+    let (Ok(a), Ok(order), Ok(b)) =
+        (<&[[f64; N]; N]>::try_from(rows), <&[usize; N]>::try_from(order), <&mut [f64; N]>::try_from(b))
+    else {
+        return;
+    };
+    let mut x = [0.0; N];
+    for k in 0..N {
+        x[k] = b[order[k]];
     }
     for i in 1..N {
         for j in 0..i {
-            b[i] -= a[i][j] * b[j];
+            x[i] -= a[i][j] * x[j];
         }
     }
     for i in (0..N).rev() {
         for j in i + 1..N {
-            b[i] -= a[i][j] * b[j];
+            x[i] -= a[i][j] * x[j];
         }
-        b[i] *= a[i][i];
+        x[i] *= a[i][i];
     }
+    *b = x;
 }
 
 #[inline]
-fn solve_transposed_fixed<const N: usize>(a: &[f64], pivots: &[usize], b: &mut [f64]) {
+fn solve_transposed_fixed<const N: usize>(a: &[f64], order: &[usize], b: &mut [f64]) {
     let (rows, _) = a.as_chunks::<N>();
-    let (Ok(a), Ok(b)) = (<&[[f64; N]; N]>::try_from(rows), <&mut [f64; N]>::try_from(b)) else { return };
+    let (Ok(a), Ok(order), Ok(b)) =
+        (<&[[f64; N]; N]>::try_from(rows), <&[usize; N]>::try_from(order), <&mut [f64; N]>::try_from(b))
+    else {
+        return;
+    };
+    let mut x = *b;
     for i in 0..N {
-        b[i] *= a[i][i];
+        x[i] *= a[i][i];
         for j in i + 1..N {
-            b[j] -= a[i][j] * b[i];
+            x[j] -= a[i][j] * x[i];
         }
     }
     for i in (1..N).rev() {
         for j in 0..i {
-            b[j] -= a[i][j] * b[i];
+            x[j] -= a[i][j] * x[i];
         }
     }
-    for k in (0..N).rev() {
-        b.swap(k, pivots[k]);
+    for k in 0..N {
+        b[order[k]] = x[k];
     }
 }
 
-fn factorise_general(a: &mut [f64], pivots: &mut [usize], n: usize) -> bool {
-    let mut regular = true;
-    for k in 0..n {
-        let column_size = (0..n).map(|i| a[i * n + k].abs()).fold(0.0, f64::max);
-        // entries above the diagonal belong to U already; they only make the comparison stricter
-        let mut p = k;
-        for i in k + 1..n {
-            if a[i * n + k].abs() > a[p * n + k].abs() {
-                p = i;
-            }
-        }
-        pivots[k] = p;
-        if p != k {
-            let (upper, lower) = a.split_at_mut(p * n);
-            upper[k * n..k * n + n].swap_with_slice(&mut lower[..n]);
-        }
-        regular &= !is_negligible(a[k * n + k], column_size, n);
-        let inverse = 1.0 / a[k * n + k];
-        a[k * n + k] = inverse;
-        let (upper, lower) = a.split_at_mut((k + 1) * n);
-        let pivot_row = &upper[k * n + k + 1..];
-        for row in lower.chunks_exact_mut(n) {
-            if row[k] != 0.0 {
-                let factor = row[k] * inverse;
-                row[k] = factor;
-                for (x, y) in row[k + 1..].iter_mut().zip(pivot_row) {
-                    *x -= factor * y;
-                }
-            }
-        }
-    }
-    regular
-}
-
-fn solve_general(a: &[f64], pivots: &[usize], n: usize, b: &mut [f64]) {
-    for (k, &p) in pivots.iter().enumerate() {
-        b.swap(k, p);
+fn solve_general(a: &[f64], order: &[usize], n: usize, b: &mut [f64], x: &mut [f64]) {
+    for (x, &row) in x.iter_mut().zip(order) {
+        *x = b[row];
     }
     for i in 1..n {
-        let known = a[i * n..i * n + i].iter().zip(&b[..i]).map(|(l, x)| l * x).sum::<f64>();
-        b[i] -= known;
+        let known = a[i * n..i * n + i].iter().zip(&x[..i]).map(|(l, x)| l * x).sum::<f64>();
+        x[i] -= known;
     }
     for i in (0..n).rev() {
-        let known = a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..n]).map(|(u, x)| u * x).sum::<f64>();
-        b[i] = (b[i] - known) * a[i * n + i];
+        let known = a[i * n + i + 1..(i + 1) * n].iter().zip(&x[i + 1..n]).map(|(u, x)| u * x).sum::<f64>();
+        x[i] = (x[i] - known) * a[i * n + i];
     }
+    b.copy_from_slice(x);
 }
 
-fn solve_transposed_general(a: &[f64], pivots: &[usize], n: usize, b: &mut [f64]) {
+fn solve_transposed_general(a: &[f64], order: &[usize], n: usize, b: &mut [f64], x: &mut [f64]) {
+    x.copy_from_slice(b);
     for i in 0..n {
-        b[i] *= a[i * n + i];
-        let x = b[i];
-        for (entry, u) in b[i + 1..n].iter_mut().zip(&a[i * n + i + 1..(i + 1) * n]) {
-            *entry -= u * x;
+        x[i] *= a[i * n + i];
+        let known = x[i];
+        for (entry, u) in x[i + 1..n].iter_mut().zip(&a[i * n + i + 1..(i + 1) * n]) {
+            *entry -= u * known;
         }
     }
     for i in (1..n).rev() {
-        let x = b[i];
-        for (entry, l) in b[..i].iter_mut().zip(&a[i * n..i * n + i]) {
-            *entry -= l * x;
+        let known = x[i];
+        for (entry, l) in x[..i].iter_mut().zip(&a[i * n..i * n + i]) {
+            *entry -= l * known;
         }
     }
-    for k in (0..n).rev() {
-        b.swap(k, pivots[k]);
+    for (&row, x) in order.iter().zip(x.iter()) {
+        b[row] = *x;
     }
 }
 
@@ -223,6 +293,7 @@ mod tests {
                 }
             }
             assert!(lu.factorise(), "size {n}");
+            assert!(lu.factorise(), "size {n}, with the order kept");
             let b: Vec<f64> = (0..n).map(|i| (i as f64 + 1.0).cos()).collect();
             let (mut x, mut y) = (b.clone(), b.clone());
             lu.solve(&mut x);

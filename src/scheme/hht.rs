@@ -107,6 +107,7 @@ impl Scheme for Hht {
             z_start: zeros(n + m),
             r: zeros(n + m),
             inertial: zeros(n),
+            base: [zeros(n), zeros(n), zeros(n)],
             zeros: zeros(n + m),
             saved: zeros(n),
         })
@@ -134,6 +135,8 @@ struct HhtStepper {
     r: Vec<f64>,
     /// The acceleration that M multiplies.
     inertial: Vec<f64>,
+    /// q, v and the consistent acceleration for an unknown acceleration of zero.
+    base: [Vec<f64>; 3],
     zeros: Vec<f64>,
     saved: Vec<f64>,
 }
@@ -193,24 +196,19 @@ impl HhtStepper {
         let before = self.layout.view(previous, 0.0, &[]);
         let memory_before = self.layout.memory(previous);
         self.convergence.begin();
-        let mut worst = (f64::INFINITY, 0);
-        for _ in 0..self.max_iterations {
-            {
-                let x = self.layout.parts(next);
-                for j in 0..n {
-                    let a = self.z[j];
-                    x.q[j] = before.q[j] + step.h * before.v[j] + k.q_by_a * before.a_scheme[j] + k.beta_hh * a;
-                    x.v[j] = before.v[j] + k.v_by_a * before.a_scheme[j] + k.gamma_h * a;
-                    x.a[j] = k.c1 * a + k.c2 * before.a[j];
-                }
-                if self.literal {
-                    (0..n).for_each(|j| self.inertial[j] = k.c1 * self.z[j]);
-                } else {
-                    self.inertial.copy_from_slice(x.a);
-                }
-            }
+        let [base_q, base_v, base_a] = &mut self.base;
+        for j in 0..n {
+            let a = before.a_scheme[j];
+            base_q[j] = before.q[j] + step.h * before.v[j] + k.q_by_a * a;
+            base_v[j] = before.v[j] + k.v_by_a * a;
+            base_a[j] = k.c2 * before.a[j];
+        }
+        let inverse_beta_hh = 1.0 / k.beta_hh;
+        for iteration in 1..=self.max_iterations {
+            self.update(&k, next);
             let x = self.layout.view(next, step.t, step.w);
-            let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: &self.z[n..], w: step.w };
+            let inertial = if self.literal { &self.inertial } else { x.a };
+            let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
             let (dynamics, constraint) = self.r.split_at_mut(n);
             counters.iterations += 1;
             counters.factorisations += 1;
@@ -218,60 +216,76 @@ impl HhtStepper {
             if self.literal {
                 dynamics.iter_mut().zip(memory_before).for_each(|(r, g)| *r -= k.c2 * g);
             }
-            constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
+            constraint.iter_mut().for_each(|c| *c *= inverse_beta_hh);
             if !regular {
                 let finite = self.r.iter().all(|r| r.is_finite());
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
-            worst = worst_row(&self.r);
+            if iteration == self.max_iterations {
+                let (residual, row) = worst_row(&self.r);
+                return Err(Failure::NotConverged { residual, row });
+            }
             system.solve(&mut self.r);
-            let increment = self.apply_increment(x.q, x.v, step.h, k.beta_hh);
+            let increment = self.apply_increment(x.q, x.v, step.h, inverse_beta_hh);
             let Some(increment) = increment else { return Err(Failure::NotFinite) };
             if self.convergence.accepts(increment) {
+                self.update(&k, next);
                 let x = self.layout.parts(next);
-                for j in 0..n {
-                    let a = self.z[j];
-                    x.q[j] = before.q[j] + step.h * before.v[j] + k.q_by_a * before.a_scheme[j] + k.beta_hh * a;
-                    x.v[j] = before.v[j] + k.v_by_a * before.a_scheme[j] + k.gamma_h * a;
-                    x.a[j] = k.c1 * a + k.c2 * before.a[j];
-                }
                 x.a_scheme.copy_from_slice(&self.z[..n]);
                 x.lambda.copy_from_slice(&self.z[n..]);
                 return Ok(());
             }
         }
-        Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
+        // the last iteration returns; only a limit of zero comes here
+        Err(Failure::NotConverged { residual: f64::INFINITY, row: 0 })
+    }
+
+    /// q, v and accelerations from the unknowns.
+    #[inline]
+    fn update(&mut self, k: &Coefficients, next: &mut [f64]) {
+        let n = self.layout.n;
+        let z = &self.z[..n];
+        let [base_q, base_v, base_a] = &self.base;
+        let (q, rest) = next.split_at_mut(n);
+        let (v, rest) = rest.split_at_mut(n);
+        let a = &mut rest[..n];
+        for ((q, base), z) in q.iter_mut().zip(base_q).zip(z) {
+            *q = base + k.beta_hh * z;
+        }
+        for ((v, base), z) in v.iter_mut().zip(base_v).zip(z) {
+            *v = base + k.gamma_h * z;
+        }
+        for ((a, base), z) in a.iter_mut().zip(base_a).zip(z) {
+            *a = base + k.c1 * z;
+        }
+        if self.literal {
+            self.inertial.iter_mut().zip(z).for_each(|(s, z)| *s = k.c1 * z);
+        }
     }
 
     /// z -= r, and the size of r; `None` if it is not finite.
     #[inline]
-    fn apply_increment(&mut self, q: &[f64], v: &[f64], h: f64, beta_hh: f64) -> Option<Increment> {
-        let Layout { n, m, .. } = self.layout;
-        let mut largest = 0.0f64;
+    fn apply_increment(&mut self, q: &[f64], v: &[f64], h: f64, inverse_beta_hh: f64) -> Option<Increment> {
+        let n = self.layout.n;
         for (z, r) in self.z.iter_mut().zip(&self.r) {
             *z -= r;
         }
-        for a in &self.z[..n] {
-            largest = largest.max(a.abs());
-        }
+        let (a, lambda) = self.z.split_at(n);
+        let (a_change, lambda_change) = self.r.split_at(n);
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        // nothing moves where nothing is: the floor only keeps 0/0 away
+        let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
         let (mut relative, mut position, mut total) = (0.0f64, 0.0f64, 0.0f64);
-        for j in 0..n {
-            let (change, a) = (self.r[j].abs(), self.z[j].abs());
+        for (((change, a), q), v) in a_change.iter().zip(a).zip(q).zip(v) {
+            let (change, a) = (change.abs(), a.abs() + floor);
             total += change;
-            if change > 0.0 {
-                let moved = a + (q[j].abs() + h * v[j].abs()) / beta_hh;
-                relative = relative.max(change / (a + 1e-3 * largest));
-                position = position.max(change / (moved + 1e-3 * largest));
-            }
+            relative = relative.max(change / a);
+            position = position.max(change / (a + (q.abs() + h * v.abs()) * inverse_beta_hh));
         }
-        let (mut lambda_change, mut lambda) = (0.0f64, 0.0f64);
-        for k in n..n + m {
-            total += self.r[k].abs();
-            lambda_change = lambda_change.max(self.r[k].abs());
-            lambda = lambda.max(self.z[k].abs());
-        }
-        if lambda_change > 0.0 {
-            relative = relative.max(lambda_change / lambda);
+        if !lambda.is_empty() {
+            let change = largest(lambda_change);
+            total += lambda_change.iter().sum::<f64>();
+            relative = relative.max(change / (largest(lambda) + f64::MIN_POSITIVE));
         }
         total.is_finite().then_some(Increment { relative, position })
     }
