@@ -272,20 +272,20 @@ impl HhtStepper {
         }
         let (a, lambda) = self.z.split_at(n);
         let (a_change, lambda_change) = self.r.split_at(n);
-        let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, x| larger(size, x.abs()));
         // nothing moves where nothing is: the floor only keeps 0/0 away
         let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
         let (mut relative, mut position, mut total) = (0.0f64, 0.0f64, 0.0f64);
         for (((change, a), q), v) in a_change.iter().zip(a).zip(q).zip(v) {
             let (change, a) = (change.abs(), a.abs() + floor);
             total += change;
-            relative = relative.max(change / a);
-            position = position.max(change / (a + (q.abs() + h * v.abs()) * inverse_beta_hh));
+            relative = larger(relative, change / a);
+            position = larger(position, change / (a + (q.abs() + h * v.abs()) * inverse_beta_hh));
         }
         if !lambda.is_empty() {
             let change = largest(lambda_change);
             total += lambda_change.iter().sum::<f64>();
-            relative = relative.max(change / (largest(lambda) + f64::MIN_POSITIVE));
+            relative = larger(relative, change / (largest(lambda) + f64::MIN_POSITIVE));
         }
         total.is_finite().then_some(Increment { relative, position })
     }
@@ -329,6 +329,12 @@ impl HhtStepper {
         // only products are asked for: a singular matrix does not matter here
         let _ = system.linearise(&point, Coefficients::new(self.alpha, step.h).weights());
     }
+}
+
+/// The larger of two; one machine instruction, unlike `f64::max`, which looks for NaN.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
 }
 
 fn worst_row(r: &[f64]) -> (f64, usize) {
