@@ -40,13 +40,7 @@ macro_rules! by_size {
 impl DenseLu {
     pub(crate) fn new(size: usize) -> Self {
         let square = vec![0.0; size * size];
-        DenseLu {
-            size,
-            matrix: square.clone(),
-            factors: square,
-            order: (0..size).collect(),
-            scratch: vec![0.0; size],
-        }
+        DenseLu { size, matrix: square.clone(), factors: square, order: (0..size).collect(), scratch: vec![0.0; size] }
     }
 
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.
@@ -153,11 +147,9 @@ fn kept_order_fixed<const N: usize>(matrix: &[f64], factors: &mut [f64], order: 
     // the slices have N * N and N entries by construction of DenseLu
     let (matrix, _) = matrix.as_chunks::<N>();
     let (factors, _) = factors.as_chunks_mut::<N>();
-    let (Ok(matrix), Ok(factors), Ok(order)) = (
-        <&[[f64; N]; N]>::try_from(matrix),
-        <&mut [[f64; N]; N]>::try_from(factors),
-        <&[usize; N]>::try_from(order),
-    ) else {
+    let (Ok(matrix), Ok(factors), Ok(order)) =
+        (<&[[f64; N]; N]>::try_from(matrix), <&mut [[f64; N]; N]>::try_from(factors), <&[usize; N]>::try_from(order))
+    else {
         return false;
     };
     let mut a = [[0.0; N]; N];

@@ -13,7 +13,7 @@
 //! For a constant M the two are the same equation. With M(q) and α ≠ 0 the literal form is of first order, because it takes
 //! M at t_i and a_i at t_i + α h; the consistent form (Arnold & Brüls 2007 with α_m = 0, α_f = -α) keeps second order.
 
-use super::newton::{Convergence, Increment, NewtonOptions};
+use super::newton::{Convergence, Increment, NewtonOptions, Verdict};
 use super::{Counters, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
@@ -99,7 +99,6 @@ impl Scheme for Hht {
         Box::new(HhtStepper {
             alpha: self.alpha,
             literal: self.form == Form::Literal,
-            max_iterations: self.newton.max_iterations,
             layout,
             convergence: Convergence::new(self.newton),
             history: History { change: zeros(n + m), step: 0.0, known: false },
@@ -125,7 +124,6 @@ struct History {
 struct HhtStepper {
     alpha: f64,
     literal: bool,
-    max_iterations: usize,
     layout: Layout,
     convergence: Convergence,
     history: History,
@@ -204,15 +202,22 @@ impl HhtStepper {
             base_a[j] = k.c2 * before.a[j];
         }
         let inverse_beta_hh = 1.0 / k.beta_hh;
-        for iteration in 1..=self.max_iterations {
+        let limit = self.convergence.max_iterations();
+        let mut verdict = Verdict::Refactorise;
+        for iteration in 1..=limit {
             self.update(&k, next);
             let x = self.layout.view(next, step.t, step.w);
             let inertial = if self.literal { &self.inertial } else { x.a };
             let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
             let (dynamics, constraint) = self.r.split_at_mut(n);
             counters.iterations += 1;
-            counters.factorisations += 1;
-            let regular = system.factorise(&point, k.weights(), dynamics, constraint).is_ok();
+            let regular = if verdict == Verdict::Refactorise {
+                counters.factorisations += 1;
+                system.factorise(&point, k.weights(), dynamics, constraint).is_ok()
+            } else {
+                system.residual(&point, dynamics, constraint);
+                true
+            };
             if self.literal {
                 dynamics.iter_mut().zip(memory_before).for_each(|(r, g)| *r -= k.c2 * g);
             }
@@ -221,14 +226,15 @@ impl HhtStepper {
                 let finite = self.r.iter().all(|r| r.is_finite());
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
-            if iteration == self.max_iterations {
+            if iteration == limit {
                 let (residual, row) = worst_row(&self.r);
                 return Err(Failure::NotConverged { residual, row });
             }
             system.solve(&mut self.r);
             let increment = self.apply_increment(x.q, x.v, step.h, inverse_beta_hh);
             let Some(increment) = increment else { return Err(Failure::NotFinite) };
-            if self.convergence.accepts(increment) {
+            verdict = self.convergence.judge(increment);
+            if verdict == Verdict::Converged {
                 self.update(&k, next);
                 let x = self.layout.parts(next);
                 x.a_scheme.copy_from_slice(&self.z[..n]);
@@ -343,7 +349,6 @@ fn worst_row(r: &[f64]) -> (f64, usize) {
 
 impl Stepper for HhtStepper {
     fn start(&mut self, system: &mut dyn Evaluator, t: f64, w: &[f64], x0: &mut [f64]) {
-        self.convergence.forget();
         self.history.known = false;
         self.history.step = 0.0;
         let n = self.layout.n;
@@ -407,7 +412,6 @@ impl Stepper for HhtStepper {
         if outcome.is_err() && self.history.known {
             // the extrapolation may have been what led astray (an impact, a switch of the input)
             self.z.copy_from_slice(&self.z_start);
-            self.convergence.forget();
             outcome = self.iterate(system, step, previous, next, counters);
         }
         if let Err(failure) = outcome {

@@ -1,14 +1,16 @@
-//! When Newton's iteration may stop.
+//! When Newton's iteration may stop, and when its matrix must be renewed.
 //!
 //! A position error ε shows up as ε/(β h²) in accelerations and multipliers: a plain tolerance stalls at small steps, a
-//! loose one leaves the adjoint inexact. So the iteration stops when its *next* increment, predicted from its own quadratic
-//! convergence, is below round-off of the accelerations, or when increments that are below round-off of the positions
-//! shrink no more.
+//! loose one leaves the adjoint inexact. So a step ends when the *next* increment, extrapolated from the last two, is below
+//! round-off of the accelerations, or when increments that are below round-off of the positions shrink no more.
+//!
+//! Every step is checked by at least one increment after the first; that check is cheap, because it uses the factors that
+//! are there and evaluates the residual only. New factors are made while increments shrink too slowly for that.
 
 /// Limits of Newton's iteration; the defaults reach round-off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NewtonOptions {
-    /// Predicted size of the increment that is left out, relative to the accelerations.
+    /// Extrapolated size of the increment that is left out, relative to the accelerations.
     pub tolerance: f64,
     /// Iterations before a step counts as failed.
     pub max_iterations: usize,
@@ -29,34 +31,41 @@ pub(crate) struct Increment {
     pub position: f64,
 }
 
+/// What to do after an increment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The step is solved.
+    Converged,
+    /// Go on with the factors that are there.
+    KeepFactors,
+    /// Go on with the matrix at the new point.
+    Refactorise,
+}
+
 /// An increment this small beside the positions is their round-off.
 const ROUND_OFF: f64 = 1e-12;
-/// An increment below this, beside the positions, says nothing of the rate of convergence: Newton's matrix passes round-off
-/// of stiff forces on to light coordinates, which makes increments of some 5e-14 (seen with the engine mount).
-const NOISE: f64 = 1e-13;
-/// A predicted increment below this, beside the positions, would drown in that noise.
-const NEGLIGIBLE: f64 = NOISE / 40.0;
-/// Steps after which the remembered rate is measured again.
-const TRUST: usize = 16;
-const SAFETY: f64 = 10.0;
+/// An extrapolated increment this small beside the positions is far below their round-off.
+const NEGLIGIBLE: f64 = 1e-15;
+/// Ratio of two increments above which old factors are not worth keeping.
+const SLOW: f64 = 0.03;
+/// With the factors of the first iterate kept, the ratio of the next two increments is twice that of the last two (both are
+/// of first order in the first increment); twice that again, to be safe.
+const SAFETY: f64 = 4.0;
 
-/// Watches the increments of one step after another.
+/// Watches the increments of one step.
 #[derive(Debug, Clone)]
 pub(crate) struct Convergence {
     options: NewtonOptions,
-    /// Next increment over the square of the last one, from earlier steps.
-    contraction: Option<f64>,
-    since_measured: usize,
     last: Option<Increment>,
 }
 
 impl Convergence {
     pub(crate) fn new(options: NewtonOptions) -> Self {
-        Convergence { options, contraction: None, since_measured: 0, last: None }
+        Convergence { options, last: None }
     }
 
-    pub(crate) fn forget(&mut self) {
-        *self = Convergence::new(self.options);
+    pub(crate) fn max_iterations(&self) -> usize {
+        self.options.max_iterations
     }
 
     /// To be called before the first iteration of a step.
@@ -64,34 +73,25 @@ impl Convergence {
         self.last = None;
     }
 
-    /// Whether the iteration is done after this increment.
-    pub(crate) fn accepts(&mut self, now: Increment) -> bool {
-        let tolerance = self.options.tolerance;
-        // what the next increment will be, given its ratio to this one
-        let negligible = |factor: f64| now.relative * factor <= tolerance || now.position * factor <= NEGLIGIBLE;
-        let done = match self.last {
-            None => {
-                let trusted = self.contraction.filter(|_| self.since_measured < TRUST);
-                let shrinks_to = trusted.map(|c| SAFETY * c * now.relative);
-                self.since_measured += 1;
-                now.relative == 0.0 || shrinks_to.is_some_and(negligible)
-            }
+    pub(crate) fn judge(&mut self, now: Increment) -> Verdict {
+        let verdict = match self.last {
+            None if now.relative == 0.0 => Verdict::Converged,
+            None => Verdict::KeepFactors,
             Some(before) => {
-                let observed = now.relative / (before.relative * before.relative);
-                if now.position > NOISE && now.relative > tolerance {
-                    let faded = 0.7 * self.contraction.unwrap_or(0.0);
-                    self.contraction = Some(observed.max(faded));
+                let ratio = now.relative / before.relative;
+                let next = SAFETY * ratio;
+                let negligible = now.relative * next <= self.options.tolerance || now.position * next <= NEGLIGIBLE;
+                if ratio < 1.0 && negligible || ratio > 0.3 && now.position <= ROUND_OFF {
+                    Verdict::Converged
+                } else if ratio > SLOW {
+                    Verdict::Refactorise
                 } else {
-                    // only an upper bound: the increment is noise
-                    self.contraction = Some(self.contraction.unwrap_or(f64::INFINITY).min(observed));
+                    Verdict::KeepFactors
                 }
-                self.since_measured = 0;
-                let rate = now.relative / before.relative;
-                negligible(SAFETY * rate * rate) || (rate > 0.3 && now.position <= ROUND_OFF)
             }
         };
         self.last = Some(now);
-        done
+        verdict
     }
 }
 
@@ -99,38 +99,32 @@ impl Convergence {
 mod tests {
     use super::*;
 
-    fn increment(relative: f64, position: f64) -> Increment {
-        Increment { relative, position }
-    }
-
-    /// Protects exactness: an unknown rate is never trusted, a quadratic one is, and it is measured again in time.
-    #[test]
-    fn the_first_increment_is_accepted_only_on_a_measured_rate() {
+    fn watch(increments: &[(f64, f64)]) -> Vec<Verdict> {
         let mut convergence = Convergence::new(NewtonOptions::default());
         convergence.begin();
-        assert!(!convergence.accepts(increment(1e-4, 1e-5)));
-        assert!(convergence.accepts(increment(1e-9, 1e-10)));
-        let mut accepted = 0;
-        for _ in 0..TRUST + 1 {
-            convergence.begin();
-            accepted += usize::from(convergence.accepts(increment(1e-8, 1e-9)));
-        }
-        assert_eq!(accepted, TRUST);
-        convergence.begin();
-        assert!(!convergence.accepts(increment(1e-3, 1e-3)));
+        increments.iter().map(|&(relative, position)| convergence.judge(Increment { relative, position })).collect()
+    }
+
+    /// Protects exactness: a first increment is never trusted, however small, unless it is zero.
+    #[test]
+    fn every_step_is_checked_by_a_second_increment() {
+        assert_eq!(watch(&[(1e-13, 1e-13)]), [Verdict::KeepFactors]);
+        assert_eq!(watch(&[(0.0, 0.0)]), [Verdict::Converged]);
+        assert_eq!(watch(&[(1e-4, 1e-6), (1e-10, 1e-12)]), [Verdict::KeepFactors, Verdict::Converged]);
+        assert_eq!(watch(&[(1e-3, 1e-4), (1e-6, 1e-7)])[1], Verdict::KeepFactors);
+    }
+
+    /// Protects convergence far from the solution: slowly shrinking increments ask for a new matrix.
+    #[test]
+    fn slow_increments_renew_the_matrix() {
+        assert_eq!(watch(&[(1.0, 1.0), (0.3, 0.3), (2.0, 2.0)])[1..], [Verdict::Refactorise, Verdict::Refactorise]);
     }
 
     /// Protects small steps: noise in the accelerations that is round-off of the positions ends the iteration, the same
     /// noise without that excuse does not.
     #[test]
     fn stagnation_ends_the_iteration_only_at_round_off() {
-        let mut convergence = Convergence::new(NewtonOptions::default());
-        convergence.begin();
-        assert!(!convergence.accepts(increment(1e-6, 1e-15)));
-        assert!(convergence.accepts(increment(0.9e-6, 0.9e-15)));
-        convergence.forget();
-        convergence.begin();
-        assert!(!convergence.accepts(increment(1e-3, 1e-5)));
-        assert!(!convergence.accepts(increment(0.9e-3, 0.9e-5)));
+        assert_eq!(watch(&[(1e-6, 1e-15), (0.9e-6, 0.9e-15)])[1], Verdict::Converged);
+        assert_eq!(watch(&[(1e-3, 1e-5), (0.9e-3, 0.9e-5)])[1], Verdict::Refactorise);
     }
 }
