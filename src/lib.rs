@@ -1,4 +1,87 @@
-//! Exact gradients of multibody simulations.
+//! Exact gradients of multibody simulations, and parameter identification on top of them.
+//!
+//! A mechanism is written once, as plain functions generic over [`Number`]. Dual numbers turn it into exact derivatives at one
+//! narrow waist; above it every scheme, gradient, optimiser, report and command works on plain `f64`.
+//!
+//! ```
+//! use costate::{Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+//! use costate::cost::{LeastSquares, Quadrature, Reference};
+//! use std::sync::Arc;
+//!
+//! /// m q'' = -c q - d q', from q = 1 at rest; a sensor sees the acceleration.
+//! struct Oscillator;
+//!
+//! impl Model for Oscillator {
+//!     fn signature(&self) -> Signature {
+//!         Signature::new("oscillator")
+//!             .coordinates([("q", "m")])
+//!             .outputs([("a", "m/s^2")])
+//!             .parameters([Parameter::new("c", "N/m", 40.0), Parameter::new("d", "N s/m", 0.8)])
+//!     }
+//!     fn initial<D: Number>(&self, _u: &[D], q: &mut [D], _v: &mut [D]) {
+//!         q[0] = D::from(1.0);
+//!     }
+//!     fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+//!         m[(0, 0)] = D::from(1.0);
+//!     }
+//!     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+//!         force[0] = -u[0] * q[0] - u[1] * v[0];
+//!     }
+//!     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+//!         y[0] = x.a[0];
+//!     }
+//! }
+//!
+//! # fn main() -> costate::Result<()> {
+//! let grid = TimeGrid::uniform(0.0, 2.0, 1e-2)?;
+//! let simulation = Simulation::new(Arc::new(Plain::new(Oscillator)?), Hht::new(-0.1)?, grid, vec![])?;
+//!
+//! // a "measurement", and the cost of missing it
+//! let measured = simulation.run(&[40.0, 0.8])?.output(0);
+//! let reference = Reference { output: 0, values: measured, deviation: 1.0 };
+//! let cost = LeastSquares::new(simulation.grid().times(), vec![reference], 1, Quadrature::Trapezoid)?;
+//!
+//! // cost and exact gradient elsewhere, by one run forwards and one sweep backwards
+//! let mut gradient = Gradient::new(&simulation, &cost)?;
+//! let mut slope = [0.0; 2];
+//! let value = gradient.cost_and_gradient(&[30.0, 1.0], Method::Adjoint, &mut slope)?;
+//!
+//! let mut tangent = [0.0; 2];
+//! gradient.cost_and_gradient(&[30.0, 1.0], Method::Tangent, &mut tangent)?;
+//! assert!(value > 0.0 && (slope[0] / tangent[0] - 1.0).abs() < 1e-12);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The house
+//!
+//! ```text
+//! your model                 plain generic functions: mass, force, constraint, output, initial   (model, signature)
+//! ----------------------     Number: the one bound -------------------------------------------------------------
+//! linearise                  values + exact derivatives by dual numbers
+//! ======================     System: object-safe, f64 only (the waist) =========================================
+//! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
+//! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
+//! cost, data, problem        what is compared with what
+//! optimise, identify         how the optimum is searched
+//! report, plot, cli          what a person reads
+//! ```
+//!
+//! Arrows point down only: no module above the waist names dual numbers, none below it knows of costs and optimisers
+//! (a cost may be *written* as a generic function; [`linearise::Differentiated`] makes it an `f64` one).
+//!
+//! # Where to go
+//!
+//! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
+//!   [`problem_file`].
+//! - Check hand-derived Jacobians: [`check`].
+//! - Give your own models a command line: [`cli`].
+//! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`.
+//!
+//! # What it does not do
+//!
+//! Matrices are dense: mechanisms of some hundred coordinates, not thousands. The time step is given, not adapted. The
+//! gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 pub mod cli;
 pub mod cost;

@@ -6,6 +6,7 @@ use crate::files::write_atomically;
 use crate::identify::Identification;
 use crate::plot::{self, Figure};
 use crate::problem::Problem;
+use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,42 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut lines = vec![line(header.to_vec())];
     lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
     lines.join("\n")
+}
+
+/// A unit as figures show it: `m/s^2` becomes m/s².
+fn printed(unit: &str) -> String {
+    let mut text = String::new();
+    let mut raised = false;
+    for c in unit.chars() {
+        let superscript = match c {
+            '-' => Some('⁻'),
+            digit => digit.to_digit(10).and_then(|d| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(d as usize)),
+        };
+        match (c, superscript) {
+            ('^', _) => raised = true,
+            (_, Some(superscript)) if raised => text.push(superscript),
+            _ => {
+                raised = false;
+                text.push(c);
+            }
+        }
+    }
+    text
+}
+
+/// Units as figures show them.
+fn units(quantities: &[Quantity]) -> Vec<String> {
+    quantities.iter().map(|q| printed(&q.unit)).collect()
+}
+
+/// Names, units and values for a figure.
+fn named<'a>(
+    quantities: &'a [Quantity],
+    units: &'a [String],
+    values: &'a [Vec<f64>],
+) -> Vec<(&'a str, &'a str, &'a [f64])> {
+    let rows = quantities.iter().zip(units).zip(values);
+    rows.map(|((q, unit), values)| (q.name.as_str(), unit.as_str(), values.as_slice())).collect()
 }
 
 /// A number for tables: seven significant digits, plainly where that is short.
@@ -152,13 +189,7 @@ impl Folder {
         let times = simulation.grid().times();
         let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
         let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
-        let named: Vec<_> = signature
-            .inputs
-            .iter()
-            .zip(&values)
-            .map(|(q, values)| (q.name.as_str(), q.unit.as_str(), values.as_slice()))
-            .collect();
-        self.figure("input", &plot::input(times, &named)?)
+        self.figure("input", &plot::input(times, &named(&signature.inputs, &units(&signature.inputs), &values))?)
     }
 
     /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures.
@@ -206,13 +237,8 @@ impl Folder {
         if outputs.is_empty() {
             return Ok(());
         }
-        let named: Vec<_> = signature
-            .outputs
-            .iter()
-            .zip(&outputs)
-            .map(|(q, values)| (q.name.as_str(), q.unit.as_str(), values.as_slice()))
-            .collect();
-        self.figure("outputs", &plot::trajectory(times, &named)?)
+        let units = units(&signature.outputs);
+        self.figure("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures.
@@ -261,11 +287,12 @@ impl Folder {
         for reference in cost.references() {
             let quantity = &problem.simulation.signature().outputs[reference.output];
             let (name, unit) = (quantity.name.as_str(), quantity.unit.as_str());
+            let figure_unit = printed(unit);
             let before = at_samples(runs[0].output(reference.output));
             let after = at_samples(best.output(reference.output));
             self.figure(
                 &format!("output_{name}"),
-                &plot::outputs(name, unit, &times, &reference.values, &before, &after)?,
+                &plot::outputs(name, &figure_unit, &times, &reference.values, &before, &after)?,
             )?;
             let errors: Vec<(String, Vec<f64>)> = shown
                 .iter()
@@ -277,7 +304,7 @@ impl Folder {
                 })
                 .collect();
             let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
-            self.figure(&format!("error_{name}"), &plot::errors(name, unit, &times, &labelled)?)?;
+            self.figure(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
             columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
             columns.push((format!("{name} before [{unit}]"), before));
             columns.push((format!("{name} after [{unit}]"), after));
