@@ -1,5 +1,6 @@
 //! Exact gradients of multibody simulations.
 
+pub mod check;
 pub mod cli;
 pub mod cost;
 pub mod data;
