@@ -208,6 +208,24 @@ fn factor_transposition_and_forgotten_parameter_are_named() {
     assert_eq!(lines(&report), [("dC/du", "constraint `rod`", "u `L`")]);
 }
 
+/// Protects the constraint Jacobian: entries in the wrong columns are named, both where something is missing and where
+/// something is too much.
+#[test]
+fn constraint_jacobian_in_the_wrong_columns_is_named() {
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "constraint_by_position" {
+                jacobian.as_mut_slice().rotate_left(1);
+            }
+        }),
+    );
+    let mut found = lines(&report);
+    found.sort();
+    let columns = ["q `x1`", "q `x2`", "q `x3`", "q `x4`"];
+    assert_eq!(found, columns.map(|column| ("C_q", "constraint `volume`", column)), "{report}");
+}
+
 /// Protects the order: the worst comes first, an entry by hand that is not a number before everything else.
 #[test]
 fn the_worst_comes_first_and_nan_is_a_mismatch() {

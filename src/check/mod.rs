@@ -76,8 +76,8 @@ pub struct CheckOptions {
     pub seed: u64,
     /// Largest relative difference that counts as agreement.
     pub tolerance: f64,
-    /// How far positions and velocities are moved from the model's initial state, in their own units; every second, third
-    /// and fourth point moves them by a tenth, a hundredth and a thousandth of it.
+    /// How far positions and velocities are moved from the model's initial state, in their own units: by up to this at the
+    /// first point, by up to a tenth, a hundredth and a thousandth of it at the next three, and so on in turn.
     pub offset: f64,
     /// Times are drawn between these two, s.
     pub times: [f64; 2],
