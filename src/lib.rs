@@ -83,6 +83,7 @@
 //! Matrices are dense: mechanisms of some hundred coordinates, not thousands. The time step is given, not adapted. The
 //! gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
+pub mod check;
 pub mod cli;
 pub mod cost;
 pub mod data;

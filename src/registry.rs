@@ -1,5 +1,6 @@
 //! The models that a command line knows, each with a built-in problem.
 
+use crate::check::HandDerived;
 use crate::cost::Quadrature;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -53,6 +54,8 @@ pub struct Entry {
     pub system: Arc<dyn System>,
     /// What it is tried with.
     pub scenario: Scenario,
+    /// Its derivatives by hand, if somebody wrote them: for [`crate::check::check_jacobians`].
+    pub hand_derived: Option<Arc<dyn HandDerived>>,
 }
 
 impl Entry {
@@ -119,7 +122,17 @@ impl Registry {
         if self.entries.iter().any(|entry| entry.name() == name) {
             return Err(Error::invalid(format!("model `{name}`"), "it is registered twice", "give it its own name"));
         }
-        self.entries.push(Entry { summary: summary.to_string(), system, scenario });
+        self.entries.push(Entry { summary: summary.to_string(), system, scenario, hand_derived: None });
+        Ok(self)
+    }
+
+    /// Adds a set of hand-derived Jacobians to a model that is registered already.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn with_hand_derived(mut self, name: &str, set: impl HandDerived + 'static) -> Result<Self> {
+        let place = self.place(name)?;
+        self.entries[place].hand_derived = Some(Arc::new(set));
         Ok(self)
     }
 
@@ -133,8 +146,12 @@ impl Registry {
     /// # Errors
     /// [`Error::UnknownName`] with the nearest known name.
     pub fn get(&self, name: &str) -> Result<&Entry> {
+        Ok(&self.entries[self.place(name)?])
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
         let plain = name.replace('-', "_");
-        let found = self.entries.iter().find(|entry| entry.name() == plain);
+        let found = self.entries.iter().position(|entry| entry.name() == plain);
         found.ok_or_else(|| Error::unknown("model", name, "", self.entries.iter().map(Entry::name)))
     }
 }

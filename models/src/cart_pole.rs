@@ -2,7 +2,7 @@
 
 use costate::{Matrix, Model, Number, Parameter, Signature, State};
 
-const GRAVITY: f64 = 9.81;
+pub(crate) const GRAVITY: f64 = 9.81;
 
 /// Cart position x and pole angle from hanging; a force pushes the cart.
 #[derive(Debug, Clone, Copy)]

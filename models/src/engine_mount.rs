@@ -6,16 +6,16 @@
 use costate::{Matrix, Model, Number, Parameter, Signature, State};
 
 /// Constants that are not identified, SI units.
-const LOAD: f64 = 20.0;
-const TRACK: f64 = 0.0019;
-const DECOUPLER: f64 = 0.002;
-const CHAMBER_STIFFNESS: f64 = 375e3;
-const TRACK_DAMPING: f64 = 0.08;
-const DECOUPLER_STIFFNESS: f64 = 9e3;
-const DECOUPLER_DAMPING: f64 = 10.0;
-const TRACK_ARM: f64 = 0.095;
-const DECOUPLER_ARM: f64 = 0.0036;
-const GRAVITY: f64 = 9.81;
+pub(crate) const LOAD: f64 = 20.0;
+pub(crate) const TRACK: f64 = 0.0019;
+pub(crate) const DECOUPLER: f64 = 0.002;
+pub(crate) const CHAMBER_STIFFNESS: f64 = 375e3;
+pub(crate) const TRACK_DAMPING: f64 = 0.08;
+pub(crate) const DECOUPLER_STIFFNESS: f64 = 9e3;
+pub(crate) const DECOUPLER_DAMPING: f64 = 10.0;
+pub(crate) const TRACK_ARM: f64 = 0.095;
+pub(crate) const DECOUPLER_ARM: f64 = 0.0036;
+pub(crate) const GRAVITY: f64 = 9.81;
 
 /// The parameters' start in the paper: c_E1, c_E2, d_E, d_H2.
 pub const START: [f64; 4] = [73.8e3, 4e9, 0.5, 1.2];

@@ -2,6 +2,7 @@
 
 pub mod cart_pole;
 pub mod engine_mount;
+pub mod hand_derived;
 pub mod oscillator;
 pub mod pendulum;
 pub mod silverbox;
@@ -87,5 +88,8 @@ pub fn registry() -> Result<Registry> {
                 outputs: vec!["a_x".into(), "theta".into()],
                 ..Scenario::default()
             },
-        )
+        )?
+        .with_hand_derived("engine_mount", hand_derived::EngineMountByHand)?
+        .with_hand_derived("pendulum", hand_derived::PendulumByHand)?
+        .with_hand_derived("cart_pole", hand_derived::CartPoleByHand)
 }

@@ -8,9 +8,12 @@ mod constraint;
 mod cost;
 mod dense_lu;
 mod kernel;
+mod step;
 mod structure;
 
 pub use cost::{CostFunction, Differentiated};
+pub(crate) use dense_lu::DenseLu;
+pub(crate) use step::step_jacobians;
 
 use crate::error::Result;
 use crate::model::{Matrix, Model, State};
@@ -18,7 +21,6 @@ use crate::number::Jet;
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
 use constraint::{ConstraintKernel, Direction, constraint_kernel, time_derivative};
-use dense_lu::DenseLu;
 use kernel::{ForceKernel, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 use structure::{Structure, probe};
 

@@ -1,0 +1,524 @@
+//! The checker finds errors in hand-derived Jacobians by name, and lets right ones pass.
+
+use costate::check::{
+    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, StepJacobians, StepPoint, Supplied,
+    check_jacobians, check_products, check_step, paper_step_jacobians,
+};
+use costate::registry::Entry;
+use costate::sensitivity::Method;
+use costate::system::{Blocks, Point};
+use costate::{Matrix, Model, Number, Parameter, Plain, Result, Signature, System};
+use costate_models::hand_derived::{CartPoleByHand, EngineMountByHand, PendulumByHand};
+use costate_models::{CartPole, EngineMount, Pendulum, registry};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+type Change = fn(&'static str, &Point<'_>, &[f64], &mut Matrix<f64>);
+
+/// A set with its matrices changed after they were filled, and the inner set's silence kept.
+struct Planted<H>(H, Change);
+
+macro_rules! planted {
+    ($($block:ident),*) => {
+        impl<H: HandDerived> HandDerived for Planted<H> {
+            $(fn $block(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+                let supplied = self.0.$block(x, u, jacobian);
+                if supplied == Supplied::Yes {
+                    (self.1)(stringify!($block), x, u, jacobian);
+                }
+                supplied
+            })*
+        }
+    };
+}
+
+planted!(
+    mass,
+    inertia_by_position,
+    constraint_force_by_position,
+    force_by_position,
+    force_by_velocity,
+    constraint_by_position,
+    force_by_parameter,
+    inertia_by_parameter,
+    constraint_force_by_parameter,
+    constraint_by_parameter
+);
+
+fn check<M: Model>(model: M, hand: &dyn HandDerived) -> JacobianReport {
+    let system = Plain::new(model).expect("the model is sound");
+    check_jacobians(&system, hand, &CheckOptions::default()).expect("the check runs")
+}
+
+/// (symbol, row, column) of each line.
+fn lines(report: &JacobianReport) -> Vec<(&str, &str, &str)> {
+    report.mismatches.iter().map(|m| (m.block.symbol, m.row.as_str(), m.column.as_str())).collect()
+}
+
+/// Protects the examples, and with them the checker from crying wolf: complete right sets pass with every block compared,
+/// at many points and with several seeds.
+#[test]
+fn complete_sets_pass() {
+    for seed in 0..5 {
+        let options = CheckOptions { seed, points: 100, ..CheckOptions::default() };
+        for (system, hand, agreeing) in [
+            (&Plain::new(EngineMount).unwrap() as &dyn System, &EngineMountByHand as &dyn HandDerived, 10),
+            (&Plain::new(Pendulum).unwrap(), &PendulumByHand, 10),
+            (&Plain::new(CartPole).unwrap(), &CartPoleByHand, 6),
+        ] {
+            let report = check_jacobians(system, hand, &options).unwrap();
+            assert!(report.passed(), "{report}");
+            assert_eq!(report.agreeing.len(), agreeing, "{report}");
+            assert!(report.not_supplied.is_empty(), "{report}");
+        }
+    }
+}
+
+/// Protects the command line: the registry hands out the sets, and refuses a set for a model that it does not know.
+#[test]
+fn the_registry_has_the_sets() {
+    let registry = registry().unwrap();
+    for entry in registry.entries() {
+        let has_set = ["engine_mount", "pendulum", "cart_pole"].contains(&entry.name());
+        assert_eq!(entry.hand_derived.is_some(), has_set, "{}", entry.name());
+        if let Some(hand) = &entry.hand_derived {
+            assert!(check_jacobians(&*entry.system, &**hand, &CheckOptions::default()).unwrap().passed());
+        }
+    }
+    let error = registry.with_hand_derived("pendulun", PendulumByHand).err().expect("no such model").to_string();
+    assert!(error.contains("did you mean `pendulum`"), "{error}");
+}
+
+/// Protects what a user sees: a wrong sign is one line with the block, the names, both values and the size of the error.
+#[test]
+fn a_wrong_sign_is_named() {
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "force_by_position" {
+                jacobian[(0, 1)] *= -1.0;
+            }
+        }),
+    );
+    assert!(!report.passed());
+    assert_eq!(lines(&report), [("J_Q", "motion of `x1`", "q `x2`")]);
+    let line = &report.mismatches[0];
+    assert_eq!((line.checked, line.exact, line.relative_error, line.points), (-375e3, 375e3, 2.0, 20));
+    assert_eq!(report.agreeing.len(), 9);
+    let text = report.to_string();
+    for part in ["engine_mount", "J_Q force by position", "motion of `x1`", "q `x2`", "2.0e0", "20 of 20", "t = "] {
+        assert!(text.contains(part), "`{part}` is missing in\n{text}");
+    }
+    // heading and line are aligned
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("point")).skip(1).collect();
+    assert_eq!(rows[0].find("worst at"), rows[1].find("point "), "{text}");
+}
+
+/// Protects badly scaled blocks: a wrong 0.08 N s/m hides neither behind 375e3 N/m nor behind the cubic term beside it.
+#[test]
+fn a_wrong_small_entry_is_found_beside_large_ones() {
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "force_by_velocity" {
+                jacobian[(3, 3)] += 0.08;
+            }
+        }),
+    );
+    assert_eq!(lines(&report), [("J_V", "motion of `x4`", "v `x4`")]);
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "mass" {
+                jacobian[(3, 3)] *= 1.0 + 1e-6;
+            }
+        }),
+    );
+    assert_eq!(lines(&report), [("M", "motion of `x4`", "a `x4`")]);
+}
+
+/// Protects from false alarms: where the exact entry is zero, round-off in the hand-derived one is none; an entry that
+/// matters is a mismatch however small the block is elsewhere.
+#[test]
+fn round_off_beside_an_exact_zero_is_no_mismatch() {
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |_, _, _, jacobian| {
+            jacobian.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 1e-30);
+        }),
+    );
+    assert!(report.passed(), "{report}");
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "force_by_velocity" {
+                jacobian[(2, 3)] = 1e-6;
+            }
+        }),
+    );
+    assert_eq!(lines(&report), [("J_V", "motion of `x3`", "v `x4`")]);
+}
+
+/// Protects the usual slips on a state-dependent mass: a factor 2, a transposed block, a forgotten parameter.
+#[test]
+fn factor_transposition_and_forgotten_parameter_are_named() {
+    let report = check(
+        CartPole,
+        &Planted(CartPoleByHand, |block, _, _, jacobian| {
+            if block == "force_by_velocity" {
+                jacobian[(0, 1)] *= 0.5;
+            }
+        }),
+    );
+    assert_eq!(lines(&report), [("J_V", "motion of `x`", "v `theta`")]);
+    assert!((report.mismatches[0].relative_error - 0.5).abs() < 1e-12);
+
+    let report = check(
+        CartPole,
+        &Planted(CartPoleByHand, |block, _, _, jacobian| {
+            if block == "inertia_by_position" {
+                (jacobian[(0, 1)], jacobian[(1, 0)]) = (jacobian[(1, 0)], jacobian[(0, 1)]);
+            }
+        }),
+    );
+    let mut found = lines(&report);
+    found.sort();
+    assert_eq!(found, [("J_M", "motion of `theta`", "q `x`"), ("J_M", "motion of `x`", "q `theta`")]);
+
+    let report = check(
+        CartPole,
+        &Planted(CartPoleByHand, |block, _, _, jacobian| {
+            if block == "inertia_by_parameter" {
+                (0..2).for_each(|i| jacobian[(i, 2)] = 0.0);
+            }
+        }),
+    );
+    let mut found = lines(&report);
+    found.sort();
+    assert_eq!(found, [("d(M a)/du", "motion of `theta`", "u `l`"), ("d(M a)/du", "motion of `x`", "u `l`")]);
+
+    let report = check(
+        Pendulum,
+        &Planted(PendulumByHand, |block, _, _, jacobian| {
+            if block == "constraint_by_parameter" {
+                jacobian.fill(0.0);
+            }
+        }),
+    );
+    assert_eq!(lines(&report), [("dC/du", "constraint `rod`", "u `L`")]);
+}
+
+/// Protects the constraint Jacobian: entries in the wrong columns are named, both where something is missing and where
+/// something is too much.
+#[test]
+fn constraint_jacobian_in_the_wrong_columns_is_named() {
+    let report = check(
+        EngineMount,
+        &Planted(EngineMountByHand, |block, _, _, jacobian| {
+            if block == "constraint_by_position" {
+                jacobian.as_mut_slice().rotate_left(1);
+            }
+        }),
+    );
+    let mut found = lines(&report);
+    found.sort();
+    let columns = ["q `x1`", "q `x2`", "q `x3`", "q `x4`"];
+    assert_eq!(found, columns.map(|column| ("C_q", "constraint `volume`", column)), "{report}");
+}
+
+/// Protects the order: the worst comes first, an entry by hand that is not a number before everything else.
+#[test]
+fn the_worst_comes_first_and_nan_is_a_mismatch() {
+    let report = check(
+        Pendulum,
+        &Planted(PendulumByHand, |block, x, _, jacobian| match block {
+            "force_by_velocity" => jacobian[(0, 0)] *= 1.0 + 1e-6,
+            "constraint_by_position" => jacobian[(0, 1)] *= -1.0,
+            // only where the acceleration is positive
+            "force_by_parameter" if x.a[0] > 0.0 => jacobian[(1, 3)] = f64::NAN,
+            _ => {}
+        }),
+    );
+    let symbols: Vec<&str> = report.mismatches.iter().map(|m| m.block.symbol).collect();
+    assert_eq!(symbols, ["dQ/du", "C_q", "J_V"], "{report}");
+    let first = &report.mismatches[0];
+    assert!(first.checked.is_nan() && first.relative_error.is_infinite());
+    assert!(first.points > 0 && first.points < 20);
+    assert!(first.point >= 1 && first.point <= 20 && (0.0..=1.0).contains(&first.time));
+    assert!((report.mismatches[2].relative_error - 1e-6).abs() < 1e-9);
+}
+
+/// Protects partial sets: what was not supplied is listed, and is no error.
+#[test]
+fn missing_blocks_are_listed() {
+    struct Partial;
+    impl HandDerived for Partial {
+        fn constraint_by_position(&self, x: &Point<'_>, _: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+            jacobian.as_mut_slice().copy_from_slice(x.q);
+            Supplied::Yes
+        }
+    }
+    let report = check(Pendulum, &Partial);
+    assert!(report.passed());
+    assert_eq!(report.agreeing.iter().map(|b| b.symbol).collect::<Vec<_>>(), ["C_q"]);
+    assert_eq!(report.not_supplied.len(), 9);
+    assert!(report.to_string().contains("not supplied: M (mass matrix), J_M"), "{report}");
+}
+
+/// Protects reproducibility: the same seed gives the same report, another seed other points.
+#[test]
+fn the_seed_fixes_the_points() {
+    let wrong = Planted(PendulumByHand, |block, _, _, jacobian: &mut Matrix<f64>| {
+        if block == "constraint_force_by_position" {
+            jacobian[(0, 0)] *= 2.0;
+        }
+    });
+    let system = Plain::new(Pendulum).unwrap();
+    let run = |seed| check_jacobians(&system, &wrong, &CheckOptions { seed, ..CheckOptions::default() }).unwrap();
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7).mismatches[0].exact, run(8).mismatches[0].exact);
+}
+
+/// Protects from panics and endless loops on options and models that cannot be checked.
+#[test]
+fn senseless_options_are_refused_in_words() {
+    let system = Plain::new(Pendulum).unwrap();
+    let refuse =
+        |options: CheckOptions| check_jacobians(&system, &PendulumByHand, &options).expect_err("senseless").to_string();
+    assert!(refuse(CheckOptions { points: 0, ..CheckOptions::default() }).contains("number of points"));
+    assert!(refuse(CheckOptions { tolerance: f64::NAN, ..CheckOptions::default() }).contains("tolerance"));
+    assert!(refuse(CheckOptions { offset: 0.0, ..CheckOptions::default() }).contains("offset"));
+    assert!(refuse(CheckOptions { times: [1.0, 0.0], ..CheckOptions::default() }).contains("times"));
+
+    /// Not a number anywhere.
+    struct Undefined;
+    impl Model for Undefined {
+        fn signature(&self) -> Signature {
+            Signature::new("undefined").coordinates([("x", "m")]).parameters([Parameter::new("m", "kg", 1.0)])
+        }
+        fn mass<D: Number>(&self, _q: &[D], u: &[D], m: &mut Matrix<D>) {
+            m[(0, 0)] = u[0];
+        }
+        fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], _u: &[D], force: &mut [D]) {
+            force[0] = (-(q[0] * q[0]) - 1.0).sqrt();
+        }
+    }
+    let error = check_products(&Plain::new(Undefined).unwrap(), &CheckOptions::default()).expect_err("undefined");
+    assert!(error.to_string().contains("model `undefined`"), "{error}");
+
+    let mut wrong_size =
+        |_: &StepPoint<'_>| StepJacobians { own: Matrix::filled(3, 3, 0.0), next: Matrix::filled(7, 7, 0.0) };
+    let error = check_step(&system, -0.1, 1e-2, &mut wrong_size, &CheckOptions::default()).expect_err("wrong size");
+    assert!(error.to_string().contains("3 rows and 3 columns"), "{error}");
+    assert!(check_step(&system, 0.5, 1e-2, &mut wrong_size, &CheckOptions::default()).is_err());
+    assert!(check_step(&system, -0.1, 0.0, &mut wrong_size, &CheckOptions::default()).is_err());
+}
+
+/// Step Jacobians by the paper's formulas, from the blocks of the model.
+fn check_paper<M: Model>(model: M, alpha: f64, h: f64, eq19: Eq19) -> JacobianReport {
+    let plain = Plain::new(model).expect("the model is sound");
+    let mut evaluator = plain.evaluator();
+    let [mut now, mut next] = [(); 2].map(|()| Blocks::zeros(plain.signature()));
+    let mut by_hand = |x: &StepPoint<'_>| {
+        evaluator.set_parameters(x.u);
+        evaluator.blocks(&x.now, &mut now);
+        evaluator.blocks(&x.next, &mut next);
+        paper_step_jacobians(&now, &next, x.alpha, x.h, eq19)
+    };
+    check_step(&plain, alpha, h, &mut by_hand, &CheckOptions::default()).expect("the check runs")
+}
+
+/// Protects the erratum: Lauss 2018, eq. (19) with C_q at t_i is right where C_q is constant and wrong where it moves; there
+/// the report names rows of f4 in df_{i+1}/dx_i and nothing else. With C_q at t_{i+1} eqs. (16)-(19) are exact, also for a
+/// mass matrix that depends on the position.
+#[test]
+fn equation_19_needs_the_constraint_jacobian_of_the_next_time() {
+    for (alpha, h) in [(-0.1, 1e-3), (-0.3, 1e-2), (0.0, 5e-2)] {
+        for report in [
+            check_paper(EngineMount, alpha, h, Eq19::AsPrinted),
+            check_paper(EngineMount, alpha, h, Eq19::Corrected),
+            check_paper(Pendulum, alpha, h, Eq19::Corrected),
+            check_paper(CartPole, alpha, h, Eq19::Corrected),
+        ] {
+            assert!(report.passed(), "alpha = {alpha}, h = {h}: {report}");
+        }
+        let report = check_paper(Pendulum, alpha, h, Eq19::AsPrinted);
+        let mut found = lines(&report);
+        found.sort();
+        let columns = ["a `x`", "a `y`", "q `x`", "q `y`", "v `x`", "v `y`"];
+        assert_eq!(found, columns.map(|column| ("df_{i+1}/dx_i", "f4 (constraint `rod`)", column)), "{report}");
+    }
+}
+
+/// Protects the names of a step's rows and columns, and the finding of a slip in eq. (18).
+#[test]
+fn a_slip_in_a_step_is_named() {
+    let plain = Plain::new(EngineMount).unwrap();
+    let mut evaluator = plain.evaluator();
+    let [mut now, mut next] = [(); 2].map(|()| Blocks::zeros(plain.signature()));
+    let mut by_hand = |x: &StepPoint<'_>| {
+        evaluator.set_parameters(x.u);
+        evaluator.blocks(&x.now, &mut now);
+        evaluator.blocks(&x.next, &mut next);
+        let mut jacobians = paper_step_jacobians(&now, &next, x.alpha, x.h, Eq19::Corrected);
+        jacobians.next[(8 + 3, 4 + 3)] += next.force_by_velocity[(3, 3)]; // J_V(t_{i+1}) forgotten
+        jacobians.own[(8 + 1, 12)] *= -1.0;
+        jacobians
+    };
+    let report = check_step(&plain, -0.1, 1e-3, &mut by_hand, &CheckOptions::default()).unwrap();
+    assert_eq!(
+        lines(&report),
+        [("df_i/dx_i", "f3 (motion of `x2`)", "lambda `volume`"), ("df_{i+1}/dx_i", "f3 (motion of `x4`)", "v `x4`")],
+        "{report}"
+    );
+}
+
+/// A test problem shortened to `end`, with the entry's own system or with its set in place of dual numbers.
+fn gradient(entry: &Entry, system: Arc<dyn System>, method: Method, end: f64) -> Result<(f64, Vec<f64>, String)> {
+    let entry = Entry { system, ..entry.clone() };
+    let scenario = costate::registry::Scenario { end, ..entry.scenario.clone() };
+    let problem = entry.problem(&scenario)?;
+    let mut workspace = problem.gradient()?;
+    let mut gradient = vec![0.0; problem.start.len()];
+    let cost = workspace.cost_and_gradient(&problem.start, method, &mut gradient)?;
+    Ok((cost, gradient, format!("{:?}", workspace.counters())))
+}
+
+/// Protects the third implementor of the waist: with hand-derived Jacobians, cost, gradient and Newton's counters are those
+/// of dual numbers; a set that lacks blocks is completed.
+#[test]
+fn hand_derived_jacobians_give_the_same_gradient() {
+    struct WithoutMassAndStiffness<H>(H);
+    impl<H: HandDerived> HandDerived for WithoutMassAndStiffness<H> {
+        fn force_by_velocity(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+            self.0.force_by_velocity(x, u, jacobian)
+        }
+        fn constraint_by_position(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+            self.0.constraint_by_position(x, u, jacobian)
+        }
+        fn constraint_by_parameter(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+            self.0.constraint_by_parameter(x, u, jacobian)
+        }
+    }
+    let registry = registry().unwrap();
+    let sets: [(&str, f64, Arc<dyn HandDerived>); 5] = [
+        ("engine_mount", 0.3, Arc::new(EngineMountByHand)),
+        ("pendulum", 1.0, Arc::new(PendulumByHand)),
+        ("cart_pole", 1.0, Arc::new(CartPoleByHand)),
+        ("pendulum", 0.5, Arc::new(WithoutMassAndStiffness(PendulumByHand))),
+        ("engine_mount", 0.1, Arc::new(WithoutMassAndStiffness(EngineMountByHand))),
+    ];
+    for (name, end, hand) in sets {
+        let entry = registry.get(name).unwrap();
+        let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), hand));
+        let products = check_products(&*by_hand, &CheckOptions::default()).unwrap();
+        assert!(products.passed(), "{products}");
+        for method in [Method::Adjoint, Method::Tangent] {
+            let (cost, exact, counters) = gradient(entry, entry.system.clone(), method, end).unwrap();
+            let (cost_by_hand, found, counters_by_hand) = gradient(entry, by_hand.clone(), method, end).unwrap();
+            assert!((cost_by_hand / cost - 1.0).abs() < 1e-12, "{name}: {cost_by_hand} {cost}");
+            // the pendulum's mass hardly matters: its tangents cancel to a part in 400, so they agree less closely
+            let tolerance = if method == Method::Adjoint { 1e-12 } else { 1e-11 };
+            for (k, (found, exact)) in found.iter().zip(&exact).enumerate() {
+                assert!((found - exact).abs() <= tolerance * exact.abs(), "{name} {k}: {found:e} {exact:e}");
+            }
+            assert_eq!(counters_by_hand, counters, "{name}");
+        }
+    }
+}
+
+/// Protects the reason for the checker: a set with a wrong entry runs, its trajectory is right, its gradient is not.
+#[test]
+fn an_unchecked_error_makes_the_gradient_wrong() {
+    let wrong = Planted(PendulumByHand, |block, _, _, jacobian: &mut Matrix<f64>| {
+        if block == "constraint_by_parameter" {
+            jacobian[(0, 1)] *= -1.0;
+        }
+    });
+    assert_eq!(lines(&check(Pendulum, &wrong)), [("dC/du", "constraint `rod`", "u `L`")]);
+    let registry = registry().unwrap();
+    let entry = registry.get("pendulum").unwrap();
+    let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), Arc::new(wrong)));
+    let (cost, exact, _) = gradient(entry, entry.system.clone(), Method::Adjoint, 0.5).unwrap();
+    let (cost_by_hand, found, _) = gradient(entry, by_hand, Method::Adjoint, 0.5).unwrap();
+    assert!((cost_by_hand / cost - 1.0).abs() < 1e-12);
+    assert!((found[1] / exact[1] - 1.0).abs() > 1e-3);
+}
+
+/// Protects the engine: structure, shared directions, cached constant parts and both ways to the factors of K agree with
+/// derivatives taken one direction at a time, on every model and with several seeds.
+#[test]
+fn structured_products_agree_with_dense_blocks() {
+    for entry in registry().unwrap().entries() {
+        for seed in 0..5 {
+            let options = CheckOptions { seed, points: 40, tolerance: 1e-11, ..CheckOptions::default() };
+            let report = check_products(&*entry.system, &options).unwrap();
+            assert!(report.passed(), "{report}");
+            assert!(report.not_supplied.is_empty(), "{report}");
+        }
+    }
+}
+
+/// Protects the engine where models are awkward: constraints that move with time and with a parameter that is nominally
+/// zero, a mass that depends on position through a parameter only, a force with a branch.
+#[test]
+fn structured_products_agree_on_an_awkward_model() {
+    struct Awkward;
+    impl Model for Awkward {
+        fn signature(&self) -> Signature {
+            Signature::new("awkward")
+                .coordinates([("x", "m"), ("y", "m"), ("z", "m")])
+                .constraints([("driven", "m"), ("curved", "m^2")])
+                .inputs([("F", "N")])
+                .parameters([
+                    Parameter::new("bend", "1/m", 0.0),
+                    Parameter::new("m", "kg", 2.0).bounds(0.1, 10.0),
+                    Parameter::new("k", "N/m", 50.0),
+                ])
+        }
+        fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+            (0..3).for_each(|j| m[(j, j)] = u[1]);
+            m[(0, 2)] = u[0] * q[1] * 0.1;
+            m[(2, 0)] = m[(0, 2)];
+        }
+        fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+            force[0] = w[0] * q[0] - u[2] * q[0];
+            force[1] = if v[1].re() > 0.0 { -v[1] * v[1] * u[2] } else { v[1] * q[2] };
+            force[2] = t.sin() * q[1] - v[2];
+        }
+        fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+            c[0] = q[2] - u[0] * q[0] * q[0] - t.sin();
+            c[1] = q[0] * (t * 2.0).cos() + q[1] * u[0] * u[1] + q[1];
+        }
+    }
+    for seed in 0..5 {
+        let options = CheckOptions { seed, points: 40, tolerance: 1e-11, ..CheckOptions::default() };
+        let report = check_products(&Plain::new(Awkward).unwrap(), &options).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+}
+
+/// Protects the self-check from agreeing with everything: a system whose products and factors contradict its blocks is
+/// found, in each product and solve that is concerned.
+#[test]
+fn contradicting_products_are_found() {
+    /// Damping that is right only in every fourth call, which is the one by `blocks`.
+    struct Moody(AtomicUsize);
+    impl HandDerived for Moody {
+        fn force_by_velocity(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
+            let supplied = EngineMountByHand.force_by_velocity(x, u, jacobian);
+            if !self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(4) {
+                jacobian[(3, 3)] *= 1.5;
+            }
+            supplied
+        }
+    }
+    let inner = Arc::new(Plain::new(EngineMount).unwrap());
+    let system = HandDerivedSystem::new(inner, Arc::new(Moody(AtomicUsize::new(0))));
+    let report = check_products(&system, &CheckOptions::default()).unwrap();
+    let found: Vec<_> = report.mismatches.iter().map(|m| m.block).collect();
+    for wrong in ["∂(D, C)/∂v", "(∂(D, C)/∂v)ᵀ", "K z = b", "Kᵀ z = b"] {
+        assert!(found.iter().any(|block| block.symbol == wrong), "{wrong} is not in\n{report}");
+    }
+    assert!(report.mismatches.iter().all(|m| m.row == "motion of `x4`"), "{report}");
+}

@@ -1,0 +1,257 @@
+//! A system with hand-derived Jacobians in place of dual numbers.
+
+use super::hand::{Block, HandDerived, Supplied};
+use crate::linearise::DenseLu;
+use crate::signature::Signature;
+use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
+use std::sync::Arc;
+
+/// Values from one system, derivatives by hand where they are supplied and from that system where not.
+///
+/// Residuals, outputs, the initial state and the constraints' time derivatives stay with the inner system. Matrices are
+/// dense. Nothing is allocated in the time loop if every block is supplied; a missing one calls the inner system's
+/// [`Evaluator::blocks`]. Check the set with [`super::check_jacobians`] before: a wrong Jacobian leaves the trajectory right
+/// (Newton only converges more slowly) and makes the gradient wrong.
+pub struct HandDerivedSystem {
+    inner: Arc<dyn System>,
+    hand: Arc<dyn HandDerived>,
+}
+
+impl HandDerivedSystem {
+    /// `inner` with the derivatives of `hand`.
+    pub fn new(inner: Arc<dyn System>, hand: Arc<dyn HandDerived>) -> Self {
+        HandDerivedSystem { inner, hand }
+    }
+}
+
+impl System for HandDerivedSystem {
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        let signature = self.inner.signature();
+        let size = signature.coordinates.len() + signature.constraints.len();
+        Box::new(HandDerivedEvaluator {
+            hand: &*self.hand,
+            exists: Block::ALL.map(|block| block.exists(signature)),
+            inner: self.inner.evaluator(),
+            u: vec![0.0; signature.parameters.len()],
+            blocks: Blocks::zeros(signature),
+            exact: Blocks::zeros(signature),
+            lu: DenseLu::new(size),
+        })
+    }
+}
+
+struct HandDerivedEvaluator<'s> {
+    inner: Box<dyn Evaluator + 's>,
+    hand: &'s dyn HandDerived,
+    /// Which of [`Block::ALL`] have rows and columns in this system.
+    exists: [bool; 10],
+    u: Vec<f64>,
+    /// By hand, completed.
+    blocks: Blocks,
+    /// The inner system's, where some are missing.
+    exact: Blocks,
+    lu: DenseLu,
+}
+
+/// Fills the first `count` blocks by hand and completes them.
+fn fill(
+    inner: &mut dyn Evaluator,
+    hand: &dyn HandDerived,
+    (x, u): (&Point<'_>, &[f64]),
+    (exists, count): (&[bool; 10], usize),
+    blocks: &mut Blocks,
+    exact: &mut Blocks,
+) {
+    let mut exact_is_known = false;
+    for (block, _) in Block::ALL.into_iter().zip(exists).take(count).filter(|(_, exists)| **exists) {
+        if block.fill(hand, x, u, blocks) == Supplied::Yes {
+            continue;
+        }
+        if !exact_is_known {
+            inner.blocks(x, exact);
+            exact_is_known = true;
+        }
+        block.of_mut(blocks).as_mut_slice().copy_from_slice(block.of(exact).as_slice());
+    }
+}
+
+impl HandDerivedEvaluator<'_> {
+    fn update(&mut self, x: &Point<'_>, count: usize) {
+        let Self { inner, hand, exists, u, blocks, exact, .. } = self;
+        fill(&mut **inner, *hand, (x, u), (exists, count), blocks, exact);
+    }
+
+    /// K from the blocks (see [`Weights`]), and its factors.
+    fn factorise_blocks(&mut self, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        let b = &self.blocks;
+        let (n, m) = (b.mass.rows(), b.constraint_by_position.rows());
+        let size = n + m;
+        let k = self.lu.matrix_mut();
+        k.fill(0.0);
+        for i in 0..n {
+            for j in 0..n {
+                k[i * size + j] = weights.acceleration * b.mass[(i, j)] + weights.position * by_position(b, i, j)
+                    - weights.velocity * b.force_by_velocity[(i, j)];
+            }
+            for row in 0..m {
+                k[i * size + n + row] = b.constraint_by_position[(row, i)];
+                k[(n + row) * size + i] = b.constraint_by_position[(row, i)];
+            }
+        }
+        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+}
+
+/// dD/dq
+#[inline]
+fn by_position(b: &Blocks, i: usize, j: usize) -> f64 {
+    b.inertia_by_position[(i, j)] + b.constraint_force_by_position[(i, j)] - b.force_by_position[(i, j)]
+}
+
+/// dD/du
+#[inline]
+fn by_parameter(b: &Blocks, i: usize, k: usize) -> f64 {
+    b.inertia_by_parameter[(i, k)] + b.constraint_force_by_parameter[(i, k)] - b.force_by_parameter[(i, k)]
+}
+
+impl Evaluator for HandDerivedEvaluator<'_> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        self.u.copy_from_slice(u);
+        self.inner.set_parameters(u);
+    }
+
+    fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
+        self.inner.initial(q, v);
+    }
+
+    fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
+        self.inner.initial_pull_back(q, v, u);
+    }
+
+    fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]) {
+        self.inner.initial_push_forward(u, q, v);
+    }
+
+    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.inner.residual(x, dynamics, constraint);
+    }
+
+    fn factorise(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) -> std::result::Result<(), SingularMatrix> {
+        self.inner.residual(x, dynamics, constraint);
+        self.update(x, Block::OF_NEWTON);
+        self.factorise_blocks(weights)
+    }
+
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        self.update(x, Block::ALL.len());
+        self.factorise_blocks(weights)
+    }
+
+    fn solve(&mut self, b: &mut [f64]) {
+        self.lu.solve(b);
+    }
+
+    fn solve_transposed(&mut self, b: &mut [f64]) {
+        self.lu.solve_transposed(b);
+    }
+
+    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        let b = &self.blocks;
+        for (i, d) in dynamics.iter().map(|d| scale * d).enumerate() {
+            for j in 0..dynamics.len() {
+                cotangent.q[j] += by_position(b, i, j) * d;
+                cotangent.v[j] -= b.force_by_velocity[(i, j)] * d;
+                cotangent.a[j] += b.mass[(i, j)] * d;
+            }
+            for k in 0..self.u.len() {
+                cotangent.u[k] += by_parameter(b, i, k) * d;
+            }
+            for row in 0..constraint.len() {
+                cotangent.lambda[row] += b.constraint_by_position[(row, i)] * d;
+            }
+        }
+        for (row, c) in constraint.iter().map(|c| scale * c).enumerate() {
+            for j in 0..dynamics.len() {
+                cotangent.q[j] += b.constraint_by_position[(row, j)] * c;
+            }
+            for k in 0..self.u.len() {
+                cotangent.u[k] += b.constraint_by_parameter[(row, k)] * c;
+            }
+        }
+    }
+
+    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let b = &self.blocks;
+        let n = dynamics.len();
+        for (i, d) in dynamics.iter_mut().enumerate() {
+            for j in 0..n {
+                *d += by_position(b, i, j) * tangent.q[j] - b.force_by_velocity[(i, j)] * tangent.v[j]
+                    + b.mass[(i, j)] * tangent.a[j];
+            }
+            for (k, u) in tangent.u.iter().enumerate() {
+                *d += by_parameter(b, i, k) * u;
+            }
+            for (row, lambda) in tangent.lambda.iter().enumerate() {
+                *d += b.constraint_by_position[(row, i)] * lambda;
+            }
+        }
+        for (row, c) in constraint.iter_mut().enumerate() {
+            for (j, q) in tangent.q.iter().enumerate() {
+                *c += b.constraint_by_position[(row, j)] * q;
+            }
+            for (k, u) in tangent.u.iter().enumerate() {
+                *c += b.constraint_by_parameter[(row, k)] * u;
+            }
+        }
+    }
+
+    fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
+        self.inner.constraint(level, x, value);
+    }
+
+    fn constraint_pull_back(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        cotangent: &mut StateVector,
+    ) {
+        self.inner.constraint_pull_back(level, x, scale, c, cotangent);
+    }
+
+    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
+        self.inner.constraint_push_forward(level, x, tangent, c);
+    }
+
+    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+        self.inner.output(x, y);
+    }
+
+    fn linearise_output(&mut self, x: &OutputPoint<'_>) {
+        self.inner.linearise_output(x);
+    }
+
+    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+        self.inner.output_pull_back(y, cotangent);
+    }
+
+    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+        self.inner.output_push_forward(tangent, y);
+    }
+
+    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
+        let Self { inner, hand, exists, u, exact, .. } = self;
+        fill(&mut **inner, *hand, (x, u), (exists, Block::ALL.len()), blocks, exact);
+    }
+}
