@@ -177,8 +177,8 @@ impl Folder {
     }
 
     fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
-        figure.write_svg(&self.path.join(format!("{name}.svg")))?;
-        if self.png { figure.write_png(&self.path.join(format!("{name}.png"))) } else { Ok(()) }
+        figure.write_svg(self.path.join(format!("{name}.svg")))?;
+        if self.png { figure.write_png(self.path.join(format!("{name}.png"))) } else { Ok(()) }
     }
 
     fn input_figure(&self, simulation: &Simulation) -> Result<()> {

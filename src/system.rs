@@ -253,7 +253,7 @@ pub trait Evaluator {
     /// With the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]);
 
-    /// The dense blocks at `x`; allocates nothing if `blocks` has its sizes.
+    /// The dense blocks at `x`; may allocate.
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks);
 }
 

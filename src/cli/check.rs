@@ -2,6 +2,7 @@
 
 use super::settings::{self, IntegratorArguments};
 use super::{Verdict, print};
+use crate::check::{CheckOptions, check_jacobians, check_products};
 use crate::error::Result;
 use crate::registry::Registry;
 use crate::report::table;
@@ -22,8 +23,20 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let mut specification = settings::specification(&arguments.model)?;
     arguments.integrator.apply(&mut specification)?;
     let problem = specification.build(registry)?;
-    let gradient_is_right = check_gradient(&problem)?;
-    Ok(if gradient_is_right { Verdict::Good } else { Verdict::Bad })
+    let entry = settings::entry(registry, &specification)?;
+    let options = CheckOptions::default();
+    let mut right = true;
+    if let Some(hand) = &entry.hand_derived {
+        let report = check_jacobians(&*entry.system, &**hand, &options)?;
+        print(&format!("hand-derived Jacobians against dual numbers\n{report}\n"));
+        right &= report.passed();
+    }
+    let report = check_products(&*entry.system, &options)?;
+    print(&format!("products that the engine uses against dense Jacobians, one direction at a time\n{report}\n"));
+    right &= report.passed();
+    right &= check_gradient(&problem)?;
+    print(if right { "\nall agree" } else { "\nNOT all agree" });
+    Ok(if right { Verdict::Good } else { Verdict::Bad })
 }
 
 /// Adjoint against tangents and differences at the start.

@@ -142,6 +142,8 @@ fn kept_order_general(matrix: &[f64], factors: &mut [f64], order: &[usize], n: u
     true
 }
 
+// rows and columns by index, as in the formulas
+#[allow(clippy::needless_range_loop)]
 #[inline]
 fn kept_order_fixed<const N: usize>(matrix: &[f64], factors: &mut [f64], order: &[usize]) -> bool {
     // the slices have N * N and N entries by construction of DenseLu
@@ -273,6 +275,7 @@ mod tests {
     /// Protects both solves in every compiled size and the general code: residuals of an unsymmetric matrix that needs
     /// row exchanges (a symmetric one would hide a transposed solve).
     #[test]
+    #[allow(clippy::needless_range_loop)]
     fn solves_and_transposed_solves_have_small_residuals() {
         for n in 1..14 {
             let entry = |i: usize, j: usize| {
