@@ -91,6 +91,7 @@ pub mod error;
 pub mod files;
 pub mod grid;
 pub mod identify;
+pub mod least_squares;
 pub mod linearise;
 pub mod model;
 pub mod number;

@@ -1,7 +1,9 @@
 //! Direct differentiation: tangents of every state, through the same step equation.
 
 use super::{Gradient, add_cost, sample};
+use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
+use crate::least_squares::{Linearised, Reduction};
 use crate::scheme::{Counters, Step};
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, Point, StateVector};
@@ -84,6 +86,54 @@ impl Gradient<'_> {
             return Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step });
         }
         Ok(total)
+    }
+}
+
+impl Gradient<'_> {
+    /// Residuals and their Jacobian at `u`, reduced: for costs that are least squares. Residuals are
+    /// √η_i (y_k(t_i) - ȳ_k,i) / σ_k.
+    ///
+    /// # Errors
+    /// If the cost is no least-squares cost, or the simulation fails.
+    pub fn linearise(&mut self, u: &[f64], cost: &LeastSquares) -> Result<Linearised> {
+        if self.tangents.is_empty() {
+            self.tangents = directions(&self.workspace);
+        }
+        let p = u.len();
+        let (y, last) = (&mut self.y, self.workspace.simulation.grid().count());
+        let mut reduction = Reduction::new(p);
+        let mut row = vec![0.0; p];
+        let mut slopes = vec![0.0; p * y.len()];
+        let mut y_tangent = vec![0.0; y.len()];
+        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
+            if i % cost.substeps() != 0 {
+                return;
+            }
+            let sample = i / cost.substeps();
+            let root = cost.weights()[sample].sqrt();
+            if root == 0.0 {
+                return;
+            }
+            evaluator.output(x, y);
+            evaluator.linearise_output(x);
+            for (k, tangent) in tangents.iter().enumerate() {
+                y_tangent.fill(0.0);
+                evaluator.output_push_forward(tangent, &mut y_tangent);
+                y_tangent.iter().enumerate().for_each(|(j, slope)| slopes[j * p + k] = *slope);
+            }
+            for reference in cost.references() {
+                let scale = root / reference.deviation;
+                let slopes = &slopes[reference.output * p..(reference.output + 1) * p];
+                row.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = scale * slope);
+                reduction.add(&row, scale * (y[reference.output] - reference.values[sample]));
+            }
+        })?;
+        let linearised = reduction.finish();
+        if linearised.cost().is_finite() {
+            return Ok(linearised);
+        }
+        let time = self.workspace.simulation.grid().times()[last];
+        Err(Error::NotFinite { quantity: "the cost".into(), value: linearised.cost(), time, step: last })
     }
 }
 

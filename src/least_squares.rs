@@ -1,0 +1,167 @@
+//! Residuals and their Jacobian after an orthogonal reduction: all that least-squares methods and statistics need of them.
+//!
+//! With residuals r(u) and S = dr/du, the triangular factor of [S r] holds the cost, the gradient and the Gauss-Newton model
+//! in (p+1)² numbers, without the loss of digits of SᵀS. Rows are taken in as they come, so that a million of them need no
+//! memory.
+
+use nalgebra::{DMatrix, DVector};
+
+/// J(u + d) ≈ ½ |r + S d|².
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linearised {
+    /// Number of residuals.
+    pub rows: usize,
+    /// R_S, p x p upper triangular: SᵀS = R_Sᵀ R_S.
+    factor: DMatrix<f64>,
+    /// Qᵀ r, p entries.
+    projected: DVector<f64>,
+    /// What no step can remove: the norm of r outside the range of S.
+    remainder: f64,
+}
+
+impl Linearised {
+    /// Number of parameters.
+    pub fn dimension(&self) -> usize {
+        self.projected.len()
+    }
+
+    /// ½ rᵀ r.
+    pub fn cost(&self) -> f64 {
+        0.5 * (self.projected.norm_squared() + self.remainder * self.remainder)
+    }
+
+    /// Sᵀ r.
+    pub fn gradient(&self) -> Vec<f64> {
+        (self.factor.transpose() * &self.projected).as_slice().to_vec()
+    }
+
+    /// R_S, upper triangular.
+    pub fn factor(&self) -> &DMatrix<f64> {
+        &self.factor
+    }
+
+    /// Qᵀ r.
+    pub fn projected(&self) -> &DVector<f64> {
+        &self.projected
+    }
+
+    /// The norm of r outside the range of S.
+    pub fn remainder(&self) -> f64 {
+        self.remainder
+    }
+
+    /// The same in variables x with du_k = scale_k dx_k, for some of the parameters.
+    pub fn scaled(&self, chosen: &[usize], scales: &[f64]) -> Linearised {
+        let p = self.dimension();
+        let mut reduction = Reduction::new(chosen.len());
+        for i in 0..p {
+            let row: Vec<f64> = chosen.iter().zip(scales).map(|(&k, scale)| self.factor[(i, k)] * scale).collect();
+            reduction.add(&row, self.projected[i]);
+        }
+        reduction.add(&vec![0.0; chosen.len()], self.remainder);
+        Linearised { rows: self.rows, ..reduction.finish() }
+    }
+}
+
+/// Takes in rows of [S r].
+#[derive(Debug, Clone)]
+pub struct Reduction {
+    p: usize,
+    rows: usize,
+    /// Rows waiting, after the p + 1 rows of the factor so far.
+    block: DMatrix<f64>,
+    filled: usize,
+}
+
+const BLOCK: usize = 256;
+
+impl Reduction {
+    /// For residuals of `p` parameters.
+    pub fn new(p: usize) -> Self {
+        Reduction { p, rows: 0, block: DMatrix::zeros(p + 1 + BLOCK, p + 1), filled: p + 1 }
+    }
+
+    /// Takes in one residual and its derivatives.
+    pub fn add(&mut self, derivatives: &[f64], residual: f64) {
+        if self.filled == self.block.nrows() {
+            self.reduce();
+        }
+        for (k, derivative) in derivatives.iter().enumerate() {
+            self.block[(self.filled, k)] = *derivative;
+        }
+        self.block[(self.filled, self.p)] = residual;
+        self.filled += 1;
+        self.rows += 1;
+    }
+
+    /// Householder reflections, column by column, over the rows that are filled.
+    fn reduce(&mut self) {
+        let (p, rows) = (self.p, self.filled);
+        for k in 0..=p {
+            let mut column = self.block.view_mut((k, k), (rows - k, p + 1 - k));
+            let norm = column.column(0).norm();
+            if norm == 0.0 || !norm.is_finite() {
+                continue;
+            }
+            let head = column[(0, 0)];
+            let alpha = if head > 0.0 { -norm } else { norm };
+            let mut v = column.column(0).into_owned();
+            v[0] -= alpha;
+            let size = v.norm_squared();
+            for j in 0..p + 1 - k {
+                let factor = 2.0 * v.dot(&column.column(j)) / size;
+                column.column_mut(j).axpy(-factor, &v, 1.0);
+            }
+        }
+        for k in 0..=p {
+            for i in k + 1..rows {
+                self.block[(i, k)] = 0.0;
+            }
+        }
+        self.filled = p + 1;
+    }
+
+    /// The factor of all rows.
+    pub fn finish(mut self) -> Linearised {
+        self.reduce();
+        let p = self.p;
+        Linearised {
+            rows: self.rows,
+            factor: self.block.view((0, 0), (p, p)).into_owned(),
+            projected: self.block.view((0, p), (p, 1)).column(0).into_owned(),
+            remainder: self.block[(p, p)].abs(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects the reduction: cost, gradient and SᵀS are those of the rows, over several blocks and after scaling.
+    #[test]
+    fn the_factor_keeps_cost_gradient_and_normal_matrix() {
+        let (p, rows) = (3, 1000);
+        let s = |i: usize, k: usize| ((i * (k + 2)) as f64 * 0.37).sin() * 10f64.powi(k as i32);
+        let r = |i: usize| (i as f64 * 0.11).cos();
+        let mut reduction = Reduction::new(p);
+        (0..rows).for_each(|i| reduction.add(&[s(i, 0), s(i, 1), s(i, 2)], r(i)));
+        let linearised = reduction.finish();
+        assert_eq!(linearised.rows, rows);
+        let cost = 0.5 * (0..rows).map(|i| r(i) * r(i)).sum::<f64>();
+        assert!((linearised.cost() / cost - 1.0).abs() < 1e-13);
+        let half = linearised.scaled(&[2, 0], &[0.5, 2.0]);
+        for k in 0..p {
+            let gradient: f64 = (0..rows).map(|i| s(i, k) * r(i)).sum();
+            assert!((linearised.gradient()[k] - gradient).abs() < 1e-11 * 10f64.powi(k as i32), "gradient {k}");
+            for j in 0..p {
+                let entry: f64 = (0..rows).map(|i| s(i, k) * s(i, j)).sum();
+                let normal = linearised.factor().transpose() * linearised.factor();
+                assert!((normal[(k, j)] - entry).abs() < 1e-11 * 10f64.powi((k + j) as i32), "entry {k} {j}");
+            }
+        }
+        assert!((half.gradient()[0] - 0.5 * linearised.gradient()[2]).abs() < 1e-11);
+        assert!((half.gradient()[1] - 2.0 * linearised.gradient()[0]).abs() < 1e-11);
+        assert!((half.cost() / cost - 1.0).abs() < 1e-13);
+    }
+}
