@@ -253,6 +253,35 @@ pub trait Evaluator {
     /// With the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]);
 
+    /// Second derivatives of the equations: adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to the cotangents of q, v, a, λ, u, where X is
+    /// the tangent (q, v, a, λ, u) and d, c are fixed.
+    fn curvature(
+        &mut self,
+        x: &Point<'_>,
+        scale: f64,
+        dynamics: &[f64],
+        constraint: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    );
+
+    /// The same of a time derivative of the constraints: adds `scale` ∇ ∂_X (cᵀ constraint) to the cotangents of q, v, a, u.
+    fn constraint_curvature(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    );
+
+    /// The same of the initial state: adds ∇ ∂_U (q̄ᵀ q0 + v̄ᵀ v0) to `u`, along the direction `tangent` of the parameters.
+    fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]);
+
+    /// The same of the outputs: adds ∇ ∂_X (ȳᵀ y) to the cotangents.
+    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector);
+
     /// The dense blocks at `x`; may allocate.
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks);
 }

@@ -246,6 +246,39 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.output_pull_back(y, cotangent);
     }
 
+    fn curvature(
+        &mut self,
+        x: &Point<'_>,
+        scale: f64,
+        dynamics: &[f64],
+        constraint: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        // second derivatives are not derived by hand
+        self.inner.curvature(x, scale, dynamics, constraint, tangent, cotangent);
+    }
+
+    fn constraint_curvature(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        self.inner.constraint_curvature(level, x, scale, c, tangent, cotangent);
+    }
+
+    fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
+        self.inner.initial_curvature(q, v, tangent, u);
+    }
+
+    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+        self.inner.output_curvature(x, y, tangent, cotangent);
+    }
+
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
         self.inner.output_push_forward(tangent, y);
     }

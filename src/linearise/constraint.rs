@@ -3,7 +3,7 @@
 use super::kernel::{Sizes, of_width};
 use crate::model::Model;
 use crate::number::{Jet, Number};
-use crate::system::{Level, Point};
+use crate::system::Level;
 
 /// Evaluates C along one coordinate and, inside, along a list of variables (coordinates, then `n +` parameters).
 pub(crate) trait ConstraintKernel {
@@ -108,47 +108,27 @@ impl<M: Model, const W: usize> ConstraintKernel for JetConstraints<'_, M, W> {
     }
 }
 
-/// A direction in which a time derivative of the constraints is differentiated once more.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Direction<'a> {
-    pub q: &'a [f64],
-    pub v: &'a [f64],
-    pub a: &'a [f64],
-    pub u: &'a [f64],
-}
-
-type First = Jet<f64, 1>;
-type Second = Jet<First, 1>;
-
 /// The motion's Taylor expansion: outer and inner direction are time; `a` enters where both meet.
 fn along_motion<T: Number>(q: T, v: T, a: T) -> Jet<Jet<T, 1>, 1> {
     Jet { re: Jet { re: q, eps: [v] }, eps: [Jet { re: v, eps: [a] }] }
 }
 
-/// Evaluates a time derivative of C along q + v s + a s²/2 at s = 0, and its derivative along `direction`. Allocates: it
-/// serves the start of a simulation, not its loop.
-pub(crate) fn time_derivative<M: Model>(
+/// Evaluates a time derivative of C along q + v s + a s²/2 at s = 0, on any number. Allocates: it serves the start of a
+/// simulation, not its loop.
+pub(crate) fn time_derivative<M: Model, T: Number>(
     model: &M,
     level: Level,
-    x: &Point<'_>,
-    u: &[f64],
-    direction: &Direction<'_>,
+    t: f64,
+    [q, v, a, u]: [&[T]; 4],
     rows: usize,
-) -> Vec<First> {
-    let first = |re, eps| First { re, eps: [eps] };
-    let t = Second::from(x.t);
-    let time = Jet { re: Jet { re: t.re, eps: [First::from(1.0)] }, eps: [Jet::from(1.0)] };
-    let q: Vec<Jet<Second, 1>> = (0..x.q.len())
-        .map(|j| {
-            along_motion(first(x.q[j], direction.q[j]), first(x.v[j], direction.v[j]), first(x.a[j], direction.a[j]))
-        })
-        .collect();
-    let u: Vec<Jet<Second, 1>> =
-        u.iter().zip(direction.u).map(|(&u, &du)| Jet::constant(Jet::constant(first(u, du)))).collect();
+) -> Vec<T> {
+    let time = Jet { re: Jet { re: T::from(t), eps: [T::from(1.0)] }, eps: [Jet::from(1.0)] };
+    let q: Vec<Jet<Jet<T, 1>, 1>> = (0..q.len()).map(|j| along_motion(q[j], v[j], a[j])).collect();
+    let u: Vec<Jet<Jet<T, 1>, 1>> = u.iter().map(|&u| Jet::constant(Jet::constant(u))).collect();
     let mut c = vec![Jet::from(0.0); rows];
     model.constraint(time, &q, &u, &mut c);
     c.iter()
-        .map(|c: &Jet<Second, 1>| match level {
+        .map(|c: &Jet<Jet<T, 1>, 1>| match level {
             Level::Position => c.re.re,
             Level::Velocity => c.re.eps[0],
             Level::Acceleration => c.eps[0].eps[0],

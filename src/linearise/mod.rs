@@ -6,6 +6,7 @@
 mod blocks;
 mod constraint;
 mod cost;
+mod curvature;
 mod dense_lu;
 mod kernel;
 mod step;
@@ -20,7 +21,8 @@ use crate::model::{Matrix, Model, State};
 use crate::number::Jet;
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
-use constraint::{ConstraintKernel, Direction, constraint_kernel, time_derivative};
+use constraint::{ConstraintKernel, constraint_kernel, time_derivative};
+use curvature::Curvature;
 use kernel::{ForceKernel, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 use structure::{Structure, probe};
 
@@ -96,6 +98,7 @@ struct PlainEvaluator<'s, M> {
     template: Vec<f64>,
     template_weights: Option<Weights>,
     lu: DenseLu,
+    curvature: Curvature<'s, M>,
     dynamics_scratch: Vec<f64>,
     mass_matrix: Matrix<f64>,
 }
@@ -134,9 +137,16 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             template: vec![0.0; size * size],
             template_weights: None,
             lu: DenseLu::new(size),
+            curvature: Curvature::new(model, structure, *sizes),
             dynamics_scratch: vec![0.0; n],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
+    }
+
+    /// q, v, a, u along a tangent.
+    fn directed(&self, x: &Point<'_>, tangent: &StateVector) -> [Vec<Jet<f64, 1>>; 4] {
+        let parts = [(x.q, &tangent.q), (x.v, &tangent.v), (x.a, &tangent.a), (&self.u[..], &tangent.u)];
+        parts.map(|(values, tangents)| values.iter().zip(tangents).map(|(&re, &t)| Jet { re, eps: [t] }).collect())
     }
 
     /// Takes the entries of M at `q`.
@@ -464,10 +474,8 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
-        let (zeros_n, zeros_p) = (vec![0.0; x.q.len()], vec![0.0; self.u.len()]);
-        let direction = Direction { q: &zeros_n, v: &zeros_n, a: &zeros_n, u: &zeros_p };
-        let derivative = time_derivative(&self.system.model, level, x, &self.u, &direction, value.len());
-        value.iter_mut().zip(derivative).for_each(|(value, jet)| *value = jet.re);
+        let derivative = time_derivative(&self.system.model, level, x.t, [x.q, x.v, x.a, &self.u], value.len());
+        value.copy_from_slice(&derivative);
     }
 
     fn constraint_pull_back(
@@ -479,30 +487,77 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         cotangent: &mut StateVector,
     ) {
         let mut tangent = StateVector::zeros(&self.system.signature);
-        let parts = |s: &StateVector| [s.q.len(), s.v.len(), s.a.len(), s.u.len()];
-        for (part, count) in parts(&tangent).into_iter().enumerate() {
+        let counts = [tangent.q.len(), tangent.v.len(), tangent.a.len(), tangent.u.len()];
+        for (part, count) in counts.into_iter().enumerate() {
             for i in 0..count {
-                fn entry(s: &mut StateVector, part: usize, i: usize) -> &mut f64 {
-                    match part {
-                        0 => &mut s.q[i],
-                        1 => &mut s.v[i],
-                        2 => &mut s.a[i],
-                        _ => &mut s.u[i],
-                    }
-                }
-                *entry(&mut tangent, part, i) = 1.0;
+                *motion_entry(&mut tangent, part, i) = 1.0;
                 let mut derivative = vec![0.0; c.len()];
                 self.constraint_push_forward(level, x, &tangent, &mut derivative);
-                *entry(&mut tangent, part, i) = 0.0;
-                *entry(cotangent, part, i) += scale * derivative.iter().zip(c).map(|(d, c)| d * c).sum::<f64>();
+                *motion_entry(&mut tangent, part, i) = 0.0;
+                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d * c).sum();
+                *motion_entry(cotangent, part, i) += scale * slope;
             }
         }
     }
 
     fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        let direction = Direction { q: &tangent.q, v: &tangent.v, a: &tangent.a, u: &tangent.u };
-        let derivative = time_derivative(&self.system.model, level, x, &self.u, &direction, c.len());
+        let [q, v, a, u] = self.directed(x, tangent);
+        let derivative = time_derivative(&self.system.model, level, x.t, [&q, &v, &a, &u], c.len());
         c.iter_mut().zip(derivative).for_each(|(c, jet)| *c += jet.eps[0]);
+    }
+
+    fn curvature(
+        &mut self,
+        x: &Point<'_>,
+        scale: f64,
+        dynamics: &[f64],
+        constraint: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        self.curvature.equations(x, &self.u, scale, dynamics, constraint, tangent, cotangent);
+    }
+
+    fn constraint_curvature(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        let mut directed =
+            self.directed(x, tangent).map(|part| part.into_iter().map(Jet::constant).collect::<Vec<_>>());
+        for part in 0..4 {
+            for i in 0..directed[part].len() {
+                directed[part][i].eps[0].re = 1.0;
+                let [q, v, a, u] = &directed;
+                let derivative: Vec<Jet<Jet<f64, 1>, 1>> =
+                    time_derivative(&self.system.model, level, x.t, [q, v, a, u], c.len());
+                directed[part][i].eps[0].re = 0.0;
+                let slope: f64 = derivative.iter().zip(c).map(|(jet, c)| c * jet.eps[0].eps[0]).sum();
+                *motion_entry(cotangent, part, i) += scale * slope;
+            }
+        }
+    }
+
+    fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
+        type Second = Jet<Jet<f64, 1>, 1>;
+        let parameters = self.u.iter().zip(tangent).map(|(&re, &du)| Jet::constant(Jet { re, eps: [du] }));
+        let mut parameters: Vec<Second> = parameters.collect();
+        for &k in &self.system.structure.initial_parameters {
+            parameters[k].eps[0].re = 1.0;
+            let (mut q_jets, mut v_jets) = (vec![Second::from(0.0); q.len()], vec![Second::from(0.0); v.len()]);
+            self.system.model.initial(&parameters, &mut q_jets, &mut v_jets);
+            parameters[k].eps[0].re = 0.0;
+            let slopes = q_jets.iter().zip(q).chain(v_jets.iter().zip(v));
+            u[k] += slopes.map(|(jet, bar)| bar * jet.eps[0].eps[0]).sum::<f64>();
+        }
+    }
+
+    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+        self.curvature.output(x, &self.u, y, tangent, cotangent);
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
@@ -542,6 +597,16 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
 
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
         blocks::evaluate(&self.system.model, x, &self.u, blocks);
+    }
+}
+
+/// Entry `i` of q, v, a, u by the number of the part.
+fn motion_entry(s: &mut StateVector, part: usize, i: usize) -> &mut f64 {
+    match part {
+        0 => &mut s.q[i],
+        1 => &mut s.v[i],
+        2 => &mut s.a[i],
+        _ => &mut s.u[i],
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Structure {
     pub mass_by_parameter: bool,
     /// Variables (q, v, u) of each row of Q.
     pub force: Vec<Vec<usize>>,
+    /// Variables (q, v, u) in which Q or M a is not linear (with M a, all that M depends on).
+    pub curved_motion: Vec<usize>,
     /// Coordinates whose column of C_q changes with q or t.
     pub curved_coordinates: Vec<usize>,
     /// Coordinates whose column of C_q changes with q, t or u.
@@ -123,6 +125,11 @@ impl Structure {
             rows.iter().map(|row| row.depends.iter().copied().filter(|&i| i < limit).collect()).collect()
         };
         let force = keep(&force_rows, 2 * n + p);
+        let mut curved_motion: Vec<usize> = union(&force_rows, |r| &r.nonlinear);
+        curved_motion.retain(|&i| i < 2 * n + p);
+        curved_motion.extend(inertia.iter().flatten());
+        curved_motion.sort_unstable();
+        curved_motion.dedup();
 
         let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
         let in_space_and_time = trace(&join(&[&q, &[0.37]]), m, |x, out| {
@@ -157,6 +164,7 @@ impl Structure {
         let state_variables = 4 * n + m + p;
         let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables));
         Structure {
+            curved_motion,
             mass_by_position: inertia.iter().flatten().any(|&i| i < n),
             mass_by_parameter: inertia.iter().flatten().any(|&i| i >= 2 * n),
             mass,

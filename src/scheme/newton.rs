@@ -44,8 +44,6 @@ pub(crate) enum Verdict {
 
 /// An increment this small beside the positions is their round-off.
 const ROUND_OFF: f64 = 1e-12;
-/// An extrapolated increment this small beside the positions is far below their round-off.
-const NEGLIGIBLE: f64 = 1e-15;
 /// Ratio of two increments above which old factors are not worth keeping.
 const SLOW: f64 = 0.03;
 /// With the factors of the first iterate kept, the ratio of the next two increments is twice that of the last two (both are
@@ -79,8 +77,7 @@ impl Convergence {
             None => Verdict::KeepFactors,
             Some(before) => {
                 let ratio = now.relative / before.relative;
-                let next = SAFETY * ratio;
-                let negligible = now.relative * next <= self.options.tolerance || now.position * next <= NEGLIGIBLE;
+                let negligible = now.relative * SAFETY * ratio <= self.options.tolerance;
                 if ratio < 1.0 && negligible || ratio > 0.3 && now.position <= ROUND_OFF {
                     Verdict::Converged
                 } else if ratio > SLOW {

@@ -1,0 +1,254 @@
+//! Second derivatives: the gradient of a directional derivative, by nested dual numbers.
+//!
+//! For the scalar φ = dᵀ D + cᵀ C with fixed d and c, and a tangent X of all variables, these are the entries of
+//! ∇(∂_X φ): what a Hessian needs of a mechanism. Only variables that enter nonlinearly are looked at.
+
+use super::kernel::Sizes;
+use super::structure::{Structure, state_of};
+use crate::model::{Matrix, Model, State};
+use crate::number::Jet;
+use crate::system::{OutputPoint, Point, StateVector};
+
+const WIDTH: usize = 4;
+/// Along the tangent.
+type Along = Jet<f64, 1>;
+/// Along the tangent, by variables in lanes.
+type Second = Jet<Along, WIDTH>;
+/// Along the tangent, along d, by variables in lanes.
+type Third = Jet<Jet<Along, 1>, WIDTH>;
+
+fn along(value: f64, tangent: f64) -> Along {
+    Jet { re: value, eps: [tangent] }
+}
+
+fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
+    for ((jet, value), tangent) in jets.iter_mut().zip(values).zip(tangents) {
+        *jet = Jet::constant(along(*value, *tangent));
+    }
+}
+
+/// Scratch memory for the second derivatives of one model.
+pub(super) struct Curvature<'m, M> {
+    model: &'m M,
+    structure: &'m Structure,
+    sizes: Sizes,
+    q: Vec<Second>,
+    v: Vec<Second>,
+    a: Vec<Second>,
+    w: Vec<Second>,
+    u: Vec<Second>,
+    force: Vec<Second>,
+    mass: Matrix<Second>,
+    q_third: Vec<Third>,
+    u_third: Vec<Third>,
+    c_third: Vec<Third>,
+    x: Vec<Second>,
+    y: Vec<Second>,
+}
+
+impl<'m, M: Model> Curvature<'m, M> {
+    pub(super) fn new(model: &'m M, structure: &'m Structure, sizes: Sizes) -> Self {
+        let Sizes { n, m, p, inputs, outputs } = sizes;
+        let zeros = |count| vec![Second::from(0.0); count];
+        let third = |count| vec![Third::from(0.0); count];
+        let with_mass = structure.mass_by_position || structure.mass_by_parameter;
+        let mass_size = if with_mass { n } else { 0 };
+        Curvature {
+            model,
+            structure,
+            sizes,
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            w: zeros(inputs),
+            u: zeros(p),
+            force: zeros(n),
+            mass: Matrix::filled(mass_size, mass_size, Second::from(0.0)),
+            q_third: third(n),
+            u_third: third(p),
+            c_third: third(m),
+            x: zeros(4 * n + m + p),
+            y: zeros(outputs),
+        }
+    }
+
+    /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`.
+    fn motion(
+        &mut self,
+        x: &Point<'_>,
+        u: &[f64],
+        scale: f64,
+        d: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        let n = self.sizes.n;
+        let variables = &self.structure.curved_motion;
+        if variables.is_empty() {
+            return;
+        }
+        set(&mut self.q, x.q, &tangent.q);
+        set(&mut self.v, x.v, &tangent.v);
+        set(&mut self.a, x.a, &tangent.a);
+        set(&mut self.u, u, &tangent.u);
+        self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
+        let with_mass = self.structure.mass_by_position || self.structure.mass_by_parameter;
+        for (pass, lanes) in variables.chunks(WIDTH).enumerate() {
+            for (lane, &i) in lanes.iter().enumerate() {
+                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 1.0;
+            }
+            self.force.fill(Second::from(0.0));
+            self.model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            let mut phi = Second::from(0.0);
+            for (force, d) in self.force.iter().zip(d) {
+                phi -= *force * *d;
+            }
+            if with_mass {
+                self.mass.fill(Second::from(0.0));
+                self.model.mass(&self.q, &self.u, &mut self.mass);
+                for &(row, column) in &self.structure.mass {
+                    let entry = self.mass[(row, column)];
+                    phi += entry * self.a[column] * d[row];
+                    if pass == 0 {
+                        cotangent.a[column] += scale * entry.re.eps[0] * d[row];
+                    }
+                }
+            }
+            for (lane, &i) in lanes.iter().enumerate() {
+                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 0.0;
+                let part = match i {
+                    i if i < n => &mut cotangent.q[i],
+                    i if i < 2 * n => &mut cotangent.v[i - n],
+                    i => &mut cotangent.u[i - 2 * n],
+                };
+                *part += scale * phi.eps[lane].eps[0];
+            }
+        }
+    }
+
+    /// Adds `scale` ∇ ∂_X (dᵀ C_qᵀ λ + cᵀ C) to `cotangent`.
+    #[allow(clippy::too_many_arguments)]
+    fn constraint(
+        &mut self,
+        x: &Point<'_>,
+        u: &[f64],
+        scale: f64,
+        d: &[f64],
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        let Sizes { n, m, .. } = self.sizes;
+        if m == 0 {
+            return;
+        }
+        let constant = |value, tangent, d| Jet::constant(Jet { re: along(value, tangent), eps: [along(d, 0.0)] });
+        for j in 0..n {
+            self.q_third[j] = constant(x.q[j], tangent.q[j], d[j]);
+        }
+        for (k, jet) in self.u_third.iter_mut().enumerate() {
+            *jet = constant(u[k], tangent.u[k], 0.0);
+        }
+        let coordinates = self.structure.curved_or_parametric.iter().copied();
+        let parameters = self.structure.constraint_parameters.iter().map(|k| n + k);
+        let variables: Vec<usize> = coordinates.chain(parameters).collect();
+        // without nonlinear variables there is nothing: C_q is constant then
+        for (pass, lanes) in variables.chunks(WIDTH).enumerate() {
+            for (lane, &i) in lanes.iter().enumerate() {
+                let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
+                jet.eps[lane].re.re = 1.0;
+            }
+            self.c_third.fill(Third::from(0.0));
+            self.model.constraint(Third::from(x.t), &self.q_third, &self.u_third, &mut self.c_third);
+            for (lane, &i) in lanes.iter().enumerate() {
+                let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
+                jet.eps[lane].re.re = 0.0;
+                let mut slope = 0.0;
+                for (k, value) in self.c_third.iter().enumerate() {
+                    let by_variable = &value.eps[lane];
+                    let along_d = by_variable.eps[0];
+                    slope +=
+                        x.lambda[k] * along_d.eps[0] + tangent.lambda[k] * along_d.re + c[k] * by_variable.re.eps[0];
+                }
+                let part = if i < n { &mut cotangent.q[i] } else { &mut cotangent.u[i - n] };
+                *part += scale * slope;
+            }
+            if pass == 0 {
+                for (k, value) in self.c_third.iter().enumerate() {
+                    cotangent.lambda[k] += scale * value.re.eps[0].eps[0];
+                }
+            }
+        }
+    }
+
+    /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn equations(
+        &mut self,
+        x: &Point<'_>,
+        u: &[f64],
+        scale: f64,
+        d: &[f64],
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        self.motion(x, u, scale, d, tangent, cotangent);
+        self.constraint(x, u, scale, d, c, tangent, cotangent);
+    }
+
+    /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.
+    pub(super) fn output(
+        &mut self,
+        x: &OutputPoint<'_>,
+        u: &[f64],
+        y_bar: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        if self.structure.output_is_linear {
+            return;
+        }
+        let Sizes { n, m, p, .. } = self.sizes;
+        let parts = [
+            (x.q, &tangent.q),
+            (x.v, &tangent.v),
+            (x.a, &tangent.a),
+            (x.a_scheme, &tangent.a_scheme),
+            (x.lambda, &tangent.lambda),
+            (u, &tangent.u),
+        ];
+        let mut first = 0;
+        for (values, tangents) in parts {
+            set(&mut self.x[first..first + values.len()], values, tangents);
+            first += values.len();
+        }
+        self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
+        for lanes in (0..4 * n + m + p).step_by(WIDTH) {
+            let last = (lanes + WIDTH).min(4 * n + m + p);
+            (lanes..last).for_each(|i| self.x[i].eps[i - lanes].re = 1.0);
+            self.y.fill(Second::from(0.0));
+            let state = State { w: &self.w, ..state_of(&self.x, n, m) };
+            self.model.output(Second::from(x.t), &state, &self.x[4 * n + m..], &mut self.y);
+            for i in lanes..last {
+                self.x[i].eps[i - lanes].re = 0.0;
+                let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[i - lanes].eps[0]).sum();
+                *super::output_variable(cotangent, n, m, i) += slope;
+            }
+        }
+    }
+}
+
+fn motion_variable<'a>(
+    q: &'a mut [Second],
+    v: &'a mut [Second],
+    u: &'a mut [Second],
+    n: usize,
+    i: usize,
+) -> &'a mut Second {
+    match i {
+        i if i < n => &mut q[i],
+        i if i < 2 * n => &mut v[i - n],
+        i => &mut u[i - 2 * n],
+    }
+}
