@@ -43,6 +43,11 @@ impl DenseLu {
         DenseLu { size, matrix: square.clone(), factors: square, order: (0..size).collect(), scratch: vec![0.0; size] }
     }
 
+    /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
+    pub(crate) fn forget_order(&mut self) {
+        self.order.iter_mut().enumerate().for_each(|(k, row)| *row = k);
+    }
+
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.
     pub(crate) fn matrix_mut(&mut self) -> &mut [f64] {
         &mut self.matrix

@@ -248,6 +248,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         self.full.set_parameters(u);
         self.outputs.set_parameters(u);
         self.template_weights = None;
+        self.lu.forget_order();
         self.output_is_current = false;
         // where it does not matter: no coordinate at a value that a function might divide by
         let anywhere = probe(n, 0.3);

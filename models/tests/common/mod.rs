@@ -1,0 +1,274 @@
+//! What the integration tests share: cases of all models, a cost that looks at everything, comparisons.
+
+// every test file is a crate of its own and uses its share of this
+#![allow(dead_code)]
+
+pub mod compare;
+pub mod mechanisms;
+pub mod textbook;
+
+use costate::cost::Quadrature;
+use costate::linearise::{CostFunction, Differentiated};
+use costate::scheme::Form;
+use costate::{Gradient, Hht, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
+use costate_models::{CartPole, EngineMount, Oscillator, Pendulum, Silverbox};
+use std::sync::Arc;
+use textbook::{Mechanics, Textbook};
+
+/// A model with what it is simulated with.
+#[derive(Clone)]
+pub struct Case<M> {
+    pub model: M,
+    pub u: Vec<f64>,
+    /// Sizes of the parameters: entries of gradients are compared after multiplication with these.
+    pub sizes: Vec<f64>,
+    pub signals: Vec<fn(f64) -> f64>,
+    pub alpha: f64,
+    pub form: Form,
+    pub grid: TimeGrid,
+    pub project: bool,
+}
+
+impl<M: Model + Clone + 'static> Case<M> {
+    pub fn new(model: M, u: &[f64], signals: Vec<fn(f64) -> f64>, h: f64, count: usize) -> Self {
+        let sizes = u.iter().map(|&u| if u == 0.0 { 1.0 } else { u.abs() }).collect();
+        let grid = TimeGrid::steps(0.0, h, count);
+        Case { model, u: u.to_vec(), sizes, signals, alpha: 0.0, form: Form::Consistent, grid, project: false }
+    }
+
+    pub fn alpha(self, alpha: f64) -> Self {
+        Case { alpha, ..self }
+    }
+
+    pub fn form(self, form: Form) -> Self {
+        Case { form, ..self }
+    }
+
+    pub fn project(self) -> Self {
+        Case { project: true, ..self }
+    }
+
+    pub fn step(self, h: f64, count: usize) -> Self {
+        Case { grid: TimeGrid::steps(0.0, h, count), ..self }
+    }
+
+    /// A shorter run with the same step.
+    pub fn first_steps(self, count: usize) -> Self {
+        Case { grid: TimeGrid::steps(self.grid.times()[0], self.grid.step(1), count), ..self }
+    }
+
+    /// The same number of steps, longer and shorter by up to 40 %.
+    pub fn uneven(self) -> Self {
+        let mut t = self.grid.times()[0];
+        let mut times = vec![t];
+        for i in 1..=self.grid.count() {
+            t += self.grid.step(i) * (1.0 + 0.4 * (1.7 * i as f64).sin());
+            times.push(t);
+        }
+        Case { grid: TimeGrid::through(&times, 1).unwrap(), ..self }
+    }
+
+    pub fn try_simulation(&self) -> Result<Simulation> {
+        let system = Arc::new(Plain::new(self.model.clone())?);
+        let signals = self.signals.iter().map(|&w| Signal::function(w)).collect();
+        let scheme = Hht::new(self.alpha)?.form(self.form);
+        Ok(Simulation::new(system, scheme, self.grid.clone(), signals)?.project_start(self.project))
+    }
+
+    pub fn simulation(&self) -> Simulation {
+        self.try_simulation().unwrap()
+    }
+
+    pub fn textbook(&self) -> Textbook<'_, M> {
+        Textbook {
+            mechanics: Mechanics::new(&self.model),
+            alpha: self.alpha,
+            literal: self.form == Form::Literal,
+            project: self.project,
+            times: self.grid.times().to_vec(),
+            steps: (1..=self.grid.count()).map(|i| self.grid.step(i)).collect(),
+            signals: self.signals.clone(),
+        }
+    }
+
+    /// The weights of `quadrature`, written down once more.
+    pub fn weights(&self, quadrature: Quadrature) -> Vec<f64> {
+        let last = self.grid.count();
+        (0..=last)
+            .map(|i| {
+                let before = if i > 0 { self.grid.step(i) } else { 0.0 };
+                let after = if i < last { self.grid.step(i + 1) } else { 0.0 };
+                match quadrature {
+                    Quadrature::Rectangle => after,
+                    Quadrature::Trapezoid => (before + after) / 2.0,
+                    Quadrature::Unit => 1.0,
+                }
+            })
+            .collect()
+    }
+
+    /// Everything in the state and the outputs, each divided by its largest size along the run.
+    pub fn cost_of(&self, parts: Parts) -> Everything {
+        let run = self.simulation().run(&self.u).unwrap();
+        let signature = self.model.signature();
+        let (n, m, outputs) = (signature.coordinates.len(), signature.constraints.len(), signature.outputs.len());
+        let mut scales = vec![0.0f64; 4 * n + m + outputs];
+        let y: Vec<Vec<f64>> = (0..outputs).map(|k| run.output(k)).collect();
+        for i in 0..run.times().len() {
+            let x = run.state(i);
+            let outputs: Vec<f64> = y.iter().map(|y| y[i]).collect();
+            let all = [x.q, x.v, x.a, x.a_scheme, x.lambda, &outputs].concat();
+            scales.iter_mut().zip(all).for_each(|(scale, x)| *scale = scale.max(x.abs()));
+        }
+        scales.iter_mut().filter(|scale| **scale == 0.0).for_each(|scale| *scale = 1.0);
+        Everything { scales, sizes: self.sizes.clone(), parts }
+    }
+
+    /// Cost and gradient of the engine.
+    pub fn engine<F: CostFunction + Clone>(&self, cost: &F, quadrature: Quadrature, method: Method) -> (f64, Vec<f64>) {
+        let simulation = self.simulation();
+        let cost = Differentiated::new(cost.clone(), quadrature);
+        let mut gradient = vec![0.0; self.u.len()];
+        let mut workspace = Gradient::new(&simulation, &cost).unwrap();
+        let value = workspace.cost_and_gradient(&self.u, method, &mut gradient).unwrap();
+        (value, gradient)
+    }
+
+    /// The largest difference of two gradients in units of the largest entry, entries scaled by the parameters' sizes.
+    pub fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let scaled = |x: &[f64]| x.iter().zip(&self.sizes).map(|(x, s)| x * s).collect::<Vec<f64>>();
+        let (a, b) = (scaled(a), scaled(b));
+        let largest = b.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        assert!(largest > 0.0 && largest.is_finite(), "a gradient of {largest} shows nothing");
+        assert!(a.iter().all(|x| x.is_finite()), "{a:?}");
+        a.iter().zip(&b).fold(0.0f64, |s, (a, b)| s.max((a - b).abs())) / largest
+    }
+}
+
+/// Which parts of a state and when a cost looks at them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts {
+    pub q: bool,
+    pub v: bool,
+    pub a: bool,
+    pub a_scheme: bool,
+    pub lambda: bool,
+    pub y: bool,
+    pub running: bool,
+    pub terminal: bool,
+}
+
+pub const ALL: Parts =
+    Parts { q: true, v: true, a: true, a_scheme: true, lambda: true, y: true, running: true, terminal: true };
+pub const NONE: Parts =
+    Parts { q: false, v: false, a: false, a_scheme: false, lambda: false, y: false, running: true, terminal: true };
+
+/// A cost of squares, neighbours' products, and products with time and parameters, of the chosen parts.
+#[derive(Debug, Clone)]
+pub struct Everything {
+    /// Of q, v, a, a_scheme, lambda, y.
+    pub scales: Vec<f64>,
+    /// Of the parameters.
+    pub sizes: Vec<f64>,
+    pub parts: Parts,
+}
+
+impl Everything {
+    fn chosen<D: Number>(&self, x: &State<'_, D>, y: &[D]) -> Vec<D> {
+        let parts = self.parts;
+        let lists = [
+            (parts.q, x.q),
+            (parts.v, x.v),
+            (parts.a, x.a),
+            (parts.a_scheme, x.a_scheme),
+            (parts.lambda, x.lambda),
+            (parts.y, y),
+        ];
+        let all = lists.into_iter().flat_map(|(chosen, list)| list.iter().map(move |x| chosen.then_some(*x)));
+        all.zip(&self.scales).filter_map(|(x, scale)| x.map(|x| x / *scale)).collect()
+    }
+}
+
+impl CostFunction for Everything {
+    fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
+        if !self.parts.running {
+            return D::from(0.0);
+        }
+        let z = self.chosen(x, y);
+        (0..z.len()).fold(D::from(0.0), |sum, i| {
+            let weight = 1.0 + 0.3 * (2.3 * i as f64).sin();
+            let next = z[(i + 1) % z.len()];
+            let parameter = u[i % u.len()] / self.sizes[i % u.len()];
+            sum + z[i] * (z[i] * weight + next * 0.3 + (3.0 * t + i as f64).cos() * 0.4 + parameter * 0.2)
+        })
+    }
+
+    fn terminal<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
+        if !self.parts.terminal {
+            return D::from(0.0);
+        }
+        let z = self.chosen(x, y);
+        (0..z.len()).fold(D::from(0.0), |sum, i| {
+            let parameter = u[i % u.len()] / self.sizes[i % u.len()];
+            sum + z[i] * z[i] * (z[i] * 0.1 + parameter * (0.2 + 0.1 * t))
+        })
+    }
+}
+
+pub fn oscillator() -> Case<Oscillator> {
+    Case::new(Oscillator, &[1.3, 30.0, 0.5, 0.12, -0.2], vec![|t| (3.0 * t).sin()], 0.02, 120)
+}
+
+/// The chirp of the paper's example is slow in the beginning: this pushes at 18 and 40 Hz at once.
+pub fn engine_mount() -> Case<EngineMount> {
+    let force = |t: f64| 100.0 * (113.0 * t).sin() + 60.0 * (251.0 * t).cos();
+    Case::new(EngineMount, &[73.8e3, 4e9, 0.5, 1.2], vec![force], 1e-3, 120)
+}
+
+pub fn silverbox() -> Case<Silverbox> {
+    let u = [6.0e-6, 3.0e-4, 1.1, 2.8, 0.01, 0.03, 5.0];
+    Case::new(Silverbox, &u, vec![|t| 5.0 * costate_models::silverbox::multisine(t)], 2e-4, 120)
+}
+
+pub fn pendulum() -> Case<Pendulum> {
+    Case::new(Pendulum, &[0.6, 0.7, 0.06, 9.81, 1.1, 0.4], Vec::new(), 0.02, 100)
+}
+
+pub fn cart_pole() -> Case<CartPole> {
+    let force = |t: f64| 3.0 * (2.5 * t).sin() + 2.0 * (5.3 * t).cos();
+    Case::new(CartPole, &[1.0, 0.5, 0.45, 0.2, 0.02, 0.7], vec![force], 0.02, 100)
+}
+
+/// Runs the body for each of the five models, as `name` and `case`.
+#[macro_export]
+macro_rules! for_all_models {
+    (|$name:ident, $case:ident| $body:expr) => {{
+        {
+            let ($name, $case) = ("oscillator", common::oscillator());
+            $body
+        }
+        {
+            let ($name, $case) = ("engine_mount", common::engine_mount());
+            $body
+        }
+        {
+            let ($name, $case) = ("silverbox", common::silverbox());
+            $body
+        }
+        {
+            let ($name, $case) = ("pendulum", common::pendulum());
+            $body
+        }
+        {
+            let ($name, $case) = ("cart_pole", common::cart_pole());
+            $body
+        }
+    }};
+}
+
+pub const FORMS: [Form; 2] = [Form::Consistent, Form::Literal];
+
+/// The order seen when errors fall from `coarse` to `fine` at half the step.
+pub fn order(coarse: f64, fine: f64) -> f64 {
+    (coarse / fine).log2()
+}

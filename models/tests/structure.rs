@@ -1,0 +1,235 @@
+//! Structure that is found once must hold everywhere: branches, many variables, shared seeds; and products of the waist
+//! against its dense blocks.
+
+mod common;
+
+use common::ALL;
+use common::compare::{Limits, compare, compare_within, taylor};
+use common::mechanisms::{bead, branching, guided, wide};
+use common::{Case, FORMS};
+use costate::cost::Quadrature;
+use costate::system::{Blocks, Level, OutputPoint, Point, StateVector, Weights};
+use costate::{Matrix, Model, Plain, System};
+
+/// Protects models with branches: variables that matter only on the side where the structure was not looked for.
+#[test]
+fn derivatives_are_exact_on_both_sides_of_a_branch() {
+    let case = branching();
+    let run = case.simulation().run(&case.u).unwrap();
+    let x: Vec<f64> = (0..run.times().len()).map(|i| run.state(i).q[0]).collect();
+    let y: Vec<f64> = (0..run.times().len()).map(|i| run.state(i).q[1]).collect();
+    let both_sides = |values: &[f64], at: f64| values.iter().any(|v| *v > at) && values.iter().any(|v| *v < at);
+    assert!(both_sides(&x, 0.0) && both_sides(&y, 0.3), "the test's mechanism never changes sides");
+    for form in FORMS {
+        for alpha in [-0.05, -0.3] {
+            let case = case.clone().alpha(alpha).form(form);
+            compare("branching", &case, &case.cost_of(ALL), Quadrature::Trapezoid);
+        }
+    }
+}
+
+/// Protects windows of the structure's search, several passes of dual numbers, and constraints with many variables.
+#[test]
+fn wide_models_have_exact_gradients() {
+    for form in FORMS {
+        let case = wide().alpha(-0.1).form(form);
+        // the constraint is a sum of ten terms: ten times the round-off that one term leaves in λ
+        let limits = Limits { textbook: 1e-10, tangent: 1e-11, value: 1e-10 };
+        compare_within(limits, "wide", &case, &case.cost_of(ALL), Quadrature::Trapezoid);
+        taylor("wide", &case, &case.cost_of(ALL));
+    }
+}
+
+/// Numbers of about 1 without any pattern.
+fn values(count: usize, salt: f64) -> Vec<f64> {
+    (0..count).map(|i| (1.3 * i as f64 + salt).sin() + 0.2 * (salt * 7.0).cos()).collect()
+}
+
+fn times(matrix: &Matrix<f64>, x: &[f64]) -> Vec<f64> {
+    (0..matrix.rows()).map(|i| (0..matrix.columns()).map(|j| matrix[(i, j)] * x[j]).sum()).collect()
+}
+
+fn transposed_times(matrix: &Matrix<f64>, x: &[f64]) -> Vec<f64> {
+    (0..matrix.columns()).map(|j| (0..matrix.rows()).map(|i| matrix[(i, j)] * x[i]).sum()).collect()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn combine(parts: &[(f64, Vec<f64>)]) -> Vec<f64> {
+    (0..parts[0].1.len()).map(|i| parts.iter().map(|(factor, part)| factor * part[i]).sum()).collect()
+}
+
+fn assert_near(what: &str, seen: &[f64], expected: &[f64]) {
+    let size = expected.iter().fold(1e-12f64, |s, x| s.max(x.abs()));
+    for (i, (seen, expected)) in seen.iter().zip(expected).enumerate() {
+        let error = (seen - expected).abs() / size;
+        assert!(error <= 1e-13, "{what}, entry {i}: {seen:e} instead of {expected:e}");
+    }
+}
+
+fn all_parts(x: &StateVector) -> Vec<f64> {
+    [&x.q[..], &x.v, &x.a, &x.a_scheme, &x.lambda, &x.u].concat()
+}
+
+/// Every product of one evaluator at one point, after points elsewhere have been visited.
+fn check_products<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
+    let system = Plain::new(case.model.clone()).unwrap();
+    let signature = system.signature();
+    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (p, outputs) = (case.u.len(), signature.outputs.len());
+    let mut evaluator = system.evaluator();
+    evaluator.set_parameters(&case.u);
+    let weights = Weights { acceleration: 1.1, position: 0.03, velocity: 0.2 };
+    for salt in [0.4, 2.0, 3.7] {
+        let place = |what: &str| format!("{name}, point {salt}, {what}");
+        let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));
+        let w = values(signature.inputs.len(), salt);
+        let x = Point { t: 0.2 * salt, q: &q, v: &v, a: &a, lambda: &lambda, w: &w };
+        let mut b = Blocks::zeros(signature);
+        evaluator.blocks(&x, &mut b);
+        let (mut dynamics, mut constraint) = (vec![0.0; n], vec![0.0; m]);
+        evaluator.factorise(&x, weights, &mut dynamics, &mut constraint).unwrap();
+
+        // the same matrix from both factorisations, and from the blocks
+        let right = values(n + m, 0.1);
+        let solution = |solve: &mut dyn FnMut(&mut [f64])| {
+            let mut z = right.clone();
+            solve(&mut z);
+            z
+        };
+        let newton = solution(&mut |z| evaluator.solve(z));
+        let transposed = solution(&mut |z| evaluator.solve_transposed(z));
+        evaluator.linearise(&x, weights).unwrap();
+        for (kind, z, is_transposed) in [
+            ("solve after factorise", newton, false),
+            ("transposed solve after factorise", transposed, true),
+            ("solve after linearise", solution(&mut |z| evaluator.solve(z)), false),
+            ("transposed solve after linearise", solution(&mut |z| evaluator.solve_transposed(z)), true),
+        ] {
+            let (z_a, z_lambda) = z.split_at(n);
+            let apply = if is_transposed { transposed_times } else { times };
+            let mut k_z = combine(&[
+                (weights.acceleration, apply(&b.mass, z_a)),
+                (weights.position, apply(&b.inertia_by_position, z_a)),
+                (weights.position, apply(&b.constraint_force_by_position, z_a)),
+                (-weights.position, apply(&b.force_by_position, z_a)),
+                (-weights.velocity, apply(&b.force_by_velocity, z_a)),
+                (1.0, transposed_times(&b.constraint_by_position, z_lambda)),
+            ]);
+            k_z.extend(times(&b.constraint_by_position, z_a));
+            let size = z.iter().fold(0.0f64, |s, z| s.max(z.abs())) * 1e3;
+            let error = k_z.iter().zip(&right).fold(0.0f64, |s, (k, r)| s.max((k - r).abs()));
+            assert!(error <= 1e-13 * size.max(1.0), "{}: {error:e}", place(kind));
+        }
+
+        // tangents, against the blocks
+        let mut dx = StateVector::zeros(signature);
+        for (k, part) in
+            [&mut dx.q, &mut dx.v, &mut dx.a, &mut dx.a_scheme, &mut dx.lambda, &mut dx.u].into_iter().enumerate()
+        {
+            *part = values(part.len(), 5.0 + k as f64);
+        }
+        let (mut d_dynamics, mut d_constraint) = (vec![0.0; n], vec![0.0; m]);
+        evaluator.push_forward(&dx, &mut d_dynamics, &mut d_constraint);
+        let expected = combine(&[
+            (1.0, times(&b.mass, &dx.a)),
+            (1.0, times(&b.inertia_by_position, &dx.q)),
+            (1.0, times(&b.constraint_force_by_position, &dx.q)),
+            (-1.0, times(&b.force_by_position, &dx.q)),
+            (-1.0, times(&b.force_by_velocity, &dx.v)),
+            (1.0, transposed_times(&b.constraint_by_position, &dx.lambda)),
+            (1.0, times(&b.inertia_by_parameter, &dx.u)),
+            (1.0, times(&b.constraint_force_by_parameter, &dx.u)),
+            (-1.0, times(&b.force_by_parameter, &dx.u)),
+        ]);
+        assert_near(&place("tangent of the dynamics"), &d_dynamics, &expected);
+        if m > 0 {
+            let expected = combine(&[
+                (1.0, times(&b.constraint_by_position, &dx.q)),
+                (1.0, times(&b.constraint_by_parameter, &dx.u)),
+            ]);
+            assert_near(&place("tangent of the constraints"), &d_constraint, &expected);
+        }
+
+        // cotangents, against the blocks, scaled
+        let (bar_d, bar_c) = (values(n, 8.0), values(m, 9.0));
+        let mut bar = StateVector::zeros(signature);
+        evaluator.pull_back(-2.0, &bar_d, &bar_c, &mut bar);
+        let scaled = |parts: &[(f64, Vec<f64>)]| combine(parts).iter().map(|x| -2.0 * x).collect::<Vec<f64>>();
+        let by_q = scaled(&[
+            (1.0, transposed_times(&b.inertia_by_position, &bar_d)),
+            (1.0, transposed_times(&b.constraint_force_by_position, &bar_d)),
+            (-1.0, transposed_times(&b.force_by_position, &bar_d)),
+            (1.0, transposed_times(&b.constraint_by_position, &bar_c)),
+        ]);
+        assert_near(&place("cotangent of q"), &bar.q, &by_q);
+        assert_near(
+            &place("cotangent of v"),
+            &bar.v,
+            &scaled(&[(-1.0, transposed_times(&b.force_by_velocity, &bar_d))]),
+        );
+        assert_near(&place("cotangent of a"), &bar.a, &scaled(&[(1.0, transposed_times(&b.mass, &bar_d))]));
+        assert_near(
+            &place("cotangent of lambda"),
+            &bar.lambda,
+            &scaled(&[(1.0, times(&b.constraint_by_position, &bar_d))]),
+        );
+        let by_u = scaled(&[
+            (1.0, transposed_times(&b.inertia_by_parameter, &bar_d)),
+            (1.0, transposed_times(&b.constraint_force_by_parameter, &bar_d)),
+            (-1.0, transposed_times(&b.force_by_parameter, &bar_d)),
+            (1.0, transposed_times(&b.constraint_by_parameter, &bar_c)),
+        ]);
+        assert_near(&place("cotangent of u"), &bar.u, &by_u);
+
+        // <p, A x> = <Aᵀ p, x> for outputs, time derivatives of the constraints, and the initial state
+        let output_point =
+            OutputPoint { t: x.t, q: &q, v: &v, a: &a, a_scheme: &values(n, 6.0), lambda: &lambda, w: &w };
+        evaluator.linearise_output(&output_point);
+        let (bar_y, mut dy) = (values(outputs, 3.0), vec![0.0; outputs]);
+        let mut bar = StateVector::zeros(signature);
+        evaluator.output_push_forward(&dx, &mut dy);
+        evaluator.output_pull_back(&bar_y, &mut bar);
+        let size = all_parts(&bar).iter().fold(1.0f64, |s, x| s.max(x.abs()));
+        let error = (dot(&bar_y, &dy) - dot(&all_parts(&bar), &all_parts(&dx))).abs();
+        assert!(error <= 1e-13 * size, "{}: {error:e}", place("outputs"));
+        for level in [Level::Position, Level::Velocity, Level::Acceleration] {
+            let mut dc = vec![0.0; m];
+            let mut bar = StateVector::zeros(signature);
+            evaluator.constraint_push_forward(level, &x, &dx, &mut dc);
+            evaluator.constraint_pull_back(level, &x, -2.0, &bar_c, &mut bar);
+            let size = all_parts(&bar).iter().fold(1.0f64, |s, x| s.max(x.abs()));
+            let error = (-2.0 * dot(&bar_c, &dc) - dot(&all_parts(&bar), &all_parts(&dx))).abs();
+            assert!(error <= 1e-13 * size, "{}: {level:?} {error:e}", place("constraints"));
+        }
+        let (mut dq, mut dv, mut bar_u) = (vec![0.0; n], vec![0.0; n], vec![0.0; p]);
+        evaluator.initial_push_forward(&dx.u, &mut dq, &mut dv);
+        evaluator.initial_pull_back(&values(n, 1.0), &values(n, 2.0), &mut bar_u);
+        let error = dot(&values(n, 1.0), &dq) + dot(&values(n, 2.0), &dv) - dot(&bar_u, &dx.u);
+        assert!(error.abs() <= 1e-13 * (1.0 + dot(&bar_u, &bar_u).sqrt()), "{}: {error:e}", place("initial state"));
+
+        // values: the residual is that of factorise, and its constraints those of level 0
+        let (mut again, mut c_again, mut c) = (vec![0.0; n], vec![0.0; m], vec![0.0; m]);
+        evaluator.residual(&x, &mut again, &mut c_again);
+        evaluator.constraint(Level::Position, &x, &mut c);
+        assert_near(&place("residual"), &again, &dynamics);
+        assert_near(&place("constraints of the residual"), &c_again, &constraint);
+        assert_near(&place("constraints"), &c, &constraint);
+    }
+}
+
+/// Protects the waist: products, factors and dense blocks are one and the same matrix, at any point and in any order.
+#[test]
+fn products_agree_with_the_dense_blocks() {
+    for_all_models!(|name, case| {
+        // sizes of 1 for parameters and states alike, so that no entry hides another
+        let u = (0..case.u.len()).map(|k| 0.8 + 0.3 * (k as f64).sin()).collect();
+        check_products(name, &Case { u, ..case });
+    });
+    check_products("bead", &bead());
+    check_products("guided", &guided());
+    check_products("branching", &branching());
+    check_products("wide", &wide());
+}
