@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value = "adjoint", value_name = "NAME")]
     method: String,
     /// Measure times: medians of so many runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     repeat: Option<usize>,
     /// Print JSON
     #[arg(long)]
@@ -44,9 +44,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     };
     if arguments.repeat == Some(0) {
-        return Err(Error::invalid("--repeat", "0 runs have no median", "give at least 1"));
+        return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
-    let problem = specification.build(registry)?;
+    let problem = settings::build(&specification, registry)?;
     let u = point(&problem, &arguments.at)?;
     let mut gradient = problem.gradient()?;
     let p = u.len();
