@@ -9,7 +9,7 @@
 //! interpolation = "cubic"       # of inputs matched by name: zero-order, linear, cubic
 //! from = 0.0                    # s; default: the whole record
 //! until = 10.0
-//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs
+//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
 //!
 //! [integrator]

@@ -52,6 +52,7 @@ fn unusable_numbers_name_their_option() {
         ("identify oscillator --substeps 2", ["substeps: there is no record", "give `step` instead"]),
         ("identify oscillator --max-iterations 1.5", ["'1.5' for '--max-iterations", "not a whole number"]),
         ("identify oscillator --max-evaluations 0 --json", ["`max_evaluations`: it is 0", "allow at least"]),
+        ("gradient oscillator --at nominall", ["--at nominall: it names no point", "`start`, `nominal` or name=value"]),
         ("gradient oscillator --repeat 0", ["--repeat: 0 runs", "measure 1 run or more"]),
         ("identify oscillator --interpolation cubic", ["--interpolation: there is no record", "--data FILE.csv"]),
     ] {
@@ -133,6 +134,8 @@ fn exit_codes_and_spellings() {
     assert!(place.good("simulate cart-pole --step 0.02").out.contains("written to out/cart_pole"));
     assert!(place.good("simulate cart_pole --step 0.02 --scheme hht-literal").err.is_empty());
     assert!(place.files().contains(&"out/cart_pole/states.csv".to_string()));
+    let projected = place.good("simulate pendulum --step 0.1 --project-start").out;
+    assert!(projected.contains("start projected onto the constraints: the model's was off by"), "{projected}");
     assert_eq!(place.run("identify oscillator --json").code, 0);
     let run = place.run("identify oscillator --max-iterations 1 --out results");
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);

@@ -72,6 +72,10 @@ fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
     match at {
         "start" => Ok(problem.start.clone()),
         "nominal" => Ok(signature.nominal()),
+        other if !other.contains('=') => {
+            let problem = "it names no point and sets no parameter";
+            Err(Error::invalid(format!("--at {other}"), problem, "write `start`, `nominal` or name=value,.."))
+        }
         changes => {
             let mut u = problem.start.clone();
             settings::set(signature, &mut u, &settings::assignments("--at", &[changes.to_string()])?)?;
