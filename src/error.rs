@@ -165,6 +165,16 @@ impl Error {
         Error::UnknownName { kind, name: name.to_string(), context: context.into(), nearest, known }
     }
 
+    /// The same, with `place` as the context of an unknown name that has none yet.
+    pub(crate) fn within(self, place: impl Into<String>) -> Self {
+        match self {
+            Error::UnknownName { kind, name, context, nearest, known } if context.is_empty() => {
+                Error::UnknownName { kind, name, context: place.into(), nearest, known }
+            }
+            other => other,
+        }
+    }
+
     /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
     /// steps.
     pub fn is_simulation_failure(&self) -> bool {

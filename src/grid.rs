@@ -2,6 +2,18 @@
 
 use crate::error::{Error, Result};
 
+/// More steps than this are a slip of the pen: their times alone would take 0.8 GB.
+const MOST_STEPS: f64 = 1e8;
+
+/// Refuses a number of steps that no memory holds.
+pub(crate) fn check_count(count: f64, what: &str, remedy: &str) -> Result<()> {
+    if count <= MOST_STEPS {
+        return Ok(());
+    }
+    let problem = format!("it makes {count:.2e} steps, and {MOST_STEPS:.0e} are the most that a simulation takes");
+    Err(Error::invalid(what, problem, remedy))
+}
+
 /// An increasing sequence of times t_0 ... t_N.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeGrid {
@@ -24,14 +36,11 @@ impl TimeGrid {
             return Err(Error::invalid("the simulated time", problem, "let it end after it starts"));
         }
         let count = ((end - start) / step).round();
+        check_count(count, &format!("the time step {step} s"), "use a larger step, or end earlier")?;
         if count < 1.0 || ((end - start) / step - count).abs() > 1e-6 {
             let fitting = (end - start) / ((end - start) / step).ceil().max(1.0);
             let problem = format!("{step} s does not divide the {} s from {start} s to {end} s", end - start);
             return Err(Error::invalid("the time step", problem, format!("use {fitting} s, for example")));
-        }
-        if count > 1e9 {
-            let problem = format!("{step} s makes {count:.0} steps out of {} s", end - start);
-            return Err(Error::invalid("the time step", problem, "use a larger step"));
         }
         let count = count as usize;
         let step = (end - start) / count as f64;

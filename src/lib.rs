@@ -85,6 +85,7 @@
 
 pub mod check;
 pub mod cli;
+mod columns;
 pub mod cost;
 pub mod data;
 pub mod error;

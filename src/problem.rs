@@ -110,7 +110,7 @@ impl Problem {
             return Err(Error::invalid(format!("problem `{}`", self.name), problem, "give one a parameter"));
         }
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
-            Parameter { nominal: *start, ..parameter.clone() }.validate()?;
+            Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
         }
         Ok(())
     }

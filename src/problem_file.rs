@@ -9,7 +9,7 @@
 //! interpolation = "cubic"       # of inputs matched by name: zero-order, linear, cubic
 //! from = 0.0                    # s; default: the whole record
 //! until = 10.0
-//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs
+//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
 //!
 //! [integrator]
@@ -46,12 +46,19 @@ use toml::{Table, Value};
 /// # Errors
 /// If it cannot be read, is not TOML, or holds an unknown key or a value of the wrong kind, by name.
 pub fn read(path: &Path) -> Result<Specification> {
+    if path.is_dir() {
+        return Err(Error::io("read", path, "it is a folder", "give the path of a problem file in it"));
+    }
     let text = std::fs::read_to_string(path).map_err(|error| {
         let reason = match error.kind() {
             std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
             _ => error.to_string(),
         };
-        Error::io("read", path, reason, "give the path of a problem file in TOML")
+        let remedy = match error.kind() {
+            std::io::ErrorKind::InvalidData => "save the file as UTF-8",
+            _ => "check the path of the problem file",
+        };
+        Error::io("read", path, reason, remedy)
     })?;
     parse(&text, path)
 }
@@ -61,9 +68,12 @@ pub fn read(path: &Path) -> Result<Specification> {
 /// # Errors
 /// As [`read`].
 pub fn parse(text: &str, path: &Path) -> Result<Specification> {
-    let table: Table = text.trim_start_matches('\u{feff}').parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
-        Error::file(path, line, error.message().trim().to_string(), "correct the TOML")
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line_ends = |end: usize| text.bytes().take(end).filter(|byte| *byte == b'\n').count() as u64;
+        let line = error.span().map(|span| 1 + line_ends(span.start));
+        let problem = format!("this is not TOML: {}", error.message().trim().replace('\n', ", "));
+        Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
     let root = Section { file: path, name: String::new(), table: &table };
     root.only(&["model", "data", "integrator", "cost", "parameters", "optimiser"])?;
@@ -81,12 +91,16 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.end = integrator.number("end")?;
         specification.substeps = integrator.count("substeps")?;
         specification.project_start = integrator.flag("project_start")?;
-        specification.form = integrator.text("scheme")?.map(|name| form(&name)).transpose()?;
+        specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {
         cost.only(&["weights", "outputs"])?;
-        specification.quadrature = cost.text("weights")?.map(|name| quadrature(&name)).transpose()?;
+        specification.quadrature = cost.named("weights", quadrature)?;
         specification.compare = cost.texts("outputs")?;
+        if specification.data.is_some() && specification.compare.is_some() {
+            let problem = "it says what is compared without a record, but there is [data]";
+            return Err(cost.wrong("outputs", problem, "name the outputs in [data.outputs] instead"));
+        }
     }
     if let Some(parameters) = root.section("parameters")? {
         for name in table_keys(parameters.table) {
@@ -103,7 +117,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             "gradient_tolerance",
             "step_tolerance",
         ])?;
-        specification.method = optimiser.text("method")?.map(|name| name.parse()).transpose()?;
+        specification.method = optimiser.named("method", str::parse)?;
         let defaults = optimise::Options::default();
         specification.options = optimise::Options {
             max_evaluations: optimiser.count("max_evaluations")?.unwrap_or(defaults.max_evaluations),
@@ -134,7 +148,7 @@ fn quadrature(name: &str) -> Result<Quadrature> {
         "rectangle" => Ok(Quadrature::Rectangle),
         "trapezoid" => Ok(Quadrature::Trapezoid),
         "unit" => Ok(Quadrature::Unit),
-        _ => Err(Error::unknown("kind of weights", name, "[cost]", ["rectangle", "trapezoid", "unit"])),
+        _ => Err(Error::unknown("kind of weights", name, "", ["rectangle", "trapezoid", "unit"])),
     }
 }
 
@@ -143,7 +157,7 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
     let Some(file) = section.text("file")? else {
         return Err(Error::file(section.file, None, "[data] names no file", "add: file = \"record.csv\""));
     };
-    let interpolation = section.text("interpolation")?.map(|name| name.parse()).transpose()?;
+    let interpolation = section.named("interpolation", str::parse)?;
     let mut source = DataSource {
         file: beside(section.file, &PathBuf::from(file)),
         time: section.text("time")?,
@@ -157,7 +171,7 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
         for name in table_keys(inputs.table) {
             let Some(input) = inputs.section(&name)? else { continue };
             input.only(&["column", "interpolation"])?;
-            let own = input.text("interpolation")?.map(|name| name.parse()).transpose()?;
+            let own = input.named("interpolation", str::parse)?;
             columns.push(InputColumn {
                 column: input.text("column")?.unwrap_or_else(|| name.clone()),
                 interpolation: own.or(interpolation).unwrap_or(crate::signal::Interpolation::Linear),
@@ -284,6 +298,12 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Something that has a name, as `parse` knows it.
+    fn named<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+        let text = self.text(key)?;
+        text.map(|name| parse(&name).map_err(|error| error.within(self.place()))).transpose()
+    }
+
     fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
         let remedy = "write it as [\"a\", \"b\"]";
         match self.table.get(key) {
@@ -304,6 +324,6 @@ impl<'a> Section<'a> {
 fn kind(value: &Value, wanted: &str) -> String {
     format!(
         "it is {} `{value}`, not {wanted}",
-        if value.is_array() { "an" } else { "a" }.to_string() + " " + value.type_str()
+        if value.is_array() || value.is_integer() { "an" } else { "a" }.to_string() + " " + value.type_str()
     )
 }

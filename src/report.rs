@@ -151,6 +151,10 @@ impl Folder {
     /// [`Error::Io`] if not.
     pub fn create(path: &Path, png: bool) -> Result<Self> {
         let remedy = "choose another folder with --out";
+        if let Some(file) = path.ancestors().find(|place| place.is_file()) {
+            let reason = format!("{} is a file", file.display());
+            return Err(Error::io("create the folder", path, reason, remedy));
+        }
         std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy))?;
         let probe = path.join(".costate-probe");
         std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy))?;
@@ -177,6 +181,8 @@ impl Folder {
     }
 
     fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
+        // an output may be called `F/N`
+        let name = name.replace(['/', '\\'], "_");
         figure.write_svg(self.path.join(format!("{name}.svg")))?;
         if self.png { figure.write_png(self.path.join(format!("{name}.png"))) } else { Ok(()) }
     }

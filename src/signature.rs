@@ -235,27 +235,33 @@ impl Parameter {
     /// # Errors
     /// [`Error::Invalid`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
+        self.validate_as("value")
+    }
+
+    /// The same, where the nominal value is called `role` in messages.
+    pub(crate) fn validate_as(&self, role: &str) -> Result<()> {
         let what = || format!("parameter `{}`", self.name);
         if self.lower.is_nan() || self.upper.is_nan() || self.lower > self.upper {
             let problem = format!("its bounds [{}, {}] exclude every value", self.lower, self.upper);
             return Err(Error::invalid(what(), problem, "give lower <= upper"));
         }
         if !self.nominal.is_finite() {
-            return Err(Error::invalid(what(), format!("its value is {}", self.nominal), "give a finite number"));
+            return Err(Error::invalid(what(), format!("its {role} is {}", self.nominal), "give a finite number"));
         }
         if self.nominal < self.lower || self.nominal > self.upper {
             let problem = format!(
-                "its value {} {} lies outside its bounds [{}, {}]",
+                "its {role} {} {} lies outside its bounds [{}, {}]",
                 self.nominal, self.unit, self.lower, self.upper
             );
-            return Err(Error::invalid(what(), problem, "move the value or the bounds"));
+            return Err(Error::invalid(what(), problem, format!("move the {role} or the bounds")));
         }
         if let Some(size) = self.size.filter(|size| !(size.is_finite() && *size > 0.0)) {
             return Err(Error::invalid(what(), format!("its size {size} is not positive"), "give a positive number"));
         }
         if self.scale == Scale::Log && self.nominal <= 0.0 {
-            let problem = format!("its value {} {} has no logarithm", self.nominal, self.unit);
-            return Err(Error::invalid(what(), problem, "give a positive value, or use the linear scale"));
+            let problem =
+                format!("its {role} {} {} has no logarithm, and its scale is logarithmic", self.nominal, self.unit);
+            return Err(Error::invalid(what(), problem, format!("give a positive {role}, or use the linear scale")));
         }
         Ok(())
     }

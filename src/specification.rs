@@ -1,10 +1,11 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
-use crate::grid::TimeGrid;
+use crate::grid::{self, TimeGrid};
 use crate::optimise;
 use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
@@ -40,13 +41,13 @@ pub struct OutputColumn {
 pub struct DataSource {
     /// The CSV file.
     pub file: PathBuf,
-    /// Name of the time column; by default `t` or `time`.
+    /// Name of the time column; by default `t` or `time`, perhaps with its unit: `time [s]`.
     pub time: Option<String>,
-    /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs.
+    /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs, `F` or `F [N]`.
     pub inputs: Option<Vec<InputColumn>>,
     /// Interpolation of inputs that are matched by name.
     pub interpolation: Option<Interpolation>,
-    /// Outputs with a column. Default: columns named like outputs.
+    /// Outputs with a column. Default: columns named like outputs, `a` or `a [m/s^2]`.
     pub outputs: Option<Vec<OutputColumn>>,
     /// Samples before this time are left out, s.
     pub from: Option<f64>,
@@ -113,8 +114,11 @@ impl Specification {
     /// The built-in scenario with this specification's settings.
     ///
     /// # Errors
-    /// An unknown output.
+    /// An unknown output or parameter.
     pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
+        for setting in &self.parameters {
+            entry.system.signature().parameter_index(&setting.name)?;
+        }
         let mut scenario = entry.scenario.clone();
         scenario.step = self.step.unwrap_or(scenario.step);
         scenario.end = self.end.unwrap_or(scenario.end);
@@ -123,8 +127,12 @@ impl Specification {
         scenario.integrator.project_start = self.project_start.unwrap_or(scenario.integrator.project_start);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         if let Some(outputs) = &self.compare {
-            for output in outputs {
+            for (k, output) in outputs.iter().enumerate() {
                 entry.system.signature().output_index(output)?;
+                if outputs[..k].contains(output) {
+                    let problem = format!("`{output}` is named twice");
+                    return Err(Error::invalid("the outputs to compare", problem, "name each once"));
+                }
             }
             scenario.outputs = outputs.clone();
         }
@@ -136,6 +144,15 @@ impl Specification {
     /// # Errors
     /// Whatever is wrong with the model's name, the record, the settings or the parameters, in a sentence.
     pub fn build(&self, registry: &Registry) -> Result<Problem> {
+        Ok(self.build_with_notes(registry)?.0)
+    }
+
+    /// As [`Specification::build`], with a sentence on each thing that was assumed and may surprise.
+    ///
+    /// # Errors
+    /// As [`Specification::build`].
+    pub fn build_with_notes(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
+        let mut notes = Vec::new();
         let entry = registry.get(&self.model)?;
         let scenario = self.scenario(entry)?;
         let mut problem = match &self.data {
@@ -146,7 +163,7 @@ impl Specification {
                 }
                 entry.problem(&scenario)?
             }
-            Some(source) => self.measured(entry, &scenario, source)?,
+            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
         };
         for setting in &self.parameters {
             let k = entry.system.signature().parameter_index(&setting.name)?;
@@ -159,11 +176,18 @@ impl Specification {
             problem.start[k] = setting.start.unwrap_or(problem.start[k]);
         }
         problem.validate()?;
-        Ok(problem)
+        Ok((problem, notes))
     }
 
-    fn measured(&self, entry: &Entry, scenario: &Scenario, source: &DataSource) -> Result<Problem> {
-        let record = Record::read_csv(&source.file)?;
+    fn measured(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        source: &DataSource,
+        notes: &mut Vec<String>,
+    ) -> Result<Problem> {
+        let file = &source.file;
+        let record = Record::read_csv(file)?;
         let time = time_column(&record, source)?;
         let axis = record.time(time)?;
         let window = window(&axis, source)?;
@@ -171,56 +195,80 @@ impl Specification {
         if let Some(end) = self.end {
             let last = times[times.len() - 1];
             let gap = (end - last) / axis.mean_step();
-            if gap.abs() > 1e-3 {
+            if gap.is_nan() || gap.abs() > 1e-3 {
                 let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
                 let problem = format!("the record {relation}: at {last} s against {end} s");
                 let remedy = "leave out `end`, or choose the samples with `from` and `until`";
                 return Err(Error::file(&source.file, None, problem, remedy));
             }
         }
-        let grid = self.grid(&axis, times)?;
+        let grid = self.grid(&axis, times, file)?;
         let substeps = grid.count() / (times.len() - 1);
         let signature = entry.system.signature();
-        let columns = |quantities: &[Quantity]| {
-            quantities
-                .iter()
-                .filter(|q| record.names().iter().any(|name| name == &q.name))
-                .map(|q| q.name.clone())
-                .collect::<Vec<_>>()
+        let named_like = |quantities: &[Quantity]| {
+            let found = quantities.iter().map(|q| Ok(columns::find(&record, file, &q.name, &q.unit)?.map(|_| q)));
+            found.filter_map(Result::transpose).map(|q| Ok(q?.name.clone())).collect::<Result<Vec<_>>>()
         };
+        let mut used = vec![time];
         let mut signals = scenario.signals.clone();
         let inputs = match &source.inputs {
             Some(inputs) => inputs.clone(),
             None => {
                 let interpolation = source.interpolation.unwrap_or(Interpolation::Linear);
                 let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
-                columns(&signature.inputs).into_iter().map(column).collect()
+                named_like(&signature.inputs)?.into_iter().map(column).collect()
             }
         };
         for InputColumn { input, column, interpolation } in &inputs {
             let k = signature.input_index(input)?;
-            signals[k] = Signal::sampled(axis.times(), record.column(column)?, *interpolation)?;
+            let Column { name, values } = columns::get(&record, file, column, &signature.inputs[k].unit)?;
+            signals[k] = Signal::sampled(axis.times(), values, *interpolation).map_err(|error| match error {
+                Error::Invalid { problem, remedy, .. } => {
+                    Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy)
+                }
+                other => other,
+            })?;
+            used.push(name);
         }
         let outputs = match &source.outputs {
             Some(outputs) => outputs.clone(),
             None => {
                 let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
-                columns(&signature.outputs).into_iter().map(column).collect()
+                named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
         if outputs.is_empty() {
-            let names = signature.outputs.iter().map(|q| format!("`{}`", q.name)).collect::<Vec<_>>().join(", ");
-            let problem = format!("no column is named like an output of {} ({names})", signature.place());
+            let names =
+                |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let problem = format!(
+                "no column is named like an output of {} ({}); there are: {}",
+                signature.place(),
+                names(signature.outputs.iter().map(|q| &q.name).collect()),
+                names(record.names().iter().collect())
+            );
             let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
-            return Err(Error::file(&source.file, Some(1), problem, remedy));
+            return Err(Error::file(file, None, problem, remedy));
         }
         let references = outputs
             .iter()
             .map(|OutputColumn { output, column, deviation }| {
-                let values = record.column(column)?[window.clone()].to_vec();
-                Ok(Reference { output: signature.output_index(output)?, values, deviation: *deviation })
+                let k = signature.output_index(output)?;
+                if !(deviation.is_finite() && *deviation > 0.0) {
+                    let problem = format!("residuals cannot be divided by {deviation}");
+                    return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
+                }
+                let Column { name, values } = columns::get(&record, file, column, &signature.outputs[k].unit)?;
+                used.push(name);
+                Ok(Reference { output: k, values: values[window.clone()].to_vec(), deviation: *deviation })
             })
             .collect::<Result<Vec<_>>>()?;
+        let unused = record.names().iter().filter(|name| !used.contains(&name.as_str()));
+        let unused = unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let unused = if unused.is_empty() { unused } else { format!(" (columns without use: {unused})") };
+        for input in signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name)) {
+            let (name, file) = (&input.name, file.display());
+            notes.push(format!("no column of {file} drives input `{name}`: the model's own signal does{unused}"));
+        }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let cost = LeastSquares::new(times, references, substeps, quadrature)?;
@@ -236,7 +284,7 @@ impl Specification {
     }
 
     /// The time grid through the samples.
-    fn grid(&self, axis: &TimeAxis, times: &[f64]) -> Result<TimeGrid> {
+    fn grid(&self, axis: &TimeAxis, times: &[f64], file: &Path) -> Result<TimeGrid> {
         let substeps = match (self.substeps, self.step) {
             (Some(0), _) => {
                 let problem = "there are 0 between two samples";
@@ -249,17 +297,21 @@ impl Specification {
                     let problem = format!("{step} s is not positive");
                     return Err(Error::invalid("the time step", problem, "give a step > 0"));
                 }
-                let sampling = axis.sampling_step()?;
+                let sampling = axis.sampling_step().map_err(|error| match error {
+                    Error::File { path, line, problem, .. } => {
+                        let remedy = "give `substeps` (steps between two samples) instead of a step, or resample";
+                        Error::File { path, line, problem, remedy: remedy.to_string() }
+                    }
+                    other => other,
+                })?;
                 let ratio = sampling / step;
                 let whole = ratio.round();
                 if whole < 1.0 || (ratio - whole).abs() > 1e-6 * whole {
-                    let problem = format!("{step} s does not divide the sampling step {sampling} s");
+                    let problem =
+                        format!("{step} s does not divide the sampling step {sampling} s of {}", file.display());
                     let fitting = sampling / ratio.ceil().max(1.0);
-                    return Err(Error::invalid(
-                        "the time step",
-                        problem,
-                        format!("use {fitting} s, or give `substeps`"),
-                    ));
+                    let remedy = format!("use {fitting} s, or give `substeps` (steps between two samples)");
+                    return Err(Error::invalid("the time step", problem, remedy));
                 }
                 if substeps.is_some_and(|substeps| substeps as f64 != whole) {
                     let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");
@@ -268,6 +320,8 @@ impl Specification {
                 whole as usize
             }
         };
+        let what = format!("{substeps} steps between two of {} samples", times.len());
+        grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer")?;
         if axis.is_even() {
             let count = (times.len() - 1) * substeps;
             return Ok(TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count));
@@ -276,20 +330,26 @@ impl Specification {
     }
 }
 
-fn time_column<'r>(record: &'r Record, source: &'r DataSource) -> Result<&'r str> {
-    match &source.time {
-        Some(name) => Ok(name),
-        None => ["t", "time"].into_iter().find(|name| record.names().iter().any(|n| n == name)).ok_or_else(|| {
-            let names = record.names().join(", ");
-            let problem = format!("no column is called `t` or `time` (there are: {names})");
-            Error::file(&source.file, Some(1), problem, "rename the time column, or name it in a problem file")
-        }),
+fn time_column<'r>(record: &'r Record, source: &DataSource) -> Result<&'r str> {
+    if let Some(name) = &source.time {
+        return Ok(columns::get(record, &source.file, name, "s")?.name);
     }
+    for name in ["t", "time"] {
+        if let Some(column) = columns::find(record, &source.file, name, "s")? {
+            return Ok(column.name);
+        }
+    }
+    let names = record.names().join(", ");
+    let problem = format!("no column is called `t` or `time` (there are: {names})");
+    Err(Error::file(&source.file, None, problem, "rename the time column, or name it in a problem file"))
 }
 
 /// The samples between `from` and `until`.
 fn window(axis: &TimeAxis, source: &DataSource) -> Result<std::ops::Range<usize>> {
     let times = axis.times();
+    if times.len() < 2 {
+        return Err(Error::file(&source.file, None, "there is one sample only", "give at least two"));
+    }
     let slack = 1e-6 * axis.mean_step();
     let first = source.from.map_or(0, |from| times.partition_point(|t| *t < from - slack));
     let last = source.until.map_or(times.len(), |until| times.partition_point(|t| *t <= until + slack));

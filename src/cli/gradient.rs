@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value = "adjoint", value_name = "NAME")]
     method: String,
     /// Measure times: medians of so many runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     repeat: Option<usize>,
     /// Print JSON
     #[arg(long)]
@@ -44,9 +44,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     };
     if arguments.repeat == Some(0) {
-        return Err(Error::invalid("--repeat", "0 runs have no median", "give at least 1"));
+        return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
-    let problem = specification.build(registry)?;
+    let problem = settings::build(&specification, registry)?;
     let u = point(&problem, &arguments.at)?;
     let mut gradient = problem.gradient()?;
     let p = u.len();
@@ -72,6 +72,10 @@ fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
     match at {
         "start" => Ok(problem.start.clone()),
         "nominal" => Ok(signature.nominal()),
+        other if !other.contains('=') => {
+            let problem = "it names no point and sets no parameter";
+            Err(Error::invalid(format!("--at {other}"), problem, "write `start`, `nominal` or name=value,.."))
+        }
         changes => {
             let mut u = problem.start.clone();
             settings::set(signature, &mut u, &settings::assignments("--at", &[changes.to_string()])?)?;

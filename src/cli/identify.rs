@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Arguments {
     /// The model's name (its built-in problem), or a problem file (.toml)
     model: String,
-    /// Measurements: columns named like the model's inputs and outputs, time in `t` or `time`
+    /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
     #[arg(long, value_name = "FILE.csv")]
     data: Option<PathBuf>,
     /// What inputs do between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
     /// Time steps between two samples
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
@@ -37,18 +37,18 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     start: Vec<String>,
     /// Keep parameters at their start: name,..
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     fix: Vec<String>,
     /// Identify parameters that are fixed otherwise: name,..
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
     /// Stop after so many simulations
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_evaluations: Option<usize>,
     /// Stop after so many iterations
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
-    /// Folder for result.json, history.csv, outputs.csv and figures [default: out/MODEL; none with --json]
+    /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too
@@ -61,7 +61,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
-    let problem = specification.build(registry)?;
+    let problem = settings::build(&specification, registry)?;
     let settings = Settings {
         method: specification.method.unwrap_or(Settings::default().method),
         options: specification.options.clone(),
@@ -81,14 +81,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     })?;
     progress.finish();
     let method = settings.method.name();
-    if let Some(folder) = &folder {
-        folder.identification(&problem, method, &found)?;
-    }
+    let written = folder.as_ref().map(|folder| folder.identification(&problem, method, &found)).transpose();
+    // a full disk must not cost the result
     if arguments.json {
         print(&format!("{:#}", result_json(&problem, method, &found)));
     } else {
-        print(&summary(&problem, &found, folder.as_ref()));
+        print(&summary(&problem, &found, folder.as_ref().filter(|_| written.is_ok())));
     }
+    written?;
     Ok(if found.outcome.converged { Verdict::Good } else { Verdict::Bad })
 }
 
@@ -115,6 +115,10 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
         specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
+    }
+    if let Some(name) = arguments.fix.iter().find(|name| arguments.free.contains(name)) {
+        let problem = format!("`{name}` is in both");
+        return Err(Error::invalid("--fix and --free", problem, "leave it out of one of them"));
     }
     for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
         for name in names {

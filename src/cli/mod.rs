@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge or the check failed,
-//! 2 wrong input.
+//! 2 wrong input, or a simulation that fails at the very start.
 
 mod check;
 mod gradient;
@@ -24,11 +24,20 @@ use std::process::ExitCode;
 
 /// Exact gradients of multibody simulations, and parameter identification on top of them.
 #[derive(Parser, Debug)]
-#[command(name = "costate", version, about, max_term_width = 100)]
+#[command(name = "costate", version, about, after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+const AFTER_HELP: &str = "\
+Examples:
+  costate models
+  costate identify engine_mount --out results
+  costate identify problem.toml
+  costate gradient oscillator --method all --at c=30
+
+Exit codes: 0 done, 1 not converged (or a check failed), 2 wrong input or a failed simulation";
 
 #[derive(Subcommand, Debug)]
 enum Command {

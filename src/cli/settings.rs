@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use crate::error::{Error, Result};
+use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::signature::Signature;
@@ -11,15 +12,15 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug, Default)]
 pub(super) struct IntegratorArguments {
     /// Time step, s
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     step: Option<f64>,
     /// End of the simulated time, s
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     end: Option<f64>,
     /// Numerical damping of HHT, from -1/3 to 0
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
-    /// Form of HHT: `hht` (second order for every mass matrix) or `hht-literal` (as printed in Lauss 2018)
+    /// Form of HHT: `hht` (second order always) or `hht-literal` (as printed in Lauss 2018)
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
     /// Move an inconsistent start onto the constraints
@@ -43,31 +44,60 @@ impl IntegratorArguments {
     }
 }
 
+/// A finite number on the command line.
+pub(super) fn number(text: &str) -> std::result::Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err("it is not a finite number; write one such as 0.001 or 1e-3".to_string()),
+        Err(_) => Err("it is not a number; write one such as 0.001 or 1e-3, without a unit".to_string()),
+    }
+}
+
+/// A whole number on the command line.
+pub(super) fn count(text: &str) -> std::result::Result<usize, String> {
+    text.trim().parse().map_err(|_| "it is not a whole number; write one such as 10".to_string())
+}
+
 /// The specification of a model's built-in problem, or of a problem file.
 pub(super) fn specification(model: &str) -> Result<Specification> {
     let path = PathBuf::from(model);
-    if path.extension().is_some_and(|extension| extension == "toml") {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return problem_file::read(&path);
+    }
+    if path.components().count() > 1 || path.is_file() {
+        let remedy = "give the name of a model (`costate models` lists them), or of a problem file that ends in .toml";
+        return Err(Error::invalid(format!("`{model}`"), "it is neither a model nor a problem file", remedy));
     }
     Ok(Specification::of(model))
 }
 
+/// Builds the problem, and says on standard error what was assumed.
+pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
+    let (problem, notes) = specification.build_with_notes(registry)?;
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    Ok(problem)
+}
+
 /// Parses `name=value` pairs.
 pub(super) fn assignments(option: &str, texts: &[String]) -> Result<Vec<(String, f64)>> {
-    texts
-        .iter()
-        .flat_map(|text| text.split(','))
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| {
-            let wrong = |problem: &str| Error::invalid(format!("{option} {text}"), problem, "write it as name=value");
-            let (name, value) = text.split_once('=').ok_or_else(|| wrong("there is no `=` in it"))?;
-            let value: f64 = value.trim().parse().map_err(|_| wrong(&format!("`{value}` is not a number")))?;
-            if !value.is_finite() {
-                return Err(wrong(&format!("{value} is not a finite number")));
-            }
-            Ok((name.trim().to_string(), value))
-        })
-        .collect()
+    let mut pairs: Vec<(String, f64)> = Vec::new();
+    let parsed = texts.iter().flat_map(|text| text.split(',')).filter(|text| !text.trim().is_empty()).map(|text| {
+        let wrong = |problem: &str| Error::invalid(format!("{option} {text}"), problem, "write it as name=value");
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("there is no `=` in it"))?;
+        let value: f64 = value.trim().parse().map_err(|_| wrong(&format!("`{value}` is not a number")))?;
+        if !value.is_finite() {
+            return Err(wrong(&format!("{value} is not a finite number")));
+        }
+        Ok((name.trim().to_string(), value))
+    });
+    for pair in parsed {
+        let (name, value) = pair?;
+        if pairs.iter().any(|(known, _)| *known == name) {
+            return Err(Error::invalid(option, format!("`{name}` is given twice"), "give one value for it"));
+        }
+        pairs.push((name, value));
+    }
+    Ok(pairs)
 }
 
 /// `u` with some values replaced by name.

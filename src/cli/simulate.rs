@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name
+    /// The model's name, or a problem file (.toml)
     model: String,
     /// Parameter values other than the nominal ones: name=value,..
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -31,7 +31,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let mut u = entry.system.signature().nominal();
     settings::set(entry.system.signature(), &mut u, &settings::assignments("--set", &arguments.set)?)?;
     let simulation = match specification.data {
-        Some(_) => specification.build(registry)?.simulation,
+        Some(_) => settings::build(&specification, registry)?.simulation,
         None => entry.simulation(&specification.scenario(entry)?)?,
     };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(entry.name()));

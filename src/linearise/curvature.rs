@@ -143,8 +143,8 @@ impl<'m, M: Model> Curvature<'m, M> {
             return;
         }
         let constant = |value, tangent, d| Jet::constant(Jet { re: along(value, tangent), eps: [along(d, 0.0)] });
-        for j in 0..n {
-            self.q_third[j] = constant(x.q[j], tangent.q[j], d[j]);
+        for (((jet, q), tangent), d) in self.q_third.iter_mut().zip(x.q).zip(&tangent.q).zip(d) {
+            *jet = constant(*q, *tangent, *d);
         }
         for (k, jet) in self.u_third.iter_mut().enumerate() {
             *jet = constant(u[k], tangent.u[k], 0.0);

@@ -421,7 +421,9 @@ impl Stepper for HhtStepper {
                 Failure::Singular => crate::start::singular(system, signature, &point, false),
                 Failure::NotFinite => {
                     let (dynamics, constraint) = self.r.split_at_mut(n);
-                    system.residual(&point, dynamics, constraint);
+                    let inertial = if self.literal { &self.inertial } else { x.a };
+                    system.residual(&Point { a: inertial, ..point }, dynamics, constraint);
+                    let point = Point { a: &self.z[..n], ..point };
                     crate::start::not_finite(signature, &point, &self.r, step.index)
                 }
                 Failure::NotConverged { residual, row } => Error::NewtonFailed {

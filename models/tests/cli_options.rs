@@ -1,0 +1,165 @@
+//! What the command line says of names, numbers and folders that it cannot use, and its exit codes.
+
+mod command;
+use command::Place;
+
+// Protects every name on the command line: a slip is answered with the nearest name, or with the list of known ones.
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let place = Place::new();
+    for (arguments, parts) in [
+        ("simulate oscilator", ["no model `oscilator`", "did you mean `oscillator`?"]),
+        ("identify engine-mounts", ["no model `engine-mounts`", "did you mean `engine_mount`?"]),
+        ("models zzz", ["no model `zzz`", "known: engine_mount, oscillator"]),
+        ("gradient silver", ["no model `silver`", "did you mean `silverbox`?"]),
+        ("simulate engine_mount --set c_E=1", ["no parameter `c_E` in model `engine_mount`", "did you mean `c_E"]),
+        ("identify oscillator --start cc=1", ["no parameter `cc` in model `oscillator`", "did you mean `c`?"]),
+        ("identify oscillator --fix dd", ["no parameter `dd`", "did you mean `d`?"]),
+        ("identify oscillator --free v", ["no parameter `v`", "did you mean `v0`?"]),
+        ("gradient oscillator --at mm=1", ["no parameter `mm`", "did you mean `m`?"]),
+        ("identify oscillator --method bfsg", ["no method `bfsg`", "did you mean `bfgs`?"]),
+        ("gradient oscillator --method adjiont", ["no method `adjiont` in `gradient`", "did you mean `adjoint`?"]),
+        ("simulate oscillator --scheme hht-literally", ["no scheme `hht-literally`", "did you mean `hht-literal`?"]),
+        ("identify oscillator --data x --interpolation cubik", ["interpolation `cubik`", "did you mean `cubic`?"]),
+        ("identify oscillator --out x --metod bfgs", ["'--metod'", "'--method'"]),
+        ("simualte oscillator", ["'simualte'", "'simulate'"]),
+    ] {
+        place.refused(arguments, &parts);
+    }
+}
+
+// Protects numbers: what is no number, not finite, or out of range names its option and what to write instead.
+#[test]
+fn unusable_numbers_name_their_option() {
+    let place = Place::new();
+    for (arguments, parts) in [
+        ("simulate oscillator --step abc", ["'abc' for '--step", "not a number; write one such as 0.001"]),
+        ("simulate oscillator --step nan", ["'nan' for '--step", "not a finite number"]),
+        ("simulate oscillator --step 1ms", ["'1ms' for '--step", "without a unit"]),
+        ("simulate oscillator --step 0", ["the time step: 0 s is not positive", "give a step > 0"]),
+        ("simulate oscillator --step -0.01", ["-0.01 s is not positive", "give a step > 0"]),
+        ("simulate oscillator --step 0.3", ["0.3 s does not divide the 5 s from 0 s to 5 s", "use 0.29"]),
+        ("simulate oscillator --step 1e-12", ["5.00e12 steps", "use a larger step"]),
+        ("simulate oscillator --end -1", ["no time between 0 s and -1 s", "let it end after it starts"]),
+        ("simulate oscillator --end inf", ["'inf' for '--end", "not a finite number"]),
+        ("simulate oscillator --alpha 0.1", ["alpha of the HHT scheme: 0.1 lies outside [-1/3, 0]", "use -0.1"]),
+        ("simulate oscillator --alpha -0.5", ["-0.5 lies outside [-1/3, 0]", "use -0.1"]),
+        ("simulate oscillator --set c", ["--set c: there is no `=`", "write it as name=value"]),
+        ("simulate oscillator --set c=soft", ["--set c=soft: `soft` is not a number", "name=value"]),
+        ("simulate oscillator --set c=inf", ["inf is not a finite number", "name=value"]),
+        ("simulate oscillator --set c=1,c=2", ["--set: `c` is given twice", "give one value"]),
+        ("identify oscillator --substeps -1", ["'-1' for '--substeps", "not a whole number"]),
+        ("identify oscillator --substeps 2", ["substeps: there is no record", "give `step` instead"]),
+        ("identify oscillator --max-iterations 1.5", ["'1.5' for '--max-iterations", "not a whole number"]),
+        ("identify oscillator --max-evaluations 0 --json", ["`max_evaluations`: it is 0", "allow at least"]),
+        ("gradient oscillator --at nominall", ["--at nominall: it names no point", "`start`, `nominal` or name=value"]),
+        ("gradient oscillator --repeat 0", ["--repeat: 0 runs", "measure 1 run or more"]),
+        ("identify oscillator --interpolation cubic", ["--interpolation: there is no record", "--data FILE.csv"]),
+    ] {
+        place.refused(arguments, &parts);
+    }
+}
+
+// Protects the optimiser's start: bounds that exclude it and contradictory wishes are refused by name before any work.
+#[test]
+fn unusable_starts_name_the_parameter() {
+    let place = Place::new();
+    for (arguments, parts) in [
+        (
+            "identify oscillator --start c=-1",
+            ["parameter `c`: its start -1 N/m lies outside its bounds [0, inf]", "move"],
+        ),
+        ("identify oscillator --fix c,d", ["problem `oscillator`: all its parameters are fixed", "--free NAME"]),
+        ("identify oscillator --fix c --free c", ["--fix and --free: `c` is in both", "leave it out"]),
+    ] {
+        place.refused(&format!("{arguments} --json"), &parts);
+    }
+}
+
+// Protects against the folder that cannot be written: it is found before the work, and said which file is in the way.
+#[test]
+fn a_file_in_place_of_the_folder_is_named() {
+    let place = Place::new();
+    place.write("taken", "");
+    for arguments in ["simulate oscillator --out taken", "identify oscillator --out taken/results"] {
+        place.refused(arguments, &["cannot create the folder taken", "taken is a file", "another folder with --out"]);
+    }
+    assert_eq!(place.read("taken"), "");
+}
+
+// Protects the first argument: what is neither a model nor a problem file is told apart from a misspelt model.
+#[test]
+fn a_path_that_is_no_problem_file_is_explained() {
+    let place = Place::new();
+    place.write("problem.txt", "model = \"oscillator\"");
+    for arguments in ["identify problem.txt", "identify ./problem.txt", "simulate some/where"] {
+        place.refused(arguments, &["neither a model nor a problem file", "ends in .toml"]);
+    }
+}
+
+// Protects simulations that cannot work: what failed, at which time and step, and what to do, and never a panic.
+#[test]
+fn failing_simulations_say_where_and_what() {
+    let place = Place::new();
+    for (arguments, parts) in [
+        (
+            "oscillator --set c=-1e300",
+            ["residual of the motion of `x` is -inf", "t = 0.01 s (step 1)", "check its parameters, or take a smaller"],
+        ),
+        ("oscillator --set c=-4e4", ["of `x` is", "(step 156)", "overflows or divides by zero"]),
+        (
+            "silverbox --set k3=-1e12",
+            ["did not converge at t = 0.0001 s (step 1, h = 0.0001 s)", "motion of `y`", "take a smaller step"],
+        ),
+        (
+            "engine_mount --step 0.5 --set c_E2=1e14",
+            ["did not converge at t = 0.5 s (step 1, h = 0.5 s)", "the residual is", "worst in the equation of"],
+        ),
+        (
+            "oscillator --set m=0",
+            ["singular at t = 0 s", "neither mass nor a constraint determines the acceleration of `x`", "give it mass"],
+        ),
+        ("pendulum --set L=0", ["singular at t = 0 s", "row `rod` has no coordinate in it here", "rows"]),
+    ] {
+        place.refused(&format!("simulate {arguments}"), &parts);
+    }
+}
+
+// Protects scripts: 0 is success, 1 is not converged, and models are known by `-` as by `_`.
+#[test]
+fn exit_codes_and_spellings() {
+    let place = Place::new();
+    assert!(place.good("models").out.contains("engine_mount"));
+    assert_eq!(place.good("models engine-mount --names").out, "engine_mount\n");
+    assert!(place.good("simulate cart-pole --step 0.02").out.contains("written to out/cart_pole"));
+    assert!(place.good("simulate cart_pole --step 0.02 --scheme hht-literal").err.is_empty());
+    assert!(place.files().contains(&"out/cart_pole/states.csv".to_string()));
+    let projected = place.good("simulate pendulum --step 0.1 --project-start").out;
+    assert!(projected.contains("start projected onto the constraints: the model's was off by"), "{projected}");
+    assert_eq!(place.run("identify oscillator --json").code, 0);
+    let run = place.run("identify oscillator --max-iterations 1 --out results");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("NOT converged: the allowed number of iterations was used up"), "{}", run.out);
+    assert_eq!(place.run("").code, 2);
+}
+
+// Protects the help: every command is there, with its exit codes, on lines that a terminal holds.
+#[test]
+fn help_reads_well() {
+    let place = Place::new();
+    let help = place.good("--help").out;
+    for part in ["models", "simulate", "gradient", "check", "identify", "Examples:", "Exit codes: 0", "2 wrong input"] {
+        assert!(help.contains(part), "`{part}` is missing in\n{help}");
+    }
+    for command in ["models", "simulate", "gradient", "identify"] {
+        let help = place.good(&format!("{command} --help")).out;
+        let long = help.lines().find(|line| line.chars().count() > 118);
+        assert_eq!(long, None, "costate {command} --help");
+    }
+    let help = place.good("identify --help").out;
+    for part in
+        ["--data <FILE.csv>", "`NAME [UNIT]`", "steepest-descent-fixed", "[default: out/MODEL; none with --json]"]
+    {
+        assert!(help.contains(part), "`{part}` is missing in\n{help}");
+    }
+}

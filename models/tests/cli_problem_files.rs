@@ -1,0 +1,203 @@
+//! Problem files through the command: what they can say, and what is said of wrong ones.
+
+mod command;
+use command::{Place, csv, times, value};
+
+/// The record that problem files here refer to: the oscillator with c = 33, d = 0.5, and its force as a column.
+fn measured(place: &Place, folder: &str) {
+    place.good(&format!("simulate oscillator --set c=33,d=0.5 --out {folder}"));
+    let outputs = place.read(&format!("{folder}/outputs.csv"));
+    let rows = outputs.lines().enumerate().map(|(i, line)| match i {
+        0 => format!("{line},force"),
+        _ => format!("{line},{}", (3.0 * 0.01 * (i - 1) as f64).sin()),
+    });
+    place.write(&format!("{folder}/record.csv"), rows.collect::<Vec<_>>().join("\n"));
+}
+
+const COMPLETE: &str = r#"
+model = "oscillator"
+
+[data]
+file = "record.csv"
+time = "time"
+interpolation = "linear"
+from = 0.0
+until = 5.0
+inputs.F = { column = "force", interpolation = "cubic" }
+outputs.a = { deviation = 0.1 }
+outputs.x = { column = "x [m]", deviation = 1e-3 }
+
+[integrator]
+scheme = "hht"
+alpha = -0.05
+substeps = 1
+end = 5.0
+project_start = false
+
+[cost]
+weights = "unit"
+
+[parameters]
+m = { fixed = true }
+c = { start = 25.0, lower = 1.0, upper = 1e3, scale = "log" }
+d = { start = 0.3, size = 0.1, free = true }
+
+[optimiser]
+method = "l-bfgs"
+max_evaluations = 200
+max_iterations = 100
+cost_target = -1.0
+gradient_tolerance = 1e-10
+step_tolerance = 1e-15
+"#;
+
+// Protects the format as documented: every key in one file, the record beside it wherever the command runs.
+#[test]
+fn a_complete_file_recovers_the_parameters() {
+    let place = Place::new();
+    measured(&place, "case");
+    place.write("case/problem.toml", COMPLETE);
+    let found = place.json("identify case/problem.toml --json", 0);
+    assert!((value(&found, "c") - 33.0).abs() < 1e-5, "{found}");
+    assert!((value(&found, "d") - 0.5).abs() < 1e-5, "{found}");
+    assert_eq!((&found["method"], &found["steps"]), (&"l-bfgs".into(), &500.into()));
+    // statements of the command line go over those of the file
+    let found = place.json("identify case/problem.toml --json --method dfp --fix c --start c=33", 0);
+    assert_eq!(found["method"], "dfp");
+    assert_eq!(value(&found, "c"), 33.0);
+    assert_eq!(found["parameters"][1]["status"], "fixed");
+    // the other commands read the file, too
+    assert_eq!(place.json("gradient case/problem.toml --json", 0)["steps"], 500);
+    place.good("simulate case/problem.toml --out simulated");
+}
+
+// Protects inputs from columns: each interpolation is used, and they differ.
+#[test]
+fn inputs_come_from_columns_with_each_interpolation() {
+    let place = Place::new();
+    place.write("record.csv", csv("t,F,x", times(51, 0.1), |t| vec![(3.0 * t).sin(), 0.1 * t.cos()]));
+    let mut costs = Vec::new();
+    for name in ["zero-order", "zoh", "linear", "cubic"] {
+        let text = format!(
+            "model = \"oscillator\"\n[data]\nfile = \"record.csv\"\ninputs.F = {{ interpolation = \"{name}\" }}\n\
+             [integrator]\nsubsteps = 4\n"
+        );
+        let found = place.write("problem.toml", text).json("gradient problem.toml --json", 0);
+        assert_eq!(found["steps"], 200);
+        costs.push(found["cost"].as_f64().unwrap());
+    }
+    assert_eq!(costs[0], costs[1]);
+    assert!(costs[1] != costs[2] && costs[2] != costs[3], "{costs:?}");
+    let cubic = place.write("problem.toml", "model = \"oscillator\"\ndata = { file = \"record.csv\" }\n");
+    let run = cubic.json("identify problem.toml --substeps 4 --interpolation cubic --max-iterations 0 --json", 1);
+    assert_eq!(run["cost"].as_f64().unwrap(), costs[3]);
+}
+
+// Protects `from` and `until`, and samples at uneven times with steps between them.
+#[test]
+fn windows_and_uneven_samples_work() {
+    let place = Place::new();
+    let uneven: Vec<f64> = (0..60).map(|i| 0.05 * f64::from(i) + 0.01 * f64::from(i % 3)).collect();
+    place.write("record.csv", csv("t,F,x", uneven, |t| vec![t.sin(), 0.1 * t.cos()]));
+    let problem = |window: &str| {
+        format!("model = \"oscillator\"\n[data]\nfile = \"record.csv\"\n{window}\n[integrator]\nsubsteps = 3\n")
+    };
+    for (window, steps) in [("", 177), ("from = 1.0", 117), ("until = 1.0", 57), ("from = 0.5\nuntil = 1.0", 27)] {
+        place.write("problem.toml", problem(window));
+        let found = place.json("gradient problem.toml --json", 0);
+        assert_eq!((&found["steps"], &found["step"]), (&steps.into(), &serde_json::Value::Null), "{window}");
+    }
+    place.write("problem.toml", problem("from = 2.0\nuntil = 1.0"));
+    let parts =
+        ["record.csv: fewer than two samples lie between 2 s and 1 s", "covers 0 s to", "widen `from` and `until`"];
+    place.refused("identify problem.toml --json", &parts);
+}
+
+// Protects the author of a problem file: each slip names file, place and remedy.
+#[test]
+fn wrong_files_are_answered_by_place() {
+    let place = Place::new();
+    place.write("record.csv", csv("t,F,x", times(11, 0.1), |t| vec![1.0, t]));
+    let data = "[data]\nfile = \"record.csv\"\n";
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["it names no model", "begin it with: model = "]),
+        ("model = 3", &["`model` in", "it is an integer `3`, not a text", "put it in quotes"]),
+        ("model = \"osc\"", &["no model `osc`"]),
+        ("model = \"oscillator\"\n\n[data\nfile = 3", &["line 3", "this is not TOML", "correct the line"]),
+        ("model = \"oscillator\"\nmodel = \"pendulum\"", &["line 2", "duplicate key"]),
+        ("modell = \"oscillator\"", &["no key `modell`", "did you mean `model`?"]),
+        ("[integrator]\nalhpa = 0", &["no key `alhpa` in [integrator] of", "did you mean `alpha`?"]),
+        ("[integrator]\nalpha = \"small\"", &["`alpha` in [integrator]", "a string `\"small\"`", "without quotes"]),
+        ("[integrator]\nalpha = 0.2", &["0.2 lies outside [-1/3, 0]", "use -0.1"]),
+        ("[integrator]\nstep = nan", &["`step` in [integrator]", "it is NaN", "give a number"]),
+        ("[integrator]\nstep = -1", &["-1 s is not positive"]),
+        ("[integrator]\nsubsteps = -1", &["`substeps` in [integrator]", "it is -1", "whole number"]),
+        ("[integrator]\nsubsteps = 1.5", &["`substeps` in [integrator]", "not a whole number"]),
+        ("[integrator]\nproject_start = 1", &["`project_start`", "not true or false", "without quotes"]),
+        ("[integrator]\nscheme = \"hth\"", &["no scheme `hth` in [integrator] of", "did you mean `hht`?"]),
+        ("integrator = 3", &["`integrator` in", "not a table", "{ key = value, .. }"]),
+        ("[data]", &["[data] names no file", "add: file = "]),
+        ("[data]\nfile = \"absent.csv\"", &["cannot read", "absent.csv", "check the path"]),
+        ("[data]\nfile = \"record.csv\"\ntime = \"T\"", &["no column `T` in record.csv", "did you mean `t`?"]),
+        ("[data]\nfile = \"record.csv\"\ninterpolation = \"quadratic\"", &["`quadratic` in [data] of", "known:"]),
+        ("[data]\nfile = \"record.csv\"\ninputs.G = {}", &["no input `G` in model `oscillator`"]),
+        ("[data]\nfile = \"record.csv\"\ninputs.F = { column = \"FF\" }", &["no column `FF` in record.csv", "`F`?"]),
+        ("[data]\nfile = \"record.csv\"\noutputs.xx = { column = \"x\" }", &["no output `xx`", "did you mean `x`?"]),
+        ("[data]\nfile = \"record.csv\"\noutputs.a = {}", &["no column `a` in record.csv"]),
+        ("[data]\nfile = \"record.csv\"\noutputs.x = { deviation = 0 }", &["deviation of output `x`", "give one > 0"]),
+        ("[data]\nfile = \"record.csv\"\noutputs.x = { columm = \"x\" }", &["no key `columm` in [data.outputs.x]"]),
+        ("[cost]\nweights = \"trapez\"", &["`trapez` in [cost] of", "did you mean `trapezoid`?"]),
+        ("[cost]\noutputs = \"x\"", &["`outputs` in [cost]", "[\"a\", \"b\"]"]),
+        ("[cost]\noutputs = [\"xx\"]", &["no output `xx` in model `oscillator`", "did you mean `x`?"]),
+        ("[cost]\noutputs = [\"x\", \"x\"]", &["the outputs to compare: `x` is named twice"]),
+        ("[cost]\noutputs = []", &["there is no output to compare", "name at least one"]),
+        ("[parameters]\ncc = { start = 1 }", &["no parameter `cc` in model `oscillator`", "did you mean `c`?"]),
+        ("[parameters]\nc = 3", &["`c` in [parameters]", "not a table"]),
+        ("[parameters]\nc = { begin = 3 }", &["no key `begin` in [parameters.c]"]),
+        (
+            "[parameters]\nc = { upper = 10 }",
+            &["`c`: its start 25 N/m lies outside its bounds [0, 10]", "move the start"],
+        ),
+        (
+            "[parameters]\nc = { lower = 9, upper = 8 }",
+            &["`c`: its bounds [9, 8] exclude every value", "lower <= upper"],
+        ),
+        ("[parameters]\nc = { scale = \"logarithm\" }", &["no scale `logarithm` in [parameters.c]", "linear, log"]),
+        (
+            "[parameters]\nv0 = { free = true, scale = \"log\" }",
+            &["`v0`: its start 0 m/s has no logarithm", "give a positive start, or use the linear scale"],
+        ),
+        ("[parameters]\nc = { size = 0 }", &["`c`: its size 0 is not positive", "give a positive number"]),
+        ("[parameters]\nc = { free = true, fixed = true }", &["`fixed` in [parameters.c]", "contradicts `free`"]),
+        ("[optimiser]\nmethod = \"newton\"", &["no method `newton` in [optimiser] of", "known: bfgs"]),
+        ("[optimiser]\nmax_evaluations = 0", &["`max_evaluations`: it is 0"]),
+        ("[optimiser]\ngradient_tolerance = 2", &["`gradient_tolerance`: it is 2", "0 <= value < 1"]),
+    ];
+    for (text, parts) in cases {
+        let whole = if text.is_empty() || text.starts_with("model") { "" } else { "model = \"oscillator\"\n" };
+        place.write("problem.toml", format!("{whole}{text}\n"));
+        place.refused("identify problem.toml --json", parts);
+    }
+    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[cost]\noutputs = [\"x\"]\n"));
+    place.refused("identify problem.toml --json", &["`outputs` in [cost] of problem.toml", "[data.outputs] instead"]);
+    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[integrator]\nstep = 0.1\nsubsteps = 4\n"));
+    place.refused("identify problem.toml --json", &["`step` and `substeps`", "give only one of them"]);
+}
+
+// Protects against files that are none: missing, a folder, or not text.
+#[test]
+fn unreadable_files_say_why() {
+    let place = Place::new();
+    place.write("folder.toml/file", "").write("binary.toml", [0xff, 0x00, 0x80]);
+    for (name, parts) in [
+        ("absent.toml", ["cannot read absent.toml", "check the path of the problem file"]),
+        ("folder.toml", ["cannot read folder.toml: it is a folder", "a problem file in it"]),
+        ("binary.toml", ["cannot read binary.toml: it is not UTF-8 text", "save the file as UTF-8"]),
+    ] {
+        for command in ["identify", "gradient", "simulate"] {
+            place.refused(&format!("{command} {name}"), &parts);
+        }
+    }
+    place.write("mark.toml", "\u{feff}model = \"oscillator\"\r\n");
+    assert_eq!(place.json("gradient mark.toml --json", 0)["model"], "oscillator");
+}

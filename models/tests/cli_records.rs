@@ -1,0 +1,140 @@
+//! What the command line does with records of measurements, usable and not.
+
+mod command;
+use command::{Place, csv, times, value};
+
+fn force(t: f64) -> f64 {
+    (3.0 * t).sin()
+}
+
+/// A record of `count` samples that the oscillator can be compared with.
+fn record(count: usize, step: f64) -> String {
+    csv("t,F,x", times(count, step), |t| vec![force(t), 0.1 * (6.0 * t).cos()])
+}
+
+const IDENTIFY: &str = "identify oscillator --max-iterations 2 --json --data";
+
+// Protects against every way a file can be no record: path, line, what is wrong there, and what to do.
+#[test]
+fn unusable_records_are_refused_by_line() {
+    let place = Place::new();
+    let rows = |rows: &str| format!("t,F,x\n0,1,0.1\n0.01,1,0.1\n{rows}0.04,1,0.1\n");
+    place.write("folder/file", "");
+    let cases: [(&str, String, &[&str]); 14] = [
+        ("empty.csv", String::new(), &["the file is empty", "give a file with a header line"]),
+        ("header.csv", "t,F,x\n".into(), &["line 1", "ends after its header", "rows of numbers"]),
+        ("one.csv", "t,F,x\n0,1,0.1\n".into(), &["there is one sample only", "give at least two"]),
+        ("text.csv", rows("0.02,n/a,0.1\n"), &["line 4", "`n/a` in column `F` is not a number", "remove the row"]),
+        ("nan.csv", rows("0.02,1,NaN\n"), &["line 4", "`NaN` in column `x` is not a finite number", "remove the row"]),
+        ("hole.csv", rows("0.02,,0.1\n"), &["line 4", "the cell of column `F` is empty", "write its value"]),
+        ("short.csv", rows("0.02,1\n"), &["line 4", "2 cells", "header names 3 columns", "complete the row"]),
+        ("back.csv", rows("0.005,1,0.1\n"), &["line 4", "0.005 s comes after 0.01 s", "sort the rows by time"]),
+        ("twice.csv", rows("0.01,1,0.1\n"), &["line 4", "the time 0.01 s is repeated", "remove the repeated row"]),
+        ("bare.csv", "0,1,2\n1,2,3\n".into(), &["line 1", "header is missing", "names the columns"]),
+        ("same.csv", "t,x,x\n0,1,2\n1,2,3\n".into(), &["line 1", "columns 2 and 3 are both named `x`", "rename"]),
+        ("notime.csv", "F,x\n0,1\n1,2\n".into(), &["no column is called `t` or `time`", "F, x", "rename"]),
+        ("nothing.csv", "t,F,y\n0,1,2\n1,2,3\n".into(), &["`a`, `x`, `v`", "there are: `t`, `F`, `y`", "map it"]),
+        ("unit.csv", "t,x [mm]\n0,1\n1,2\n".into(), &["`x [mm]` is in `mm`, where `x` is in `m`", "convert"]),
+    ];
+    for (name, text, parts) in cases {
+        place.write(name, text).refused(&format!("{IDENTIFY} {name}"), &[parts, &[name]].concat());
+    }
+    place.write("latin.csv", b"t,x\n0,1\n1,2 \xb5m\n");
+    place.refused(
+        &format!("{IDENTIFY} latin.csv"),
+        &["latin.csv, line 3", "0xB5, is not UTF-8", "save the file as UTF-8"],
+    );
+    place.refused(&format!("{IDENTIFY} folder"), &["cannot read folder: it is a folder", "the path of a file in it"]);
+    place.refused(&format!("{IDENTIFY} absent.csv"), &["cannot read absent.csv", "check the path (looked for `"]);
+}
+
+// Protects sampling: a step must divide it, `end` must agree with it, and uneven samples need substeps instead of a step.
+#[test]
+fn steps_and_ends_must_fit_the_samples() {
+    let place = Place::new();
+    place.write("even.csv", record(101, 0.01));
+    place.write("uneven.csv", csv("t,F,x", [0.0, 0.01, 0.03, 0.04, 0.05, 0.07], |t| vec![force(t), 0.1]));
+    for (arguments, parts) in [
+        ("even.csv --step 0.004", ["0.004 s does not divide the sampling step 0.01 s of even.csv", "`substeps`"]),
+        ("even.csv --step 0.02", ["0.02 s does not divide the sampling step", "use 0.01 s"]),
+        ("even.csv --step -1", ["the time step: -1 s is not positive", "give a step > 0"]),
+        ("even.csv --step 0.005 --substeps 3", ["0.005 s is 2 substeps", "give only one of them"]),
+        ("even.csv --substeps 0", ["substeps: there are 0 between two samples", "use at least 1"]),
+        ("even.csv --substeps 99999999999", ["99999999999 steps between two of 101 samples", "use fewer"]),
+        (
+            "even.csv --end 2",
+            ["even.csv: the record ends before the simulation: at 1 s against 2 s", "leave out `end`"],
+        ),
+        ("even.csv --end 0.5", ["the record goes on after the simulation: at 1 s against 0.5 s", "leave out `end`"]),
+        (
+            "uneven.csv --step 0.005",
+            [
+                "uneven.csv, line 7: in column `t` sampling is uneven",
+                "give `substeps` (steps between two samples) instead",
+            ],
+        ),
+    ] {
+        place.refused(&format!("{IDENTIFY} {arguments}"), &parts);
+    }
+    place.write("three.csv", record(3, 0.01));
+    let parts = ["three.csv: column `F` for input `F`", "needs 4 samples, there are 3", "choose `linear`"];
+    place.refused(&format!("{IDENTIFY} three.csv --interpolation cubic"), &parts);
+    let uneven = place.json(&format!("{IDENTIFY} uneven.csv --substeps 3"), 1);
+    assert_eq!(uneven["steps"], 15);
+    assert_eq!(place.json(&format!("{IDENTIFY} even.csv --step 0.005 --end 1"), 1)["steps"], 200);
+}
+
+// Protects files from other programs: a byte-order mark, Windows line ends and units in the header change nothing.
+#[test]
+fn varieties_of_text_give_the_same_result() {
+    let place = Place::new();
+    let plain = record(101, 0.01);
+    place.write("plain.csv", &plain);
+    place.write("mark.csv", format!("\u{feff}{plain}"));
+    place.write("windows.csv", plain.replace('\n', "\r\n"));
+    place.write("units.csv", plain.replacen("t,F,x", "time [s],F [N],x [m]", 1));
+    let cost = |name: &str| place.json(&format!("{IDENTIFY} {name}"), 1)["cost"].as_f64().unwrap();
+    let expected = cost("plain.csv");
+    for name in ["mark.csv", "windows.csv", "units.csv"] {
+        assert_eq!(cost(name).to_bits(), expected.to_bits(), "{name}");
+    }
+}
+
+// Protects against an input that silently keeps the model's own signal: that is said, with the columns left over.
+#[test]
+fn an_input_without_a_column_is_mentioned() {
+    let place = Place::new();
+    place.write("named.csv", record(101, 0.01).replacen("t,F,x", "t,Force,x", 1));
+    let run = place.run(&format!("{IDENTIFY} named.csv"));
+    assert_eq!(run.code, 1, "{}", run.err);
+    let note =
+        "note: no column of named.csv drives input `F`: the model's own signal does (columns without use: `Force`)";
+    assert!(run.err.contains(note), "{}", run.err);
+    place.write("full.csv", record(101, 0.01));
+    assert!(!place.run(&format!("{IDENTIFY} full.csv")).err.contains("note:"));
+}
+
+// Protects what the command writes: its own outputs.csv is a record that it reads, and the parameters come back from it.
+#[test]
+fn a_written_simulation_is_a_record() {
+    let place = Place::new();
+    place.good("simulate oscillator --set c=33,d=0.5 --out truth");
+    assert!(place.read("truth/outputs.csv").starts_with("time [s],a [m/s^2],x [m],v [m/s]\n"));
+    let found = place.json("identify oscillator --data truth/outputs.csv --json", 0);
+    assert!((value(&found, "c") - 33.0).abs() < 1e-6, "{found}");
+    assert!((value(&found, "d") - 0.5).abs() < 1e-6, "{found}");
+}
+
+// Protects long records: a million rows are read, simulated and differentiated.
+#[test]
+fn a_million_rows_work() {
+    let place = Place::new();
+    let mut text = String::from("t,F,x\n");
+    for i in 0..1_000_000 {
+        use std::fmt::Write;
+        writeln!(text, "{}e-3,{},0.0{}", i, i % 7, i % 10).unwrap();
+    }
+    place.write("long.csv", text);
+    let found = place.json("identify oscillator --data long.csv --max-iterations 1 --fix d --json", 1);
+    assert_eq!(found["steps"], 999_999);
+}

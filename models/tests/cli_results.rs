@@ -1,0 +1,130 @@
+//! What programs read from the command: JSON, files, and how a search ends.
+
+mod command;
+use command::{Place, csv, times, value};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+
+#[track_caller]
+fn has_keys(document: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(document.get(key).is_some_and(|value| !value.is_null()), "`{key}` is missing in {document:#}");
+    }
+}
+
+// Protects programs that read the result: one document on standard output with these keys, whatever the method.
+#[test]
+fn every_method_gives_one_document() {
+    let place = Place::new();
+    for method in ["bfgs", "l-bfgs", "dfp", "steepest-descent", "steepest-descent-fixed"] {
+        // steepest descent is slow, so that it may end at its limit
+        let run =
+            place.run(&format!("identify oscillator --method {method} --start c=38,d=0.7 --max-evaluations 60 --json"));
+        assert!(run.code == 0 || run.code == 1, "{method}: {}", run.err);
+        let found: Value = serde_json::from_str(&run.out).unwrap();
+        let keys = ["model", "method", "converged", "reason", "cost", "iterations", "evaluations", "seconds"];
+        has_keys(&found, &keys);
+        has_keys(&found, &["parameters", "gradient_norm", "failed_evaluations"]);
+        assert_eq!((&found["model"], &found["method"]), (&"oscillator".into(), &method.into()));
+        assert_eq!(found["converged"], run.code == 0, "{found:#}");
+        let parameters = found["parameters"].as_array().unwrap();
+        assert_eq!(parameters.len(), 5);
+        parameters.iter().for_each(|p| has_keys(p, &["name", "unit", "start", "value", "status"]));
+        if method.contains("bfgs") || method == "dfp" {
+            assert_eq!(run.code, 0, "{found:#}");
+            assert!((value(&found, "c") - 40.0).abs() < 1e-6 && (value(&found, "d") - 0.8).abs() < 1e-6, "{found:#}");
+        }
+    }
+    assert!(place.files().is_empty(), "--json alone writes no files, but there are {:?}", place.files());
+}
+
+// Protects programs that read gradients: the keys, times only when asked for, and the three methods beside each other.
+#[test]
+fn gradients_are_one_document() {
+    let place = Place::new();
+    let keys = ["model", "step", "alpha", "steps", "method", "cost", "gradient"];
+    let plain = place.json("gradient oscillator --json", 0);
+    has_keys(&plain, &keys);
+    assert!(plain["seconds_cost"].is_null() && plain["seconds_cost_and_gradient"].is_null());
+    let timed = place.json("gradient oscillator --json --repeat 3 --method all --at c=30,d=0.5", 0);
+    has_keys(&timed, &keys);
+    has_keys(&timed, &["seconds_cost", "seconds_cost_and_gradient"]);
+    assert!(timed["seconds_cost"].as_f64().unwrap() > 0.0);
+    timed["gradient"].as_array().unwrap().iter().for_each(|entry| has_keys(entry, &["name", "unit", "value"]));
+    let slope = |method: usize| timed["methods"][method]["gradient"][1]["value"].as_f64().unwrap();
+    assert!((slope(1) / slope(0) - 1.0).abs() < 1e-10 && (slope(2) / slope(0) - 1.0).abs() < 1e-5, "{timed:#}");
+    let nominal = place.json("gradient oscillator --json --at nominal", 0);
+    assert_eq!(nominal["cost"], 0.0);
+}
+
+// Protects the files of a run: all are there, whole, and result.json holds what --json prints.
+#[test]
+fn results_are_written() {
+    let place = Place::new();
+    let printed = place.json("identify oscillator --out results --json", 0);
+    let written: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
+    for key in ["cost", "parameters", "reason", "evaluations"] {
+        assert_eq!(printed[key], written[key], "{key}");
+    }
+    let files = place.files();
+    for name in ["history.csv", "outputs.csv", "cost.svg", "output_a.svg", "error_a.svg", "parameters.svg"] {
+        assert!(files.contains(&format!("results/{name}")), "{name} is not among {files:?}");
+    }
+    // bitmaps on request; the pendulum has one figure only
+    place.good("simulate pendulum --step 0.1 --out swing --png");
+    let files = place.files();
+    for name in ["states.csv", "outputs.csv", "simulation.json", "outputs.svg", "outputs.png"] {
+        assert!(files.contains(&format!("swing/{name}")), "{name} is not among {files:?}");
+    }
+    assert!(!files.iter().any(|name| name.contains(".costate")), "debris: {files:?}");
+    assert!(place.read("results/history.csv").starts_with("iteration,evaluations,cost,gradient_norm,m [kg],c [N/m]"));
+}
+
+// Protects the search from parameters whose simulation fails: those are counted and reported, and the search goes on.
+#[test]
+fn failing_evaluations_are_counted() {
+    let place = Place::new();
+    place
+        .write("record.csv", csv("t,u,y", times(201, 1e-3), |t| vec![0.1 * (400.0 * t).sin(), 2.0 * (40.0 * t).sin()]));
+    // a spring that softens with the displacement drives the mass away
+    let arguments = "identify silverbox --data record.csv --start k3=-3 --max-evaluations 40 --json";
+    let run = place.run(arguments);
+    assert!(run.code == 0 || run.code == 1, "{}", run.err);
+    let found: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(found["failed_evaluations"].as_u64().unwrap() > 0, "{found:#}");
+    let failure = found["first_failure"].as_str().unwrap();
+    assert!(failure.contains(" s (step ") && failure.contains("`y`"), "{failure}");
+    let start = place.json(&format!("{arguments} --max-evaluations 1").replace("--max-evaluations 40 ", ""), 1);
+    assert!(found["cost"].as_f64() < start["cost"].as_f64(), "{found:#}");
+}
+
+// Protects hours of work: Ctrl-C stops after the running step, keeps the best so far and writes everything.
+#[cfg(unix)]
+#[test]
+fn interrupting_keeps_the_best_so_far() {
+    let place = Place::new();
+    place.write(
+        "record.csv",
+        csv("t,u,y", times(1001, 1e-3), |t| vec![0.1 * (400.0 * t).sin(), 0.1 * (300.0 * t).cos()]),
+    );
+    let arguments = "identify silverbox --data record.csv --substeps 10 --method steepest-descent-fixed --out results";
+    let mut child = place.command(arguments).spawn().unwrap();
+    let mut progress = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("iteration") {
+        line.clear();
+        assert!(progress.read_line(&mut line).unwrap() > 0, "the search ended before its first iteration");
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let (mut rest, mut out) = (String::new(), String::new());
+    progress.read_to_string(&mut rest).unwrap();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}{out}");
+    assert!(rest.contains("stopping after this step"), "{rest}");
+    assert!(out.contains("NOT converged: interrupted; the best so far is kept"), "{out}");
+    let found: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
+    assert!(found["reason"].as_str().unwrap().contains("interrupted"), "{found:#}");
+    assert_eq!(found["converged"], false);
+    assert!(place.files().contains(&"results/outputs.csv".to_string()));
+}
