@@ -7,7 +7,7 @@ use costate::cost::Quadrature;
 use costate::identify::{Settings, identify};
 use costate::optimise::Flow;
 use costate::problem::Problem;
-use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid, unpack};
 use std::sync::Arc;
 
 // [model]
@@ -25,7 +25,7 @@ impl Model for Duffing {
         m[(0, 0)] = D::from(1.5);
     }
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let [k, k3, d] = *u else { return };
+        let [k, k3, d] = unpack(u);
         force[0] = w[0] - (k + k3 * q[0] * q[0]) * q[0] - d * v[0];
     }
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {

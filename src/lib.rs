@@ -115,7 +115,7 @@ pub mod time_axis;
 pub use error::{Error, Result};
 pub use grid::TimeGrid;
 pub use linearise::Plain;
-pub use model::{Matrix, Model, State};
+pub use model::{Matrix, Model, State, unpack};
 pub use number::Number;
 pub use scheme::Hht;
 pub use sensitivity::{Gradient, Method};

@@ -11,7 +11,7 @@ use std::ops::{Index, IndexMut};
 /// ```
 ///
 /// Every slice and matrix that a function fills is zero on entry. Sizes come from [`Model::signature`]; the functions may
-/// unpack slices with `let [m, c, d] = *u else { return };`. Nothing here ever writes a derivative: the functions are
+/// unpack slices with `let [m, c, d] = unpack(u);` (see [`unpack`]). Nothing here ever writes a derivative: the functions are
 /// called with dual numbers for that. Branches on values are allowed where the function stays differentiable.
 pub trait Model: Send + Sync {
     /// Names and units of everything; called once.
@@ -37,6 +37,19 @@ pub trait Model: Send + Sync {
     /// Outputs y, what a sensor would see. Default: zero.
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         let _ = (t, x, u, y);
+    }
+}
+
+/// All entries of `values` by name: `let [m, c, d] = unpack(u);`.
+///
+/// # Panics
+/// If there are more or fewer than are asked for: a slip in the model, which [`crate::Plain::new`] turns into an error before
+/// anything is simulated.
+#[inline]
+pub fn unpack<D: Copy, const N: usize>(values: &[D]) -> [D; N] {
+    match values.first_chunk() {
+        Some(all) if values.len() == N => *all,
+        _ => panic!("{N} values are unpacked where there are {}", values.len()),
     }
 }
 

@@ -13,6 +13,11 @@ pub trait System: Send + Sync {
     /// Names and units.
     fn signature(&self) -> &Signature;
 
+    /// What looks like a slip in the mechanism, in sentences: a parameter that nothing depends on, an output that is zero.
+    fn remarks(&self) -> &[String] {
+        &[]
+    }
+
     /// A workspace for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 }

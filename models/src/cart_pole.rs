@@ -1,6 +1,6 @@
 //! A cart with a hanging pole, in minimal coordinates: the mass matrix depends on the angle and on the parameters.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 pub(crate) const GRAVITY: f64 = 9.81;
 
@@ -29,7 +29,7 @@ impl Model for CartPole {
     }
 
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
-        let [m_cart, m_pole, l, ..] = *u else { return };
+        let [m_cart, m_pole, l, _, _, _] = unpack(u);
         let coupling = m_pole * l * q[1].cos();
         m[(0, 0)] = m_cart + m_pole;
         m[(0, 1)] = coupling;
@@ -38,7 +38,7 @@ impl Model for CartPole {
     }
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let [_, m_pole, l, d_cart, d_pole, _] = *u else { return };
+        let [_, m_pole, l, d_cart, d_pole, _] = unpack(u);
         let sin = q[1].sin();
         force[0] = w[0] + m_pole * l * sin * v[1] * v[1] - d_cart * v[0];
         force[1] = -m_pole * l * sin * GRAVITY - d_pole * v[1];

@@ -3,7 +3,7 @@
 //! The load x1 rests on an elastomer with cubic stiffness and pushes, through a stiff spring, the massless piston x2 of a
 //! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// Constants that are not identified, SI units.
 pub(crate) const LOAD: f64 = 20.0;
@@ -46,7 +46,7 @@ impl Model for EngineMount {
     }
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let [c_e1, c_e2, d_e, d_h2] = *u else { return };
+        let [c_e1, c_e2, d_e, d_h2] = unpack(u);
         let chamber = (q[0] - q[1]) * CHAMBER_STIFFNESS;
         let elastomer = (c_e1 + c_e2 * q[0] * q[0]) * q[0] + d_e * v[0];
         let track = (d_h2 * v[3] * v[3] + TRACK_DAMPING) * v[3];

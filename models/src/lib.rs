@@ -58,6 +58,7 @@ pub fn registry() -> Result<Registry> {
             Scenario {
                 end: 0.5,
                 step: 1e-4,
+                integrator: damped(0.0),
                 signals: vec![Signal::function(silverbox::multisine)],
                 start: named([("m", 6.0e-6), ("d", 3.0e-4), ("k1", 1.1), ("k3", 2.8)]),
                 outputs: vec!["y".into()],

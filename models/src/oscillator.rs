@@ -1,6 +1,6 @@
 //! One mass on a spring and a damper (Lauss 2018, section 4), pushed by a force.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// m x'' = F - c x - d x'.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ impl Model for Oscillator {
     }
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let [_, c, d, ..] = *u else { return };
+        let [_, c, d, _, _] = unpack(u);
         force[0] = w[0] - c * q[0] - d * v[0];
     }
 

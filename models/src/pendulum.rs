@@ -1,6 +1,6 @@
 //! A point mass on a massless rod, in Cartesian coordinates: the constraint depends on the length.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// Position (x, y) from the pivot, y upwards; hangs at angle 0.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ impl Model for Pendulum {
     }
 
     fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
-        let [_, length, _, _, angle, omega] = *u else { return };
+        let [_, length, _, _, angle, omega] = unpack(u);
         let (sin, cos) = angle.sin_cos();
         (q[0], q[1]) = (length * sin, -length * cos);
         (v[0], v[1]) = (length * omega * cos, length * omega * sin);
@@ -35,7 +35,7 @@ impl Model for Pendulum {
     }
 
     fn force<D: Number>(&self, _t: D, _q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
-        let [m, _, d, g, ..] = *u else { return };
+        let [m, _, d, g, _, _] = unpack(u);
         force[0] = -d * v[0];
         force[1] = -d * v[1] - m * g;
     }

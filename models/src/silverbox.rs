@@ -1,6 +1,6 @@
 //! The Silverbox: an electronic Duffing oscillator with offset (Wigren & Schoukens 2013).
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// m y'' + d y' + k1 y + k3 y³ = u + offset, from an unknown state.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ impl Model for Silverbox {
     }
 
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let [_, d, k1, k3, offset, ..] = *u else { return };
+        let [_, d, k1, k3, offset, _, _] = unpack(u);
         force[0] = w[0] + offset - d * v[0] - (k1 + k3 * q[0] * q[0]) * q[0];
     }
 

@@ -16,7 +16,7 @@ pub use cost::{CostFunction, Differentiated};
 pub(crate) use dense_lu::DenseLu;
 pub(crate) use step::step_jacobians;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Matrix, Model, State};
 use crate::number::Jet;
 use crate::signature::Signature;
@@ -38,7 +38,8 @@ impl<M: Model> Plain<M> {
     /// Checks the model's signature and finds its structure.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] if the signature contradicts itself.
+    /// [`crate::Error::Invalid`] if the signature contradicts itself, or if a function panics (an index out of range, a slip in
+    /// [`crate::unpack`]).
     pub fn new(model: M) -> Result<Self> {
         let signature = model.signature();
         signature.validate()?;
@@ -49,7 +50,14 @@ impl<M: Model> Plain<M> {
             inputs: signature.inputs.len(),
             outputs: signature.outputs.len(),
         };
-        let structure = Structure::find(&model, &signature);
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Structure::find(&model, &signature)));
+        let structure = found.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            let problem = format!("one of its functions panics: {}", text.unwrap_or("without a message"));
+            let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
+                          parameters in its signature";
+            Error::invalid(signature.place(), problem, remedy)
+        })?;
         Ok(Plain { model, signature, sizes, structure })
     }
 
@@ -62,6 +70,10 @@ impl<M: Model> Plain<M> {
 impl<M: Model> System for Plain<M> {
     fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.structure.remarks
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {

@@ -40,6 +40,8 @@ pub(crate) struct Structure {
     pub output_is_linear: bool,
     /// Parameters in the initial state.
     pub initial_parameters: Vec<usize>,
+    /// What looks like a slip: parameters and inputs that nothing depends on, outputs that are always zero.
+    pub remarks: Vec<String>,
 }
 
 /// Variables a tracer can tell apart in one pass; one more bit stands for all others.
@@ -162,6 +164,45 @@ impl Structure {
         });
 
         let state_variables = 4 * n + m + p;
+        let used_parameters: Vec<usize> = [
+            inertia.iter().flatten().filter(|&&i| i >= 2 * n).map(|i| i - 2 * n).collect::<Vec<_>>(),
+            union(&force_rows, |r| &r.depends)
+                .into_iter()
+                .filter(|i| (2 * n..2 * n + p).contains(i))
+                .map(|i| i - 2 * n)
+                .collect(),
+            union(&in_all, |r| &r.depends).into_iter().filter(|&i| i > n).map(|i| i - n - 1).collect(),
+            union(&output_rows, |r| &r.depends)
+                .into_iter()
+                .filter(|i| (4 * n + m..state_variables).contains(i))
+                .map(|i| i - 4 * n - m)
+                .collect(),
+            union(&initial, |r| &r.depends),
+        ]
+        .concat();
+        let used_inputs: Vec<usize> = [
+            union(&force_rows, |r| &r.depends)
+                .into_iter()
+                .filter(|i| (2 * n + p..2 * n + p + k).contains(i))
+                .map(|i| i - 2 * n - p)
+                .collect::<Vec<_>>(),
+            union(&output_rows, |r| &r.depends)
+                .into_iter()
+                .filter(|i| (state_variables..state_variables + k).contains(i))
+                .map(|i| i - state_variables)
+                .collect(),
+        ]
+        .concat();
+        let mut remarks = Vec::new();
+        for (_, parameter) in signature.parameters.iter().enumerate().filter(|(i, _)| !used_parameters.contains(i)) {
+            remarks.push(format!("nothing depends on parameter `{}`", parameter.name));
+        }
+        for (_, input) in signature.inputs.iter().enumerate().filter(|(i, _)| !used_inputs.contains(i)) {
+            remarks.push(format!("nothing depends on input `{}`", input.name));
+        }
+        for (_, output) in signature.outputs.iter().enumerate().filter(|(i, _)| output_rows[*i].zero) {
+            remarks.push(format!("output `{}` is always zero", output.name));
+        }
         let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables));
         Structure {
             curved_motion,
@@ -181,6 +222,7 @@ impl Structure {
             output: keep(&output_rows, state_variables),
             output_is_linear,
             initial_parameters: union(&initial, |r| &r.depends),
+            remarks,
         }
     }
 }
