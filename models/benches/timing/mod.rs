@@ -12,9 +12,10 @@ pub fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// Whether times are wanted: `cargo bench`, not `cargo test --benches`.
+/// Whether a table is wanted: with `cargo bench`, not with `cargo test --benches` or under a profiler.
 pub fn measuring() -> bool {
-    std::env::args().any(|argument| argument == "--bench")
+    let has = |flag: &str| std::env::args().any(|argument| argument == flag);
+    has("--bench") && !has("--profile-time")
 }
 
 /// A contestant: what the table calls it, and its work.
