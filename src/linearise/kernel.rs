@@ -42,6 +42,28 @@ pub(crate) struct Plan {
     chunks: Vec<Chunk>,
 }
 
+/// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.
+#[derive(Debug, Clone)]
+pub(crate) struct FullEntries {
+    pub position: Vec<(usize, usize)>,
+    pub velocity: Vec<(usize, usize)>,
+    pub parameter: Vec<(usize, usize)>,
+}
+
+impl FullEntries {
+    pub(crate) fn len(&self) -> usize {
+        self.position.len() + self.velocity.len() + self.parameter.len()
+    }
+
+    /// Their values by positions, velocities and parameters.
+    #[inline]
+    pub(crate) fn split<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 3] {
+        let (position, rest) = values.split_at(self.position.len());
+        let (velocity, parameter) = rest.split_at(self.velocity.len());
+        [position, velocity, parameter]
+    }
+}
+
 const WIDTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 const WIDEST: usize = 8;
 
@@ -90,8 +112,8 @@ impl Plan {
         Plan::new(&rows, n, seeds, |row, j| row * stride + j)
     }
 
-    /// All derivatives by q, v and u; the destinations number the entries. Returns them as (row, variable), too.
-    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, Vec<(usize, usize)>) {
+    /// All derivatives by q, v and u; the destinations number the entries, which are returned, too.
+    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|row| {
                 let mut variables = structure.force[row].clone();
@@ -101,16 +123,23 @@ impl Plan {
                 variables
             })
             .collect();
-        let entries: Vec<(usize, usize)> =
-            rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
+        let kind = |variable: usize| (variable / n).min(2);
+        let mut all: Vec<(usize, usize, usize)> = (rows.iter().enumerate())
+            .flat_map(|(row, list)| list.iter().map(move |&variable| (kind(variable), row, variable)))
+            .collect();
+        all.sort_unstable();
+        let number = |row, variable| all.binary_search(&(kind(variable), row, variable)).unwrap_or_default();
         let seeds = |variable: usize| match variable {
             i if i < n => vec![(Target::Position, i)],
             i if i < 2 * n => vec![(Target::Velocity, i - n)],
             i => vec![(Target::Parameter, i - 2 * n)],
         };
-        // rows are sorted lists, so an entry's number is found by search
-        let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
-        (Plan::new(&rows, 2 * n + p, seeds, number), entries)
+        let plan = Plan::new(&rows, 2 * n + p, seeds, number);
+        let of_kind = |wanted: usize| {
+            let entries = all.iter().filter(|entry| entry.0 == wanted);
+            entries.map(|&(kind, row, variable)| (row, variable - kind * n)).collect()
+        };
+        (plan, FullEntries { position: of_kind(0), velocity: of_kind(1), parameter: of_kind(2) })
     }
 
     /// All derivatives of the outputs; variables as in [`Structure::output`].
