@@ -4,6 +4,9 @@
 //! Both kernels solve HHT in its consistent form, with the elimination that each file's head describes, and sweep back
 //! through the same equations. Constants are those of the model.
 
+// indices as in the formulas
+#![allow(clippy::needless_range_loop)]
+
 pub mod dense;
 pub mod reduced;
 
