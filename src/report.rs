@@ -220,6 +220,10 @@ impl Folder {
         let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| trajectory.output(k)).collect();
         let mut columns = vec![("time [s]".to_string(), times.to_vec())];
         columns.extend(signature.outputs.iter().zip(&outputs).map(|(q, values)| (q.to_string(), values.clone())));
+        // inputs, too: the file is then a record that an identification can read
+        for (k, q) in signature.inputs.iter().enumerate() {
+            columns.push((q.to_string(), (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect()));
+        }
         self.csv("outputs.csv", columns)?;
         let parameters = signature.parameters.iter().zip(u);
         self.json(

@@ -264,10 +264,39 @@ impl Specification {
             .collect::<Result<Vec<_>>>()?;
         let unused = record.names().iter().filter(|name| !used.contains(&name.as_str()));
         let unused = unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let unused = if unused.is_empty() { unused } else { format!(" (columns without use: {unused})") };
         for input in signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name)) {
-            let (name, file) = (&input.name, file.display());
-            notes.push(format!("no column of {file} drives input `{name}`: the model's own signal does{unused}"));
+            let name = &input.name;
+            if source.inputs.is_none() {
+                let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
+                let problem = format!("no column drives input `{name}`{left}");
+                let remedy = format!(
+                    "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
+                     [data.inputs] the model's own signal drives it"
+                );
+                return Err(Error::file(file, None, problem, remedy));
+            }
+            notes.push(format!("no column drives input `{name}`: the model's own signal does"));
+        }
+        let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        notes.push(format!(
+            "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
+            file.display(),
+            times.len(),
+            times[0],
+            times[times.len() - 1],
+            if axis.is_even() { format!("{} s apart", axis.mean_step()) } else { "unevenly spaced".to_string() },
+            list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
+            list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
+            if unused.is_empty() { "none" } else { &unused },
+        ));
+        if outputs.len() > 1 && outputs.iter().all(|c| c.deviation == 1.0) {
+            let units: Vec<&str> = references.iter().map(|r| signature.outputs[r.output].unit.as_str()).collect();
+            if units.iter().any(|unit| *unit != units[0]) {
+                notes.push(format!(
+                    "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
+                    units.join(" and ")
+                ));
+            }
         }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);

@@ -100,18 +100,18 @@ fn varieties_of_text_give_the_same_result() {
     }
 }
 
-// Protects against an input that silently keeps the model's own signal: that is said, with the columns left over.
+// Protects against an input that silently keeps the model's own signal: it is refused, with the columns left over, and what
+// is used is always said.
 #[test]
-fn an_input_without_a_column_is_mentioned() {
+fn an_input_without_a_column_is_refused() {
     let place = Place::new();
     place.write("named.csv", record(101, 0.01).replacen("t,F,x", "t,Force,x", 1));
     let run = place.run(&format!("{IDENTIFY} named.csv"));
-    assert_eq!(run.code, 1, "{}", run.err);
-    let note =
-        "note: no column of named.csv drives input `F`: the model's own signal does (columns without use: `Force`)";
-    assert!(run.err.contains(note), "{}", run.err);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("no column drives input `F` (columns without use: `Force`)"), "{}", run.err);
     place.write("full.csv", record(101, 0.01));
-    assert!(!place.run(&format!("{IDENTIFY} full.csv")).err.contains("note:"));
+    let run = place.run(&format!("{IDENTIFY} full.csv"));
+    assert!(run.err.contains("inputs: F from `F` (linear); compared: x with `x`"), "{}", run.err);
 }
 
 // Protects what the command writes: its own outputs.csv is a record that it reads, and the parameters come back from it.
@@ -119,7 +119,7 @@ fn an_input_without_a_column_is_mentioned() {
 fn a_written_simulation_is_a_record() {
     let place = Place::new();
     place.good("simulate oscillator --set c=33,d=0.5 --out truth");
-    assert!(place.read("truth/outputs.csv").starts_with("time [s],a [m/s^2],x [m],v [m/s]\n"));
+    assert!(place.read("truth/outputs.csv").starts_with("time [s],a [m/s^2],x [m],v [m/s],F [N]\n"));
     let found = place.json("identify oscillator --data truth/outputs.csv --json", 0);
     assert!((value(&found, "c") - 33.0).abs() < 1e-6, "{found}");
     assert!((value(&found, "d") - 0.5).abs() < 1e-6, "{found}");

@@ -22,7 +22,7 @@ const EXACT: f64 = 1e-9;
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let mut specification = settings::specification(&arguments.model)?;
     arguments.integrator.apply(&mut specification)?;
-    let problem = specification.build(registry)?;
+    let problem = settings::build(&specification, registry)?;
     let entry = settings::entry(registry, &specification)?;
     let options = CheckOptions::default();
     let mut right = true;

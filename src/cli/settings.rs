@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::signature::Signature;
+use crate::simulate::Simulation;
 use crate::specification::Specification;
 use std::path::PathBuf;
 
@@ -75,7 +76,20 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
     let (problem, notes) = specification.build_with_notes(registry)?;
     notes.iter().for_each(|note| eprintln!("note: {note}"));
+    remark(&problem.simulation);
     Ok(problem)
+}
+
+/// Says on standard error what looks like a slip in the model or its settings.
+pub(super) fn remark(simulation: &Simulation) {
+    let signature = simulation.signature();
+    simulation.system().remarks().iter().for_each(|remark| eprintln!("note: model `{}`: {remark}", signature.name));
+    if !signature.constraints.is_empty() && simulation.scheme().parameter() == 0.0 {
+        eprintln!(
+            "note: with alpha = 0, accelerations and multipliers of a constrained mechanism oscillate from step to step and may \
+             grow; take alpha = -0.05 unless you want just that"
+        );
+    }
 }
 
 /// Parses `name=value` pairs.

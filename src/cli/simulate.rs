@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     set: Vec<String>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// Folder for states.csv, outputs.csv, simulation.json and figures [default: out/MODEL]
+    /// Folder for CSV files, simulation.json and figures [default: out/MODEL_simulation]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too
@@ -32,9 +32,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     settings::set(entry.system.signature(), &mut u, &settings::assignments("--set", &arguments.set)?)?;
     let simulation = match specification.data {
         Some(_) => settings::build(&specification, registry)?.simulation,
-        None => entry.simulation(&specification.scenario(entry)?)?,
+        None => {
+            let simulation = entry.simulation(&specification.scenario(entry)?)?;
+            settings::remark(&simulation);
+            simulation
+        }
     };
-    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(entry.name()));
+    let out =
+        arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_simulation", entry.name())));
     let folder = Folder::create(&out, arguments.png)?;
     let trajectory = simulation.run(&u)?;
     folder.simulation(&simulation, &u, &trajectory)?;

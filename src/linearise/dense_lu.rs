@@ -77,7 +77,9 @@ impl DenseLu {
 
 /// A pivot this small beside the largest entry of its column is round-off.
 fn is_negligible(pivot: f64, column_size: f64, size: usize) -> bool {
-    pivot.is_nan() || pivot.abs() <= 8.0 * size as f64 * f64::EPSILON * column_size
+    // the comparison is false for NaN
+    let significant = pivot.abs() > 8.0 * size as f64 * f64::EPSILON * column_size;
+    !significant
 }
 
 /// Largest entry of each column.
@@ -163,15 +165,15 @@ fn kept_order_fixed<const N: usize>(matrix: &[f64], factors: &mut [f64], order: 
     for k in 0..N {
         a[k] = matrix[order[k]];
     }
-    let mut sizes = [0.0f64; N];
-    for row in &a {
-        for j in 0..N {
-            sizes[j] = if row[j].abs() > sizes[j] { row[j].abs() } else { sizes[j] };
-        }
-    }
+    // A = L U with multipliers up to GROWTH: the largest entry above the pivot stands for the column of A, times this
+    let caution = N as f64 * GROWTH;
     let mut good = true;
     for k in 0..N {
-        good &= !is_negligible(a[k][k], sizes[k], N);
+        let mut column_size = 0.0;
+        for row in &a[..k] {
+            column_size = if row[k].abs() > column_size { row[k].abs() } else { column_size };
+        }
+        good &= !is_negligible(a[k][k], caution * column_size, N);
         let inverse = 1.0 / a[k][k];
         a[k][k] = inverse;
         for i in k + 1..N {

@@ -42,6 +42,28 @@ pub(crate) struct Plan {
     chunks: Vec<Chunk>,
 }
 
+/// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.
+#[derive(Debug, Clone)]
+pub(crate) struct FullEntries {
+    pub position: Vec<(usize, usize)>,
+    pub velocity: Vec<(usize, usize)>,
+    pub parameter: Vec<(usize, usize)>,
+}
+
+impl FullEntries {
+    pub(crate) fn len(&self) -> usize {
+        self.position.len() + self.velocity.len() + self.parameter.len()
+    }
+
+    /// Their values by positions, velocities and parameters.
+    #[inline]
+    pub(crate) fn split<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 3] {
+        let (position, rest) = values.split_at(self.position.len());
+        let (velocity, parameter) = rest.split_at(self.velocity.len());
+        [position, velocity, parameter]
+    }
+}
+
 const WIDTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 const WIDEST: usize = 8;
 
@@ -90,8 +112,8 @@ impl Plan {
         Plan::new(&rows, n, seeds, |row, j| row * stride + j)
     }
 
-    /// All derivatives by q, v and u; the destinations number the entries. Returns them as (row, variable), too.
-    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, Vec<(usize, usize)>) {
+    /// All derivatives by q, v and u; the destinations number the entries, which are returned, too.
+    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|row| {
                 let mut variables = structure.force[row].clone();
@@ -101,16 +123,23 @@ impl Plan {
                 variables
             })
             .collect();
-        let entries: Vec<(usize, usize)> =
-            rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
+        let kind = |variable: usize| (variable / n).min(2);
+        let mut all: Vec<(usize, usize, usize)> = (rows.iter().enumerate())
+            .flat_map(|(row, list)| list.iter().map(move |&variable| (kind(variable), row, variable)))
+            .collect();
+        all.sort_unstable();
+        let number = |row, variable| all.binary_search(&(kind(variable), row, variable)).unwrap_or_default();
         let seeds = |variable: usize| match variable {
             i if i < n => vec![(Target::Position, i)],
             i if i < 2 * n => vec![(Target::Velocity, i - n)],
             i => vec![(Target::Parameter, i - 2 * n)],
         };
-        // rows are sorted lists, so an entry's number is found by search
-        let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
-        (Plan::new(&rows, 2 * n + p, seeds, number), entries)
+        let plan = Plan::new(&rows, 2 * n + p, seeds, number);
+        let of_kind = |wanted: usize| {
+            let entries = all.iter().filter(|entry| entry.0 == wanted);
+            entries.map(|&(kind, row, variable)| (row, variable - kind * n)).collect()
+        };
+        (plan, FullEntries { position: of_kind(0), velocity: of_kind(1), parameter: of_kind(2) })
     }
 
     /// All derivatives of the outputs; variables as in [`Structure::output`].
@@ -145,15 +174,35 @@ struct JetForces<'m, M, const W: usize> {
     plan: Plan,
     with_mass: bool,
     mass_entries: &'m [(usize, usize)],
+    /// One a chunk of the plan.
+    arguments: Vec<Arguments<W>>,
+    w: Vec<Jet<f64, W>>,
+    force: Vec<Jet<f64, W>>,
+    mass: Matrix<Jet<f64, W>>,
+    /// Weights of the seeds that are in place.
+    seeded: Option<Weights>,
+}
+
+/// What is differentiated by, with the seeds of one chunk, which stay in place from call to call.
+struct Arguments<const W: usize> {
     q: Vec<Jet<f64, W>>,
     v: Vec<Jet<f64, W>>,
     a: Vec<Jet<f64, W>>,
-    w: Vec<Jet<f64, W>>,
     u: Vec<Jet<f64, W>>,
-    force: Vec<Jet<f64, W>>,
-    mass: Matrix<Jet<f64, W>>,
-    /// Weights of the seeds that are in place (only with a single pass).
-    seeded: Option<Weights>,
+}
+
+impl<const W: usize> Arguments<W> {
+    fn seed(&mut self, seeds: &[Seed], weights: Weights) {
+        for seed in seeds {
+            let (jet, weight) = match seed.target {
+                Target::Position => (&mut self.q[seed.index], weights.position),
+                Target::Velocity => (&mut self.v[seed.index], weights.velocity),
+                Target::Acceleration => (&mut self.a[seed.index], weights.acceleration),
+                Target::Parameter => (&mut self.u[seed.index], 1.0),
+            };
+            jet.eps[seed.lane] = weight;
+        }
+    }
 }
 
 fn zeros<const W: usize>(count: usize) -> Vec<Jet<f64, W>> {
@@ -205,41 +254,25 @@ impl<'m, M: Model, const W: usize> JetForces<'m, M, W> {
     fn new(model: &'m M, sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
         let Sizes { n, p, inputs, .. } = sizes;
         let size_of_mass = if with_mass { n } else { 0 };
+        let arguments =
+            plan.chunks.iter().map(|_| Arguments { q: zeros(n), v: zeros(n), a: zeros(n), u: zeros(p) }).collect();
         JetForces {
             model,
             plan,
             with_mass,
             mass_entries,
-            q: zeros(n),
-            v: zeros(n),
-            a: zeros(n),
+            arguments,
             w: zeros(inputs),
-            u: zeros(p),
             force: zeros(n),
             mass: Matrix::filled(size_of_mass, size_of_mass, Jet { re: 0.0, eps: [0.0; W] }),
             seeded: None,
-        }
-    }
-
-    fn seed(&mut self, chunk: usize, weights: Weights) {
-        for jet in self.q.iter_mut().chain(&mut self.v).chain(&mut self.a).chain(&mut self.u) {
-            jet.eps = [0.0; W];
-        }
-        for seed in &self.plan.chunks[chunk].seeds {
-            let (jet, weight) = match seed.target {
-                Target::Position => (&mut self.q[seed.index], weights.position),
-                Target::Velocity => (&mut self.v[seed.index], weights.velocity),
-                Target::Acceleration => (&mut self.a[seed.index], weights.acceleration),
-                Target::Parameter => (&mut self.u[seed.index], 1.0),
-            };
-            jet.eps[seed.lane] = weight;
         }
     }
 }
 
 impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
     fn set_parameters(&mut self, u: &[f64]) {
-        set_values(&mut self.u, u);
+        self.arguments.iter_mut().for_each(|arguments| set_values(&mut arguments.u, u));
     }
 
     fn evaluate(
@@ -250,36 +283,36 @@ impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
         derivatives: &mut [f64],
         mass: &mut [f64],
     ) {
-        set_values(&mut self.q, x.q);
-        set_values(&mut self.v, x.v);
         set_values(&mut self.w, x.w);
-        if self.with_mass {
-            set_values(&mut self.a, x.a);
+        if self.seeded != Some(weights) {
+            for (arguments, chunk) in self.arguments.iter_mut().zip(&self.plan.chunks) {
+                arguments.seed(&chunk.seeds, weights);
+            }
+            self.seeded = Some(weights);
         }
         let t = Jet { re: x.t, eps: [0.0; W] };
-        let single = self.plan.chunks.len() == 1;
-        for chunk in 0..self.plan.chunks.len() {
-            if !single || self.seeded != Some(weights) {
-                self.seed(chunk, weights);
-                self.seeded = single.then_some(weights);
-            }
+        for (place, (arguments, chunk)) in self.arguments.iter_mut().zip(&self.plan.chunks).enumerate() {
+            let Arguments { q, v, a, u } = arguments;
+            set_values(q, x.q);
+            set_values(v, x.v);
             self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
-            self.model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            self.model.force(t, q, v, &self.w, u, &mut self.force);
             if self.with_mass {
+                set_values(a, x.a);
                 self.mass.fill(Jet { re: 0.0, eps: [0.0; W] });
-                self.model.mass(&self.q, &self.u, &mut self.mass);
-                for (place, &(row, column)) in self.mass_entries.iter().enumerate() {
+                self.model.mass(q, u, &mut self.mass);
+                for (value, &(row, column)) in mass.iter_mut().zip(self.mass_entries) {
                     let entry = self.mass[(row, column)];
-                    mass[place] = entry.re;
-                    self.force[row] -= entry * self.a[column];
+                    *value = entry.re;
+                    self.force[row] -= entry * a[column];
                 }
             }
-            if chunk == 0 {
+            if place == 0 {
                 for (value, force) in dynamics.iter_mut().zip(&self.force) {
                     *value = -force.re;
                 }
             }
-            for entry in &self.plan.chunks[chunk].entries {
+            for entry in &chunk.entries {
                 derivatives[entry.destination as usize] -= self.force[entry.row as usize].eps[entry.lane as usize];
             }
         }

@@ -23,7 +23,7 @@ use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
 use constraint::{ConstraintKernel, constraint_kernel, time_derivative};
 use curvature::Curvature;
-use kernel::{ForceKernel, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
+use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 use structure::{Structure, probe};
 
 /// A plain model behind the waist.
@@ -92,8 +92,8 @@ struct PlainEvaluator<'s, M> {
     mass: Vec<f64>,
     newton: Box<dyn ForceKernel + 's>,
     full: Box<dyn ForceKernel + 's>,
-    /// (row, variable) of each value of `full_values`.
-    full_entries: Vec<(usize, usize)>,
+    /// Places of the values in `full_values`.
+    full_entries: FullEntries,
     full_values: Vec<f64>,
     curved: Option<Box<dyn ConstraintKernel + 's>>,
     curved_full: Option<Box<dyn ConstraintKernel + 's>>,
@@ -386,12 +386,12 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
                 matrix[row * size + column] += weights.acceleration * value;
             }
         }
-        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
-            if variable < n {
-                matrix[row * size + variable] += weights.position * value;
-            } else if variable < 2 * n {
-                matrix[row * size + variable - n] += weights.velocity * value;
-            }
+        let [by_position, by_velocity, _] = self.full_entries.split(&self.full_values);
+        for (&(row, j), value) in self.full_entries.position.iter().zip(by_position) {
+            matrix[row * size + j] += weights.position * value;
+        }
+        for (&(row, j), value) in self.full_entries.velocity.iter().zip(by_velocity) {
+            matrix[row * size + j] += weights.velocity * value;
         }
         for &j in &structure.curved_coordinates {
             for &k in &structure.curved_coordinates {
@@ -417,14 +417,16 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
         let Sizes { n, p, .. } = self.system.sizes;
         let structure = &self.system.structure;
-        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
-            let product = scale * value * dynamics[row];
-            if variable < n {
-                cotangent.q[variable] += product;
-            } else if variable < 2 * n {
-                cotangent.v[variable - n] += product;
-            } else {
-                cotangent.u[variable - 2 * n] += product;
+        let entries = &self.full_entries;
+        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
+        let parts = [
+            (&entries.position, by_position, &mut cotangent.q),
+            (&entries.velocity, by_velocity, &mut cotangent.v),
+            (&entries.parameter, by_parameter, &mut cotangent.u),
+        ];
+        for (entries, values, part) in parts {
+            for (&(row, variable), value) in entries.iter().zip(values) {
+                part[variable] += scale * value * dynamics[row];
             }
         }
         for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
@@ -454,15 +456,17 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
         let Sizes { n, p, .. } = self.system.sizes;
         let structure = &self.system.structure;
-        for (&(row, variable), value) in self.full_entries.iter().zip(&self.full_values) {
-            let component = if variable < n {
-                tangent.q[variable]
-            } else if variable < 2 * n {
-                tangent.v[variable - n]
-            } else {
-                tangent.u[variable - 2 * n]
-            };
-            dynamics[row] += value * component;
+        let entries = &self.full_entries;
+        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
+        let parts = [
+            (&entries.position, by_position, &tangent.q),
+            (&entries.velocity, by_velocity, &tangent.v),
+            (&entries.parameter, by_parameter, &tangent.u),
+        ];
+        for (entries, values, part) in parts {
+            for (&(row, variable), value) in entries.iter().zip(values) {
+                dynamics[row] += value * part[variable];
+            }
         }
         self.add_inertia(1.0, &tangent.a, dynamics);
         for &(row, j) in &structure.constraint {

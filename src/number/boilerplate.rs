@@ -12,19 +12,20 @@ macro_rules! number_boilerplate {
 
         impl<$($generics)*> Rem for $number {
             type Output = Self;
-            /// `x - y trunc(x / y)`, the truncated quotient being constant.
+            /// The remainder of `f64`, with the slope of `x - y q` for its whole quotient q.
             #[inline]
             fn rem(self, divisor: Self) -> Self {
-                let quotient = (value_of(&self) / value_of(&divisor)).trunc();
-                self - divisor * quotient
+                let (x, y) = (value_of(&self), value_of(&divisor));
+                let quotient = ((x - x % y) / y).round();
+                let line = self - divisor * quotient;
+                line + (x % y - value_of(&line))
             }
         }
         impl<$($generics)*> Rem<f64> for $number {
             type Output = Self;
             #[inline]
             fn rem(self, divisor: f64) -> Self {
-                let quotient = (value_of(&self) / divisor).trunc();
-                self - divisor * quotient
+                self - (value_of(&self) - value_of(&self) % divisor)
             }
         }
         impl<$($generics)*> Neg for &$number {
@@ -67,21 +68,16 @@ macro_rules! number_boilerplate {
             }
             #[inline]
             fn signum(&self) -> Self {
-                if *self > 0.0 {
-                    Self::one()
-                } else if *self < 0.0 {
-                    -Self::one()
-                } else {
-                    Self::zero()
-                }
+                // as f64 does: the sign of a zero counts
+                Self::from(value_of(self).signum())
             }
             #[inline]
             fn is_positive(&self) -> bool {
-                *self > 0.0
+                value_of(self).is_sign_positive()
             }
             #[inline]
             fn is_negative(&self) -> bool {
-                *self < 0.0
+                value_of(self).is_sign_negative()
             }
         }
         impl<$($generics)*> Inv for $number {

@@ -36,6 +36,10 @@ impl<T: Number, const W: usize> Jet<T, W> {
     /// f(self), given f and f' at `self.re`.
     #[inline]
     fn chain(&self, value: T, slope: T) -> Self {
+        if T::NDERIV == 0 && !slope.re().is_finite() {
+            // √x at 0: infinitely steep, but flat along every direction that leaves x alone
+            return Jet { re: value, eps: self.eps.map(|e| if e == 0.0 { T::zero() } else { e * slope }) };
+        }
         Jet { re: value, eps: self.eps.map(|e| e * slope) }
     }
 
@@ -318,6 +322,19 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
     #[inline]
     fn atanh(&self) -> Self {
         self.chain(self.re.atanh(), (-self.re * self.re + 1.0).recip())
+    }
+    /// As `f64::powf`, for negative bases with whole exponents, too.
+    #[inline]
+    fn powd(&self, exponent: Self) -> Self {
+        let value = self.re.powd(exponent.re);
+        let by_base = exponent.re * self.re.powd(exponent.re - 1.0);
+        let constant_exponent = exponent.eps.iter().all(|e| *e == 0.0) && T::NDERIV == 0;
+        let by_exponent = if constant_exponent { T::zero() } else { value * self.re.ln() };
+        let eps = std::array::from_fn(|k| {
+            let base_part = if T::NDERIV == 0 && self.eps[k] == 0.0 { T::zero() } else { self.eps[k] * by_base };
+            base_part + exponent.eps[k] * by_exponent
+        });
+        Jet { re: value, eps }
     }
     /// sin(x)/x; near zero by its series, so that derivatives of every order exist there.
     #[inline]

@@ -2,9 +2,11 @@
 
 mod boilerplate;
 mod jet;
+mod rounded;
 mod tracer;
 
 pub use jet::Jet;
+pub(crate) use rounded::Rounded;
 pub(crate) use tracer::{Tracer, with_branch_detection};
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.

@@ -1,0 +1,52 @@
+//! No memory is taken in the time loop: once warmed up, the number of allocations of an evaluation does not depend on the
+//! number of steps. For every ready model, both forms of HHT, the cost alone, the adjoint and tangents.
+
+use costate::scheme::Form;
+use costate::sensitivity::Gradient;
+use costate::{Method, Result};
+
+/// Allocations of a second call: of the cost, with the adjoint, with tangents.
+fn allocations(gradient: &mut Gradient<'_>, u: &[f64]) -> Result<[u64; 3]> {
+    let mut slopes = vec![0.0; u.len()];
+    let mut counts = [0; 3];
+    for _ in ["warm up", "count"] {
+        for (count, method) in counts.iter_mut().zip([None, Some(Method::Adjoint), Some(Method::Tangent)]) {
+            let mut outcome = Ok(0.0);
+            let info = allocation_counter::measure(|| {
+                outcome = match method {
+                    None => gradient.cost(u),
+                    Some(method) => gradient.cost_and_gradient(u, method, &mut slopes),
+                };
+            });
+            outcome?;
+            *count = info.count_total;
+        }
+    }
+    Ok(counts)
+}
+
+/// Protects the speed of long simulations, and bounded memory beside the stored states.
+#[test]
+fn the_time_loop_takes_no_memory() -> Result<()> {
+    for entry in costate_models::registry()?.entries() {
+        for form in [Form::Consistent, Form::Literal] {
+            let mut counts = Vec::new();
+            for steps in [200, 2000] {
+                let mut scenario = entry.scenario.clone();
+                scenario.end = f64::from(steps) * scenario.step;
+                scenario.integrator.form = form;
+                let problem = entry.problem(&scenario)?;
+                counts.push(allocations(&mut problem.gradient()?, &problem.start)?);
+            }
+            assert_eq!(counts[0], counts[1], "{} {form:?}: [cost, adjoint, tangent]", entry.name());
+        }
+    }
+    Ok(())
+}
+
+/// Protects the test above from counting nothing at all.
+#[test]
+fn allocations_are_counted() {
+    let info = allocation_counter::measure(|| drop(std::hint::black_box(vec![0u8; 100])));
+    assert_eq!(info.count_total, 1);
+}
