@@ -50,8 +50,9 @@ struct Projection {
 }
 
 const PLAIN: Weights = Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 };
-/// Relative distance from the constraints that counts as round-off of the user's formulas.
-const TOLERANCE: f64 = 1e-10;
+/// A violation this many times the round-off of evaluating the constraint counts as round-off of the user's formulas: some
+/// 1e-10 of the terms in it.
+const TOLERANCE: f64 = 1e6;
 
 impl Start {
     /// Fills q, v, a, λ of `x0`.
@@ -76,16 +77,14 @@ impl Start {
         let zeros = vec![0.0; n.max(m)];
         let mut start = Start { report: StartReport::default(), projection: None };
         if m > 0 {
-            let (position, velocity) = violations(system, signature, t, w, x.q, x.v);
-            let size = |values: &[f64]| values.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-            let q_limit = TOLERANCE * size(x.q) + 1e-14;
-            let v_limit = TOLERANCE * size(x.v) + 1e-12;
+            let Violations { position, velocity, position_limit, velocity_limit } =
+                Violations::find(system, signature, t, w, x.q, x.v);
             let mut bad = Vec::new();
             for (k, constraint) in signature.constraints.iter().enumerate() {
-                if position[k].is_nan() || position[k] > q_limit {
+                if position[k].is_nan() || position[k] > position_limit[k] {
                     bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
                 }
-                if velocity[k].is_nan() || velocity[k] > v_limit {
+                if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
                     bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
                 }
             }
@@ -181,30 +180,38 @@ impl Start {
     }
 }
 
-/// Distances from the constraints in position and velocity.
-fn violations(
-    system: &mut dyn Evaluator,
-    signature: &Signature,
-    t: f64,
-    w: &[f64],
-    q: &[f64],
-    v: &[f64],
-) -> (Vec<f64>, Vec<f64>) {
-    let m = signature.constraints.len();
-    let zeros = vec![0.0; q.len().max(m)];
-    let point = Point { t, q, v, a: &zeros[..q.len()], lambda: &zeros[..m], w };
-    let mut blocks = Blocks::zeros(signature);
-    system.blocks(&point, &mut blocks);
-    let mut residual = vec![0.0; m];
-    let mut distances = |level| {
-        system.constraint(level, &point, &mut residual);
-        let length = |k: usize| {
-            let row = (0..q.len()).map(|j| blocks.constraint_by_position[(k, j)].powi(2)).sum::<f64>().sqrt();
-            if row > 0.0 { row } else { 1.0 }
+/// Distances from the constraints in position and velocity, and how large they may be.
+struct Violations {
+    position: Vec<f64>,
+    velocity: Vec<f64>,
+    position_limit: Vec<f64>,
+    velocity_limit: Vec<f64>,
+}
+
+impl Violations {
+    fn find(system: &mut dyn Evaluator, signature: &Signature, t: f64, w: &[f64], q: &[f64], v: &[f64]) -> Self {
+        let (n, m) = (q.len(), signature.constraints.len());
+        let zeros = vec![0.0; n.max(m)];
+        let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
+        let mut blocks = Blocks::zeros(signature);
+        system.blocks(&point, &mut blocks);
+        let c_q = &blocks.constraint_by_position;
+        let lengths: Vec<f64> = (0..m)
+            .map(|k| (0..n).map(|j| c_q[(k, j)].powi(2)).sum::<f64>().sqrt())
+            .map(|length| if length > 0.0 { length } else { 1.0 })
+            .collect();
+        let (mut residual, mut bound, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; n]);
+        let mut distances = |level| {
+            system.constraint(level, &point, &mut residual);
+            residual.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>()
         };
-        residual.iter().enumerate().map(|(k, r)| r.abs() / length(k)).collect::<Vec<f64>>()
-    };
-    (distances(Level::Position), distances(Level::Velocity))
+        let (position, velocity) = (distances(Level::Position), distances(Level::Velocity));
+        system.round_off(&point, &mut unused, &mut bound);
+        let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
+        let speed = |k: usize| (0..n).map(|j| (c_q[(k, j)] * v[j]).abs()).sum::<f64>() / lengths[k];
+        let velocity_limit = (0..m).map(|k| TOLERANCE * f64::EPSILON * speed(k) + 1e-12).collect();
+        Violations { position, velocity, position_limit, velocity_limit }
+    }
 }
 
 fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
@@ -258,7 +265,13 @@ impl Projection {
             q.iter_mut().zip(step.iter()).for_each(|(q, step)| *q -= step);
             nu.iter_mut().zip(step.iter().skip(n)).for_each(|(nu, step)| *nu -= step);
             let size = step.rows(0, n).amax() / (q.iter().fold(0.0f64, |s, q| s.max(q.abs())) + 1e-300);
-            if size <= 1e-15 || (size < 1e-11 && size > 0.3 * last) {
+            let known = size > 0.3 * last && {
+                // no progress: is what is left the constraint's own round-off?
+                let (mut bound, mut unused) = (vec![0.0; m], vec![0.0; n]);
+                system.round_off(&Point { t, q, v, a: &change, lambda: &nu, w }, &mut unused, &mut bound);
+                c.iter().zip(&bound).all(|(c, bound)| c.abs() <= 2.0 * bound)
+            };
+            if size <= 1e-15 || known {
                 converged = true;
                 break;
             }
@@ -383,6 +396,17 @@ impl Projection {
 pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, at_start: bool) -> Error {
     let mut blocks = Blocks::zeros(signature);
     system.blocks(x, &mut blocks);
+    let n = signature.coordinates.len();
+    let parts = [&blocks.mass, &blocks.inertia_by_position, &blocks.force_by_position, &blocks.force_by_velocity];
+    for part in parts.into_iter().chain([&blocks.constraint_by_position, &blocks.constraint_force_by_position]) {
+        if let Some(place) = part.as_slice().iter().position(|entry| !entry.is_finite()) {
+            let (row, column) = (place / n, &signature.coordinates[place % n].name);
+            let of_constraint = std::ptr::eq(part, &blocks.constraint_by_position);
+            let equation = signature.equation_name(if of_constraint { n + row } else { row });
+            let quantity = format!("a derivative of the {equation} by `{column}`");
+            return Error::NotFinite { quantity, value: part.as_slice()[place], time: x.t, step: 0 };
+        }
+    }
     let remedy_rows = "remove the redundant rows, or replace them by independent ones".to_string();
     let c_q = dense(&blocks.constraint_by_position);
     let (dependent, rank) = dependent_rows(&c_q);

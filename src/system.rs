@@ -206,6 +206,10 @@ pub trait Evaluator {
     /// D and C.
     fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
 
+    /// How exactly D and C can be known at `x`: bounds on the round-off of evaluating them, entry by entry. Slow; it is asked
+    /// only where an iteration makes no progress.
+    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
+
     /// D and C, and the factors of K (see [`Weights`]).
     ///
     /// # Errors

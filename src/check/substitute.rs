@@ -246,6 +246,10 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.output_pull_back(y, cotangent);
     }
 
+    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.inner.round_off(x, dynamics, constraint);
+    }
+
     fn curvature(
         &mut self,
         x: &Point<'_>,

@@ -87,8 +87,8 @@ fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
 /// Median seconds of the cost alone, and of cost with gradient.
 fn measure(gradient: &mut Gradient<'_>, u: &[f64], method: Method, repeat: usize) -> Result<(f64, f64)> {
     let mut slope = vec![0.0; u.len()];
-    let mut alone = Vec::with_capacity(repeat);
-    let mut both = Vec::with_capacity(repeat);
+    let mut alone = Vec::new();
+    let mut both = Vec::new();
     for _ in 0..repeat {
         let began = Instant::now();
         gradient.cost(u)?;

@@ -9,6 +9,7 @@ mod cost;
 mod curvature;
 mod dense_lu;
 mod kernel;
+mod round_off;
 mod step;
 mod structure;
 
@@ -24,6 +25,7 @@ use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix
 use constraint::{ConstraintKernel, constraint_kernel, time_derivative};
 use curvature::Curvature;
 use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
+use round_off::RoundOff;
 use structure::{Structure, probe};
 
 /// A plain model behind the waist.
@@ -111,6 +113,7 @@ struct PlainEvaluator<'s, M> {
     template_weights: Option<Weights>,
     lu: DenseLu,
     curvature: Curvature<'s, M>,
+    round_off: RoundOff<'s, M>,
     dynamics_scratch: Vec<f64>,
     mass_matrix: Matrix<f64>,
 }
@@ -150,6 +153,7 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             template_weights: None,
             lu: DenseLu::new(size),
             curvature: Curvature::new(model, structure, *sizes),
+            round_off: RoundOff::new(model, *sizes),
             dynamics_scratch: vec![0.0; n],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
@@ -274,11 +278,21 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
             // columns of C_q that neither q nor t changes
             let mut kernel = constraint_kernel(&self.system.model, self.system.sizes, Vec::new());
             kernel.set_parameters(u);
-            kernel.set_point(0.37, &anywhere);
-            for j in (0..n).filter(|j| !structure.curved_coordinates.contains(j)) {
-                kernel.evaluate(Some(j), 0);
-                for row in 0..m {
-                    self.constraint_jacobian[row * n + j] = kernel.first(row);
+            let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
+            self.system.model.initial::<f64>(u, &mut start, &mut speed);
+            // a constraint may be defined near the start only (a root, a logarithm)
+            for point in [&anywhere, &start] {
+                kernel.set_point(0.37, point);
+                let mut finite = true;
+                for j in (0..n).filter(|j| !structure.curved_coordinates.contains(j)) {
+                    kernel.evaluate(Some(j), 0);
+                    for row in 0..m {
+                        self.constraint_jacobian[row * n + j] = kernel.first(row);
+                        finite &= kernel.first(row).is_finite();
+                    }
+                }
+                if finite {
+                    break;
                 }
             }
         }
@@ -320,6 +334,10 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         self.add_inertia(1.0, x.a, dynamics);
         self.curve(x, None, constraint);
         self.add_constraint_force(x.lambda, dynamics);
+    }
+
+    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.round_off.bound(x, &self.u, dynamics, constraint);
     }
 
     fn factorise(

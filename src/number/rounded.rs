@@ -190,8 +190,8 @@ impl DualNum for Rounded {
         self.function_of_two(&exponent, |base, exponent| base.powd(exponent))
     }
     functions!(
-        recip, sqrt, cbrt, exp, exp2, exp_m1, ln, log2, log10, ln_1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
-        asinh, acosh, atanh, sph_j0, sph_j1, sph_j2
+        recip, sqrt, cbrt, exp, exp2, exp_m1, ln, log2, log10, ln_1p, sin, cos, tan, asin, acos, atan, sinh, cosh,
+        tanh, asinh, acosh, atanh, sph_j0, sph_j1, sph_j2
     );
 }
 

@@ -13,7 +13,7 @@
 //! For a constant M the two are the same equation. With M(q) and α ≠ 0 the literal form is of first order, because it takes
 //! M at t_i and a_i at t_i + α h; the consistent form (Arnold & Brüls 2007 with α_m = 0, α_f = -α) keeps second order.
 
-use super::newton::{Convergence, Increment, NewtonOptions, Verdict};
+use super::newton::{Convergence, NewtonOptions, Verdict};
 use super::{Counters, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
@@ -105,6 +105,8 @@ impl Scheme for Hht {
             z: zeros(n + m),
             z_start: zeros(n + m),
             r: zeros(n + m),
+            residual: zeros(n + m),
+            bound: zeros(n + m),
             inertial: zeros(n),
             base: [zeros(n), zeros(n), zeros(n)],
             zeros: zeros(n + m),
@@ -131,6 +133,9 @@ struct HhtStepper {
     z: Vec<f64>,
     z_start: Vec<f64>,
     r: Vec<f64>,
+    /// The residual before it is solved for, and the bound of its round-off.
+    residual: Vec<f64>,
+    bound: Vec<f64>,
     /// The acceleration that M multiplies.
     inertial: Vec<f64>,
     /// q, v and the consistent acceleration for an unknown acceleration of zero.
@@ -203,7 +208,8 @@ impl HhtStepper {
         }
         let inverse_beta_hh = 1.0 / k.beta_hh;
         let limit = self.convergence.max_iterations();
-        let mut verdict = Verdict::Refactorise;
+        let mut renew = true;
+        let mut worst = (f64::INFINITY, 0);
         for iteration in 1..=limit {
             self.update(&k, next);
             let x = self.layout.view(next, step.t, step.w);
@@ -211,7 +217,7 @@ impl HhtStepper {
             let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
             let (dynamics, constraint) = self.r.split_at_mut(n);
             counters.iterations += 1;
-            let regular = if verdict == Verdict::Refactorise {
+            let regular = if renew {
                 counters.factorisations += 1;
                 system.factorise(&point, k.weights(), dynamics, constraint).is_ok()
             } else {
@@ -227,14 +233,29 @@ impl HhtStepper {
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
             if iteration == limit {
-                let (residual, row) = worst_row(&self.r);
-                return Err(Failure::NotConverged { residual, row });
+                worst = worst_row(&self.r);
             }
+            self.residual.copy_from_slice(&self.r);
             system.solve(&mut self.r);
-            let increment = self.apply_increment(x.q, x.v, step.h, inverse_beta_hh);
-            let Some(increment) = increment else { return Err(Failure::NotFinite) };
-            verdict = self.convergence.judge(increment);
-            if verdict == Verdict::Converged {
+            let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
+            let verdict = self.convergence.judge(increment);
+            renew = verdict == Verdict::Doubtful;
+            let within_round_off = renew && {
+                // at the point where the residual was evaluated: its multipliers are back there
+                self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z += r);
+                let inertial = if self.literal { &self.inertial } else { x.a };
+                let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
+                let (dynamics, constraint) = self.bound.split_at_mut(n);
+                system.round_off(&point, dynamics, constraint);
+                if self.literal {
+                    let unit = f64::EPSILON * k.c2.abs();
+                    dynamics.iter_mut().zip(memory_before).for_each(|(bound, g)| *bound += unit * g.abs());
+                }
+                constraint.iter_mut().for_each(|c| *c *= inverse_beta_hh);
+                self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z -= r);
+                self.residual.iter().zip(&self.bound).all(|(r, bound)| r.abs() <= *bound)
+            };
+            if verdict == Verdict::Converged || within_round_off {
                 self.update(&k, next);
                 let x = self.layout.parts(next);
                 x.a_scheme.copy_from_slice(&self.z[..n]);
@@ -242,8 +263,7 @@ impl HhtStepper {
                 return Ok(());
             }
         }
-        // the last iteration returns; only a limit of zero comes here
-        Err(Failure::NotConverged { residual: f64::INFINITY, row: 0 })
+        Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
     }
 
     /// q, v and accelerations from the unknowns.
@@ -269,9 +289,9 @@ impl HhtStepper {
         }
     }
 
-    /// z -= r, and the size of r; `None` if it is not finite.
+    /// z -= r, and the size of r relative to z; `None` if it is not finite.
     #[inline]
-    fn apply_increment(&mut self, q: &[f64], v: &[f64], h: f64, inverse_beta_hh: f64) -> Option<Increment> {
+    fn apply_increment(&mut self) -> Option<f64> {
         let n = self.layout.n;
         for (z, r) in self.z.iter_mut().zip(&self.r) {
             *z -= r;
@@ -281,19 +301,16 @@ impl HhtStepper {
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, x| larger(size, x.abs()));
         // nothing moves where nothing is: the floor only keeps 0/0 away
         let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
-        let (mut relative, mut position, mut total) = (0.0f64, 0.0f64, 0.0f64);
-        for (((change, a), q), v) in a_change.iter().zip(a).zip(q).zip(v) {
-            let (change, a) = (change.abs(), a.abs() + floor);
-            total += change;
-            relative = larger(relative, change / a);
-            position = larger(position, change / (a + (q.abs() + h * v.abs()) * inverse_beta_hh));
+        let (mut relative, mut total) = (0.0f64, 0.0f64);
+        for (change, a) in a_change.iter().zip(a) {
+            total += change.abs();
+            relative = larger(relative, change.abs() / (a.abs() + floor));
         }
         if !lambda.is_empty() {
-            let change = largest(lambda_change);
             total += lambda_change.iter().sum::<f64>();
-            relative = larger(relative, change / (largest(lambda) + f64::MIN_POSITIVE));
+            relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
         }
-        total.is_finite().then_some(Increment { relative, position })
+        total.is_finite().then_some(relative)
     }
 
     /// (dynamics, constraint) of `(w, mu)` with mu scaled back from the division of C by β h².

@@ -21,11 +21,12 @@ impl Gradient<'_> {
     /// # Errors
     /// If a simulation nearby fails.
     pub fn differences(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
-        let nominal = self.workspace.simulation.signature().nominal();
+        let parameters = &self.workspace.simulation.signature().parameters;
         let mut moved = u.to_vec();
         (0..u.len())
             .map(|k| {
-                let size = [u[k].abs(), nominal[k].abs(), 1e-8].into_iter().find(|s| *s > 0.0).unwrap_or(1.0);
+                let sizes = [parameters[k].size.unwrap_or(0.0), u[k].abs(), parameters[k].nominal.abs()];
+                let size = sizes.into_iter().find(|s| *s > 0.0).unwrap_or(1.0);
                 let mut slope = |h: f64| -> Result<(f64, f64)> {
                     moved[k] = u[k] + h;
                     let (up, above) = (self.cost(&moved)?, moved[k]);

@@ -81,6 +81,10 @@ impl<'p> Gradient<'p> {
     /// # Errors
     /// Wrong parameters, or a simulation that fails.
     pub fn cost_and_gradient(&mut self, u: &[f64], method: Method, gradient: &mut [f64]) -> Result<f64> {
+        if gradient.len() != u.len() {
+            let problem = format!("it has room for {} entries, but there are {} parameters", gradient.len(), u.len());
+            return Err(Error::invalid("the gradient", problem, "give it one entry a parameter"));
+        }
         match method {
             Method::Adjoint => {
                 let cost = self.forward(u, true)?;

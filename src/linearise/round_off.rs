@@ -1,0 +1,86 @@
+//! Bounds on the round-off of a model's residuals.
+
+use super::kernel::Sizes;
+use crate::model::{Matrix, Model};
+use crate::number::{Jet, Rounded};
+use crate::system::Point;
+
+type Directed = Jet<Rounded, 1>;
+
+const ZERO: Rounded = Rounded { re: 0.0, error: 0.0 };
+
+fn constant(re: Rounded) -> Directed {
+    Jet { re, eps: [ZERO] }
+}
+
+/// Scratch memory for the bounds of one model.
+pub(super) struct RoundOff<'m, M> {
+    model: &'m M,
+    q: Vec<Rounded>,
+    v: Vec<Rounded>,
+    w: Vec<Rounded>,
+    u: Vec<Rounded>,
+    force: Vec<Rounded>,
+    mass: Matrix<Rounded>,
+    q_directed: Vec<Directed>,
+    u_directed: Vec<Directed>,
+    c: Vec<Directed>,
+}
+
+fn set(numbers: &mut [Rounded], values: &[f64]) {
+    numbers.iter_mut().zip(values).for_each(|(number, value)| *number = Rounded::measured(*value));
+}
+
+impl<'m, M: Model> RoundOff<'m, M> {
+    pub(super) fn new(model: &'m M, sizes: Sizes) -> Self {
+        let Sizes { n, m, p, inputs, .. } = sizes;
+        let zeros = |count| vec![ZERO; count];
+        let directed = |count| vec![constant(ZERO); count];
+        RoundOff {
+            model,
+            q: zeros(n),
+            v: zeros(n),
+            w: zeros(inputs),
+            u: zeros(p),
+            force: zeros(n),
+            mass: Matrix::filled(n, n, ZERO),
+            q_directed: directed(n),
+            u_directed: directed(p),
+            c: directed(m),
+        }
+    }
+
+    /// Bounds for D = M a + C_qᵀ λ - Q and for C, with every argument and constant taken as rounded once.
+    pub(super) fn bound(&mut self, x: &Point<'_>, u: &[f64], dynamics: &mut [f64], constraint: &mut [f64]) {
+        set(&mut self.q, x.q);
+        set(&mut self.v, x.v);
+        set(&mut self.w, x.w);
+        set(&mut self.u, u);
+        let t = Rounded::measured(x.t);
+        self.force.fill(ZERO);
+        self.model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+        self.mass.fill(ZERO);
+        self.model.mass(&self.q, &self.u, &mut self.mass);
+        for (row, d) in self.force.iter_mut().enumerate() {
+            *d = -*d;
+            for (column, a) in x.a.iter().enumerate() {
+                *d += self.mass[(row, column)] * Rounded::measured(*a);
+            }
+        }
+        if !self.c.is_empty() {
+            self.q_directed.iter_mut().zip(&self.q).for_each(|(jet, re)| *jet = constant(*re));
+            self.u_directed.iter_mut().zip(&self.u).for_each(|(jet, re)| *jet = constant(*re));
+            for j in 0..self.q.len() {
+                self.q_directed[j].eps[0] = Rounded { re: 1.0, error: 0.0 };
+                self.c.fill(constant(ZERO));
+                self.model.constraint(constant(t), &self.q_directed, &self.u_directed, &mut self.c);
+                self.q_directed[j].eps[0] = ZERO;
+                for (c, lambda) in self.c.iter().zip(x.lambda) {
+                    self.force[j] += c.eps[0] * Rounded::measured(*lambda);
+                }
+            }
+            constraint.iter_mut().zip(&self.c).for_each(|(bound, c)| *bound = c.re.error);
+        }
+        dynamics.iter_mut().zip(&self.force).for_each(|(bound, d)| *bound = d.error);
+    }
+}
