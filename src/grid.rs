@@ -44,11 +44,26 @@ impl TimeGrid {
         }
         let count = count as usize;
         let step = (end - start) / count as f64;
-        Ok(Self::steps(start, step, count))
+        Ok(Self::even(start, step, count))
     }
 
-    /// `count` steps of `step` from `start`.
-    pub fn steps(start: f64, step: f64, count: usize) -> Self {
+    /// `count` steps of `step` from `start`, s.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the step is not positive, or there is none.
+    pub fn steps(start: f64, step: f64, count: usize) -> Result<Self> {
+        if !(start.is_finite() && step.is_finite() && step > 0.0 && count > 0) {
+            let problem = format!("{count} steps of {step} s from {start} s do not move on");
+            return Err(Error::invalid(
+                "the time grid",
+                problem,
+                "give a finite start, a step > 0 and at least one step",
+            ));
+        }
+        Ok(Self::even(start, step, count))
+    }
+
+    fn even(start: f64, step: f64, count: usize) -> Self {
         let times = (0..=count).map(|i| start + i as f64 * step).collect();
         TimeGrid { times, uniform: Some(step) }
     }

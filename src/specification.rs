@@ -353,7 +353,7 @@ impl Specification {
         grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer")?;
         if axis.is_even() {
             let count = (times.len() - 1) * substeps;
-            return Ok(TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count));
+            return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);
         }
         TimeGrid::through(times, substeps)
     }

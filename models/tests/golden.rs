@@ -82,7 +82,7 @@ fn the_engine_mount_has_the_right_cost_at_other_dampings() {
 #[test]
 fn the_oscillator_follows_the_recursion_by_hand() {
     let (h, count) = (0.01, 300);
-    let grid = TimeGrid::steps(0.0, h, count);
+    let grid = TimeGrid::steps(0.0, h, count).unwrap();
     let force = Signal::function(|t| (3.0 * t).sin() + 0.4);
     let system = Arc::new(Plain::new(Oscillator).unwrap());
     let simulation = Simulation::new(system, Hht::new(0.0).unwrap(), grid, vec![force]).unwrap();

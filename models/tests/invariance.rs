@@ -108,7 +108,7 @@ fn check_projection<M: Model + Clone + 'static>(name: &str, case: Case<M>) {
         let case = case.clone().form(form);
         compare_within(limits, name, &case, &case.cost_of(ALL), Quadrature::Trapezoid);
         let start_only = Parts { a: true, lambda: true, ..NONE };
-        let short = Case { grid: costate::TimeGrid::steps(case.grid.times()[0], 1e-2, 1), ..case.clone() };
+        let short = Case { grid: costate::TimeGrid::steps(case.grid.times()[0], 1e-2, 1).unwrap(), ..case.clone() };
         compare_within(limits, name, &short, &short.cost_of(start_only), Quadrature::Rectangle);
         taylor(name, &case, &case.cost_of(ALL));
     }

@@ -18,14 +18,14 @@ macro_rules! number_boilerplate {
                 let (x, y) = (value_of(&self), value_of(&divisor));
                 let quotient = ((x - x % y) / y).round();
                 let line = self - divisor * quotient;
-                line + (x % y - value_of(&line))
+                (line - value_of(&line)) + x % y
             }
         }
         impl<$($generics)*> Rem<f64> for $number {
             type Output = Self;
             #[inline]
             fn rem(self, divisor: f64) -> Self {
-                self - (value_of(&self) - value_of(&self) % divisor)
+                (self - value_of(&self)) + value_of(&self) % divisor
             }
         }
         impl<$($generics)*> Neg for &$number {

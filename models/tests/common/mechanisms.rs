@@ -69,7 +69,7 @@ impl Model for Bead {
 
 pub fn bead() -> Case<Bead> {
     let u = [0.5, 0.15, 4.5, 0.55, 0.12, 0.6, 2.5, 1.0];
-    Case { grid: TimeGrid::steps(BEAD_START, 0.02, 60), ..Case::new(Bead, &u, Vec::new(), 0.02, 60) }
+    Case { grid: TimeGrid::steps(BEAD_START, 0.02, 60).unwrap(), ..Case::new(Bead, &u, Vec::new(), 0.02, 60) }
 }
 
 /// The cart-pole with its cart tied to the angle by a curved guide: a mass matrix that depends on positions, with a

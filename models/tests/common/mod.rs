@@ -32,7 +32,7 @@ pub struct Case<M> {
 impl<M: Model + Clone + 'static> Case<M> {
     pub fn new(model: M, u: &[f64], signals: Vec<fn(f64) -> f64>, h: f64, count: usize) -> Self {
         let sizes = u.iter().map(|&u| if u == 0.0 { 1.0 } else { u.abs() }).collect();
-        let grid = TimeGrid::steps(0.0, h, count);
+        let grid = TimeGrid::steps(0.0, h, count).unwrap();
         Case { model, u: u.to_vec(), sizes, signals, alpha: 0.0, form: Form::Consistent, grid, project: false }
     }
 
@@ -49,12 +49,12 @@ impl<M: Model + Clone + 'static> Case<M> {
     }
 
     pub fn step(self, h: f64, count: usize) -> Self {
-        Case { grid: TimeGrid::steps(0.0, h, count), ..self }
+        Case { grid: TimeGrid::steps(0.0, h, count).unwrap(), ..self }
     }
 
     /// A shorter run with the same step.
     pub fn first_steps(self, count: usize) -> Self {
-        Case { grid: TimeGrid::steps(self.grid.times()[0], self.grid.step(1), count), ..self }
+        Case { grid: TimeGrid::steps(self.grid.times()[0], self.grid.step(1), count).unwrap(), ..self }
     }
 
     /// The same number of steps, longer and shorter by up to 40 %.
