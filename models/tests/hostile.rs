@@ -4,8 +4,7 @@
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::{
-    Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Result, Signature, Simulation, State,
-    TimeGrid,
+    Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid,
 };
 use std::sync::Arc;
 
@@ -193,14 +192,14 @@ fn infinite_slopes_at_the_start_do_no_harm() {
     gradient.cost_and_gradient(&u, Method::Tangent, &mut tangent).unwrap();
     for k in 0..2 {
         assert!((adjoint[k] - tangent[k]).abs() < 1e-10 * (1.0 + tangent[k].abs()), "{adjoint:?} {tangent:?}");
-        // the cost is known to 1e-12 (multipliers at h = 1e-3) and nearly linear: wide differences are good to 1e-4
+        // the cost is known to 1e-12 (multipliers at h = 1e-3) and nearly linear: wide differences are good to 1e-3
         let mut moved = |step: f64| {
             let mut u = u;
             u[k] += step;
             gradient.cost(&u).unwrap()
         };
         let difference = (moved(0.05) - moved(-0.05)) / 0.1;
-        assert!((adjoint[k] - difference).abs() < 1e-4 * adjoint[k].abs(), "{k}: {adjoint:?} {difference}");
+        assert!((adjoint[k] - difference).abs() < 1e-3 * adjoint[k].abs(), "{k}: {adjoint:?} {difference}");
     }
 }
 
