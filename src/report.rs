@@ -71,15 +71,21 @@ fn named<'a>(
 
 /// A number for tables: seven significant digits, plainly where that is short.
 pub fn number(x: f64) -> String {
+    rounded(x, 7)
+}
+
+/// A number for tables: so many significant digits, plainly where that is short.
+pub fn rounded(x: f64, digits: usize) -> String {
+    let last = digits.saturating_sub(1);
     let size = x.abs();
     if x == 0.0 || !x.is_finite() {
         format!("{x}")
     } else if (1e-3..1e7).contains(&size) {
-        let decimals = (6 - size.log10().floor() as i32).clamp(0, 9) as usize;
+        let decimals = (last as i32 - size.log10().floor() as i32).clamp(0, 9) as usize;
         let text = format!("{x:.decimals$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
     } else {
-        format!("{x:.6e}")
+        format!("{x:.last$e}")
     }
 }
 

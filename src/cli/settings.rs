@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use crate::error::{Error, Result};
+use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::signature::Signature;
@@ -76,6 +77,20 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
         u[signature.parameter_index(name)?] = *value;
     }
     Ok(())
+}
+
+/// The parameter vector that `--at` means.
+pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
+    let signature = problem.simulation.signature();
+    match at {
+        "start" => Ok(problem.start.clone()),
+        "nominal" => Ok(signature.nominal()),
+        changes => {
+            let mut u = problem.start.clone();
+            set(signature, &mut u, &assignments("--at", &[changes.to_string()])?)?;
+            Ok(u)
+        }
+    }
 }
 
 /// The model that a specification names.
