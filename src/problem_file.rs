@@ -84,8 +84,9 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.form = integrator.text("scheme")?.map(|name| form(&name)).transpose()?;
     }
     if let Some(cost) = root.section("cost")? {
-        cost.only(&["weights", "outputs"])?;
+        cost.only(&["weights", "outputs", "noise"])?;
         specification.quadrature = cost.text("weights")?.map(|name| quadrature(&name)).transpose()?;
+        specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
         specification.compare = cost.texts("outputs")?;
     }
     if let Some(parameters) = root.section("parameters")? {

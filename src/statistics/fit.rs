@@ -242,6 +242,22 @@ impl Statistics {
         Some(points.unzip())
     }
 
+    /// The ellipses of all pairs of up to four parameters (those that are correlated most): places and points.
+    pub fn ellipse_pairs(&self) -> Vec<(usize, usize, Vec<f64>, Vec<f64>)> {
+        let count = self.identifiability.parameters.len();
+        let usable = |k: &usize| self.covariance[(*k, *k)] > 0.0;
+        let mut chosen: Vec<usize> = (0..count).filter(usable).collect();
+        let most = |k: usize| {
+            let others = (0..count).filter(|&j| j != k).map(|j| self.correlation[(k, j)].abs());
+            others.fold(0.0, f64::max)
+        };
+        chosen.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
+        chosen.truncate(4);
+        chosen.sort_unstable();
+        let pairs = chosen.iter().flat_map(|&i| chosen.iter().filter(move |&&j| j > i).map(move |&j| (i, j)));
+        pairs.filter_map(|(i, j)| self.ellipse(i, j).map(|(x, y)| (i, j, x, y))).collect()
+    }
+
     fn parameter(&self, problem: &Problem, u: &[f64], free: &[usize], k: usize) -> ParameterStatistics {
         let Identifiability { parameters, without_influence, involved, .. } = &self.identifiability;
         let place = parameters.iter().position(|p| p.index == k);
