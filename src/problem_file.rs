@@ -21,6 +21,7 @@
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
 //! outputs = ["y"]               # what is compared if there is no [data]
+//! noise = "estimated"           # or given: deviations are standard deviations of the noise
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }

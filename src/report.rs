@@ -322,14 +322,15 @@ impl Folder {
         self.compared_outputs(problem, found)
     }
 
-    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show.
+    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show: a figure that cannot be
+    /// drawn is left out, since statistics must not fail a result.
     fn statistics(&self, statistics: &Statistics) -> Result<()> {
         let parameters = &statistics.identifiability.parameters;
         let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
         if names.len() > 1 {
             let rows = statistics.correlation.row_iter();
             let values: Vec<Vec<f64>> = rows.map(|row| row.iter().copied().collect()).collect();
-            self.figure("correlation", &plot::correlation(&names, &values)?)?;
+            self.figure_if_any("correlation", plot::correlation(&names, &values))?;
         }
         let pairs = statistics.ellipse_pairs();
         let ellipses: Vec<plot::Ellipse<'_>> = pairs
@@ -340,13 +341,20 @@ impl Folder {
             })
             .collect();
         if !ellipses.is_empty() {
-            self.figure("ellipses", &plot::ellipses(&ellipses)?)?;
+            self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
         }
         for output in &statistics.outputs {
-            let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals)?;
-            self.figure(&format!("residuals_{}", output.name), &figure)?;
+            let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
+            self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }
         Ok(())
+    }
+
+    fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {
+        match figure.and_then(|figure| self.figure(name, &figure)) {
+            Err(error @ Error::Io { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {

@@ -3,7 +3,6 @@
 use super::layout::{CAP_HEIGHT, FRAME_WIDTH, GAP, LINE_HEIGHT, MARGIN, TICK_SIZE};
 use super::scene::{Anchor, Color, Item, Scene};
 use super::text;
-use crate::error::{Error, Result};
 
 /// A square matrix of values from -1 to 1 with a name for each row and column.
 #[derive(Debug, Clone)]
@@ -29,7 +28,7 @@ fn color(value: f64) -> Color {
 
 impl HeatMap {
     /// Cells as large as the width allows, with a scale of colours at the right.
-    pub fn scene(&self, paper: f64) -> Result<Scene> {
+    pub fn scene(&self, paper: f64) -> Scene {
         const MOST: f64 = 14.0;
         const SCALE: f64 = 3.0;
         let count = self.names.len() as f64;
@@ -37,14 +36,10 @@ impl HeatMap {
         let left = MARGIN + widest + GAP;
         let numbers = text::width("−1.0", TICK_SIZE);
         let right = 2.0 * GAP + SCALE + GAP + numbers + MARGIN;
-        let cell = ((paper - left - right) / count).min(MOST);
-        if cell < 1.5 {
-            return Err(Error::invalid(
-                "the width of the figure",
-                format!("{paper} mm leave no room for {count} columns beside the names"),
-                "make the figure wider or the names shorter",
-            ));
-        }
+        // names stand at every cell of up to this many; the paper grows where it must
+        const NAMED: f64 = 60.0;
+        let least = 1.1 * TICK_SIZE * (NAMED / count).min(1.0);
+        let cell = ((paper - left - right) / count).clamp(least, MOST);
         let digits = [2, 1].into_iter().find(|d| text::width(&shown(-0.88, *d), TICK_SIZE) <= 0.92 * cell);
         let width = left + count * cell + right;
         let mut scene = Scene { width, height: 0.0, items: Vec::new() };
@@ -80,7 +75,7 @@ impl HeatMap {
         let (w, h) = (scene.width, scene.height);
         let paper = vec![(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)];
         scene.items.insert(0, Item::Polygon { points: paper, color: Color::WHITE });
-        Ok(scene)
+        scene
     }
 
     /// Names of the columns: level where all fit, else upright. Returns where they end.

@@ -82,7 +82,7 @@ fn fraction(position: f64, range: (f64, f64)) -> f64 {
 pub(super) fn scene(figure: &Figure) -> Result<Scene> {
     figure.check()?;
     if let Some(map) = &figure.map {
-        return map.scene(figure.width);
+        return Ok(map.scene(figure.width));
     }
     if figure.columns > 1 {
         return side_by_side(figure);
@@ -145,11 +145,15 @@ fn side_by_side(figure: &Figure) -> Result<Scene> {
     let mut whole = Scene { width: figure.width, height: 0.0, items: Vec::new() };
     for row in figure.panels.chunks(figure.columns) {
         let top = whole.height;
-        for (column, panel) in row.iter().enumerate() {
-            let one = Figure::column().width(width).panel_height(height).panel(panel.clone());
-            let part = scene(&one)?;
-            whole.height = whole.height.max(top + part.height);
-            whole.insert(part, (column as f64 * (width + BETWEEN), top));
+        let parts =
+            row.iter().map(|panel| scene(&Figure::column().width(width).panel_height(height).panel(panel.clone())));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let tallest = parts.iter().map(|part| part.height).fold(0.0, f64::max);
+        whole.height += tallest;
+        for (column, part) in parts.into_iter().enumerate() {
+            // legends and exponents differ: axes below stand side by side
+            let down = top + tallest - part.height;
+            whole.insert(part, (column as f64 * (width + BETWEEN), down));
         }
     }
     let (w, h) = (whole.width, whole.height);

@@ -18,7 +18,8 @@ pub fn correlation(names: &[&str], values: &[Vec<f64>]) -> Result<Figure> {
     }
     let names = names.iter().map(|name| (*name).to_string()).collect();
     let map = HeatMap { names, values: values.to_vec() };
-    Ok(Figure { map: Some(map), ..Figure::column() })
+    let figure = if count > 9 { Figure::wide() } else { Figure::column() };
+    Ok(Figure { map: Some(map), ..figure })
 }
 
 /// Residuals of an output over time (in s), and their histogram with the normal density of the same mean and spread.
@@ -108,6 +109,7 @@ pub fn ellipses(pairs: &[Ellipse<'_>]) -> Result<Figure> {
         let from = |values: &[f64], estimate: f64| values.iter().map(|v| v - estimate).collect::<Vec<_>>();
         let (x, y) = (from(pair.outline.0, pair.x.2), from(pair.outline.1, pair.y.2));
         let panel = Panel::new(axis(&pair.x), axis(&pair.y))
+            .title("95 % confidence")
             .series(Series::line(&x, &y).color(Color::PALETTE[0]))
             .series(Series::points(&[0.0], &[0.0]).color(Color::PALETTE[1]).marker(Marker::Plus));
         figure = figure.panel(panel);

@@ -50,14 +50,11 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// With weights of length 1 and a positive leading one; terms below a hundredth of the largest are dropped.
+    /// With weights of length 1 and a positive leading one; parameters of weight zero are left out.
     pub(super) fn new(parameters: &[Analysed], weights: &[f64], strength: f64) -> Self {
-        let largest = weights.iter().fold(0.0, |largest: f64, w| if w.abs() > largest.abs() { *w } else { largest });
-        let kept = weights.iter().map(|w| if w.abs() >= 0.01 * largest.abs() { *w } else { 0.0 });
-        let kept: Vec<f64> = kept.collect();
-        let lead = kept.iter().find(|w| **w != 0.0).copied().unwrap_or(1.0);
-        let length = kept.iter().map(|w| w * w).sum::<f64>().sqrt().copysign(lead);
-        let terms = parameters.iter().zip(&kept).filter(|(_, w)| **w != 0.0);
+        let lead = weights.iter().find(|w| **w != 0.0).copied().unwrap_or(1.0);
+        let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt().copysign(lead);
+        let terms = parameters.iter().zip(weights).filter(|(_, w)| **w != 0.0);
         let terms = terms.map(|(p, w)| Term { parameter: p.clone(), weight: w / length }).collect();
         Direction { terms, strength }
     }
@@ -74,7 +71,10 @@ impl Direction {
         if let [a, b] = self.terms.as_slice() {
             let forms = pair(a, b, tolerance);
             let verb = if self.strength == 0.0 { "is determined" } else { "is known well" };
-            return Some(format!("{only} {} {verb}", forms.join(" (or, locally the same, ") + if forms.len() > 1 { ")" } else { "" }));
+            return Some(format!(
+                "{only} {} {verb}",
+                forms.join(" (or, locally the same, ") + if forms.len() > 1 { ")" } else { "" }
+            ));
         }
         if self.terms.len() < 2 {
             return None;
@@ -120,7 +120,9 @@ impl std::fmt::Display for Direction {
                 (_, true) => " - ",
             };
             let Analysed { name, unit, size, log, .. } = &term.parameter;
-            write!(f, "{sign}{:.2} ", term.weight.abs())?;
+            let part = term.weight.abs();
+            let weight = if part >= 0.01 { format!("{part:.2}") } else { rounded(part, 2) };
+            write!(f, "{sign}{weight} ")?;
             match (log, *size == 1.0, unit == "1") {
                 (true, ..) => write!(f, "ln {name}")?,
                 (_, true, true) => write!(f, "{name}")?,
@@ -142,7 +144,9 @@ fn pair(a: &Term, b: &Term, tolerance: f64) -> Vec<String> {
         let sign = if signs[0] == signs[1] { '-' } else { '+' };
         forms.push(format!("{first} {sign} {second}"));
     }
-    if let Some(powers) = whole([a, b].into_iter().map(Term::relative), tolerance, 4) {
+    // a sum may look like a product of powers by chance, but one without powers is worth a word
+    let most = if forms.is_empty() { 4 } else { 1 };
+    if let Some(powers) = whole([a, b].into_iter().map(Term::relative), tolerance, most) {
         let power = |name: &str, power: i32| if power == 1 { name.to_string() } else { format!("{name}^{power}") };
         let sign = if powers[0] == powers[1] || powers[0].signum() == powers[1].signum() { '/' } else { '*' };
         forms.push(format!("{} {sign} {}", power(first, powers[1].abs()), power(second, powers[0].abs())));
@@ -200,10 +204,16 @@ mod tests {
         let equal = [parameter("a", 3.0, "N"), parameter("b", 3.0, "N")];
         assert_eq!(explained(&equal, &[1.0, -1.0]), "only a + b (or, locally the same, a * b) is determined");
         let three = [k1, k2, m];
-        assert_eq!(explained(&three, &[-1.0, -1.0, -1.0]), "multiplying k1 by f, k2 by f, m by f changes nothing, for any f");
-        assert_eq!(explained(&three, &[1.0, 1.0, -2.0]), "multiplying k1 by f, k2 by f and dividing m by f^2 changes nothing, for any f");
+        assert_eq!(
+            explained(&three, &[-1.0, -1.0, -1.0]),
+            "multiplying k1 by f, k2 by f, m by f changes nothing, for any f"
+        );
+        assert_eq!(
+            explained(&three, &[1.0, 1.0, -2.0]),
+            "multiplying k1 by f, k2 by f and dividing m by f^2 changes nothing, for any f"
+        );
         assert_eq!(explained(&three, &[1.0, 0.123, -0.777]), "");
-        let text = Direction::new(&three, &[-1.0, 1.0, 1e-5], 0.0).to_string();
+        let text = Direction::new(&three, &[-1.0, 1.0, 0.0], 0.0).to_string();
         assert_eq!(text, "+0.71 k1/(30 N/m) - 0.71 k2/(10 N/m)");
     }
 }

@@ -6,6 +6,7 @@ use super::student::LEVELS;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::Problem;
+use crate::report::rounded;
 use nalgebra::DMatrix;
 
 /// What is known of the noise.
@@ -304,7 +305,8 @@ impl Statistics {
         }
         if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
             let n = self.count;
-            warnings.push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
+            warnings
+                .push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
         }
         self.warn_of_large_errors(&mut warnings);
         self.warn_of_residuals(problem, &mut warnings);
@@ -325,8 +327,15 @@ impl Statistics {
             let Some(worst) = (0..found.rank).max_by(|&a, &b| share(a).total_cmp(&share(b))) else { continue };
             let direction = found.along(worst);
             let from = if direction.terms.len() > 1 { format!(", mostly along {direction}") } else { String::new() };
-            let size = if statistics.value == 0.0 { "not zero".into() } else { format!("{:.0} % of its value", 100.0 * relative) };
-            warnings.push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
+            let size = if statistics.value == 0.0 {
+                "not zero".into()
+            } else if relative > 10.0 {
+                format!("{} times its value", rounded(relative, 2))
+            } else {
+                format!("{:.0} % of its value", 100.0 * relative)
+            };
+            warnings
+                .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
         }
     }
 
@@ -336,7 +345,9 @@ impl Statistics {
         for (i, a) in references.iter().enumerate() {
             if references[..i].iter().any(|b| b.values == a.values && b.output == a.output) {
                 let name = &self.outputs[i].name;
-                warnings.push(format!("the same data of `{name}` are compared twice: leave one out, standard errors are too small"));
+                warnings.push(format!(
+                    "the same data of `{name}` are compared twice: leave one out, standard errors are too small"
+                ));
             }
         }
         // without noise to speak of, its statistics say nothing
@@ -374,9 +385,8 @@ impl Statistics {
 fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
     let count = found.parameters.len();
     let (p, rank) = (found.active.len(), found.rank);
-    let part = |power: i32| {
-        DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power))
-    };
+    let part =
+        |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
     // C = B Bᵀ in columns of unit length
     let b = match &residuals.spread {
         None => part(1),

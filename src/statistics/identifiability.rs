@@ -70,7 +70,12 @@ pub(super) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<An
     let parameter = |&index: &usize| {
         let parameter = &problem.parameters[index];
         let log = parameter.scale == Scale::Log;
-        let size = if log { u[index] } else { problem.size(index) };
+        // far from the start, the value itself says better what matters
+        let size = match parameter.size {
+            _ if log => u[index],
+            Some(size) => size,
+            None => problem.size(index).max(u[index].abs()),
+        };
         let (name, unit) = (parameter.name.clone(), parameter.unit.clone());
         Analysed { index, name, unit, value: u[index], size, log }
     };
@@ -159,7 +164,9 @@ impl Identifiability {
         for direction in &self.weak {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
             let factor = 1.0 / direction.strength;
-            warnings.push(format!("the data hardly determine {direction} ({factor:.1e} times worse than the best combination){meaning}"));
+            warnings.push(format!(
+                "the data hardly determine {direction} ({factor:.1e} times worse than the best combination){meaning}"
+            ));
         }
         warnings
     }

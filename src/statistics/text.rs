@@ -68,7 +68,11 @@ impl Statistics {
             lines.push(match (output.fit_percent, output.r_squared) {
                 (Some(fit), Some(r_squared)) => {
                     // 1 - R² where R² would be printed as 1
-                    let r = if r_squared > 0.9999 { format!("1 - R^2 = {:.1e}", 1.0 - r_squared) } else { format!("R^2 = {r_squared:.4}") };
+                    let r = if r_squared > 0.9999 {
+                        format!("1 - R^2 = {:.1e}", 1.0 - r_squared)
+                    } else {
+                        format!("R^2 = {r_squared:.4}")
+                    };
                     format!("{rmse}, fit {fit:.2} %, {r}")
                 }
                 _ => format!("{rmse} (the data are constant: no fit percentage)"),
