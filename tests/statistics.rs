@@ -420,6 +420,10 @@ fn reports_carry_the_statistics_and_survive_without_them() {
         assert!(json[key].is_number(), "{key}: {}", json[key]);
     }
     assert!(json["fit_percent"]["x"].as_f64().unwrap() > 90.0 && json["correlation"]["matrix"][0][0].is_null());
+    let mut stopped = found.clone();
+    stopped.outcome.converged = false;
+    let statistics_there = Statistics::of(&problem, &stopped, Noise::Estimated).unwrap();
+    assert!(statistics_there.warnings[0].contains("did not converge"), "{:?}", statistics_there.warnings);
     let path = std::env::temp_dir().join(format!("costate-statistics-{}", std::process::id()));
     let folder = Folder::create(&path, false).unwrap();
     folder.identification(&problem, "bfgs", &found, &statistics).unwrap();
@@ -457,7 +461,7 @@ fn rows_of_residuals_give_the_linearisation() {
     let cost = problem.cost.as_least_squares().unwrap();
     let mut gradient = Gradient::new(&problem.simulation, &*problem.cost).unwrap();
     let linearised = gradient.linearise(&u, cost).unwrap();
-    let mut slope = vec![0.0; 3];
+    let mut slope = [0.0; 3];
     gradient
         .residual_rows(&u, cost, &mut |row| {
             let parts = slope.iter_mut().zip(row.derivatives);

@@ -144,7 +144,12 @@ impl Statistics {
     pub fn of(problem: &Problem, found: &Identification, noise: Noise) -> Result<Self> {
         let held: Vec<usize> =
             (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
-        Statistics::at(problem, &found.values(), &held, noise)
+        let mut statistics = Statistics::at(problem, &found.values(), &held, noise)?;
+        if !found.outcome.converged {
+            let warning = "the search did not converge: statistics are those of an optimum, which this may not be";
+            statistics.warnings.insert(0, warning.into());
+        }
+        Ok(statistics)
     }
 
     /// At `u`, for the problem's free parameters except those `held`. Meaningful at a minimum of the cost.
