@@ -260,8 +260,8 @@ fn a_free_oscillation_does_not_determine_a_common_factor() {
     assert_eq!(found.undetermined.len(), 2, "{:?}", found.singular_values);
 }
 
-/// Protects the limit between undetermined and merely weak: columns that differ by 1e-6 of their length are weak and
-/// named so, those that differ by round-off are undetermined; a poor choice of sizes alone is neither.
+/// Protects the limit between undetermined and merely weak: columns that differ by 1e-5 of their length are weak and
+/// named so, those that differ by what round-off may leave are undetermined; a poor choice of sizes alone is neither.
 #[test]
 fn weak_directions_are_named_and_sizes_do_not_matter() {
     let analysed = |size: f64| {
@@ -284,11 +284,11 @@ fn weak_directions_are_named_and_sizes_do_not_matter() {
         reduction.finish()
     };
     for size in [1.0, 1e6] {
-        let weak = Identifiability::of(&linearised(1e-6), analysed(size)).unwrap();
+        let weak = Identifiability::of(&linearised(1e-5), analysed(size)).unwrap();
         assert_eq!((weak.undetermined.len(), weak.weak.len()), (0, 1), "{:?}", weak.singular_values);
         let text = weak.warnings().join("\n");
         assert!(text.contains("hardly determine") && text.contains("p + q"), "{text}");
-        let none = Identifiability::of(&linearised(1e-13), analysed(size)).unwrap();
+        let none = Identifiability::of(&linearised(1e-7), analysed(size)).unwrap();
         assert_eq!((none.undetermined.len(), none.weak.len()), (1, 0), "{:?}", none.singular_values);
         let well = Identifiability::of(&linearised(1.0), analysed(size)).unwrap();
         assert!(well.warnings().is_empty() && well.condition() < 10.0, "{:?}", well.warnings());
