@@ -7,6 +7,7 @@ use costate::Method;
 use costate::identify::{Settings, identify};
 use costate::optimise::Flow;
 use costate::report::{Folder, parameter_table};
+use costate::statistics::{Noise, Statistics};
 use std::path::Path;
 
 fn main() -> costate::Result<()> {
@@ -26,7 +27,8 @@ fn main() -> costate::Result<()> {
     let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
     println!("\n{}\n{}, cost {:.2e}", parameter_table(&found), found.outcome.reason, found.outcome.cost);
     let folder = Folder::create(Path::new("out/engine_mount"), false)?;
-    folder.identification(&problem, "bfgs", &found)?;
+    let statistics = Statistics::of(&problem, &found, Noise::Estimated);
+    folder.identification(&problem, "bfgs", &found, &statistics)?;
     println!("figures in {}", folder.path().display());
     Ok(())
 }

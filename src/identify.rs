@@ -154,19 +154,13 @@ pub fn identify(
 /// The optimiser's view of parameter `k`: scaled by the size of its start, or of its nominal value, or as it says itself.
 fn variable(problem: &Problem, k: usize) -> Variable {
     let parameter = &problem.parameters[k];
-    let size = parameter
-        .size
-        .into_iter()
-        .chain([problem.start[k].abs(), parameter.nominal.abs()])
-        .find(|size| *size > 0.0)
-        .unwrap_or(1.0);
     let scale = match parameter.scale {
         Scale::Linear => optimise::Scale::Linear,
         Scale::Log => optimise::Scale::Log,
     };
     Variable::new(parameter.name.clone(), problem.start[k])
         .bounded(parameter.lower, parameter.upper)
-        .nominal(size)
+        .nominal(problem.size(k))
         .scaled(scale)
 }
 

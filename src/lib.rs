@@ -64,6 +64,7 @@
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
 //! cost, data, problem        what is compared with what
 //! optimise, identify         how the optimum is searched
+//! statistics                 how well the data determine what was found
 //! report, plot, cli          what a person reads
 //! ```
 //!
@@ -109,6 +110,7 @@ pub mod signature;
 pub mod simulate;
 pub mod specification;
 mod start;
+pub mod statistics;
 pub mod system;
 pub mod time_axis;
 

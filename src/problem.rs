@@ -101,6 +101,13 @@ impl Problem {
         (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()
     }
 
+    /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start or nominal value.
+    pub fn size(&self, k: usize) -> f64 {
+        let parameter = &self.parameters[k];
+        let candidates = parameter.size.into_iter().chain([self.start[k].abs(), parameter.nominal.abs()]);
+        candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
+    }
+
     /// Checks every parameter's start against its bounds and scale.
     ///
     /// # Errors

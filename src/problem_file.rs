@@ -21,6 +21,7 @@
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
 //! outputs = ["y"]               # what is compared if there is no [data]
+//! noise = "estimated"           # or given: deviations are standard deviations of the noise
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
@@ -94,8 +95,9 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {
-        cost.only(&["weights", "outputs"])?;
+        cost.only(&["weights", "outputs", "noise"])?;
         specification.quadrature = cost.named("weights", quadrature)?;
+        specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
         specification.compare = cost.texts("outputs")?;
         if specification.data.is_some() && specification.compare.is_some() {
             let problem = "it says what is compared without a record, but there is [data]";

@@ -8,6 +8,7 @@ use crate::plot::{self, Figure};
 use crate::problem::Problem;
 use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
+use crate::statistics::Statistics;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -71,40 +72,72 @@ fn named<'a>(
 
 /// A number for tables: seven significant digits, plainly where that is short.
 pub fn number(x: f64) -> String {
+    rounded(x, 7)
+}
+
+/// A number for tables: so many significant digits, plainly where that is short.
+pub fn rounded(x: f64, digits: usize) -> String {
+    let last = digits.saturating_sub(1);
     let size = x.abs();
     if x == 0.0 || !x.is_finite() {
         format!("{x}")
     } else if (1e-3..1e7).contains(&size) {
-        let decimals = (6 - size.log10().floor() as i32).clamp(0, 9) as usize;
+        let decimals = (last as i32 - size.log10().floor() as i32).clamp(0, 9) as usize;
         let text = format!("{x:.decimals$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
     } else {
-        format!("{x:.6e}")
+        format!("{x:.last$e}")
     }
 }
 
 /// The parameters of an identification: `name  value  change from start  unit  status`.
 pub fn parameter_table(identification: &Identification) -> String {
-    let rows = identification.parameters.iter().map(|p| {
+    parameter_rows(identification, None)
+}
+
+/// The same with standard errors: `name  value  +/- standard error (relative)  change from start  unit  status`.
+pub fn parameter_table_with_errors(identification: &Identification, statistics: &Statistics) -> String {
+    parameter_rows(identification, Some(statistics))
+}
+
+fn parameter_rows(identification: &Identification, statistics: Option<&Statistics>) -> String {
+    let rows = identification.parameters.iter().enumerate().map(|(k, p)| {
         let change = p.value - p.start;
         let relative =
             if p.start == 0.0 { String::new() } else { format!(" ({:+.3} %)", 100.0 * change / p.start.abs()) };
         let sign = if change >= 0.0 { "+" } else { "" };
-        vec![
+        let mut row = vec![
             p.name.clone(),
             number(p.value),
             format!("{sign}{}{relative}", number(change)),
             p.unit.clone(),
             p.status.name().to_string(),
-        ]
+        ];
+        if let Some(statistics) = statistics.and_then(|statistics| statistics.parameters.get(k)) {
+            let status = [p.status.name(), statistics.verdict.remark()];
+            let start = if statistics.at_start { "still at its start" } else { "" };
+            let remarks = status.into_iter().chain([start]).filter(|remark| !remark.is_empty());
+            row[4] = remarks.collect::<Vec<_>>().join(", ");
+            row.insert(2, statistics.error_text());
+        }
+        row
     });
-    table(&["name", "value", "change from start", "unit", "status"], &rows.collect::<Vec<_>>())
+    let mut header = vec!["name", "value", "change from start", "unit", "status"];
+    if statistics.is_some() {
+        header.insert(2, "+/- standard error");
+    }
+    table(&header, &rows.collect::<Vec<_>>())
 }
 
-/// The result for programs.
-pub fn result_json(problem: &Problem, method: &str, identification: &Identification) -> Value {
+/// The result for programs. Where there are no statistics, their place says why.
+pub fn result_json(
+    problem: &Problem,
+    method: &str,
+    identification: &Identification,
+    statistics: &Result<Statistics>,
+) -> Value {
     let outcome = &identification.outcome;
-    json!({
+    let mut result = json!({
         "model": problem.name,
         "method": method,
         "converged": outcome.converged,
@@ -121,7 +154,12 @@ pub fn result_json(problem: &Problem, method: &str, identification: &Identificat
         "steps": problem.simulation.grid().count(),
         "rmse": rmse(problem, &identification.values()),
         "parameters": identification.parameters,
-    })
+    });
+    match statistics {
+        Ok(statistics) => statistics.extend_json(&mut result),
+        Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
+    }
+    result
 }
 
 /// Root mean square of each compared output's residuals, by name; null where the simulation fails.
@@ -251,12 +289,22 @@ impl Folder {
         self.figure("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)
     }
 
-    /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures.
+    /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
+    /// the statistics where there are any.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn identification(&self, problem: &Problem, method: &str, found: &Identification) -> Result<()> {
-        self.json("result.json", &result_json(problem, method, found))?;
+    pub fn identification(
+        &self,
+        problem: &Problem,
+        method: &str,
+        found: &Identification,
+        statistics: &Result<Statistics>,
+    ) -> Result<()> {
+        self.json("result.json", &result_json(problem, method, found, statistics))?;
+        if let Ok(statistics) = statistics {
+            self.statistics(statistics)?;
+        }
         let history = &found.outcome.history;
         let mut columns = vec![
             ("iteration".to_string(), history.iter().map(|i| i.number as f64).collect::<Vec<f64>>()),
@@ -282,6 +330,41 @@ impl Folder {
             problem.optimum.as_ref().map(|optimum| free.iter().map(|&k| optimum[k]).collect());
         self.figure("parameters", &plot::parameters(&named, optimum.as_deref())?)?;
         self.compared_outputs(problem, found)
+    }
+
+    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show: a figure that cannot be
+    /// drawn is left out, since statistics must not fail a result.
+    fn statistics(&self, statistics: &Statistics) -> Result<()> {
+        let parameters = &statistics.identifiability.parameters;
+        let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+        if names.len() > 1 {
+            let rows = statistics.correlation.row_iter();
+            let values: Vec<Vec<f64>> = rows.map(|row| row.iter().copied().collect()).collect();
+            self.figure_if_any("correlation", plot::correlation(&names, &values))?;
+        }
+        let pairs = statistics.ellipse_pairs();
+        let ellipses: Vec<plot::Ellipse<'_>> = pairs
+            .iter()
+            .map(|(i, j, x, y)| {
+                let label = |k: usize| (names[k], printed(&parameters[k].unit), parameters[k].value);
+                plot::Ellipse { x: label(*i), y: label(*j), outline: (x, y) }
+            })
+            .collect();
+        if !ellipses.is_empty() {
+            self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
+        }
+        for output in &statistics.outputs {
+            let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
+            self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
+        }
+        Ok(())
+    }
+
+    fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {
+        match figure.and_then(|figure| self.figure(name, &figure)) {
+            Err(error @ Error::Io { .. }) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {

@@ -12,6 +12,7 @@ use crate::registry::{Entry, Registry, Scenario};
 use crate::scheme::Form;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
+use crate::statistics::Noise;
 use std::path::{Path, PathBuf};
 
 /// A column of the record that drives an input.
@@ -95,6 +96,8 @@ pub struct Specification {
     pub project_start: Option<bool>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
+    /// What is known of the noise, for statistics.
+    pub noise: Option<Noise>,
     /// Outputs compared, without a record.
     pub compare: Option<Vec<String>>,
     /// Settings of parameters.

@@ -255,3 +255,33 @@ fn standard_figures_refuse_unusable_data() {
     assert!(message(plot::convergence(&[("HHT", &[0.1], &[])], &[])).contains("`HHT`"));
     assert!(message(plot::errors("x", "m", &[0.0], &[])).contains("no values"));
 }
+
+/// Protects the figures of statistics: valid files for usual, unknown and constant values, sentences for none.
+#[test]
+fn figures_of_statistics_are_valid_or_refused_with_a_sentence() {
+    let names: Vec<String> = (0..25).map(|k| format!("a_rather_long_name_{k}<&>")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let value = |i: usize, j: usize| if i == 3 { f64::NAN } else { (i as f64 - j as f64).cos() };
+    for count in [1, 2, 7, 25] {
+        let values: Vec<Vec<f64>> = (0..count).map(|i| (0..count).map(|j| value(i, j)).collect()).collect();
+        let figure = plot::correlation(&names[..count], &values).unwrap();
+        assert_well_formed(&figure.to_svg().unwrap());
+        if count == 2 {
+            figure.to_png().unwrap();
+        }
+    }
+    assert!(plot::correlation(&[], &[]).is_err() && plot::correlation(&["a"], &[vec![]]).is_err());
+    let time: Vec<f64> = (0..500).map(f64::from).collect();
+    let noise: Vec<f64> = time.iter().map(|t| (t * t * 1e3).sin()).collect();
+    for values in [noise, vec![1.0; 500], vec![0.0; 500]] {
+        assert_well_formed(&plot::residuals("y", "m", &time, &values).unwrap().to_svg().unwrap());
+    }
+    assert!(plot::residuals("y", "m", &[], &[]).is_err());
+    let (x, y) = (vec![1.0, 2.0, 1.0, 0.0, 1.0], vec![2.0, 3.0, 4.0, 3.0, 2.0]);
+    let pair = || plot::Ellipse { x: ("k", "N/m".into(), 1.0), y: ("m", "1".into(), 3.0), outline: (&x, &y) };
+    for count in 1..=6 {
+        let pairs: Vec<_> = (0..count).map(|_| pair()).collect();
+        assert_well_formed(&plot::ellipses(&pairs).unwrap().to_svg().unwrap());
+    }
+    assert!(plot::ellipses(&[]).is_err());
+}

@@ -47,7 +47,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
     let problem = settings::build(&specification, registry)?;
-    let u = point(&problem, &arguments.at)?;
+    let u = settings::point(&problem, &arguments.at)?;
     let mut gradient = problem.gradient()?;
     let p = u.len();
     let mut results = Vec::new();
@@ -64,24 +64,6 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&text(&problem, &u, &methods, &results, cost, times));
     }
     Ok(Verdict::Good)
-}
-
-/// The parameter vector that `--at` means.
-fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
-    let signature = problem.simulation.signature();
-    match at {
-        "start" => Ok(problem.start.clone()),
-        "nominal" => Ok(signature.nominal()),
-        other if !other.contains('=') => {
-            let problem = "it names no point and sets no parameter";
-            Err(Error::invalid(format!("--at {other}"), problem, "write `start`, `nominal` or name=value,.."))
-        }
-        changes => {
-            let mut u = problem.start.clone();
-            settings::set(signature, &mut u, &settings::assignments("--at", &[changes.to_string()])?)?;
-            Ok(u)
-        }
-    }
 }
 
 /// Median seconds of the cost alone, and of cost with gradient.

@@ -7,8 +7,9 @@ use crate::identify::{Identification, Settings, identify};
 use crate::optimise::{Flow, Iteration};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, parameter_table, result_json};
+use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
 use crate::specification::{DataSource, ParameterSetting, Specification};
+use crate::statistics::{Statistics, identifiability};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -42,6 +43,10 @@ pub(super) struct Arguments {
     /// Identify parameters that are fixed otherwise: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
+    /// `given`: deviations of the data are standard deviations of the noise; `estimated`: known up to a factor [default:
+    /// estimated]
+    #[arg(long, value_name = "NAME")]
+    noise: Option<String>,
     /// Stop after so many simulations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_evaluations: Option<usize>,
@@ -74,6 +79,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
     let interrupted = watch_for_interrupt();
+    warn_of_unidentifiable(&problem);
     let mut progress = Progress::new(&problem, settings.method.name());
     let found = identify(&problem, &settings, &mut |iteration| {
         progress.show(iteration);
@@ -81,15 +87,29 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     })?;
     progress.finish();
     let method = settings.method.name();
-    let written = folder.as_ref().map(|folder| folder.identification(&problem, method, &found)).transpose();
+    let statistics = Statistics::of(&problem, &found, specification.noise.unwrap_or_default());
+    let written =
+        folder.as_ref().map(|folder| folder.identification(&problem, method, &found, &statistics)).transpose();
     // a full disk must not cost the result
     if arguments.json {
-        print(&format!("{:#}", result_json(&problem, method, &found)));
+        print(&format!("{:#}", result_json(&problem, method, &found, &statistics)));
     } else {
-        print(&summary(&problem, &found, folder.as_ref().filter(|_| written.is_ok())));
+        print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
     }
     written?;
     Ok(if found.outcome.converged { Verdict::Good } else { Verdict::Bad })
+}
+
+/// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
+fn warn_of_unidentifiable(problem: &Problem) {
+    const FEW: usize = 20;
+    if problem.cost.as_least_squares().is_none() || !(1..=FEW).contains(&problem.free().len()) {
+        return;
+    }
+    // a simulation that fails here fails in the identification, too, which says so
+    if let Ok(found) = identifiability(problem, &problem.start) {
+        found.warnings().iter().for_each(|warning| eprintln!("warning, at the start: {warning}"));
+    }
 }
 
 /// The problem file's statements, with those of the command line over them.
@@ -111,6 +131,9 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     }
     if let Some(name) = &arguments.method {
         specification.method = Some(name.parse()?);
+    }
+    if let Some(name) = &arguments.noise {
+        specification.noise = Some(name.parse()?);
     }
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
@@ -199,18 +222,30 @@ impl Progress {
     }
 }
 
-fn summary(problem: &Problem, found: &Identification, folder: Option<&Folder>) -> String {
+fn summary(
+    problem: &Problem,
+    found: &Identification,
+    statistics: &Result<Statistics>,
+    folder: Option<&Folder>,
+) -> String {
     let outcome = &found.outcome;
-    let mut lines = vec![parameter_table(found), String::new()];
+    let table = match statistics {
+        Ok(statistics) => parameter_table_with_errors(found, statistics),
+        Err(_) => parameter_table(found),
+    };
+    let mut lines = vec![table, String::new()];
     let verdict = if outcome.converged { "converged" } else { "NOT converged" };
     lines.push(format!("{verdict}: {}", outcome.reason));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
-    if let serde_json::Value::Object(values) = crate::report::rmse(problem, &found.values()) {
-        for (name, value) in values {
-            let unit = problem.simulation.signature().outputs.iter().find(|q| q.name == name).map(|q| q.unit.clone());
-            let value = value.as_f64().unwrap_or(f64::NAN);
-            lines.push(format!("RMSE of {name}: {value:.6e} {}", unit.unwrap_or_default()));
+    match statistics {
+        Ok(statistics) => {
+            lines.push(statistics.summary());
+            lines.extend(statistics.warnings.iter().map(|warning| format!("warning: {warning}")));
+        }
+        Err(reason) => {
+            lines.extend(root_mean_squares(problem, found));
+            lines.push(format!("no statistics: {reason}"));
         }
     }
     lines.push(format!(
@@ -225,4 +260,15 @@ fn summary(problem: &Problem, found: &Identification, folder: Option<&Folder>) -
         lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
     }
     lines.join("\n")
+}
+
+/// Root mean square errors, a line for each compared output.
+fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
+    let serde_json::Value::Object(values) = crate::report::rmse(problem, &found.values()) else { return Vec::new() };
+    let outputs = &problem.simulation.signature().outputs;
+    let line = |(name, value): (String, serde_json::Value)| {
+        let unit = outputs.iter().find(|q| q.name == name).map_or("", |q| &q.unit);
+        format!("RMSE of {name}: {:.6e} {unit}", value.as_f64().unwrap_or(f64::NAN))
+    };
+    values.into_iter().map(line).collect()
 }

@@ -12,6 +12,7 @@
 
 mod check;
 mod gradient;
+mod identifiability;
 mod identify;
 mod models;
 mod settings;
@@ -49,6 +50,8 @@ enum Command {
     Gradient(gradient::Arguments),
     /// Check a model's Jacobians and the gradient of its built-in problem.
     Check(check::Arguments),
+    /// Say which parameters the compared outputs can determine, before any fit.
+    Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
     Identify(identify::Arguments),
 }
@@ -68,6 +71,7 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
         Command::Gradient(arguments) => gradient::run(&registry, &arguments),
         Command::Check(arguments) => check::run(&registry, &arguments),
+        Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
     });
     match outcome {

@@ -122,6 +122,24 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
     Ok(())
 }
 
+/// The parameter vector that `--at` means.
+pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
+    let signature = problem.simulation.signature();
+    match at {
+        "start" => Ok(problem.start.clone()),
+        "nominal" => Ok(signature.nominal()),
+        other if !other.contains('=') => {
+            let problem = "it names no point and sets no parameter";
+            Err(Error::invalid(format!("--at {other}"), problem, "write `start`, `nominal` or name=value,.."))
+        }
+        changes => {
+            let mut u = problem.start.clone();
+            set(signature, &mut u, &assignments("--at", &[changes.to_string()])?)?;
+            Ok(u)
+        }
+    }
+}
+
 /// The model that a specification names.
 pub(super) fn entry<'r>(registry: &'r Registry, specification: &Specification) -> Result<&'r Entry> {
     registry.get(&specification.model)

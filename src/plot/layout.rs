@@ -9,19 +9,19 @@ use super::{Figure, Panel};
 use crate::error::{Error, Result};
 
 // Lengths in mm; a point is 0.3528 mm.
-const LABEL_SIZE: f64 = 8.0 * 0.3528;
-const TICK_SIZE: f64 = 7.5 * 0.3528;
-const LINE_HEIGHT: f64 = 1.25;
+pub(super) const LABEL_SIZE: f64 = 8.0 * 0.3528;
+pub(super) const TICK_SIZE: f64 = 7.5 * 0.3528;
+pub(super) const LINE_HEIGHT: f64 = 1.25;
 /// Height of digits and capitals over the baseline, in em.
-const CAP_HEIGHT: f64 = 0.73;
-const MARGIN: f64 = 1.2;
+pub(super) const CAP_HEIGHT: f64 = 0.73;
+pub(super) const MARGIN: f64 = 1.2;
 const TICK_LENGTH: f64 = 1.0;
-const GAP: f64 = 0.9;
+pub(super) const GAP: f64 = 0.9;
 /// Lengths of a legend's samples, with lines and with markers only.
 const SAMPLE_LENGTH: f64 = 8.0;
 const SHORT_SAMPLE_LENGTH: f64 = 2.8;
 const SAMPLE_GAP: f64 = 1.2;
-const FRAME_WIDTH: f64 = 0.2;
+pub(super) const FRAME_WIDTH: f64 = 0.2;
 
 /// A panel with all that has to be known before space is allotted.
 struct Prepared<'a> {
@@ -81,6 +81,12 @@ fn fraction(position: f64, range: (f64, f64)) -> f64 {
 /// Lays out a figure.
 pub(super) fn scene(figure: &Figure) -> Result<Scene> {
     figure.check()?;
+    if let Some(map) = &figure.map {
+        return Ok(map.scene(figure.width));
+    }
+    if figure.columns > 1 {
+        return side_by_side(figure);
+    }
     let prepared = prepare(figure)?;
     let height = panel_height(figure);
     let labels = prepared.iter().map(|p| p.y_label.len() as f64 * p.y_size * LINE_HEIGHT).fold(0.0, f64::max);
@@ -128,6 +134,32 @@ pub(super) fn scene(figure: &Figure) -> Result<Scene> {
     let paper = vec![(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)];
     scene.items.insert(0, Item::Polygon { points: paper, color: Color::WHITE });
     Ok(scene)
+}
+
+/// Panels in rows, each laid out as a figure of its own.
+fn side_by_side(figure: &Figure) -> Result<Scene> {
+    const BETWEEN: f64 = 2.0;
+    let columns = figure.columns as f64;
+    let width = (figure.width - BETWEEN * (columns - 1.0)) / columns;
+    let height = figure.panel_height.unwrap_or(0.7 * width);
+    let mut whole = Scene { width: figure.width, height: 0.0, items: Vec::new() };
+    for row in figure.panels.chunks(figure.columns) {
+        let top = whole.height;
+        let parts =
+            row.iter().map(|panel| scene(&Figure::column().width(width).panel_height(height).panel(panel.clone())));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let tallest = parts.iter().map(|part| part.height).fold(0.0, f64::max);
+        whole.height += tallest;
+        for (column, part) in parts.into_iter().enumerate() {
+            // legends and exponents differ: axes below stand side by side
+            let down = top + tallest - part.height;
+            whole.insert(part, (column as f64 * (width + BETWEEN), down));
+        }
+    }
+    let (w, h) = (whole.width, whole.height);
+    let paper = vec![(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)];
+    whole.items.insert(0, Item::Polygon { points: paper, color: Color::WHITE });
+    Ok(whole)
 }
 
 fn panel_height(figure: &Figure) -> f64 {

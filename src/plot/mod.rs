@@ -3,7 +3,8 @@
 //! A [`Figure`] has a width on paper and one or more [`Panel`]s, stacked; a panel has two [`Axis`] and any number of
 //! [`Series`]. Legends stand above the panels, where they hide no data; colours can be told apart with the common
 //! colour-vision deficiencies, and dashes or markers without colours. Standard figures of identification are ready-made:
-//! [`input`], [`trajectory`], [`outputs`], [`errors`], [`cost_history`], [`parameters`], [`convergence`].
+//! [`input`], [`trajectory`], [`outputs`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
+//! statistics: [`correlation`], [`residuals`], [`ellipses`].
 //!
 //! ```
 //! use costate::plot::{Axis, Figure, Panel, Series};
@@ -32,17 +33,20 @@ use crate::error::{Error, Result};
 mod axis;
 mod decimate;
 mod file;
+mod heat_map;
 mod layout;
 mod render;
 mod scene;
 mod series;
 mod standard;
+mod statistics;
 mod text;
 
 pub use axis::{Axis, Scale};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
 pub use standard::{Signal, convergence, cost_history, errors, input, outputs, parameters, trajectory};
+pub use statistics::{Ellipse, correlation, ellipses, residuals};
 
 /// One diagram: two axes and what is drawn between them.
 #[derive(Debug, Clone)]
@@ -104,12 +108,22 @@ pub struct Figure {
     panels: Vec<Panel>,
     shared_x: bool,
     shared_y: bool,
+    columns: usize,
+    map: Option<heat_map::HeatMap>,
 }
 
 impl Figure {
     /// A figure as wide as one column of a journal, 88 mm.
     pub fn column() -> Self {
-        Figure { width: 88.0, panel_height: None, panels: Vec::new(), shared_x: false, shared_y: false }
+        Figure {
+            width: 88.0,
+            panel_height: None,
+            panels: Vec::new(),
+            shared_x: false,
+            shared_y: false,
+            columns: 1,
+            map: None,
+        }
     }
 
     /// A figure as wide as a page, 180 mm.
@@ -144,6 +158,12 @@ impl Figure {
     /// Gives all panels the same range of y.
     pub fn share_y(mut self) -> Self {
         self.shared_y = true;
+        self
+    }
+
+    /// Lays the panels out in rows of this many, each with its own labels.
+    pub fn columns(mut self, count: usize) -> Self {
+        self.columns = count.max(1);
         self
     }
 

@@ -75,6 +75,19 @@ impl Scene {
         self.path(vec![from, to], width, color, &[]);
     }
 
+    /// Adds all that another scene shows, moved.
+    pub fn insert(&mut self, other: Scene, by: Point) {
+        let moved = |point: &mut Point| *point = (point.0 + by.0, point.1 + by.1);
+        for mut item in other.items {
+            match &mut item {
+                Item::Path { points, .. } | Item::Polygon { points, .. } => points.iter_mut().for_each(moved),
+                Item::Disc { centre, .. } => moved(centre),
+                Item::Text { at, .. } => moved(at),
+            }
+            self.items.push(item);
+        }
+    }
+
     /// Adds a horizontal text.
     pub fn text(&mut self, at: Point, text: &str, size: f64, anchor: Anchor) {
         if !text.is_empty() {

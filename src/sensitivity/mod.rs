@@ -8,6 +8,7 @@ mod difference;
 mod tangent;
 
 pub use difference::Difference;
+pub use tangent::ResidualRow;
 
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};

@@ -89,6 +89,19 @@ impl Gradient<'_> {
     }
 }
 
+/// One residual of a least-squares cost, with its derivatives.
+#[derive(Debug, Clone, Copy)]
+pub struct ResidualRow<'a> {
+    /// Place of the reference in the cost.
+    pub reference: usize,
+    /// The weight η of the sample.
+    pub weight: f64,
+    /// (y - ȳ)/σ, without η.
+    pub residual: f64,
+    /// Its derivatives with respect to all parameters.
+    pub derivatives: &'a [f64],
+}
+
 impl Gradient<'_> {
     /// Residuals and their Jacobian at `u`, reduced: for costs that are least squares. Residuals are
     /// √η_i (y_k(t_i) - ȳ_k,i) / σ_k.
@@ -96,13 +109,39 @@ impl Gradient<'_> {
     /// # Errors
     /// If the cost is no least-squares cost, or the simulation fails.
     pub fn linearise(&mut self, u: &[f64], cost: &LeastSquares) -> Result<Linearised> {
+        let mut reduction = Reduction::new(u.len());
+        let mut scaled = vec![0.0; u.len()];
+        self.residual_rows(u, cost, &mut |row| {
+            let root = row.weight.sqrt();
+            scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
+            reduction.add(&scaled, root * row.residual);
+        })?;
+        let linearised = reduction.finish();
+        if linearised.cost().is_finite() {
+            return Ok(linearised);
+        }
+        let last = self.workspace.simulation.grid().count();
+        let time = self.workspace.simulation.grid().times()[last];
+        Err(Error::NotFinite { quantity: "the cost".into(), value: linearised.cost(), time, step: last })
+    }
+
+    /// Shows every residual at `u` with its derivatives, in the order of time, by one run with tangents. Samples without
+    /// weight are left out.
+    ///
+    /// # Errors
+    /// If the simulation fails.
+    pub fn residual_rows(
+        &mut self,
+        u: &[f64],
+        cost: &LeastSquares,
+        visit: &mut dyn FnMut(&ResidualRow<'_>),
+    ) -> Result<()> {
         if self.tangents.is_empty() {
             self.tangents = directions(&self.workspace);
         }
         let p = u.len();
-        let (y, last) = (&mut self.y, self.workspace.simulation.grid().count());
-        let mut reduction = Reduction::new(p);
-        let mut row = vec![0.0; p];
+        let y = &mut self.y;
+        let mut derivatives = vec![0.0; p];
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
         self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
@@ -110,8 +149,8 @@ impl Gradient<'_> {
                 return;
             }
             let sample = i / cost.substeps();
-            let root = cost.weights()[sample].sqrt();
-            if root == 0.0 {
+            let weight = cost.weights()[sample];
+            if weight == 0.0 {
                 return;
             }
             evaluator.output(x, y);
@@ -121,19 +160,13 @@ impl Gradient<'_> {
                 evaluator.output_push_forward(tangent, &mut y_tangent);
                 y_tangent.iter().enumerate().for_each(|(j, slope)| slopes[j * p + k] = *slope);
             }
-            for reference in cost.references() {
-                let scale = root / reference.deviation;
+            for (place, reference) in cost.references().iter().enumerate() {
                 let slopes = &slopes[reference.output * p..(reference.output + 1) * p];
-                row.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = scale * slope);
-                reduction.add(&row, scale * (y[reference.output] - reference.values[sample]));
+                derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
+                let residual = (y[reference.output] - reference.values[sample]) / reference.deviation;
+                visit(&ResidualRow { reference: place, weight, residual, derivatives: &derivatives });
             }
-        })?;
-        let linearised = reduction.finish();
-        if linearised.cost().is_finite() {
-            return Ok(linearised);
-        }
-        let time = self.workspace.simulation.grid().times()[last];
-        Err(Error::NotFinite { quantity: "the cost".into(), value: linearised.cost(), time, step: last })
+        })
     }
 }
 

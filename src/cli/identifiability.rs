@@ -1,0 +1,43 @@
+//! `costate identifiability`
+
+use super::settings::{self, IntegratorArguments};
+use super::{Verdict, print};
+use crate::error::Result;
+use crate::registry::Registry;
+use crate::statistics::identifiability;
+use serde_json::json;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name, or a problem file (.toml)
+    model: String,
+    #[command(flatten)]
+    integrator: IntegratorArguments,
+    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
+    at: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let mut specification = settings::specification(&arguments.model)?;
+    arguments.integrator.apply(&mut specification)?;
+    let problem = settings::build(&specification, registry)?;
+    let u = settings::point(&problem, &arguments.at)?;
+    let found = identifiability(&problem, &u)?;
+    if arguments.json {
+        let mut result = found.json();
+        result["model"] = json!(problem.name);
+        result["at"] = json!(arguments.at);
+        print(&format!("{result:#}"));
+    } else {
+        print(&format!("{}: at {}\n\n{}", problem.name, arguments.at, found.report()));
+        for warning in found.warnings() {
+            print(&format!("warning: {warning}"));
+        }
+    }
+    let determined = found.undetermined.is_empty() && found.without_influence.is_empty();
+    Ok(if determined { Verdict::Good } else { Verdict::Bad })
+}

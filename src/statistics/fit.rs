@@ -1,0 +1,474 @@
+//! Statistics at the optimum.
+
+use super::identifiability::{Identifiability, analysed, scaled};
+use super::residuals::{self, Residuals};
+use super::student::LEVELS;
+use crate::error::{Error, Result};
+use crate::identify::{Identification, Status};
+use crate::problem::Problem;
+use crate::report::rounded;
+use nalgebra::DMatrix;
+
+/// What is known of the noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noise {
+    /// The deviations of the references are its standard deviations.
+    Given,
+    /// The deviations are right up to one factor, which is estimated from the residuals.
+    #[default]
+    Estimated,
+}
+
+impl std::str::FromStr for Noise {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "given" => Ok(Noise::Given),
+            "estimated" => Ok(Noise::Estimated),
+            _ => Err(Error::unknown("kind of noise", name, "", ["given", "estimated"])),
+        }
+    }
+}
+
+/// What the data say about a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It has a value and a standard error.
+    Determined,
+    /// It takes part in a combination that the data do not determine.
+    Undetermined,
+    /// It changes no residual.
+    WithoutInfluence,
+    /// At a bound; held for the statistics.
+    AtBound,
+    /// Not identified.
+    Fixed,
+}
+
+impl Verdict {
+    /// For tables; nothing where there is nothing to say.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Verdict::Undetermined => "undetermined",
+            Verdict::WithoutInfluence => "no influence",
+            Verdict::Determined | Verdict::AtBound | Verdict::Fixed => "",
+        }
+    }
+}
+
+/// A parameter's share of the statistics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterStatistics {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// The value at the optimum.
+    pub value: f64,
+    /// What the data say about it.
+    pub verdict: Verdict,
+    /// Whether it is free and has not moved from its start.
+    pub at_start: bool,
+    /// Infinite where the data do not determine it; NaN where there is none: held, or no residual left to estimate the noise.
+    pub standard_error: f64,
+    /// Lower and upper ends for each of [`LEVELS`]; as the standard error where that is not finite.
+    pub intervals: [(f64, f64); 3],
+}
+
+/// How well an output is reproduced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputFit {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Times of the samples, s.
+    pub times: Vec<f64>,
+    /// y - ȳ at these times.
+    pub residuals: Vec<f64>,
+    /// The deviation that the residuals are divided by.
+    pub deviation: f64,
+    /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)²; `None` for constant data.
+    pub r_squared: Option<f64>,
+    /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
+    pub fit_percent: Option<f64>,
+    /// Correlation of neighbouring residuals: near 0 for white noise.
+    pub neighbour_correlation: f64,
+}
+
+impl OutputFit {
+    /// Root mean square of y - ȳ.
+    pub fn rmse(&self) -> f64 {
+        (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
+    }
+}
+
+/// What a least-squares fit says about its parameters and its data; conventions in the [module](super).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// What is known of the noise.
+    pub noise: Noise,
+    /// Number of residuals n.
+    pub count: usize,
+    /// n minus the number of determined directions.
+    pub degrees_of_freedom: usize,
+    /// χ².
+    pub chi_square: f64,
+    /// AIC.
+    pub aic: f64,
+    /// BIC.
+    pub bic: f64,
+    /// All parameters, in the model's order.
+    pub parameters: Vec<ParameterStatistics>,
+    /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
+    /// is the scale). Rows and columns of undetermined ones are NaN.
+    pub covariance: DMatrix<f64>,
+    /// Their correlation.
+    pub correlation: DMatrix<f64>,
+    /// The outputs that were compared.
+    pub outputs: Vec<OutputFit>,
+    /// Which combinations the data determine.
+    pub identifiability: Identifiability,
+    /// What a person should know before using the numbers, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Statistics {
+    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents.
+    ///
+    /// # Errors
+    /// As [`Statistics::at`].
+    pub fn of(problem: &Problem, found: &Identification, noise: Noise) -> Result<Self> {
+        let held: Vec<usize> =
+            (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
+        let mut statistics = Statistics::at(problem, &found.values(), &held, noise)?;
+        if !found.outcome.converged {
+            let warning = "the search did not converge: statistics are those of an optimum, which this may not be";
+            statistics.warnings.insert(0, warning.into());
+        }
+        Ok(statistics)
+    }
+
+    /// At `u`, for the problem's free parameters except those `held`. Meaningful at a minimum of the cost.
+    ///
+    /// # Errors
+    /// If the cost is no sum of squares, no parameter is left, or the simulation fails.
+    pub fn at(problem: &Problem, u: &[f64], held: &[usize], noise: Noise) -> Result<Self> {
+        let what = format!("the statistics of `{}`", problem.name);
+        let free = problem.free();
+        if free.is_empty() {
+            return Err(Error::invalid(what, "all parameters are fixed", "free at least one"));
+        }
+        let moved: Vec<usize> = free.iter().copied().filter(|k| !held.contains(k)).collect();
+        if moved.is_empty() {
+            return Err(Error::invalid(what, "all free parameters are at their bounds", "widen the bounds"));
+        }
+        let residuals = residuals::collect(problem, u)?;
+        let identifiability = Identifiability::of(&residuals.fitted, analysed(problem, u, &moved))?;
+        let (n, rank) = (residuals.fitted.rows, identifiability.rank);
+        let degrees_of_freedom = n - rank; // the rank of n rows is n at most
+        let chi_square = residuals.chi_square;
+        let variance = match noise {
+            Noise::Given => 1.0,
+            Noise::Estimated if degrees_of_freedom == 0 => f64::NAN,
+            Noise::Estimated => chi_square / degrees_of_freedom as f64,
+        };
+        let covariance = covariance(&residuals, &identifiability, variance);
+        let (aic, bic) = criteria(noise, chi_square, n, rank);
+        let outputs = outputs(problem, &residuals);
+        let mut statistics = Statistics {
+            noise,
+            count: n,
+            degrees_of_freedom,
+            chi_square,
+            aic,
+            bic,
+            parameters: Vec::new(),
+            correlation: correlation(&covariance),
+            covariance,
+            outputs,
+            identifiability,
+            warnings: Vec::new(),
+        };
+        statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
+        statistics.warnings = statistics.warn(problem);
+        Ok(statistics)
+    }
+
+    /// χ²/ν; `None` without degrees of freedom.
+    pub fn reduced_chi_square(&self) -> Option<f64> {
+        (self.degrees_of_freedom > 0).then(|| self.chi_square / self.degrees_of_freedom as f64)
+    }
+
+    /// Degrees of freedom of Student's distribution; `None`: normal.
+    fn student(&self) -> Option<usize> {
+        match self.noise {
+            Noise::Given => None,
+            Noise::Estimated => Some(self.degrees_of_freedom),
+        }
+    }
+
+    /// Pairs of parameters whose correlation exceeds `limit` in magnitude, the strongest first.
+    pub fn notable_correlations(&self, limit: f64) -> Vec<(&str, &str, f64)> {
+        let names = &self.identifiability.parameters;
+        let mut pairs = Vec::new();
+        for i in 0..names.len() {
+            for j in 0..i {
+                let value = self.correlation[(i, j)];
+                if value.abs() > limit {
+                    pairs.push((names[j].name.as_str(), names[i].name.as_str(), value));
+                }
+            }
+        }
+        pairs.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+        pairs
+    }
+
+    /// The 95 % confidence ellipse of two of the parameters that [`Identifiability::parameters`] lists, as points in their
+    /// units; `None` where one of them has no finite standard error.
+    pub fn ellipse(&self, first: usize, second: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (a, b) = (self.identifiability.parameters.get(first)?, self.identifiability.parameters.get(second)?);
+        let radius = LEVELS[1].ellipse(self.student()).sqrt();
+        // Cholesky's factor of the two rows
+        let deviation = self.covariance[(first, first)].sqrt();
+        let slope = self.covariance[(second, first)] / deviation;
+        let rest = (self.covariance[(second, second)] - slope * slope).max(0.0).sqrt();
+        if !(deviation > 0.0 && (radius * (deviation + slope + rest)).is_finite()) {
+            return None;
+        }
+        let place = |value: f64, change: f64, log: bool| if log { value * change.exp() } else { value + change };
+        let points = (0..=120).map(|i| {
+            let (sin, cos) = (f64::from(i) / 120.0 * std::f64::consts::TAU).sin_cos();
+            let x = place(a.value, radius * deviation * cos, a.log);
+            (x, place(b.value, radius * (slope * cos + rest * sin), b.log))
+        });
+        Some(points.unzip())
+    }
+
+    /// The ellipses of all pairs of up to four parameters (those that are correlated most): places and points.
+    pub fn ellipse_pairs(&self) -> Vec<(usize, usize, Vec<f64>, Vec<f64>)> {
+        let count = self.identifiability.parameters.len();
+        let usable = |k: &usize| self.covariance[(*k, *k)] > 0.0;
+        let mut chosen: Vec<usize> = (0..count).filter(usable).collect();
+        let most = |k: usize| {
+            let others = (0..count).filter(|&j| j != k).map(|j| self.correlation[(k, j)].abs());
+            others.fold(0.0, f64::max)
+        };
+        chosen.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
+        chosen.truncate(4);
+        chosen.sort_unstable();
+        let pairs = chosen.iter().flat_map(|&i| chosen.iter().filter(move |&&j| j > i).map(move |&j| (i, j)));
+        pairs.filter_map(|(i, j)| self.ellipse(i, j).map(|(x, y)| (i, j, x, y))).collect()
+    }
+
+    fn parameter(&self, problem: &Problem, u: &[f64], free: &[usize], k: usize) -> ParameterStatistics {
+        let Identifiability { parameters, without_influence, involved, .. } = &self.identifiability;
+        let place = parameters.iter().position(|p| p.index == k);
+        let verdict = match place {
+            None if free.contains(&k) => Verdict::AtBound,
+            None => Verdict::Fixed,
+            Some(place) if without_influence.contains(&place) => Verdict::WithoutInfluence,
+            Some(place) if involved.contains(&place) => Verdict::Undetermined,
+            Some(_) => Verdict::Determined,
+        };
+        let value = u[k];
+        let (standard_error, intervals) = match (place, verdict) {
+            (Some(place), Verdict::Determined) => {
+                let error = self.covariance[(place, place)].sqrt();
+                let log = parameters[place].log;
+                let ends = LEVELS.map(|level| {
+                    let half = level.quantile(self.student()) * error;
+                    if log { (value * (-half).exp(), value * half.exp()) } else { (value - half, value + half) }
+                });
+                (if log { value * error } else { error }, ends)
+            }
+            (Some(_), _) => (f64::INFINITY, [(f64::NEG_INFINITY, f64::INFINITY); 3]),
+            (None, _) => (f64::NAN, [(f64::NAN, f64::NAN); 3]),
+        };
+        let (name, unit) = (problem.parameters[k].name.clone(), problem.parameters[k].unit.clone());
+        let at_start = free.contains(&k) && value == problem.start[k];
+        ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals }
+    }
+
+    fn warn(&self, problem: &Problem) -> Vec<String> {
+        let mut warnings = self.identifiability.warnings();
+        let names = |verdict: Verdict| {
+            let those = self.parameters.iter().filter(|p| p.verdict == verdict);
+            those.map(|p| format!("`{}`", p.name)).collect::<Vec<_>>()
+        };
+        let undetermined = names(Verdict::Undetermined);
+        if !undetermined.is_empty() {
+            let (s, verb) = if undetermined.len() == 1 { ("", "is") } else { ("s", "are") };
+            warnings.push(format!("the standard error{s} of {} {verb} infinite", undetermined.join(", ")));
+        }
+        let held = names(Verdict::AtBound);
+        if !held.is_empty() {
+            warnings.push(format!("{} held at a bound: the statistics are those of the others", held.join(", ")));
+        }
+        if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
+            let n = self.count;
+            warnings
+                .push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
+        }
+        self.warn_of_large_errors(&mut warnings);
+        self.warn_of_residuals(problem, &mut warnings);
+        warnings
+    }
+
+    /// Parameters whose standard error exceeds their value, with the combination that it comes from.
+    fn warn_of_large_errors(&self, warnings: &mut Vec<String>) {
+        let found = &self.identifiability;
+        for (place, parameter) in found.parameters.iter().enumerate() {
+            let statistics = &self.parameters[parameter.index];
+            let relative = statistics.standard_error / statistics.value.abs();
+            let Some(column) = found.active.iter().position(|&k| k == place) else { continue };
+            if !(relative > 1.0 && statistics.standard_error.is_finite()) {
+                continue;
+            }
+            let share = |j: usize| (found.vectors[(column, j)] / found.singular_values[j]).powi(2);
+            let Some(worst) = (0..found.rank).max_by(|&a, &b| share(a).total_cmp(&share(b))) else { continue };
+            let direction = found.along(worst);
+            let from = if direction.terms.len() > 1 { format!(", mostly along {direction}") } else { String::new() };
+            let size = if statistics.value == 0.0 {
+                "not zero".into()
+            } else if relative > 10.0 {
+                format!("{} times its value", rounded(relative, 2))
+            } else {
+                format!("{:.0} % of its value", 100.0 * relative)
+            };
+            warnings
+                .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
+        }
+    }
+
+    /// Residuals that are not what the statistics assume.
+    fn warn_of_residuals(&self, problem: &Problem, warnings: &mut Vec<String>) {
+        let references = problem.cost.as_least_squares().map_or(&[][..], |cost| cost.references());
+        for (i, a) in references.iter().enumerate() {
+            if references[..i].iter().any(|b| b.values == a.values && b.output == a.output) {
+                let name = &self.outputs[i].name;
+                warnings.push(format!(
+                    "the same data of `{name}` are compared twice: leave one out, standard errors are too small"
+                ));
+            }
+        }
+        // without noise to speak of, its statistics say nothing
+        let noisy: Vec<&OutputFit> =
+            self.outputs.iter().filter(|output| output.r_squared.is_none_or(|r| r < 1.0 - 1e-12)).collect();
+        for output in &noisy {
+            let (c, n) = (output.neighbour_correlation, output.residuals.len() as f64);
+            if c > 0.3 && c > 3.0 / n.sqrt() {
+                // noise whose neighbours correlate by c says as much as (1 - c)/(1 + c) of as many independent values
+                let factor = ((1.0 + c) / (1.0 - c).max(1e-9)).sqrt();
+                warnings.push(format!(
+                    "neighbouring residuals of `{}` are correlated ({c:.2}): it is not white noise that is left, and standard \
+                     errors are too small, perhaps by a factor of {factor:.0}",
+                    output.name
+                ));
+            }
+        }
+        let scaled = |output: &OutputFit| output.rmse() / output.deviation;
+        let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
+        if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
+            && scaled(most) > 3.0 * scaled(least)
+        {
+            warnings.push(format!(
+                "over their deviations, residuals of `{}` are {:.1e} times those of `{}`: give deviations in the ratio of the \
+                 noise, on which all standard errors rely",
+                most.name,
+                scaled(most) / scaled(least),
+                least.name
+            ));
+        }
+    }
+}
+
+/// Covariance in the parameters' units, from the singular value decomposition.
+fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
+    let count = found.parameters.len();
+    let (p, rank) = (found.active.len(), found.rank);
+    let part =
+        |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
+    // C = B Bᵀ in columns of unit length
+    let b = match &residuals.spread {
+        None => part(1),
+        Some(spread) => {
+            let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
+            columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
+            let back = found.vectors.columns(0, rank);
+            part(2) * (columns * back).transpose()
+        }
+    };
+    let mut covariance = DMatrix::from_element(count, count, f64::NAN);
+    let unit = &b * b.transpose();
+    let change = |i: usize| {
+        let parameter = &found.parameters[found.active[i]];
+        // the logarithm's change is that in sizes
+        (if parameter.log { 1.0 } else { parameter.size }) / found.lengths[i]
+    };
+    for i in 0..p {
+        for j in 0..p {
+            let (k, l) = (found.active[i], found.active[j]);
+            if !found.involved.contains(&k) && !found.involved.contains(&l) {
+                covariance[(k, l)] = variance * unit[(i, j)] * change(i) * change(j);
+            }
+        }
+    }
+    covariance
+}
+
+/// Ones on the diagonal; NaN where the covariance is.
+fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(covariance.nrows(), covariance.ncols(), |i, j| {
+        let size = covariance[(i, i)].sqrt() * covariance[(j, j)].sqrt();
+        if i == j && size.is_finite() { 1.0 } else { (covariance[(i, j)] / size).clamp(-1.0, 1.0) }
+    })
+}
+
+fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f64, f64) {
+    let (n, p) = (n as f64, p as f64);
+    match noise {
+        Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
+        Noise::Estimated => {
+            let likelihood = n * (chi_square / n).ln();
+            (likelihood + 2.0 * (p + 1.0), likelihood + (p + 1.0) * n.ln())
+        }
+    }
+}
+
+fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
+    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
+    let weighted = |i: &usize| cost.weights()[*i] > 0.0;
+    let samples: Vec<usize> = (0..cost.weights().len()).filter(weighted).collect();
+    let times = problem.simulation.grid().times();
+    let times: Vec<f64> = samples.iter().map(|&i| times[i * cost.substeps()]).collect();
+    let of_references = cost.references().iter().zip(&residuals.of_references);
+    of_references
+        .map(|(reference, scaled)| {
+            let data: Vec<f64> = samples.iter().map(|&i| reference.values[i]).collect();
+            let mean = data.iter().sum::<f64>() / data.len() as f64;
+            let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
+            let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
+            let squares: f64 = residuals.iter().map(|r| r * r).sum();
+            let average = residuals.iter().sum::<f64>() / residuals.len() as f64;
+            let products = residuals.windows(2).map(|w| (w[0] - average) * (w[1] - average)).sum::<f64>();
+            let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
+            // constant up to round-off: there is nothing to explain
+            let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
+            let quantity = &problem.simulation.signature().outputs[reference.output];
+            OutputFit {
+                name: quantity.name.clone(),
+                unit: quantity.unit.clone(),
+                times: times.clone(),
+                residuals,
+                deviation: reference.deviation,
+                r_squared: varies.then(|| 1.0 - squares / total),
+                fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
+                neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,250 @@
+//! Local identifiability: which combinations of parameters the outputs see at all.
+
+use super::direction::{Analysed, Direction};
+use super::residuals;
+use crate::error::{Error, Result};
+use crate::least_squares::Linearised;
+use crate::problem::Problem;
+use crate::signature::Scale;
+use nalgebra::{DMatrix, DVector};
+
+/// Directions whose singular value is below this part of the largest one are undetermined. Round-off alone leaves as much
+/// of a direction without any information: about 1e-11 for a pendulum in Cartesian coordinates with steps of 2 ms, growing
+/// with 1/h² to 3e-8 with 50 µs. No measurement is so free of noise that it would tell more.
+pub const UNDETERMINED: f64 = 1e-6;
+
+/// Directions whose singular value is below this part of the largest one are named in a warning.
+pub const WEAK: f64 = 1e-4;
+
+/// A parameter whose whole size changes the residuals by less than this part of what the most influential one does has no
+/// influence.
+pub const NO_INFLUENCE: f64 = 1e-10;
+
+/// What the residuals' Jacobian at one point says about the parameters.
+///
+/// Singular values are those of the Jacobian with every column divided by its length. So they do not depend on units and
+/// sizes, and their ratio is, within a factor of √p, the smallest condition number that any scaling of the parameters
+/// reaches (van der Sluis 1969): a large one means parameters that can replace each other, not badly chosen sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identifiability {
+    /// The parameters, in the model's order.
+    pub parameters: Vec<Analysed>,
+    /// Number of residuals.
+    pub residuals: usize,
+    /// Of each parameter: root mean square change of the residuals (outputs over their deviations), to first order, if it
+    /// changes by its size. These, sorted, rank the parameters (Serban & Freeman 2001).
+    pub influences: Vec<f64>,
+    /// Places of the parameters without influence.
+    pub without_influence: Vec<usize>,
+    /// Of the columns of unit length, the largest first; parameters without influence have none.
+    pub singular_values: Vec<f64>,
+    /// Directions that the data do not determine.
+    pub undetermined: Vec<Direction>,
+    /// Directions that they hardly determine.
+    pub weak: Vec<Direction>,
+    /// Places of the parameters that take part in an undetermined direction.
+    pub(super) involved: Vec<usize>,
+    /// Places of the parameters with influence: what the columns of the decomposition belong to.
+    pub(super) active: Vec<usize>,
+    /// Lengths of the scaled columns of active parameters.
+    pub(super) lengths: Vec<f64>,
+    /// Right singular vectors, a column each.
+    pub(super) vectors: DMatrix<f64>,
+    /// Number of determined directions.
+    pub(super) rank: usize,
+}
+
+/// The analysis of a problem's least-squares residuals at `u`: what a fit that starts there can find out. It takes one run
+/// with tangents. All free parameters take part.
+///
+/// # Errors
+/// If the cost is no sum of squares, no parameter is free, or the simulation fails.
+pub fn identifiability(problem: &Problem, u: &[f64]) -> Result<Identifiability> {
+    problem.validate()?;
+    let free = problem.free();
+    Identifiability::of(&residuals::collect(problem, u)?.fitted, analysed(problem, u, &free))
+}
+
+/// The parameters at `places`, with their sizes.
+pub(super) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<Analysed> {
+    let parameter = |&index: &usize| {
+        let parameter = &problem.parameters[index];
+        let log = parameter.scale == Scale::Log;
+        // far from the start, the value itself says better what matters
+        let size = match parameter.size {
+            _ if log => u[index],
+            Some(size) => size,
+            None => problem.size(index).max(u[index].abs()),
+        };
+        let (name, unit) = (parameter.name.clone(), parameter.unit.clone());
+        Analysed { index, name, unit, value: u[index], size, log }
+    };
+    places.iter().map(parameter).collect()
+}
+
+impl Identifiability {
+    /// The analysis of a linearisation in all parameters of a model, for some of them.
+    ///
+    /// # Errors
+    /// If there is no parameter, or the Jacobian is not finite.
+    pub fn of(linearised: &Linearised, parameters: Vec<Analysed>) -> Result<Self> {
+        let what = "the analysis of identifiability";
+        if parameters.is_empty() {
+            return Err(Error::invalid(what, "no parameter is free", "free at least one"));
+        }
+        let scaled = scaled(linearised, &parameters);
+        let norms: Vec<f64> = scaled.column_iter().map(|column| column.norm()).collect();
+        if let Some(k) = norms.iter().position(|norm| !norm.is_finite()) {
+            let problem = format!("the derivatives with respect to `{}` are not finite", parameters[k].name);
+            return Err(Error::invalid(what, problem, "check its value and its size"));
+        }
+        let largest = norms.iter().copied().fold(0.0, f64::max);
+        let (active, without_influence): (Vec<usize>, Vec<usize>) =
+            (0..norms.len()).partition(|&k| norms[k] > NO_INFLUENCE * largest);
+        let lengths: Vec<f64> = active.iter().map(|&k| norms[k]).collect();
+        let columns: Vec<DVector<f64>> = active.iter().map(|&k| scaled.column(k) / norms[k]).collect();
+        let (singular_values, vectors) = decomposed(&columns);
+        let top = singular_values.first().copied().unwrap_or(0.0);
+        let rank = singular_values.iter().filter(|value| **value > UNDETERMINED * top).count();
+        let mut found = Identifiability {
+            residuals: linearised.rows,
+            influences: norms.iter().map(|norm| norm / (linearised.rows.max(1) as f64).sqrt()).collect(),
+            undetermined: Vec::new(),
+            weak: Vec::new(),
+            involved: Vec::new(),
+            parameters,
+            without_influence,
+            singular_values,
+            active,
+            lengths,
+            vectors,
+            rank,
+        };
+        found.find_undetermined();
+        let weak = (0..found.rank).rev().filter(|&j| found.singular_values[j] < WEAK * top);
+        found.weak = weak.map(|j| found.along(j)).collect();
+        Ok(found)
+    }
+
+    /// Ratio of the largest to the smallest singular value; infinite with undetermined directions.
+    pub fn condition(&self) -> f64 {
+        match (self.singular_values.first(), self.singular_values.get(self.rank.wrapping_sub(1))) {
+            (Some(top), Some(last)) if self.rank == self.active.len() => top / last,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Places of the parameters, the most influential first.
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.parameters.len()).collect();
+        places.sort_by(|&a, &b| self.influences[b].total_cmp(&self.influences[a]));
+        places
+    }
+
+    /// What a person should know before trusting a fit, a sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let names = |places: &[usize]| {
+            places.iter().map(|&k| format!("`{}`", self.parameters[k].name)).collect::<Vec<_>>().join(", ")
+        };
+        match self.without_influence.as_slice() {
+            [] => {}
+            [one] => warnings.push(format!("{} has no influence on the compared outputs; fix it", names(&[*one]))),
+            several => warnings.push(format!("{} have no influence on the compared outputs; fix them", names(several))),
+        }
+        if self.residuals < self.active.len() {
+            let (n, p) = (self.residuals, self.active.len());
+            warnings.push(format!("{n} residuals cannot determine {p} parameters; fix some, or take more data"));
+        }
+        for direction in &self.undetermined {
+            let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
+            let names = direction.names().join(", ");
+            warnings.push(format!("the data do not determine {direction}{meaning}; fix one of {names}"));
+        }
+        for direction in &self.weak {
+            let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
+            let factor = 1.0 / direction.strength;
+            warnings.push(format!(
+                "the data hardly determine {direction} ({factor:.1e} times worse than the best combination){meaning}"
+            ));
+        }
+        warnings
+    }
+
+    /// Change of the parameters, in sizes, along singular vector `j`; those that matter.
+    pub(super) fn along(&self, j: usize) -> Direction {
+        let column = self.vectors.column(j);
+        let most = column.amax();
+        let mut weights = vec![0.0; self.parameters.len()];
+        for (i, &k) in self.active.iter().enumerate() {
+            if column[i].abs() > 0.1 * most {
+                weights[k] = column[i] / self.lengths[i];
+            }
+        }
+        Direction::new(&self.parameters, &weights, self.singular_values[j] / self.singular_values[0])
+    }
+
+    /// Directions without information, each with as few parameters as elimination leaves.
+    fn find_undetermined(&mut self) {
+        let (count, p) = (self.active.len() - self.rank, self.active.len());
+        if count == 0 {
+            return;
+        }
+        let mut rows: Vec<Vec<f64>> =
+            (self.rank..p).map(|j| self.vectors.column(j).iter().copied().collect()).collect();
+        let mut pivots: Vec<usize> = Vec::new();
+        for r in 0..count {
+            let mut order: Vec<usize> = (0..p).filter(|k| !pivots.contains(k)).collect();
+            order.sort_by(|&a, &b| rows[r][b].abs().total_cmp(&rows[r][a].abs()));
+            let pivot = order[0]; // fewer pivots than parameters so far
+            pivots.push(pivot);
+            let scale = rows[r][pivot];
+            rows[r].iter_mut().for_each(|entry| *entry /= scale);
+            for other in (0..count).filter(|&other| other != r) {
+                let (factor, row) = (rows[other][pivot], rows[r].clone());
+                rows[other].iter_mut().zip(row).for_each(|(entry, x)| *entry -= factor * x);
+            }
+        }
+        for row in rows {
+            let most = row.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            let mut weights = vec![0.0; self.parameters.len()];
+            for (i, &k) in self.active.iter().enumerate() {
+                // smaller parts are round-off of the decomposition
+                if row[i].abs() > 1e-4 * most {
+                    weights[k] = row[i] / self.lengths[i];
+                    if !self.involved.contains(&k) {
+                        self.involved.push(k);
+                    }
+                }
+            }
+            self.undetermined.push(Direction::new(&self.parameters, &weights, 0.0));
+        }
+        self.involved.sort_unstable();
+    }
+}
+
+/// The triangular factor's columns of the parameters, for changes in sizes.
+pub(super) fn scaled(linearised: &Linearised, parameters: &[Analysed]) -> DMatrix<f64> {
+    let factor = linearised.factor();
+    DMatrix::from_fn(factor.nrows(), parameters.len(), |i, k| factor[(i, parameters[k].index)] * parameters[k].size)
+}
+
+/// Singular values, the largest first, and right singular vectors.
+fn decomposed(columns: &[DVector<f64>]) -> (Vec<f64>, DMatrix<f64>) {
+    if columns.is_empty() {
+        return (Vec::new(), DMatrix::zeros(0, 0));
+    }
+    let p = columns.len();
+    // as many rows as columns at least, so that every direction has a singular vector
+    let mut matrix = DMatrix::zeros(p.max(columns[0].len()), p);
+    for (k, column) in columns.iter().enumerate() {
+        matrix.view_mut((0, k), (column.len(), 1)).copy_from(column);
+    }
+    let svd = matrix.svd(false, true);
+    let Some(v_t) = svd.v_t else { return (vec![0.0; p], DMatrix::identity(p, p)) };
+    let mut order: Vec<usize> = (0..p).collect();
+    order.sort_by(|&a, &b| svd.singular_values[b].total_cmp(&svd.singular_values[a]));
+    let values = order.iter().map(|&j| svd.singular_values[j]).collect();
+    let vectors = DMatrix::from_fn(p, p, |i, j| v_t[(order[j], i)]);
+    (values, vectors)
+}

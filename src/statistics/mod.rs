@@ -1,0 +1,44 @@
+//! How well the data determine the parameters: before a fit ([`identifiability`](fn@identifiability)) and after it
+//! ([`Statistics`]).
+//!
+//! # Conventions
+//!
+//! Residuals are r = (y - ȳ)/σ, **without** the weights η of a quadrature: n of them, those of samples with weight zero left
+//! out. S = dr/du at the optimum.
+//!
+//! | quantity | definition |
+//! |---|---|
+//! | chi-square χ² | Σ r² |
+//! | degrees of freedom ν | n minus the number of determined directions p |
+//! | reduced chi-square | χ²/ν; about 1 if model and deviations are right |
+//! | covariance, [`Noise::Given`] | (SᵀS)⁻¹ |
+//! | covariance, [`Noise::Estimated`] | (SᵀS)⁻¹ χ²/ν |
+//! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Bounds are not looked at |
+//! | R² of an output | 1 - Σ(y - ȳ)² / Σ(ȳ - mean ȳ)² |
+//! | fit percentage | 100 (1 - \|y - ȳ\| / \|ȳ - mean ȳ\|) |
+//! | AIC, BIC, noise given | χ² + 2 p, χ² + p ln n |
+//! | AIC, BIC, noise estimated | n ln(χ²/n) + 2 (p + 1), n ln(χ²/n) + (p + 1) ln n |
+//!
+//! AIC and BIC leave out constants that are the same for all models of the same data with the same kind of noise.
+//!
+//! Where the weights η of the samples differ (a quadrature on an uneven grid, the ends of the trapezoidal rule), the optimum
+//! is that of weighted residuals, and its covariance is (SᵀWS)⁻¹ SᵀW²S (SᵀWS)⁻¹ with W = diag η: that is used.
+//!
+//! All of it holds to first order in the noise, for noise that is independent from sample to sample and has deviations that
+//! are right up to one common factor. Residuals that contradict this are named in the warnings.
+//!
+//! Covariances are computed from a singular value decomposition. Directions without information
+//! ([`UNDETERMINED`]) are named; every parameter that takes part in one has an infinite standard error. Parameters at
+//! a bound are held: the statistics are those of the others.
+
+mod direction;
+mod fit;
+mod identifiability;
+mod residuals;
+mod student;
+mod text;
+
+pub use direction::{Analysed, Direction, Term};
+pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
+pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
+pub use student::{LEVELS, Level};

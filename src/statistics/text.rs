@@ -1,0 +1,186 @@
+//! Statistics as text and as JSON.
+
+use super::direction::Direction;
+use super::fit::{ParameterStatistics, Statistics, Verdict};
+use super::identifiability::Identifiability;
+use crate::report::{number, rounded, table};
+use serde_json::{Value, json};
+
+/// A finite number, or null.
+fn finite(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}
+
+impl ParameterStatistics {
+    /// `+/- 0.12 (3.1 %)` for tables.
+    pub fn error_text(&self) -> String {
+        match self.verdict {
+            Verdict::AtBound | Verdict::Fixed => "-".into(),
+            _ if self.standard_error.is_nan() => "+/- unknown".into(),
+            _ if self.standard_error.is_infinite() => "+/- infinite".into(),
+            _ if self.value == 0.0 => format!("+/- {}", rounded(self.standard_error, 3)),
+            _ => {
+                let relative = 100.0 * self.standard_error / self.value.abs();
+                format!("+/- {} ({} %)", rounded(self.standard_error, 3), rounded(relative, 2))
+            }
+        }
+    }
+
+    fn interval(&self, level: usize) -> Value {
+        let (low, high) = self.intervals[level];
+        json!([finite(low), finite(high)])
+    }
+}
+
+impl Direction {
+    fn json(&self) -> Value {
+        let terms = self.terms.iter();
+        json!({
+            "direction": terms.map(|t| json!({"name": t.parameter.name, "weight": t.weight, "size": t.parameter.size})).collect::<Vec<_>>(),
+            "parameters": self.names(),
+            "text": self.to_string(),
+            "meaning": self.explanation(),
+            "relative_singular_value": self.strength,
+        })
+    }
+}
+
+impl Statistics {
+    /// What stands below the table of parameters.
+    pub fn summary(&self) -> String {
+        let mut lines = Vec::new();
+        for (a, b, value) in self.notable_correlations(0.9) {
+            lines.push(format!("correlation of {a} and {b}: {value:.3}"));
+        }
+        let reduced = match self.reduced_chi_square() {
+            Some(value) => format!("reduced {}", rounded(value, 4)),
+            None => "no degrees of freedom".into(),
+        };
+        let noise = match self.noise {
+            super::Noise::Given => "noise as given",
+            super::Noise::Estimated => "noise estimated from the residuals",
+        };
+        let chi_square = rounded(self.chi_square, 4);
+        let (n, nu) = (self.count, self.degrees_of_freedom);
+        lines.push(format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"));
+        for output in &self.outputs {
+            let rmse = format!("RMSE of {}: {} {}", output.name, rounded(output.rmse(), 7), output.unit);
+            lines.push(match (output.fit_percent, output.r_squared) {
+                (Some(fit), Some(r_squared)) => {
+                    // 1 - R² where R² would be printed as 1
+                    let r = if r_squared > 0.9999 {
+                        format!("1 - R^2 = {:.1e}", 1.0 - r_squared)
+                    } else {
+                        format!("R^2 = {r_squared:.4}")
+                    };
+                    format!("{rmse}, fit {fit:.2} %, {r}")
+                }
+                _ => format!("{rmse} (the data are constant: no fit percentage)"),
+            });
+        }
+        lines.join("\n")
+    }
+
+    /// Adds everything to a result for programs.
+    pub fn extend_json(&self, result: &mut Value) {
+        let names: Vec<&str> = self.identifiability.parameters.iter().map(|p| p.name.as_str()).collect();
+        if let Some(parameters) = result["parameters"].as_array_mut() {
+            for (entry, statistics) in parameters.iter_mut().zip(&self.parameters) {
+                entry["standard_error"] = finite(statistics.standard_error);
+                entry["determined"] = json!(statistics.verdict);
+                entry["at_start"] = json!(statistics.at_start);
+            }
+        }
+        let confidence = self.parameters.iter().filter(|p| !matches!(p.verdict, Verdict::Fixed | Verdict::AtBound));
+        let confidence = confidence.map(|p| {
+            let unbounded = p.standard_error.is_infinite();
+            json!({"name": p.name, "unbounded": unbounded, "68": p.interval(0), "95": p.interval(1), "99.7": p.interval(2)})
+        });
+        result["confidence"] = confidence.collect();
+        let rows = (0..names.len()).map(|i| self.correlation.row(i).iter().map(|x| finite(*x)).collect::<Vec<_>>());
+        result["correlation"] = json!({"names": names, "matrix": rows.collect::<Vec<_>>()});
+        result["noise"] = json!(self.noise);
+        result["residuals"] = json!(self.count);
+        result["degrees_of_freedom"] = json!(self.degrees_of_freedom);
+        result["chi_square"] = json!(self.chi_square);
+        result["reduced_chi_square"] = json!(self.reduced_chi_square());
+        result["aic"] = finite(self.aic);
+        result["bic"] = finite(self.bic);
+        let outputs = |value: &dyn Fn(&super::OutputFit) -> Option<f64>| {
+            let entries = self.outputs.iter().map(|output| (output.name.clone(), json!(value(output))));
+            Value::Object(entries.collect())
+        };
+        result["fit_percent"] = outputs(&|output| output.fit_percent);
+        result["r_squared"] = outputs(&|output| output.r_squared);
+        let directions = |list: &[Direction]| list.iter().map(Direction::json).collect::<Value>();
+        result["undetermined"] = directions(&self.identifiability.undetermined);
+        result["weakly_determined"] = directions(&self.identifiability.weak);
+        result["condition_number"] = finite(self.identifiability.condition());
+        result["statistics_warnings"] = json!(self.warnings);
+    }
+}
+
+impl Identifiability {
+    /// For a person: parameters by influence, singular values, verdict.
+    pub fn report(&self) -> String {
+        let rows: Vec<Vec<String>> = self
+            .ranking()
+            .into_iter()
+            .enumerate()
+            .map(|(rank, k)| {
+                let parameter = &self.parameters[k];
+                let verdict = if self.without_influence.contains(&k) {
+                    "no influence"
+                } else if self.involved.contains(&k) {
+                    "undetermined"
+                } else if self.weak.iter().any(|direction| direction.names().contains(&parameter.name.as_str())) {
+                    "hardly determined"
+                } else {
+                    "determined"
+                };
+                vec![
+                    (rank + 1).to_string(),
+                    parameter.name.clone(),
+                    number(parameter.value),
+                    number(parameter.size),
+                    parameter.unit.clone(),
+                    format!("{:.3e}", self.influences[k]),
+                    verdict.into(),
+                ]
+            })
+            .collect();
+        let header = ["rank", "parameter", "at", "size", "unit", "influence", "locally"];
+        let values: Vec<String> = self.singular_values.iter().map(|value| format!("{value:.2e}")).collect();
+        let condition = self.condition();
+        let condition = if condition.is_finite() { format!("{condition:.3e}") } else { "infinite".into() };
+        format!(
+            "{}\n\n{} residuals; influence: their RMS change, over the deviations, if the parameter changes by its size\n\
+             singular values of the derivatives, columns of unit length: {}\ncondition number {condition}",
+            table(&header, &rows),
+            self.residuals,
+            values.join(", "),
+        )
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let parameter = |k: usize| {
+            let p = &self.parameters[k];
+            json!({
+                "name": p.name, "unit": p.unit, "value": p.value, "size": p.size, "influence": self.influences[k],
+                "without_influence": self.without_influence.contains(&k), "undetermined": self.involved.contains(&k),
+            })
+        };
+        let directions = |list: &[Direction]| list.iter().map(Direction::json).collect::<Value>();
+        json!({
+            "residuals": self.residuals,
+            "parameters": (0..self.parameters.len()).map(parameter).collect::<Vec<_>>(),
+            "ranking": self.ranking().into_iter().map(|k| &self.parameters[k].name).collect::<Vec<_>>(),
+            "singular_values": self.singular_values,
+            "condition_number": finite(self.condition()),
+            "undetermined": directions(&self.undetermined),
+            "weakly_determined": directions(&self.weak),
+            "warnings": self.warnings(),
+        })
+    }
+}
