@@ -1,7 +1,7 @@
 //! How often, and how fast, each method finds the engine mount's parameters (Lauss 2018, section 5): first from the paper's
 //! start, then from 200 random ones.
 //!
-//! `cargo run --release --example starts`
+//! `cargo run --release --example starts` (with `-- --lost`, too, where every lost start led)
 
 use costate::identify::{Identification, Settings, identify};
 use costate::optimise::{Flow, Method, Options};
@@ -58,6 +58,7 @@ fn evaluations_to(target: f64, found: &Identification) -> Option<usize> {
 fn main() -> Result<()> {
     let registry = costate_models::registry()?;
     let entry = registry.get("engine-mount")?;
+    let show_lost = std::env::args().any(|argument| argument == "--lost");
     let mut rows = Vec::new();
     for step in [1e-3, 1e-4] {
         let mut scenario = entry.scenario.clone();
@@ -78,16 +79,11 @@ fn main() -> Result<()> {
                     format!("{:.1e}", outcome.cost),
                     outcome.reason.to_string().chars().take(60).collect(),
                 ]);
-                if std::env::args().any(|a| a == "--trace") {
-                    println!("{step} {name} {method}");
-                    for i in &outcome.history { println!("  {} {:.3e} damp {:?} step {:.2e} u {:?}", i.evaluations, i.cost, i.damping, i.step_length, i.u); }
-                }
             }
         }
     }
     println!("From the paper's start:");
     println!("{}\n", table(&["h", "scale", "method", "to 1e-18", "in all", "cost", "reason"], &rows));
-    if std::env::args().any(|a| a == "--short") { return Ok(()); }
 
     let mut rows = Vec::new();
     let mut problem = entry.problem(&entry.scenario)?;
@@ -104,7 +100,10 @@ fn main() -> Result<()> {
                 match search(&problem, method, options) {
                     Ok(found) if found.outcome.cost < TARGET => evaluations.push(found.outcome.evaluations),
                     Ok(found) => {
-                        lost.push(format!("{number}: {:.1e} {:?} from {:?} at {:?} ev {}", found.outcome.cost, found.outcome.reason, problem.start, found.values(), found.outcome.evaluations));
+                        let Identification { outcome, .. } = &found;
+                        let (cost, reason) = (outcome.cost, outcome.reason);
+                        let (start, values) = (&problem.start, found.values());
+                        lost.push(format!("{number}: cost {cost:.1e}, {reason:?}, from {start:.3?} to {values:.3?}"));
                     }
                     Err(error) => lost.push(format!("{number}: {error}")),
                 }
@@ -117,7 +116,10 @@ fn main() -> Result<()> {
                 evaluations.get(evaluations.len() / 2).map_or("-".into(), |n| n.to_string()),
                 evaluations.last().map_or("-".into(), |n| n.to_string()),
             ]);
-            if std::env::args().any(|a| a == "--lost") { println!("{name} {method}:"); lost.iter().for_each(|l| println!("  {l}")); }
+            if show_lost {
+                println!("{name}, {method}:");
+                lost.iter().for_each(|line| println!("  {line}"));
+            }
         }
     }
     println!("From {COUNT} random starts within a factor of 3 around the optimum, h = 1e-3:");

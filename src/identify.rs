@@ -16,13 +16,35 @@ pub struct Settings {
     pub method: optimise::Method,
     /// When it stops.
     pub options: optimise::Options,
-    /// How gradients are computed.
+    /// How gradients are computed; the methods for least squares take tangents in any case.
     pub gradient: Method,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Settings { method: optimise::Method::Bfgs, options: optimise::Options::default(), gradient: Method::Adjoint }
+    }
+}
+
+/// With more free parameters, tangents cost more than the curvature that they bring is worth: the adjoint takes over.
+const MOST_FOR_TANGENTS: usize = 20;
+/// With more free parameters, BFGS's matrix is a burden.
+const MOST_FOR_BFGS: usize = 500;
+
+/// The method for a problem where none is asked for, and why.
+pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
+    let free = problem.free().len();
+    let parameters = if free == 1 { "1 free parameter".to_string() } else { format!("{free} free parameters") };
+    let is_least_squares = problem.cost.as_least_squares().is_some();
+    let quasi_newton =
+        if free <= MOST_FOR_BFGS { optimise::Method::Bfgs } else { optimise::Method::LBfgs { memory: 20 } };
+    match is_least_squares {
+        true if free <= MOST_FOR_TANGENTS => (
+            optimise::Method::LevenbergMarquardt,
+            format!("least squares with {parameters}: tangents give the curvature in one run"),
+        ),
+        true => (quasi_newton, format!("least squares with {parameters}: the adjoint is cheaper than so many tangents")),
+        false => (quasi_newton, format!("no sum of squares; {parameters}")),
     }
 }
 

@@ -193,12 +193,13 @@ impl<'a> BoundedModel<'a> {
         -slope - 0.5 * (self.model.factor() * DVector::from_column_slice(d)).norm_squared()
     }
 
-    /// |D d|.
-    pub fn length(&self, d: &[f64]) -> f64 {
-        weighted_norm(self.weights, d)
+    /// D.
+    pub fn weights(&self) -> &'a [f64] {
+        self.weights
     }
 }
 
+/// |D d|.
 pub(crate) fn weighted_norm(weights: &[f64], d: &[f64]) -> f64 {
     norm(d.iter().zip(weights).map(|(d, weight)| d * weight))
 }

@@ -9,12 +9,16 @@ use super::evaluation::{Evaluator, Halt, Point, SearchState, Step, conclude, eva
 use super::method::LeastSquaresMethod;
 use super::outcome::{Options, Reason};
 use super::progress::Progress;
+use super::variable::Scaling;
 use crate::error::Error;
 use crate::least_squares::Linearised;
 use argmin::core::{Error as BoxedError, KV, Problem, Solver};
 
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
+/// On a logarithmic scale, a variable weighs at least this part of the heaviest. From 200 starts around the engine mount's
+/// optimum, 97 % lead there with 0.1 and 93.5 % with 0, where single variables run off by decades.
+const LEAST_LOG_WEIGHT: f64 = 0.1;
 /// So many trials in a row that fail to gain what is no more than the cost's uncertainty, and that is the end.
 const ROUND_OFF_TRIALS: usize = 3;
 
@@ -66,7 +70,7 @@ impl ResidualSearch {
     /// One step from `current`.
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let model = linearised(current)?;
-        let weights = self.weigh(model);
+        let weights = self.weigh(model, &evaluator.scaling);
         let mut bounded = BoundedModel::new(current, model, &weights, &evaluator.scaling);
         let undamped = bounded.minimiser(0.0);
         self.is_finished(current, &undamped, evaluator.options)?;
@@ -76,19 +80,26 @@ impl ResidualSearch {
         }
     }
 
-    /// Column norms of the scaled Jacobian, never decreasing; a column that has always been zero gets the largest.
-    fn weigh(&mut self, model: &Linearised) -> Vec<f64> {
+    /// Column norms of the scaled Jacobian, never decreasing (Moré 1978), which makes the method blind to units. Variables on
+    /// a logarithmic scale have none, and a change by a factor e is a large one even if it hardly shows in the residuals:
+    /// these count at least [`LEAST_LOG_WEIGHT`] of the heaviest. A column that has always been zero gets the largest.
+    fn weigh(&mut self, model: &Linearised, scaling: &Scaling) -> Vec<f64> {
         let norms = (0..self.weights.len()).map(|k| norm(model.factor().column(k).iter().copied()));
         for (weight, norm) in self.weights.iter_mut().zip(norms) {
             *weight = weight.max(norm);
         }
-        let largest = self.weights.iter().copied().fold(0.0, f64::max);
-        let positive = |weight: &f64| match *weight {
-            _ if largest == 0.0 => 1.0,
-            0.0 => largest,
+        let largest = |of_log: bool| {
+            let counted = self.weights.iter().enumerate().filter(|(i, _)| !of_log || scaling.is_log(*i));
+            counted.map(|(_, weight)| *weight).fold(0.0, f64::max)
+        };
+        let (of_all, of_log) = (largest(false), largest(true));
+        let weight = |(i, weight): (usize, &f64)| match *weight {
+            _ if of_all == 0.0 => 1.0,
+            weight if scaling.is_log(i) && of_log > 0.0 => weight.max(LEAST_LOG_WEIGHT * of_log),
+            0.0 => of_all,
             weight => weight,
         };
-        self.weights.iter().map(positive).collect()
+        self.weights.iter().enumerate().map(weight).collect()
     }
 
     /// The gradient has vanished, and what the linearisation still promises is little as well: measured by the cost here, or by
@@ -140,12 +151,13 @@ impl ResidualSearch {
     ) -> Step<Point> {
         let limits: Vec<f64> =
             current.x.iter().enumerate().map(|(i, &x)| evaluator.scaling.trusted_step(i, x)).collect();
+        let weights = bounded.weights();
         let mut trials = Trials::default();
         loop {
             let radius = self.radius;
             let suggestion = bounded.within(|d| {
                 let farthest = d.iter().zip(&limits).map(|(d, limit)| d.abs() / limit).fold(0.0, f64::max);
-                farthest.max(bounded_length(&self.weights, d) / radius)
+                farthest.max(weighted_norm(weights, d) / radius)
             });
             let Suggestion { d, damping, promise } = &suggestion;
             if *promise <= 0.0 && trials.is_new() {
@@ -154,7 +166,7 @@ impl ResidualSearch {
             if relative_size(current, d) <= f64::EPSILON {
                 return Err(Halt::Stop(trials.reason()));
             }
-            let length = bounded.length(d);
+            let length = weighted_norm(weights, d);
             let Some(next) = trial(evaluator, current, d)? else {
                 trials.failed();
                 self.radius = 0.25 * length;
@@ -271,10 +283,6 @@ impl Trials {
             _ => Reason::NoDescent,
         }
     }
-}
-
-fn bounded_length(weights: &[f64], d: &[f64]) -> f64 {
-    weighted_norm(weights, d)
 }
 
 /// The function at x + d.

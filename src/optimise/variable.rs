@@ -234,13 +234,14 @@ impl Scaling {
         }
     }
 
-    /// How far a variable may go in one step of a trust region.
+    /// How far a variable may go in one step of a trust region: on the logarithmic scale a factor of e.
     pub fn trusted_step(&self, i: usize, x: f64) -> f64 {
-        let env = |name: &str, value: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(value);
-        match self.variables[i].scale {
-            Scale::Linear => env("LM_LINEAR", 10.0) * x.abs().max(1.0),
-            Scale::Log => env("LM_LOG", std::f64::consts::LN_10),
-        }
+        if self.is_log(i) { 1.0 } else { self.longest_step(i, x) }
+    }
+
+    /// On the logarithmic scale.
+    pub fn is_log(&self, i: usize) -> bool {
+        self.variables[i].scale == Scale::Log
     }
 
     /// At a bound, with the cost falling towards the outside: first-order optimal in this component.
