@@ -43,7 +43,9 @@ pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
             optimise::Method::LevenbergMarquardt,
             format!("least squares with {parameters}: tangents give the curvature in one run"),
         ),
-        true => (quasi_newton, format!("least squares with {parameters}: the adjoint is cheaper than so many tangents")),
+        true => {
+            (quasi_newton, format!("least squares with {parameters}: the adjoint is cheaper than so many tangents"))
+        }
         false => (quasi_newton, format!("no sum of squares; {parameters}")),
     }
 }

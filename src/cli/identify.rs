@@ -67,11 +67,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(method) => (method, "as asked for".to_string()),
         None => default_method(&problem),
     };
-    let settings = Settings {
-        method,
-        options: specification.options.clone(),
-        ..Settings::default()
-    };
+    let settings = Settings { method, options: specification.options.clone(), ..Settings::default() };
     let out = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(out.clone()),
         (None, true) => None,

@@ -163,9 +163,8 @@ impl<'a> BoundedModel<'a> {
     fn factor(&self, staying: &[bool]) -> Factor {
         let moving: Vec<usize> = (0..staying.len()).filter(|&i| !staying[i]).collect();
         let rows = staying.len();
-        let scaled = DMatrix::from_fn(rows, moving.len(), |i, j| {
-            self.model.factor()[(i, moving[j])] / self.weights[moving[j]]
-        });
+        let scaled =
+            DMatrix::from_fn(rows, moving.len(), |i, j| self.model.factor()[(i, moving[j])] / self.weights[moving[j]]);
         let empty = || (DMatrix::zeros(rows, 0), DVector::zeros(0), DMatrix::zeros(0, 0));
         let (u, singular, v_t) = if moving.is_empty() {
             empty()

@@ -53,8 +53,7 @@ impl Function<'_> {
             Function::Residuals(objective) => {
                 let linearised = objective.linearise(u)?;
                 if linearised.dimension() != u.len() {
-                    let problem =
-                        format!("it has {} columns for {} variables", linearised.dimension(), u.len());
+                    let problem = format!("it has {} columns for {} variables", linearised.dimension(), u.len());
                     let remedy = "give one column for each variable";
                     return Err(Error::invalid("the Jacobian of the residuals", problem, remedy));
                 }

@@ -138,7 +138,7 @@ impl ResidualSearch {
                 }
             }
         }
-        Err(Halt::Stop(trials.reason()))
+        Err(self.without_step(evaluator, current, undamped, &trials))
     }
 
     /// Levenberg-Marquardt: damps until the cost falls.
@@ -164,7 +164,7 @@ impl ResidualSearch {
                 return Err(Halt::Stop(Reason::CostAtRoundOff));
             }
             if relative_size(current, d) <= f64::EPSILON {
-                return Err(Halt::Stop(trials.reason()));
+                return Err(self.without_step(evaluator, current, undamped, &trials));
             }
             let length = weighted_norm(weights, d);
             let Some(next) = trial(evaluator, current, d)? else {
@@ -220,6 +220,17 @@ impl ResidualSearch {
         Ok(Verdict::Rejected)
     }
 
+    /// The end where no step is found, however short.
+    fn without_step(&self, evaluator: &Evaluator, current: &Point, undamped: &Suggestion, trials: &Trials) -> Halt {
+        let noise = evaluator.options.cost_noise;
+        Halt::Stop(match () {
+            _ if trials.is_new() => Reason::StepSmall,
+            _ if trials.last_failed => Reason::BlockedByFailures,
+            _ if self.progress.is_round_off(undamped.promise, current.cost, noise) => Reason::CostAtRoundOff,
+            _ => Reason::NoDescent,
+        })
+    }
+
     /// Takes the step to `next`. A step that damping, limits or failures have shortened may be small for that reason alone.
     fn accept(
         &mut self,
@@ -273,15 +284,6 @@ impl Trials {
 
     fn any_failed(&self) -> bool {
         self.failures > 0
-    }
-
-    /// Why no step is found, however short.
-    fn reason(&self) -> Reason {
-        match () {
-            _ if self.is_new() => Reason::StepSmall,
-            _ if self.last_failed => Reason::BlockedByFailures,
-            _ => Reason::NoDescent,
-        }
     }
 }
 
