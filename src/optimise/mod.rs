@@ -32,6 +32,9 @@
 //! # Ok::<(), costate::Error>(())
 //! ```
 //!
+//! For sums of squares, [`minimise_least_squares`] takes the residuals with their Jacobian ([`LeastSquaresObjective`]) and
+//! needs far fewer runs.
+//!
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
 mod bounded_step;
