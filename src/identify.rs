@@ -1,7 +1,9 @@
 //! Parameter identification: a problem, a method, and what came out.
 
+use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
-use crate::optimise::{self, Flow, Iteration, Objective, Outcome, Variable, VariableStatus};
+use crate::least_squares::Linearised;
+use crate::optimise::{self, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus};
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Scale;
@@ -14,13 +16,37 @@ pub struct Settings {
     pub method: optimise::Method,
     /// When it stops.
     pub options: optimise::Options,
-    /// How gradients are computed.
+    /// How gradients are computed; the methods for least squares take tangents in any case.
     pub gradient: Method,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Settings { method: optimise::Method::Bfgs, options: optimise::Options::default(), gradient: Method::Adjoint }
+    }
+}
+
+/// With more free parameters, tangents cost more than the curvature that they bring is worth: the adjoint takes over.
+const MOST_FOR_TANGENTS: usize = 20;
+/// With more free parameters, BFGS's matrix is a burden.
+const MOST_FOR_BFGS: usize = 500;
+
+/// The method for a problem where none is asked for, and why.
+pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
+    let free = problem.free().len();
+    let parameters = if free == 1 { "1 free parameter".to_string() } else { format!("{free} free parameters") };
+    let is_least_squares = problem.cost.as_least_squares().is_some();
+    let quasi_newton =
+        if free <= MOST_FOR_BFGS { optimise::Method::Bfgs } else { optimise::Method::LBfgs { memory: 20 } };
+    match is_least_squares {
+        true if free <= MOST_FOR_TANGENTS => (
+            optimise::Method::LevenbergMarquardt,
+            format!("least squares with {parameters}: tangents give the curvature in one run"),
+        ),
+        true => {
+            (quasi_newton, format!("least squares with {parameters}: the adjoint is cheaper than so many tangents"))
+        }
+        false => (quasi_newton, format!("no sum of squares; {parameters}")),
     }
 }
 
@@ -112,9 +138,21 @@ pub fn identify(
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
         free: &free,
+        residuals: None,
         first_failure: None,
     };
-    let outcome = optimise::minimise(&mut objective, &variables, settings.method, &settings.options, observer)?;
+    let options = &settings.options;
+    let outcome = match settings.method.for_least_squares() {
+        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
+        Some(method) => {
+            objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
+                let subject = format!("method `{method}` for problem `{}`", problem.name);
+                let remedy = "take a method that works by gradients, such as bfgs";
+                Error::invalid(subject, "the cost is no sum of squares", remedy)
+            })?);
+            optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?
+        }
+    };
     let expand = |values: &[f64]| {
         let mut u = problem.start.clone();
         free.iter().zip(values).for_each(|(&k, value)| u[k] = *value);
@@ -171,7 +209,25 @@ struct Reduced<'p> {
     u: Vec<f64>,
     full: Vec<f64>,
     free: &'p [usize],
+    /// The cost, where a method sees its residuals.
+    residuals: Option<&'p LeastSquares>,
     first_failure: Option<String>,
+}
+
+impl Reduced<'_> {
+    fn set(&mut self, u: &[f64]) {
+        for (&k, value) in self.free.iter().zip(u) {
+            self.u[k] = *value;
+        }
+    }
+
+    /// Keeps the first failure's message.
+    fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
+        if let (Err(error), None) = (&result, &self.first_failure) {
+            self.first_failure = Some(error.to_string());
+        }
+        result
+    }
 }
 
 impl Objective for Reduced<'_> {
@@ -180,20 +236,26 @@ impl Objective for Reduced<'_> {
     }
 
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        for (&k, value) in self.free.iter().zip(u) {
-            self.u[k] = *value;
-        }
-        match self.gradient.cost_and_gradient(&self.u, self.method, &mut self.full) {
-            Ok(cost) => {
-                gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
-                Ok(cost)
-            }
-            Err(error) => {
-                if self.first_failure.is_none() {
-                    self.first_failure = Some(error.to_string());
-                }
-                Err(error)
-            }
-        }
+        self.set(u);
+        let cost = self.gradient.cost_and_gradient(&self.u, self.method, &mut self.full);
+        let cost = self.noting(cost)?;
+        gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
+        Ok(cost)
+    }
+}
+
+impl LeastSquaresObjective for Reduced<'_> {
+    fn dimension(&self) -> usize {
+        self.free.len()
+    }
+
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        self.set(u);
+        let Some(cost) = self.residuals else {
+            return Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"));
+        };
+        let linearised = self.gradient.linearise(&self.u, cost);
+        let linearised = self.noting(linearised)?;
+        Ok(linearised.scaled(self.free, &vec![1.0; self.free.len()]))
     }
 }

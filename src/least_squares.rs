@@ -100,7 +100,12 @@ impl Reduction {
         for k in 0..=p {
             let mut column = self.block.view_mut((k, k), (rows - k, p + 1 - k));
             let norm = column.column(0).norm();
-            if norm == 0.0 || !norm.is_finite() {
+            if norm == 0.0 {
+                continue;
+            }
+            if !norm.is_finite() {
+                // must not be lost with the rows below: cost or gradient will show it
+                column[(0, 0)] = f64::NAN;
                 continue;
             }
             let head = column[(0, 0)];
@@ -137,6 +142,22 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Protects against silence: an entry that is not finite shows in the cost or the gradient, wherever it is.
+    #[test]
+    fn what_is_not_finite_is_not_lost() {
+        for value in [f64::NAN, f64::INFINITY] {
+            for place in 0..6 {
+                let mut rows = [[0.0, 0.0, 1.0], [1.0, 0.0, 2.0]];
+                rows[place / 3][place % 3] = value;
+                let mut reduction = Reduction::new(2);
+                rows.iter().for_each(|row| reduction.add(&row[..2], row[2]));
+                let linearised = reduction.finish();
+                let finite = linearised.cost().is_finite() && linearised.gradient().iter().all(|g| g.is_finite());
+                assert!(!finite, "{value} at {place}: {linearised:?}");
+            }
+        }
+    }
 
     /// Protects the reduction: cost, gradient and SᵀS are those of the rows, over several blocks and after scaling.
     #[test]

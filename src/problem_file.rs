@@ -29,7 +29,7 @@
 //! offset = { fixed = true }
 //!
 //! [optimiser]
-//! method = "bfgs"               # l-bfgs, dfp, steepest-descent, steepest-descent-fixed
+//! method = "bfgs"               # lm, gauss-newton, l-bfgs, dfp, steepest-descent, steepest-descent-fixed
 //! max_evaluations = 500
 //! ```
 

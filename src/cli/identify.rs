@@ -3,7 +3,7 @@
 use super::settings::{self, IntegratorArguments};
 use super::{Verdict, print};
 use crate::error::{Error, Result};
-use crate::identify::{Identification, Settings, identify};
+use crate::identify::{Identification, Settings, default_method, identify};
 use crate::optimise::{Flow, Iteration};
 use crate::problem::Problem;
 use crate::registry::Registry;
@@ -31,7 +31,8 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: bfgs]
+    /// lm, gauss-newton (both for least squares), bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: lm
+    /// for least squares with up to 20 free parameters, else bfgs or l-bfgs]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Start values: name=value,..
@@ -67,11 +68,11 @@ pub(super) struct Arguments {
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
     let problem = settings::build(&specification, registry)?;
-    let settings = Settings {
-        method: specification.method.unwrap_or(Settings::default().method),
-        options: specification.options.clone(),
-        ..Settings::default()
+    let (method, reason) = match specification.method {
+        Some(method) => (method, "as asked for".to_string()),
+        None => default_method(&problem),
     };
+    let settings = Settings { method, options: specification.options.clone(), ..Settings::default() };
     let out = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(out.clone()),
         (None, true) => None,
@@ -80,7 +81,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
     let interrupted = watch_for_interrupt();
     warn_of_unidentifiable(&problem);
-    let mut progress = Progress::new(&problem, settings.method.name());
+    let mut progress = Progress::new(&problem, settings.method.name(), &reason);
     let found = identify(&problem, &settings, &mut |iteration| {
         progress.show(iteration);
         if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
@@ -178,9 +179,9 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(problem: &Problem, method: &str) -> Self {
+    fn new(problem: &Problem, method: &str, reason: &str) -> Self {
         eprintln!(
-            "{}: {} steps a simulation, {} free parameters, {method}",
+            "{}: {} steps a simulation, {} free parameters\nmethod: {method} ({reason})",
             problem.name,
             problem.simulation.grid().count(),
             problem.free().len()

@@ -4,35 +4,27 @@
 //! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
 //! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
 
-use super::evaluation::{Evaluator, Halt, Point, Step, dot, norm};
+use super::evaluation::{Evaluator, Halt, Point, SearchState, Step, conclude, dot, evaluator, norm};
 use super::inverse_hessian::{Formula, InverseHessian};
 use super::line_search::{Found, Trial, Wolfe, search};
 use super::method::{Method, StepRule};
 use super::outcome::Reason;
+use super::progress::Progress;
 use super::variable::Scaling;
-use argmin::core::{Error as BoxedError, IterState, KV, Problem, Solver, State, TerminationReason};
-
-/// argmin's state: scaled variables and scaled gradient.
-pub(crate) type DescentState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
+use argmin::core::{Error as BoxedError, KV, Problem, Solver};
 
 /// A variable nearer to a bound than this part of the step is taken to the bound, lest it cut the step short.
 const NEAR_BOUND: f64 = 1e-3;
-/// So many steps in a row without better cost or gradient, and the search has reached round-off.
-const IDLE_STEPS: usize = 5;
 
 /// The solver. `current` is set from `init` on.
 pub(crate) struct Descent {
     method: Method,
     inverse_hessian: InverseHessian,
     current: Option<Point>,
-    start_cost: f64,
-    start_gradient_norm: f64,
+    progress: Progress,
     /// For steepest descent: the step t and the slope of the last line search, and the last relative decrease asked for.
     last_line: Option<(f64, f64)>,
     last_epsilon: f64,
-    /// Lowest cost and gradient norm at the last progress, and the steps since.
-    progress: (f64, f64),
-    idle_steps: usize,
 }
 
 impl Descent {
@@ -41,28 +33,24 @@ impl Descent {
             Method::Bfgs => Formula::Bfgs,
             Method::Dfp => Formula::Dfp,
             Method::LBfgs { memory } => Formula::LBfgs { memory },
-            Method::SteepestDescent { .. } => Formula::None,
+            _ => Formula::None,
         };
         Descent {
             method,
             inverse_hessian: InverseHessian::new(formula),
             current: None,
-            start_cost: 0.0,
-            start_gradient_norm: 0.0,
+            progress: Progress::default(),
             last_line: None,
             last_epsilon: 1.0,
-            progress: (f64::INFINITY, f64::INFINITY),
-            idle_steps: 0,
         }
     }
 
     /// Runs the function at the start.
     fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
-        let point = evaluator.evaluate_start(self.method)?;
-        (self.start_cost, self.start_gradient_norm) = (point.cost, point.gradient_norm);
-        self.progress = (point.cost, point.gradient_norm);
+        let point = evaluator.evaluate_start()?;
+        self.progress = Progress::new(&point);
         self.inverse_hessian.reset(first_scale(&point));
-        evaluator.record(&point)?;
+        evaluator.record(&point, None)?;
         if point.gradient_norm == 0.0 {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
@@ -97,7 +85,7 @@ impl Descent {
             }
             if self.inverse_hessian.is_plain() {
                 return Err(Halt::Stop(match () {
-                    _ if self.is_round_off(model_decrease, current.cost, evaluator.options.cost_noise) => {
+                    _ if self.progress.is_round_off(model_decrease, current.cost, evaluator.options.cost_noise) => {
                         Reason::CostAtRoundOff
                     }
                     _ if blocked => Reason::BlockedByFailures,
@@ -143,7 +131,7 @@ impl Descent {
         match self.method {
             Method::Bfgs | Method::LBfgs { .. } => 0.5,
             Method::Dfp => 0.2,
-            Method::SteepestDescent { .. } => 0.1,
+            _ => 0.1,
         }
     }
 
@@ -218,61 +206,20 @@ impl Descent {
         let step = difference(&next.x, &current.x);
         let largest = step.iter().zip(&next.x).map(|(s, x)| s.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
         self.inverse_hessian.update(step, difference(&next.scaled_gradient, &current.scaled_gradient));
-        evaluator.record(&next)?;
+        evaluator.record(&next, None)?;
 
         let options = evaluator.options;
-        let (cost, gradient_norm) = self.progress;
-        if next.cost < cost - options.cost_noise * cost.abs() || next.gradient_norm < 0.9 * gradient_norm {
-            self.progress = (next.cost.min(cost), next.gradient_norm.min(gradient_norm));
-            self.idle_steps = 0;
-        } else {
-            self.idle_steps += 1;
-        }
-        if next.gradient_norm <= options.gradient_tolerance * self.start_gradient_norm {
+        let idle = self.progress.is_idle_after(&next, options.cost_noise);
+        if self.progress.is_gradient_small(&next, options.gradient_tolerance) {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
         if largest <= options.step_tolerance && !limited {
             return Err(Halt::Stop(Reason::StepSmall));
         }
-        if self.idle_steps >= IDLE_STEPS {
+        if idle {
             return Err(Halt::Stop(Reason::CostAtRoundOff));
         }
         Ok(next)
-    }
-
-    /// Is what the model still promises within the uncertainty of the cost? A cost that is half a sum of squares r'r, with
-    /// errors of `noise` in r relative to r's size at the start, is uncertain by
-    /// noise sqrt(J J_start) + noise^2 J_start besides the plain noise J.
-    fn is_round_off(&self, model_decrease: f64, cost: f64, noise: f64) -> bool {
-        let noise = noise.max(16.0 * f64::EPSILON);
-        let (cost, start) = (cost.abs(), self.start_cost.abs());
-        model_decrease <= noise * (cost + (cost * start).sqrt() + noise * start)
-    }
-
-    /// Puts the end of a step into argmin's state.
-    fn conclude(
-        &mut self,
-        evaluator: &mut Evaluator,
-        state: DescentState,
-        end: Step<Point>,
-    ) -> Result<(DescentState, Option<KV>), BoxedError> {
-        match end {
-            Ok(point) => {
-                let state = state.param(point.x.clone()).cost(point.cost).gradient(point.scaled_gradient.clone());
-                self.current = Some(point);
-                Ok((state, None))
-            }
-            Err(Halt::Error(error)) => Err(error.into()),
-            Err(Halt::Stop(reason)) => {
-                evaluator.record_unfinished_step();
-                evaluator.reason = Some(reason);
-                let state = match &evaluator.best {
-                    Some(best) => state.param(best.x.clone()).cost(best.cost).gradient(best.scaled_gradient.clone()),
-                    None => state,
-                };
-                Ok((state.terminate_with(TerminationReason::SolverExit(reason.to_string())), None))
-            }
-        }
     }
 }
 
@@ -301,7 +248,7 @@ fn first_scale(point: &Point) -> f64 {
     if slope > 0.0 { length / slope } else { 1.0 }
 }
 
-impl<'a> Solver<&'a mut Evaluator<'_>, DescentState> for Descent {
+impl<'a> Solver<&'a mut Evaluator<'_>, SearchState> for Descent {
     fn name(&self) -> &str {
         self.method.name()
     }
@@ -309,25 +256,25 @@ impl<'a> Solver<&'a mut Evaluator<'_>, DescentState> for Descent {
     fn init(
         &mut self,
         problem: &mut Problem<&'a mut Evaluator<'_>>,
-        state: DescentState,
-    ) -> Result<(DescentState, Option<KV>), BoxedError> {
+        state: SearchState,
+    ) -> Result<(SearchState, Option<KV>), BoxedError> {
         let evaluator = evaluator(problem)?;
         let end = self.begin(evaluator);
-        self.conclude(evaluator, state, end)
+        let (next, state) = conclude(evaluator, state, end)?;
+        self.current = next;
+        Ok((state, None))
     }
 
     fn next_iter(
         &mut self,
         problem: &mut Problem<&'a mut Evaluator<'_>>,
-        state: DescentState,
-    ) -> Result<(DescentState, Option<KV>), BoxedError> {
+        state: SearchState,
+    ) -> Result<(SearchState, Option<KV>), BoxedError> {
         let evaluator = evaluator(problem)?;
         let current = self.current.take().ok_or_else(|| BoxedError::msg("a step was asked for before the start"))?;
         let end = self.step(evaluator, &current);
-        self.conclude(evaluator, state, end)
+        let (next, state) = conclude(evaluator, state, end)?;
+        self.current = next;
+        Ok((state, None))
     }
-}
-
-fn evaluator<'p, 'b>(problem: &'p mut Problem<&mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
-    problem.problem.as_deref_mut().ok_or_else(|| BoxedError::msg("argmin has lost the problem"))
 }

@@ -2,8 +2,13 @@
 
 use super::outcome::{Flow, Iteration, Options, Reason};
 use super::variable::Scaling;
-use super::{Method, Objective};
-use crate::error::Error;
+use super::{LeastSquaresObjective, Objective};
+use crate::error::{Error, Result};
+use crate::least_squares::Linearised;
+use argmin::core::{IterState, Problem, State, TerminationReason};
+
+/// argmin's state: scaled variables and scaled gradient.
+pub(crate) type SearchState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
 
 /// A point where the function has been run.
 #[derive(Debug, Clone)]
@@ -19,6 +24,43 @@ pub(crate) struct Point {
     pub scaled_gradient: Vec<f64>,
     /// Norm of `scaled_gradient` without components held by bounds.
     pub gradient_norm: f64,
+    /// Residuals and Jacobian with respect to the scaled variables, if the function gives them.
+    pub model: Option<Linearised>,
+}
+
+/// What is run: a function with its gradient, or residuals with their Jacobian.
+pub(crate) enum Function<'a> {
+    Cost(&'a mut dyn Objective),
+    Residuals(&'a mut dyn LeastSquaresObjective),
+}
+
+impl Function<'_> {
+    pub fn dimension(&self) -> usize {
+        match self {
+            Function::Cost(objective) => objective.dimension(),
+            Function::Residuals(objective) => objective.dimension(),
+        }
+    }
+
+    /// Cost, gradient and, if there are any, residuals at u.
+    fn run(&mut self, u: &[f64]) -> Result<(f64, Vec<f64>, Option<Linearised>)> {
+        match self {
+            Function::Cost(objective) => {
+                let mut gradient = vec![0.0; u.len()];
+                let cost = objective.value_and_gradient(u, &mut gradient)?;
+                Ok((cost, gradient, None))
+            }
+            Function::Residuals(objective) => {
+                let linearised = objective.linearise(u)?;
+                if linearised.dimension() != u.len() {
+                    let problem = format!("it has {} columns for {} variables", linearised.dimension(), u.len());
+                    let remedy = "give one column for each variable";
+                    return Err(Error::invalid("the Jacobian of the residuals", problem, remedy));
+                }
+                Ok((linearised.cost(), linearised.gradient(), Some(linearised)))
+            }
+        }
+    }
 }
 
 /// The way out of the middle of a step.
@@ -35,7 +77,9 @@ pub(crate) type Step<T> = std::result::Result<T, Halt>;
 
 /// Runs the objective for the methods. This is what argmin's executor takes as the problem.
 pub(crate) struct Evaluator<'a> {
-    objective: &'a mut dyn Objective,
+    function: Function<'a>,
+    /// The method's name, for messages.
+    method: &'static str,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     pub scaling: Scaling,
     pub options: &'a Options,
@@ -54,13 +98,15 @@ pub(crate) struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     pub fn new(
-        objective: &'a mut dyn Objective,
+        function: Function<'a>,
+        method: &'static str,
         scaling: Scaling,
         options: &'a Options,
         observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     ) -> Self {
         Evaluator {
-            objective,
+            function,
+            method,
             observer,
             scaling,
             options,
@@ -82,14 +128,15 @@ impl<'a> Evaluator<'a> {
         }
         self.evaluations += 1;
         let u = self.scaling.physical(x);
-        let mut gradient = vec![0.0; u.len()];
         let failure = match u.iter().find(|u| !u.is_finite()) {
             // A logarithmic scale overflows easily: no reason to bother the simulation.
             Some(_) => "a variable overflowed".to_string(),
-            None => match self.objective.value_and_gradient(&u, &mut gradient) {
-                Ok(cost) if !cost.is_finite() => format!("the cost is {cost}"),
-                Ok(_) if gradient.iter().any(|g| !g.is_finite()) => "the gradient is not finite".to_string(),
-                Ok(cost) => return self.keep(x, u, cost, gradient).map(Some),
+            None => match self.function.run(&u) {
+                Ok((cost, ..)) if !cost.is_finite() => format!("the cost is {cost}"),
+                Ok((_, gradient, _)) if gradient.iter().any(|g| !g.is_finite()) => {
+                    "the gradient is not finite".to_string()
+                }
+                Ok((cost, gradient, model)) => return self.keep(x, u, cost, gradient, model).map(Some),
                 Err(error) if error.is_simulation_failure() => error.to_string(),
                 Err(error) => return Err(Halt::Error(error)),
             },
@@ -99,11 +146,22 @@ impl<'a> Evaluator<'a> {
         Ok(None)
     }
 
-    fn keep(&mut self, x: &[f64], u: Vec<f64>, cost: f64, gradient: Vec<f64>) -> Step<Point> {
+    fn keep(
+        &mut self,
+        x: &[f64],
+        u: Vec<f64>,
+        cost: f64,
+        gradient: Vec<f64>,
+        model: Option<Linearised>,
+    ) -> Step<Point> {
         let scaled_gradient = self.scaling.scaled_gradient(&u, &gradient);
         let free = (0..x.len()).filter(|&i| !self.scaling.is_held(i, x[i], scaled_gradient[i]));
         let gradient_norm = norm(free.map(|i| scaled_gradient[i]));
-        let point = Point { x: x.to_vec(), u, cost, gradient, scaled_gradient, gradient_norm };
+        let model = model.map(|model| {
+            let all: Vec<usize> = (0..x.len()).collect();
+            model.scaled(&all, &self.scaling.slopes(&u))
+        });
+        let point = Point { x: x.to_vec(), u, cost, gradient, scaled_gradient, gradient_norm, model };
         if point.cost < self.lowest_cost {
             self.lowest_cost = point.cost;
             self.best = Some(point.clone());
@@ -115,11 +173,11 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Runs the function at the start. A failure there is an error: there is no step to reject.
-    pub fn evaluate_start(&mut self, method: Method) -> Step<Point> {
+    pub fn evaluate_start(&mut self) -> Step<Point> {
         let x = self.scaling.start();
         self.evaluate(&x)?.ok_or_else(|| {
             Halt::Error(Error::Optimiser {
-                method: method.name().to_string(),
+                method: self.method.to_string(),
                 problem: format!("the evaluation at the start fails: {}", self.last_failure),
                 remedy: "start where the simulation works".to_string(),
             })
@@ -127,7 +185,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Records an accepted point and tells the observer.
-    pub fn record(&mut self, point: &Point) -> Step<()> {
+    pub fn record(&mut self, point: &Point, damping: Option<f64>) -> Step<()> {
         // Among costs that differ by round-off only, a smaller gradient is the better minimum.
         if let Some(best) = &mut self.best {
             let close = point.cost - self.lowest_cost <= self.options.cost_noise * self.lowest_cost.abs();
@@ -144,6 +202,7 @@ impl<'a> Evaluator<'a> {
             u: point.u.clone(),
             gradient: point.gradient.clone(),
             gradient_norm: point.gradient_norm,
+            damping,
             step_length: norm(point.x.iter().zip(&last).map(|(new, old)| new - old)),
         };
         let flow = (self.observer)(&iteration);
@@ -159,7 +218,7 @@ impl<'a> Evaluator<'a> {
         let lowest_accepted = self.history.iter().map(|i| i.cost).fold(f64::INFINITY, f64::min);
         if let Some(best) = self.best.clone().filter(|best| best.cost < lowest_accepted) {
             // A wish to stop no longer matters: this is the end.
-            let _ = self.record(&best);
+            let _ = self.record(&best, None);
         }
     }
 }
@@ -177,10 +236,41 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The evaluator within argmin's problem.
+pub(crate) fn evaluator<'p, 'b>(
+    problem: &'p mut Problem<&mut Evaluator<'b>>,
+) -> std::result::Result<&'p mut Evaluator<'b>, argmin::core::Error> {
+    problem.problem.as_deref_mut().ok_or_else(|| argmin::core::Error::msg("argmin has lost the problem"))
+}
+
+/// Puts the end of a step into argmin's state, and gives back the point to go on from.
+pub(crate) fn conclude(
+    evaluator: &mut Evaluator,
+    state: SearchState,
+    end: Step<Point>,
+) -> std::result::Result<(Option<Point>, SearchState), argmin::core::Error> {
+    match end {
+        Ok(point) => {
+            let state = state.param(point.x.clone()).cost(point.cost).gradient(point.scaled_gradient.clone());
+            Ok((Some(point), state))
+        }
+        Err(Halt::Error(error)) => Err(error.into()),
+        Err(Halt::Stop(reason)) => {
+            evaluator.record_unfinished_step();
+            evaluator.reason = Some(reason);
+            let state = match &evaluator.best {
+                Some(best) => state.param(best.x.clone()).cost(best.cost).gradient(best.scaled_gradient.clone()),
+                None => state,
+            };
+            Ok((None, state.terminate_with(TerminationReason::SolverExit(reason.to_string()))))
+        }
+    }
+}
+
 /// Takes the error out of argmin's box.
-pub(crate) fn unboxed(error: argmin::core::Error, method: Method) -> Error {
+pub(crate) fn unboxed(error: argmin::core::Error, method: &str) -> Error {
     error.downcast::<Error>().unwrap_or_else(|other| Error::Optimiser {
-        method: method.name().to_string(),
+        method: method.to_string(),
         problem: other.to_string(),
         remedy: "report this as a defect of the optimiser".to_string(),
     })

@@ -23,6 +23,39 @@ pub enum Method {
         /// How far.
         rule: StepRule,
     },
+    /// For least squares: damped Gauss-Newton steps, see [`LeastSquaresMethod::LevenbergMarquardt`].
+    LevenbergMarquardt,
+    /// For least squares: see [`LeastSquaresMethod::GaussNewton`].
+    GaussNewton,
+}
+
+/// A method for sums of squares: it sees every residual with its derivatives, and so learns the curvature in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeastSquaresMethod {
+    /// Levenberg and Marquardt's method with a trust region (Moré 1978): the one to take for up to some dozens of variables.
+    LevenbergMarquardt,
+    /// Gauss-Newton with backtracking; directions that the residuals do not determine are left alone.
+    GaussNewton,
+}
+
+impl LeastSquaresMethod {
+    /// Both.
+    pub const ALL: [LeastSquaresMethod; 2] = [LeastSquaresMethod::LevenbergMarquardt, LeastSquaresMethod::GaussNewton];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            LeastSquaresMethod::LevenbergMarquardt => "lm",
+            LeastSquaresMethod::GaussNewton => "gauss-newton",
+        }
+    }
+}
+
+impl fmt::Display for LeastSquaresMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// How far steepest descent goes (Nachbagauer 2015).
@@ -40,13 +73,33 @@ pub enum StepRule {
 
 impl Method {
     /// The methods by name, with their usual settings.
-    pub const ALL: [Method; 5] = [
+    pub const ALL: [Method; 7] = [
+        Method::BY_GRADIENT[0],
+        Method::BY_GRADIENT[1],
+        Method::BY_GRADIENT[2],
+        Method::BY_GRADIENT[3],
+        Method::BY_GRADIENT[4],
+        Method::LevenbergMarquardt,
+        Method::GaussNewton,
+    ];
+
+    /// Those that need the gradient only, for [`minimise`](super::minimise).
+    pub const BY_GRADIENT: [Method; 5] = [
         Method::Bfgs,
         Method::LBfgs { memory: 20 },
         Method::Dfp,
         Method::SteepestDescent { rule: StepRule::LineSearch },
         Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon: 0.1 } },
     ];
+
+    /// The same as a method for [`minimise_least_squares`](super::minimise_least_squares), if it is one.
+    pub fn for_least_squares(&self) -> Option<LeastSquaresMethod> {
+        match self {
+            Method::LevenbergMarquardt => Some(LeastSquaresMethod::LevenbergMarquardt),
+            Method::GaussNewton => Some(LeastSquaresMethod::GaussNewton),
+            _ => None,
+        }
+    }
 
     /// The name by which problem files and the command line call it.
     pub fn name(&self) -> &'static str {
@@ -56,6 +109,8 @@ impl Method {
             Method::Dfp => "dfp",
             Method::SteepestDescent { rule: StepRule::LineSearch } => "steepest-descent",
             Method::SteepestDescent { rule: StepRule::RelativeDecrease { .. } } => "steepest-descent-fixed",
+            Method::LevenbergMarquardt => LeastSquaresMethod::LevenbergMarquardt.name(),
+            Method::GaussNewton => LeastSquaresMethod::GaussNewton.name(),
         }
     }
 
@@ -91,8 +146,12 @@ impl FromStr for Method {
     /// Case, `-` and `_` do not matter.
     fn from_str(name: &str) -> Result<Self> {
         let plain = |s: &str| s.trim().to_lowercase().replace('_', "-");
-        let found =
-            Method::ALL.into_iter().find(|m| plain(name) == m.name() || plain(name) == m.name().replace("l-b", "lb"));
+        let short = match plain(name).as_str() {
+            "lbfgs" => "l-bfgs".to_string(),
+            "levenberg-marquardt" => "lm".to_string(),
+            _ => plain(name),
+        };
+        let found = Method::ALL.into_iter().find(|m| short == m.name());
         found.ok_or_else(|| Error::unknown("method", name, "", Method::ALL.iter().map(Method::name)))
     }
 }
@@ -111,6 +170,7 @@ mod tests {
         assert_eq!("lbfgs".parse::<Method>().unwrap().name(), "l-bfgs");
         let message = "bfsg".parse::<Method>().unwrap_err().to_string();
         assert!(message.contains("did you mean `bfgs`?"), "{message}");
+        assert_eq!("Levenberg-Marquardt".parse::<Method>().unwrap().name(), "lm");
         let message = "gauss".parse::<Method>().unwrap_err().to_string();
         assert!(message.contains("no method `gauss`"), "{message}");
     }

@@ -32,24 +32,32 @@
 //! # Ok::<(), costate::Error>(())
 //! ```
 //!
+//! For sums of squares, [`minimise_least_squares`] takes the residuals with their Jacobian ([`LeastSquaresObjective`]) and
+//! needs far fewer runs.
+//!
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
+mod bounded_step;
 mod descent;
 mod evaluation;
 mod inverse_hessian;
 mod line_search;
 mod method;
 mod outcome;
+mod progress;
+mod residual_search;
 mod variable;
 
-pub use method::{Method, StepRule};
+pub use method::{LeastSquaresMethod, Method, StepRule};
 pub use outcome::{Flow, Iteration, Options, Outcome, Reason};
 pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::error::{Error, Result};
-use argmin::core::{Executor, IterState};
-use descent::{Descent, DescentState};
-use evaluation::{Evaluator, unboxed};
+use crate::least_squares::Linearised;
+use argmin::core::{Executor, IterState, Solver};
+use descent::Descent;
+use evaluation::{Evaluator, Function, SearchState, unboxed};
+use residual_search::ResidualSearch;
 use variable::Scaling;
 
 /// The function to be minimised. Value and gradient share one run.
@@ -78,22 +86,70 @@ pub fn minimise(
     options: &Options,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Outcome> {
+    method.validate()?;
+    if method.for_least_squares().is_some() {
+        let problem = "it needs the residuals, not only the cost and its gradient";
+        let remedy = "use `minimise_least_squares`, or a method that works by gradients, such as bfgs";
+        return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
+    }
+    search(Function::Cost(objective), method.name(), Descent::new(method), variables, options, observer)
+}
+
+/// Residuals of a sum of squares, ½ rᵀ r. Residuals and their Jacobian share one run.
+pub trait LeastSquaresObjective {
+    /// Number of variables.
+    fn dimension(&self) -> usize;
+
+    /// Residuals at u (physical values) and their derivatives with respect to u, reduced:
+    /// see [`Reduction`](crate::least_squares::Reduction).
+    ///
+    /// # Errors
+    /// As for [`Objective::value_and_gradient`].
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised>;
+}
+
+/// Minimises half the sum of squares of `objective` from the start values of `variables`; otherwise as [`minimise`].
+///
+/// # Errors
+/// As [`minimise`]; and if there are fewer residuals than variables.
+pub fn minimise_least_squares(
+    objective: &mut dyn LeastSquaresObjective,
+    variables: &[Variable],
+    method: LeastSquaresMethod,
+    options: &Options,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Outcome> {
+    let (function, solver) = (Function::Residuals(objective), ResidualSearch::new(method));
+    search(function, method.name(), solver, variables, options, observer)
+}
+
+/// Runs a solver under argmin's executor.
+fn search<'a, S>(
+    function: Function<'a>,
+    method: &'static str,
+    solver: S,
+    variables: &[Variable],
+    options: &'a Options,
+    observer: &'a mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Outcome>
+where
+    S: for<'e> Solver<&'e mut Evaluator<'a>, SearchState>,
+{
     let scaling = Scaling::new(variables)?;
     options.validate()?;
-    method.validate()?;
-    if objective.dimension() != scaling.dimension() {
+    if function.dimension() != scaling.dimension() {
         return Err(Error::invalid(
             "variables of the minimisation",
-            format!("there are {}, but the function has {}", scaling.dimension(), objective.dimension()),
+            format!("there are {}, but the function has {}", scaling.dimension(), function.dimension()),
             "give one variable for each argument of the function",
         ));
     }
     let start = scaling.start();
-    let mut evaluator = Evaluator::new(objective, scaling, options, observer);
+    let mut evaluator = Evaluator::new(function, method, scaling, options, observer);
     let max_iterations = options.max_iterations as u64;
     // Ctrl-C belongs to the program, not to a library: the observer stops the search.
-    Executor::new(&mut evaluator, Descent::new(method))
-        .configure(|state: DescentState| IterState::max_iters(state.param(start), max_iterations))
+    Executor::new(&mut evaluator, solver)
+        .configure(|state: SearchState| IterState::max_iters(state.param(start), max_iterations))
         .ctrlc(false)
         .run()
         .map_err(|error| unboxed(error, method))?;
@@ -101,10 +157,10 @@ pub fn minimise(
 }
 
 /// What the evaluator has seen, as the result. Without a reason of its own, the search has run into argmin's limit.
-fn outcome(evaluator: Evaluator, method: Method) -> Result<Outcome> {
+fn outcome(evaluator: Evaluator, method: &str) -> Result<Outcome> {
     let reason = evaluator.reason.unwrap_or(Reason::MaxIterations);
     let best = evaluator.best.ok_or_else(|| Error::Optimiser {
-        method: method.name().to_string(),
+        method: method.to_string(),
         problem: "nothing was evaluated".to_string(),
         remedy: "report this as a defect of the optimiser".to_string(),
     })?;

@@ -92,6 +92,9 @@ pub struct Iteration {
     pub gradient: Vec<f64>,
     /// Norm of the gradient with respect to the scaled variables, without components held by bounds.
     pub gradient_norm: f64,
+    /// Damping of the step that led here: the λ of Levenberg-Marquardt, 0 for an undamped step. `None` at the start and for
+    /// methods without damping.
+    pub damping: Option<f64>,
     /// Length of the step in the scaled variables.
     pub step_length: f64,
 }

@@ -186,6 +186,21 @@ impl Scaling {
         self.variables.iter().zip(u).zip(gradient).map(|((v, &u), g)| g * v.slope(u)).collect()
     }
 
+    /// du/dx at u.
+    pub fn slopes(&self, u: &[f64]) -> Vec<f64> {
+        self.variables.iter().zip(u).map(|(v, &u)| v.slope(u)).collect()
+    }
+
+    /// How many variables may change.
+    pub fn free_count(&self) -> usize {
+        self.variables.iter().filter(|v| !v.is_fixed()).count()
+    }
+
+    /// Least and largest step of component i from x within its bounds.
+    pub fn range(&self, i: usize, x: f64) -> (f64, f64) {
+        ((self.lower[i] - x).min(0.0), (self.upper[i] - x).max(0.0))
+    }
+
     /// Moves component i of x, which came from `from`, onto the nearer bound if it is beyond, or a rounding error of the
     /// move away from it; says whether.
     pub fn clamp(&self, i: usize, from: f64, x: &mut f64) -> bool {
@@ -217,6 +232,16 @@ impl Scaling {
             Scale::Linear => 10.0 * x.abs().max(1.0),
             Scale::Log => std::f64::consts::LN_10,
         }
+    }
+
+    /// How far a variable may go in one step of a trust region: on the logarithmic scale a factor of e.
+    pub fn trusted_step(&self, i: usize, x: f64) -> f64 {
+        if self.is_log(i) { 1.0 } else { self.longest_step(i, x) }
+    }
+
+    /// On the logarithmic scale.
+    pub fn is_log(&self, i: usize) -> bool {
+        self.variables[i].scale == Scale::Log
     }
 
     /// At a bound, with the cost falling towards the outside: first-order optimal in this component.

@@ -1,0 +1,444 @@
+//! Levenberg-Marquardt and Gauss-Newton on problems with known minima (Moré, Garbow & Hillstrom 1981), and every way to end.
+
+use costate::least_squares::{Linearised, Reduction};
+use costate::optimise::{
+    Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Objective, Options, Outcome, Reason, Scale, Variable,
+    VariableStatus, minimise, minimise_least_squares,
+};
+use costate::{Error, Result};
+
+/// A residual and its derivatives.
+type Row = (f64, Vec<f64>);
+
+/// Residuals with a memory: every evaluation is recorded, and checked against the bounds.
+struct Recorder<F> {
+    residuals: F,
+    variables: Vec<Variable>,
+    costs: Vec<f64>,
+}
+
+impl<F: FnMut(&[f64]) -> Result<Vec<Row>>> LeastSquaresObjective for Recorder<F> {
+    fn dimension(&self) -> usize {
+        self.variables.len()
+    }
+
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        for (u, v) in u.iter().zip(&self.variables) {
+            assert!(v.lower <= *u && *u <= v.upper, "`{}` = {u} is outside [{}, {}]", v.name, v.lower, v.upper);
+        }
+        self.costs.push(f64::INFINITY);
+        let mut reduction = Reduction::new(u.len());
+        (self.residuals)(u)?.iter().for_each(|(r, row)| reduction.add(row, *r));
+        let linearised = reduction.finish();
+        if linearised.cost().is_finite() && linearised.gradient().iter().all(|g| g.is_finite()) {
+            *self.costs.last_mut().unwrap() = linearised.cost();
+        }
+        Ok(linearised)
+    }
+}
+
+/// Minimises; checks that evaluations are counted, bounds kept, and the best point not lost.
+fn run(
+    residuals: impl FnMut(&[f64]) -> Result<Vec<Row>>,
+    variables: &[Variable],
+    method: LeastSquaresMethod,
+    options: &Options,
+) -> Outcome {
+    let mut recorder = Recorder { residuals, variables: variables.to_vec(), costs: Vec::new() };
+    let outcome = minimise_least_squares(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
+    let costs = &recorder.costs;
+    let lowest = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(outcome.evaluations, costs.len());
+    assert_eq!(outcome.failed_evaluations, costs.iter().filter(|c| !c.is_finite()).count());
+    assert!(outcome.cost - lowest <= options.cost_noise * lowest, "{lowest} is lost, {} is kept", outcome.cost);
+    assert_eq!(outcome.converged, outcome.was_successful());
+    assert_eq!(outcome.iterations + 1, outcome.history.len());
+    outcome
+}
+
+fn variables(start: &[f64]) -> Vec<Variable> {
+    start.iter().enumerate().map(|(i, &s)| Variable::new(format!("u{i}"), s)).collect()
+}
+
+const LM: LeastSquaresMethod = LeastSquaresMethod::LevenbergMarquardt;
+const GN: LeastSquaresMethod = LeastSquaresMethod::GaussNewton;
+
+fn rosenbrock(u: &[f64]) -> Result<Vec<Row>> {
+    Ok(vec![(10.0 * (u[1] - u[0] * u[0]), vec![-20.0 * u[0], 10.0]), (1.0 - u[0], vec![-1.0, 0.0])])
+}
+
+fn powell_singular(u: &[f64]) -> Result<Vec<Row>> {
+    let (a, b, c, d) = (u[0], u[1], u[2], u[3]);
+    let (s5, s10, bc, ad) = (5f64.sqrt(), 10f64.sqrt(), b - 2.0 * c, a - d);
+    Ok(vec![
+        (a + 10.0 * b, vec![1.0, 10.0, 0.0, 0.0]),
+        (s5 * (c - d), vec![0.0, 0.0, s5, -s5]),
+        (bc * bc, vec![0.0, 2.0 * bc, -4.0 * bc, 0.0]),
+        (s10 * ad * ad, vec![2.0 * s10 * ad, 0.0, 0.0, -2.0 * s10 * ad]),
+    ])
+}
+
+fn brown_badly_scaled(u: &[f64]) -> Result<Vec<Row>> {
+    let (x, y) = (u[0], u[1]);
+    Ok(vec![(x - 1e6, vec![1.0, 0.0]), (y - 2e-6, vec![0.0, 1.0]), (x * y - 2.0, vec![y, x])])
+}
+
+fn freudenstein_roth(u: &[f64]) -> Result<Vec<Row>> {
+    let (x, y) = (u[0], u[1]);
+    Ok(vec![
+        (-13.0 + x + ((5.0 - y) * y - 2.0) * y, vec![1.0, 10.0 * y - 3.0 * y * y - 2.0]),
+        (-29.0 + x + ((y + 1.0) * y - 14.0) * y, vec![1.0, 3.0 * y * y + 2.0 * y - 14.0]),
+    ])
+}
+
+fn bard(u: &[f64]) -> Result<Vec<Row>> {
+    let y = [0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39];
+    let row = |(i, y): (usize, &f64)| {
+        let a = (i + 1) as f64;
+        let (b, c) = (16.0 - a, a.min(16.0 - a));
+        let denominator = b * u[1] + c * u[2];
+        let slope = a / (denominator * denominator);
+        (y - u[0] - a / denominator, vec![-1.0, slope * b, slope * c])
+    };
+    Ok(y.iter().enumerate().map(row).collect())
+}
+
+fn kowalik_osborne(u: &[f64]) -> Result<Vec<Row>> {
+    let y = [0.1957, 0.1947, 0.1735, 0.1600, 0.0844, 0.0627, 0.0456, 0.0342, 0.0323, 0.0235, 0.0246];
+    let x = [4.0, 2.0, 1.0, 0.5, 0.25, 0.167, 0.125, 0.1, 0.0833, 0.0714, 0.0625];
+    let row = |(y, x): (&f64, &f64)| {
+        let (above, below) = (x * (x + u[1]), x * (x + u[2]) + u[3]);
+        let q = u[0] * above / (below * below);
+        (y - u[0] * above / below, vec![-above / below, -u[0] * x / below, q * x, q])
+    };
+    Ok(y.iter().zip(&x).map(row).collect())
+}
+
+fn meyer(u: &[f64]) -> Result<Vec<Row>> {
+    let y = [
+        34780.0, 28610.0, 23650.0, 19630.0, 16370.0, 13720.0, 11540.0, 9744.0, 8261.0, 7030.0, 6005.0, 5147.0, 4427.0,
+        3820.0, 3307.0, 2872.0,
+    ];
+    let row = |(i, y): (usize, &f64)| {
+        let t = 45.0 + 5.0 * (i + 1) as f64 + u[2];
+        let e = (u[1] / t).exp();
+        (u[0] * e - y, vec![e, u[0] * e / t, -u[0] * e * u[1] / (t * t)])
+    };
+    Ok(y.iter().enumerate().map(row).collect())
+}
+
+fn box_3d(u: &[f64]) -> Result<Vec<Row>> {
+    let row = |i: usize| {
+        let t = 0.1 * i as f64;
+        let (e1, e2, e3) = ((-t * u[0]).exp(), (-t * u[1]).exp(), (-t).exp() - (-10.0 * t).exp());
+        (e1 - e2 - u[2] * e3, vec![-t * e1, t * e2, -e3])
+    };
+    Ok((1..=10).map(row).collect())
+}
+
+fn osborne_1(u: &[f64]) -> Result<Vec<Row>> {
+    let y = [
+        0.844, 0.908, 0.932, 0.936, 0.925, 0.908, 0.881, 0.850, 0.818, 0.784, 0.751, 0.718, 0.685, 0.658, 0.628, 0.603,
+        0.580, 0.558, 0.538, 0.522, 0.506, 0.490, 0.478, 0.467, 0.457, 0.448, 0.438, 0.431, 0.424, 0.420, 0.414, 0.411,
+        0.406,
+    ];
+    let row = |(i, y): (usize, &f64)| {
+        let t = 10.0 * i as f64;
+        let (e4, e5) = ((-t * u[3]).exp(), (-t * u[4]).exp());
+        (y - (u[0] + u[1] * e4 + u[2] * e5), vec![-1.0, -e4, -e5, t * u[1] * e4, t * u[2] * e5])
+    };
+    Ok(y.iter().enumerate().map(row).collect())
+}
+
+/// Protects both methods: the standard problems, from their standard starts, reach the known sums of squares with not many
+/// more evaluations than today. Gauss-Newton is left out where
+/// its Jacobian becomes singular on the way (Freudenstein and Roth's) or its steps leave the domain (Osborne's).
+#[test]
+fn standard_problems_are_solved() {
+    type Residuals = fn(&[f64]) -> Result<Vec<Row>>;
+    // the known minima of rᵀr; where there are several, each is right
+    type Known = (&'static str, Residuals, &'static [f64], &'static [f64], [usize; 2]);
+    let problems: [Known; 9] = [
+        ("rosenbrock", rosenbrock, &[-1.2, 1.0], &[0.0], [30, 30]),
+        ("powell singular", powell_singular, &[3.0, -1.0, 0.0, 1.0], &[0.0], [40, 40]),
+        ("brown badly scaled", brown_badly_scaled, &[1.0, 1.0], &[0.0], [40, 40]),
+        ("freudenstein roth", freudenstein_roth, &[0.5, -2.0], &[0.0, 48.984_253_679_24], [60, 0]),
+        ("bard", bard, &[1.0, 1.0, 1.0], &[8.214_877_306_578e-3], [20, 20]),
+        ("kowalik osborne", kowalik_osborne, &[0.25, 0.39, 0.415, 0.39], &[3.075_056_038_49e-4], [60, 80]),
+        ("meyer", meyer, &[0.02, 4000.0, 250.0], &[87.945_855_171], [200, 200]),
+        ("box 3d", box_3d, &[0.0, 10.0, 20.0], &[0.0], [20, 20]),
+        ("osborne 1", osborne_1, &[0.5, 1.5, -1.0, 0.01, 0.02], &[5.464_894_697_5e-5], [40, 0]),
+    ];
+    let mut wrong = Vec::new();
+    for (name, residuals, start, known, most) in problems {
+        for (method, most) in [LM, GN].into_iter().zip(most).filter(|(_, most)| *most > 0) {
+            let outcome = run(residuals, &variables(start), method, &Options::default());
+            let line =
+                format!("{name} {method}: {} evaluations, {:e}, {}", outcome.evaluations, outcome.cost, outcome.reason);
+            println!("{line}");
+            let squares = 2.0 * outcome.cost;
+            let known = known.iter().any(|known| (squares - known).abs() <= 1e-9 * known + 1e-16);
+            if !known || !outcome.converged || outcome.evaluations > most {
+                wrong.push(line);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Protects accuracy: costs that vanish at the minimum are followed down to round-off, not to some tolerance, and the end
+/// has a name.
+#[test]
+fn costs_are_followed_down_to_round_off() {
+    for method in [LM, GN] {
+        for gradient_tolerance in [1e-12, 0.0] {
+            let options = Options { gradient_tolerance, ..Options::default() };
+            // a noise of 1e-13 in the residuals, as a simulation has it
+            let noisy = |u: &[f64]| {
+                let rows = box_3d(u)?.into_iter();
+                Ok(rows.map(|(r, row)| (r + 1e-13 * (1e15 * r).sin(), row)).collect())
+            };
+            let outcome = run(noisy, &variables(&[0.5, 9.0, 0.7]), method, &options);
+            assert!(outcome.converged && outcome.cost < 1e-23, "{method}: {:e} {}", outcome.cost, outcome.reason);
+            assert!(outcome.evaluations < 30, "{method}: {}", outcome.evaluations);
+        }
+    }
+}
+
+/// Protects fits with residuals: the cost stalls at round-off before the gradient does, and the search goes on by slopes.
+#[test]
+fn precision_does_not_end_with_the_cost() {
+    for method in [LM, GN] {
+        let residuals = |u: &[f64]| {
+            let mut rows = rosenbrock(u)?;
+            rows.push((1e3, vec![0.0, 0.0]));
+            Ok(rows)
+        };
+        let outcome = run(residuals, &variables(&[-1.2, 1.0]), method, &Options::default());
+        assert!(outcome.converged, "{method}: {}", outcome.reason);
+        assert!((outcome.u[0] - 1.0).abs() < 1e-9, "{method}: {:?}", outcome.u);
+    }
+}
+
+/// Protects the bounds: a minimum in a corner and one on a bound across a curved valley are met exactly and reported; a
+/// bound at which the search starts is left when the cost falls inwards; a fixed variable stays.
+#[test]
+fn bounds_are_met_held_and_left() {
+    for method in [LM, GN] {
+        let corner = |u: &[f64]| {
+            let rows = [[2.0, 1.0, 0.3], [0.0, 3.0, -1.0], [0.5, 0.0, 1.5]];
+            let residual = |row: &[f64; 3]| row.iter().zip(u).map(|(r, u)| r * (u - 5.0)).sum();
+            Ok(rows.iter().map(|row| (residual(row), row.to_vec())).collect())
+        };
+        let v: Vec<_> = variables(&[0.5, 0.2, -1.0]).into_iter().map(|v| v.bounded(-1.0, 2.0)).collect();
+        let outcome = run(corner, &v, method, &Options::default());
+        assert!(outcome.converged, "{method}: {}", outcome.reason);
+        assert_eq!((outcome.u, outcome.gradient_norm), (vec![2.0; 3], 0.0), "{method}");
+        assert_eq!(outcome.statuses, [VariableStatus::AtUpperBound; 3]);
+        assert!(outcome.evaluations <= 5, "{method}: {}", outcome.evaluations);
+
+        let valley = |u: &[f64]| {
+            let mut rows = rosenbrock(&u[..2])?;
+            rows.iter_mut().for_each(|(_, row)| row.push(0.0));
+            rows.push((u[2], vec![0.0, 0.0, 1.0]));
+            Ok(rows)
+        };
+        let mut v = variables(&[-1.2, 1.0, 3.0]);
+        v[0] = v[0].clone().bounded(-1.2, 0.5);
+        v[2] = v[2].clone().bounded(3.0, 3.0);
+        let outcome = run(valley, &v, method, &Options::default());
+        assert!(outcome.converged, "{method}: {}", outcome.reason);
+        assert_eq!((outcome.u[0], outcome.u[2]), (0.5, 3.0), "{method}");
+        assert!((outcome.u[1] - 0.25).abs() < 1e-9, "{method}: {:?}", outcome.u);
+        assert_eq!(outcome.statuses, [VariableStatus::AtUpperBound, VariableStatus::Free, VariableStatus::Fixed]);
+        assert!(outcome.evaluations < 40, "{method}: {}", outcome.evaluations);
+    }
+}
+
+/// Protects optimality in boxes: on random linear least squares, the Karush-Kuhn-Tucker conditions hold after one step and
+/// its confirmation.
+#[test]
+fn linear_problems_in_boxes_take_one_step() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    for case in 0..200 {
+        let n = 1 + case % 6;
+        let rows: Vec<(f64, Vec<f64>)> =
+            (0..n + 3).map(|_| (3.0 * random(), (0..n).map(|_| random()).collect())).collect();
+        let residuals = |u: &[f64]| {
+            let residual = |r: &f64, row: &[f64]| r + row.iter().zip(u).map(|(s, u)| s * u).sum::<f64>();
+            Ok(rows.iter().map(|(r, row)| (residual(r, row), row.clone())).collect())
+        };
+        let v: Vec<_> = variables(&vec![0.0; n])
+            .into_iter()
+            .map(|v| v.bounded(-0.5 - 0.5 * random(), 0.5 + 0.5 * random()))
+            .collect();
+        for method in [LM, GN] {
+            let outcome = run(residuals, &v, method, &Options::default());
+            assert!(outcome.converged && outcome.evaluations <= 12, "{case} {method}: {outcome:?}");
+            for (g, status) in outcome.gradient.iter().zip(&outcome.statuses) {
+                match status {
+                    VariableStatus::Free => assert!(g.abs() < 1e-8, "{case} {method}: {outcome:?}"),
+                    VariableStatus::AtLowerBound => assert!(*g > -1e-8, "{case} {method}: {outcome:?}"),
+                    _ => assert!(*g < 1e-8, "{case} {method}: {outcome:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// Protects against parameters that the residuals do not tell apart: the sum is found, the difference stays.
+#[test]
+fn undetermined_directions_are_left_alone() {
+    for method in [LM, GN] {
+        let residuals = |u: &[f64]| {
+            let sum = u[0] + u[1];
+            Ok((1..5).map(|i| (i as f64 * (sum - 3.0), vec![i as f64, i as f64, 0.0])).collect())
+        };
+        let outcome = run(residuals, &variables(&[1.0, 1.0, 7.0]), method, &Options::default());
+        assert!(outcome.converged && outcome.cost < 1e-25, "{method}: {:e} {}", outcome.cost, outcome.reason);
+        assert!((outcome.u[0] - outcome.u[1]).abs() < 1e-9 && outcome.u[2] == 7.0, "{method}: {:?}", outcome.u);
+    }
+}
+
+/// Protects the logarithmic scale: quantities that start decades away are found, whatever their place.
+#[test]
+fn log_scale_spans_decades() {
+    let target: [f64; 3] = [3e-6, 5.0, 7e9];
+    for method in [LM, GN] {
+        let residuals = |u: &[f64]| {
+            let row = |i: usize| {
+                let mut row = vec![0.0; 3];
+                row[i] = 1.0 / u[i];
+                ((u[i] / target[i]).ln(), row)
+            };
+            Ok((0..3).map(row).collect())
+        };
+        let v: Vec<_> = variables(&[1.0, 1e-3, 1e3]).into_iter().map(|v| v.scaled(Scale::Log)).collect();
+        let outcome = run(residuals, &v, method, &Options::default());
+        assert!(outcome.converged && outcome.cost < 1e-20, "{method}: {:e} {}", outcome.cost, outcome.reason);
+    }
+}
+
+/// Protects against failing regions: simulations that fail and residuals that are not finite are rejected steps, counted;
+/// if nothing else is left, the end says so.
+#[test]
+fn failures_are_rejected_steps() {
+    let failure = || Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 };
+    for method in [LM, GN] {
+        for kind in 0..3 {
+            let residuals = |u: &[f64]| {
+                let mut rows = rosenbrock(u)?;
+                if (u[1] - u[0] * u[0]).abs() > 0.1 {
+                    match kind {
+                        0 => return Err(failure()),
+                        1 => rows[0].0 = f64::INFINITY,
+                        _ => rows[1].1[0] = f64::NAN,
+                    }
+                }
+                Ok(rows)
+            };
+            let outcome = run(residuals, &variables(&[-1.0, 1.0]), method, &Options::default());
+            assert!(outcome.failed_evaluations > 0, "{method}: the test misses its point");
+            assert!(outcome.converged && outcome.cost < 1e-16, "{method} {kind}: {} {:?}", outcome.reason, outcome.u);
+        }
+        let blocked = |u: &[f64]| if u[0] < 1.0 { Err(failure()) } else { Ok(vec![(u[0], vec![1.0])]) };
+        let outcome = run(blocked, &variables(&[1.0]), method, &Options::default());
+        assert_eq!(outcome.reason, Reason::BlockedByFailures, "{method}");
+        let mut recorder =
+            Recorder { residuals: |_: &[f64]| Err(failure()), variables: variables(&[1.0]), costs: vec![] };
+        let error = minimise_least_squares(&mut recorder, &variables(&[1.0]), method, &Options::default(), &mut |_| {
+            Flow::Continue
+        });
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains(method.name()) && message.contains("at the start fails"), "{message}");
+    }
+}
+
+/// Protects the other ways to end: each has its reason, the limits are kept and the best point with them, the observer may
+/// stop, and a derivative with the wrong sign is told from a minimum.
+#[test]
+fn every_end_has_its_reason() {
+    let v = variables(&[-1.2, 1.0]);
+    for method in [LM, GN] {
+        // zero residuals at the start
+        let outcome = run(rosenbrock, &variables(&[1.0, 1.0]), method, &Options::default());
+        assert_eq!((outcome.reason, outcome.evaluations, outcome.cost), (Reason::GradientSmall, 1, 0.0));
+        let options = Options { cost_target: 1e-3, ..Options::default() };
+        let outcome = run(rosenbrock, &v, method, &options);
+        assert!(outcome.reason == Reason::CostBelowTarget && outcome.cost <= 1e-3, "{method}");
+        for limit in 1..8 {
+            let options = Options { max_evaluations: limit, cost_target: -1.0, ..Options::default() };
+            let outcome = run(bard, &variables(&[100.0; 3]), method, &options);
+            assert_eq!((outcome.reason, outcome.evaluations), (Reason::MaxEvaluations, limit), "{method}");
+            let options = Options { max_iterations: limit, ..Options::default() };
+            let outcome = run(bard, &variables(&[100.0; 3]), method, &options);
+            assert_eq!((outcome.reason, outcome.iterations), (Reason::MaxIterations, limit), "{method}");
+        }
+        let options = Options { step_tolerance: 1e-3, gradient_tolerance: 0.0, ..Options::default() };
+        assert_eq!(run(bard, &variables(&[1.0; 3]), method, &options).reason, Reason::StepSmall, "{method}");
+        let reversed = |u: &[f64]| {
+            let rows = bard(u)?.into_iter();
+            Ok(rows.map(|(r, row)| (r, row.iter().map(|s| -s).collect())).collect())
+        };
+        let outcome = run(reversed, &variables(&[1.0; 3]), method, &Options::default());
+        assert_eq!((outcome.reason, outcome.iterations), (Reason::NoDescent, 0), "{method}");
+        for stop_at in [0, 2] {
+            let mut recorder = Recorder { residuals: bard, variables: variables(&[1.0; 3]), costs: vec![] };
+            let v = variables(&[1.0; 3]);
+            let outcome = minimise_least_squares(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
+                if iteration.number == stop_at { Flow::Stop } else { Flow::Continue }
+            });
+            let outcome = outcome.unwrap();
+            assert_eq!((outcome.reason, outcome.iterations), (Reason::Interrupted, stop_at));
+            let damping = outcome.history.last().unwrap().damping;
+            assert_eq!(damping.is_some(), method == LM && stop_at > 0);
+        }
+    }
+}
+
+/// Protects the units: neither a factor of the residuals nor one of a variable changes the way that is taken.
+#[test]
+fn units_do_not_matter() {
+    for method in [LM, GN] {
+        let plain = run(bard, &variables(&[1.0; 3]), method, &Options::default());
+        let factor = 2f64.powi(30);
+        let scaled = |u: &[f64]| {
+            let rows = bard(&[u[0], u[1] / factor, u[2]])?.into_iter();
+            Ok(rows.map(|(r, s)| (factor * r, vec![factor * s[0], s[1], factor * s[2]])).collect())
+        };
+        let other = run(scaled, &variables(&[1.0, factor, 1.0]), method, &Options::default());
+        assert_eq!((other.u[0], other.u[1] / factor, other.u[2]), (plain.u[0], plain.u[1], plain.u[2]), "{method}");
+        assert_eq!(other.evaluations, plain.evaluations, "{method}");
+    }
+}
+
+/// Protects the user's input: too few residuals, a wrong number of columns, and a method without its residuals are
+/// sentences, not panics.
+#[test]
+fn wrong_input_is_named() {
+    struct Bowl;
+    impl Objective for Bowl {
+        fn dimension(&self) -> usize {
+            1
+        }
+        fn value_and_gradient(&mut self, _: &[f64], _: &mut [f64]) -> Result<f64> {
+            panic!("nothing is run on wrong input")
+        }
+    }
+    let few = |_: &[f64]| Ok(vec![(1.0, vec![1.0, 2.0, 3.0])]);
+    let mut recorder = Recorder { residuals: few, variables: variables(&[1.0; 3]), costs: vec![] };
+    for method in [LM, GN] {
+        let v = variables(&[1.0; 3]);
+        let error = minimise_least_squares(&mut recorder, &v, method, &Options::default(), &mut |_| Flow::Continue);
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains("there are 1 for 3 free variables") && message.contains("bfgs"), "{message}");
+    }
+    let v = variables(&[1.0]);
+    let error = minimise(&mut Bowl, &v, Method::LevenbergMarquardt, &Options::default(), &mut |_| Flow::Continue);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("`lm`") && message.contains("minimise_least_squares"), "{message}");
+}
