@@ -17,7 +17,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::Matrix;
-use crate::scheme::Layout;
+use crate::scheme::{Direction, Layout};
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
 use nalgebra::{DMatrix, DVector};
@@ -129,19 +129,45 @@ impl Start {
         signature: &Signature,
         x0: &Point<'_>,
         bar: &mut StateVector,
+        directions: &mut [Direction],
     ) -> Result<()> {
         let n = x0.q.len();
-        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, true))?;
-        let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
-        system.solve_transposed(&mut p);
-        let (dynamics, constraint) = p.split_at(n);
-        let no_rows = vec![0.0; constraint.len()];
-        system.pull_back(-1.0, dynamics, &no_rows, bar);
-        if !constraint.is_empty() {
-            system.constraint_pull_back(Level::Acceleration, x0, -1.0, constraint, bar);
+        if self.projection.is_some() && !directions.is_empty() {
+            let problem = "second derivatives of a projected start are not available";
+            let remedy = "let the model's initial state satisfy the constraints, or use differences of the gradient";
+            return Err(Error::invalid("the start", problem, remedy));
         }
+        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, true))?;
+        let solve = |system: &mut dyn Evaluator, bar: &StateVector| {
+            let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
+            system.solve_transposed(&mut p);
+            p
+        };
+        let pull = |system: &mut dyn Evaluator, p: &[f64], bar: &mut StateVector| {
+            let (dynamics, constraint) = p.split_at(n);
+            system.pull_back(-1.0, dynamics, &vec![0.0; constraint.len()], bar);
+            if !constraint.is_empty() {
+                system.constraint_pull_back(Level::Acceleration, x0, -1.0, constraint, bar);
+            }
+        };
+        let p = solve(system, bar);
+        for Direction { tangent, cotangent } in directions.iter_mut() {
+            let (dynamics, constraint) = p.split_at(n);
+            system.curvature(x0, -1.0, dynamics, &vec![0.0; constraint.len()], tangent, cotangent);
+            if !constraint.is_empty() {
+                system.constraint_curvature(Level::Acceleration, x0, -1.0, constraint, tangent, cotangent);
+            }
+            let own = solve(system, cotangent);
+            pull(system, &own, cotangent);
+        }
+        pull(system, &p, bar);
         if let Some(projection) = &self.projection {
             projection.pull_back(system, signature, x0, bar)?;
+        }
+        for Direction { tangent, cotangent } in directions {
+            let StateVector { q, v, u, .. } = cotangent;
+            system.initial_pull_back(q, v, u);
+            system.initial_curvature(&bar.q, &bar.v, &tangent.u, u);
         }
         let StateVector { q, v, u, .. } = bar;
         system.initial_pull_back(q, v, u);

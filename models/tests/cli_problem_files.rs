@@ -169,7 +169,7 @@ fn wrong_files_are_answered_by_place() {
         ),
         ("[parameters]\nc = { size = 0 }", &["`c`: its size 0 is not positive", "give a positive number"]),
         ("[parameters]\nc = { free = true, fixed = true }", &["`fixed` in [parameters.c]", "contradicts `free`"]),
-        ("[optimiser]\nmethod = \"newton\"", &["no method `newton` in [optimiser] of", "known: bfgs"]),
+        ("[optimiser]\nmethod = \"xyzzy\"", &["no method `xyzzy` in [optimiser] of", "known: "]),
         ("[optimiser]\nmax_evaluations = 0", &["`max_evaluations`: it is 0"]),
         ("[optimiser]\ngradient_tolerance = 2", &["`gradient_tolerance`: it is 2", "0 <= value < 1"]),
     ];

@@ -31,8 +31,7 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// lm, gauss-newton (both for least squares), bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: lm
-    /// for least squares with up to 20 free parameters, else bfgs or l-bfgs]
+    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: by the problem]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Start values: name=value,..

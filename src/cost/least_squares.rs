@@ -134,4 +134,18 @@ impl CostEvaluator for Evaluator<'_> {
             y[reference.output] += self.cost.weights[i] * residual / (reference.deviation * reference.deviation);
         }
     }
+
+    fn curvature(
+        &mut self,
+        sample: &Sample<'_>,
+        _tangent: &StateVector,
+        y_tangent: &[f64],
+        _state: &mut StateVector,
+        y: &mut [f64],
+    ) {
+        let i = sample.index / self.cost.substeps;
+        for Reference { output, deviation, .. } in &self.cost.references {
+            y[*output] += self.cost.weights[i] * y_tangent[*output] / (deviation * deviation);
+        }
+    }
 }

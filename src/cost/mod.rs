@@ -81,4 +81,14 @@ pub trait CostEvaluator {
 
     /// Adds the derivative of [`CostEvaluator::value`] by the state and the parameters to `state`, by the outputs to `y`.
     fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]);
+
+    /// Adds the derivative of that gradient along a tangent of state, parameters and outputs to `state` and `y`.
+    fn curvature(
+        &mut self,
+        sample: &Sample<'_>,
+        tangent: &StateVector,
+        y_tangent: &[f64],
+        state: &mut StateVector,
+        y: &mut [f64],
+    );
 }

@@ -51,7 +51,14 @@ impl<F: CostFunction> Cost for Differentiated<F> {
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
         let count = 4 * n + m + signature.inputs.len() + signature.outputs.len() + signature.parameters.len();
-        Box::new(Evaluator { cost: self, n, m, inputs: signature.inputs.len(), x: vec![Jet::from(0.0); count] })
+        Box::new(Evaluator {
+            cost: self,
+            n,
+            m,
+            inputs: signature.inputs.len(),
+            x: vec![Jet::from(0.0); count],
+            along: vec![Jet::from(0.0); count],
+        })
     }
 }
 
@@ -64,6 +71,44 @@ struct Evaluator<'c, F> {
     inputs: usize,
     /// q, v, a, a_scheme, lambda, w, y, u
     x: Vec<Jet<f64, WIDTH>>,
+    /// The same along a tangent.
+    along: Vec<Jet<Jet<f64, 1>, WIDTH>>,
+}
+
+/// Evaluates the cost along each variable in turn and hands its slopes to `take`.
+macro_rules! sweep {
+    ($evaluator:expr, $x:ident, $sample:expr, $one:expr, $zero:expr, $slope:expr, $state:expr, $y:expr) => {{
+        let (n, m) = ($evaluator.n, $evaluator.m);
+        let outputs = 4 * n + m + $evaluator.inputs;
+        let parameters = outputs + $sample.y.len();
+        for first in (0..$evaluator.$x.len()).step_by(WIDTH) {
+            let last = $evaluator.$x.len().min(first + WIDTH);
+            (first..last).for_each(|i| $evaluator.$x[i].eps[i - first] = $one);
+            let x = &$evaluator.$x;
+            let jets = State { w: &x[4 * n + m..outputs], ..state_of(x, n, m) };
+            let value = $evaluator.cost.contribution($sample, &jets, &x[outputs..parameters], &x[parameters..]);
+            for i in first..last {
+                $evaluator.$x[i].eps[i - first] = $zero;
+                let slope = $slope(value.eps[i - first]);
+                match i {
+                    i if i < n => $state.q[i] += slope,
+                    i if i < 2 * n => $state.v[i - n] += slope,
+                    i if i < 3 * n => $state.a[i - 2 * n] += slope,
+                    i if i < 4 * n => $state.a_scheme[i - 3 * n] += slope,
+                    i if i < 4 * n + m => $state.lambda[i - 4 * n] += slope,
+                    i if i < outputs => {} // inputs are given
+                    i if i < parameters => $y[i - outputs] += slope,
+                    i => $state.u[i - parameters] += slope,
+                }
+            }
+        }
+    }};
+}
+
+/// All that a cost depends on, in the order of [`Evaluator`]'s variables.
+fn arguments<'a>(sample: &Sample<'a>) -> [&'a [f64]; 8] {
+    let x = sample.x;
+    [x.q, x.v, x.a, x.a_scheme, x.lambda, x.w, sample.y, sample.u]
 }
 
 impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
@@ -74,33 +119,31 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
     }
 
     fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]) {
-        let parts =
-            [sample.x.q, sample.x.v, sample.x.a, sample.x.a_scheme, sample.x.lambda, sample.x.w, sample.y, sample.u];
-        for (jet, value) in self.x.iter_mut().zip(parts.into_iter().flatten()) {
+        for (jet, value) in self.x.iter_mut().zip(arguments(sample).into_iter().flatten()) {
             *jet = Jet::from(*value);
         }
-        let (n, m) = (self.n, self.m);
-        let outputs = 4 * n + m + self.inputs;
-        let parameters = outputs + sample.y.len();
-        for first in (0..self.x.len()).step_by(WIDTH) {
-            let last = self.x.len().min(first + WIDTH);
-            (first..last).for_each(|i| self.x[i].eps[i - first] = 1.0);
-            let jets = State { w: &self.x[4 * n + m..outputs], ..state_of(&self.x, n, m) };
-            let value = self.cost.contribution(sample, &jets, &self.x[outputs..parameters], &self.x[parameters..]);
-            for i in first..last {
-                self.x[i].eps[i - first] = 0.0;
-                let slope = value.eps[i - first];
-                match i {
-                    i if i < n => state.q[i] += slope,
-                    i if i < 2 * n => state.v[i - n] += slope,
-                    i if i < 3 * n => state.a[i - 2 * n] += slope,
-                    i if i < 4 * n => state.a_scheme[i - 3 * n] += slope,
-                    i if i < 4 * n + m => state.lambda[i - 4 * n] += slope,
-                    i if i < outputs => {} // inputs are given
-                    i if i < parameters => y[i - outputs] += slope,
-                    i => state.u[i - parameters] += slope,
-                }
-            }
+        sweep!(self, x, sample, 1.0, 0.0, |slope: f64| slope, state, y);
+    }
+
+    fn curvature(
+        &mut self,
+        sample: &Sample<'_>,
+        tangent: &StateVector,
+        y_tangent: &[f64],
+        state: &mut StateVector,
+        y: &mut [f64],
+    ) {
+        let StateVector { q, v, a, a_scheme, lambda, u, .. } = tangent;
+        let before = [q, v, a, a_scheme, lambda].into_iter().flatten().copied();
+        let tangents = before
+            .chain(std::iter::repeat_n(0.0, self.inputs))
+            .chain(y_tangent.iter().copied())
+            .chain(u.iter().copied());
+        let values = arguments(sample).into_iter().flatten();
+        for ((jet, value), tangent) in self.along.iter_mut().zip(values).zip(tangents) {
+            *jet = Jet::constant(Jet { re: *value, eps: [tangent] });
         }
+        let (one, zero) = (Jet { re: 1.0, eps: [0.0] }, Jet { re: 0.0, eps: [0.0] });
+        sweep!(self, along, sample, one, zero, |slope: Jet<f64, 1>| slope.eps[0], state, y);
     }
 }

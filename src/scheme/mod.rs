@@ -118,13 +118,28 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     fn stepper(&self, signature: &Signature) -> Box<dyn Stepper>;
 }
 
+/// A direction in which a sweep backwards is itself differentiated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Direction {
+    /// Tangent of the state that the sweep is at.
+    pub tangent: StateVector,
+    /// Derivative of the sweep's cotangent along it.
+    pub cotangent: StateVector,
+}
+
 /// A scheme at work. A start state already holds consistent q, v, a, λ when it comes here.
 pub trait Stepper {
     /// Fills in what the scheme keeps besides q, v, a, λ in a start state `x0`, and forgets earlier steps.
     fn start(&mut self, system: &mut dyn Evaluator, t: f64, w: &[f64], x0: &mut [f64]);
 
-    /// From a cotangent of the whole start state to one of its q, v, a, λ.
-    fn start_pull_back(&mut self, system: &mut dyn Evaluator, start: &Point<'_>, cotangent: &mut StateVector);
+    /// From a cotangent of the whole start state to one of its q, v, a, λ; and its derivatives along directions.
+    fn start_pull_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        start: &Point<'_>,
+        cotangent: &mut StateVector,
+        directions: &mut [Direction],
+    );
 
     /// From tangents of q, v, a, λ to those of the whole start state.
     fn start_push_forward(&mut self, system: &mut dyn Evaluator, start: &Point<'_>, tangents: &mut [StateVector]);
@@ -143,7 +158,8 @@ pub trait Stepper {
         counters: &mut Counters,
     ) -> Result<()>;
 
-    /// Turns a cotangent of `next` into one of `previous`; adds to its parameters' part.
+    /// Turns a cotangent of `next` into one of `previous`; adds to its parameters' part. Does the same to its derivatives along
+    /// directions, whose tangents are those of `next`.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -154,6 +170,7 @@ pub trait Stepper {
         step: &Step<'_>,
         next: &[f64],
         cotangent: &mut StateVector,
+        directions: &mut [Direction],
     ) -> Result<()>;
 
     /// Turns tangents of `previous` into those of `next`; their parameters' parts are the directions.

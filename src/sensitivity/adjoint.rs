@@ -29,16 +29,16 @@ impl Gradient<'_> {
             }
             if i > 0 {
                 let step = Step { index: i, t, h: grid.step(i), w };
-                stepper.pull_back(evaluator, signature, &step, state, bar)?;
+                stepper.pull_back(evaluator, signature, &step, state, bar, &mut [])?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
         let x = layout.view(&states[..size], grid.times()[0], simulation.inputs_at(0));
         let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
-        stepper.start_pull_back(evaluator, &start, bar);
+        stepper.start_pull_back(evaluator, &start, bar, &mut []);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {
-            f_0.pull_back(evaluator, signature, &start, bar)?;
+            f_0.pull_back(evaluator, signature, &start, bar, &mut [])?;
         }
         gradient.copy_from_slice(&bar.u);
         Ok(())

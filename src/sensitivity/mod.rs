@@ -5,6 +5,7 @@
 
 mod adjoint;
 mod difference;
+mod hessian;
 mod tangent;
 
 pub use difference::Difference;

@@ -1,0 +1,120 @@
+//! Exact second derivatives of the discretised problem (Ding 2012, in discrete form): tangents forwards, then the adjoint's sweep
+//! together with its own derivative along each of them.
+//!
+//! One direction gives a Hessian-vector product, the unit directions give the Hessian; forward run, linearisations and
+//! factorisations are shared by all directions.
+
+use super::{Gradient, add_cost, sample};
+use crate::error::Result;
+use crate::scheme::{Direction, Step};
+use crate::system::{Point, StateVector};
+
+impl Gradient<'_> {
+    /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
+    ///
+    /// # Errors
+    /// Wrong parameters, a simulation that fails, or a projected start.
+    pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
+        let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();
+        self.second_derivatives(u, &directions, gradient, hessian)
+    }
+
+    /// The Hessian times `direction`; and the gradient. Returns the cost.
+    ///
+    /// # Errors
+    /// As [`Gradient::hessian`].
+    pub fn hessian_vector(
+        &mut self,
+        u: &[f64],
+        direction: &[f64],
+        gradient: &mut [f64],
+        product: &mut Vec<f64>,
+    ) -> Result<f64> {
+        let directions = [direction.to_vec()];
+        self.second_derivatives(u, &directions, gradient, std::slice::from_mut(product))
+    }
+
+    fn second_derivatives(
+        &mut self,
+        u: &[f64],
+        along: &[Vec<f64>],
+        gradient: &mut [f64],
+        products: &mut [Vec<f64>],
+    ) -> Result<f64> {
+        let simulation = self.workspace.simulation;
+        let signature = simulation.signature();
+        let grid = simulation.grid();
+        let last = grid.count();
+        let layout = self.workspace.layout;
+        let zero = StateVector::with_memory(signature, layout.memory);
+        let mut tangents = vec![zero.clone(); along.len()];
+        tangents.iter_mut().zip(along).for_each(|(tangent, u)| tangent.u.copy_from_slice(u));
+        // tangents of all times, one state after another
+        let size = layout.size();
+        let mut stored = Vec::with_capacity((last + 1) * along.len() * size);
+        self.workspace.forward_with_tangents(u, &mut tangents, &mut |_, _, _, tangents| {
+            for x in tangents.iter() {
+                for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
+                    stored.extend_from_slice(part);
+                }
+            }
+        })?;
+        let mut directions: Vec<Direction> =
+            tangents.into_iter().map(|tangent| Direction { tangent, cotangent: zero.clone() }).collect();
+        let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
+        let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
+        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
+        bar.clear_state();
+        bar.u.fill(0.0);
+        let mut total = 0.0;
+        for i in (0..=last).rev() {
+            for (k, direction) in directions.iter_mut().enumerate() {
+                let state = &stored[(i * along.len() + k) * size..][..size];
+                let x = layout.view(state, 0.0, &[]);
+                let tangent = &mut direction.tangent;
+                tangent.q.copy_from_slice(x.q);
+                tangent.v.copy_from_slice(x.v);
+                tangent.a.copy_from_slice(x.a);
+                tangent.a_scheme.copy_from_slice(x.a_scheme);
+                tangent.lambda.copy_from_slice(x.lambda);
+                tangent.memory.copy_from_slice(layout.memory(state));
+            }
+            let (t, w) = (grid.times()[i], simulation.inputs_at(i));
+            let state = &self.workspace.states[i * size..(i + 1) * size];
+            let x = layout.view(state, t, w);
+            if cost.concerns(i, last) {
+                evaluator.output(&x, y);
+                let sample = sample(simulation, i, &x, y, u);
+                total += cost.value(&sample);
+                add_cost(cost, evaluator, &sample, bar, y_bar);
+                evaluator.linearise_output(&x);
+                for Direction { tangent, cotangent } in &mut directions {
+                    y_tangent.fill(0.0);
+                    y_curved.fill(0.0);
+                    evaluator.output_push_forward(tangent, &mut y_tangent);
+                    cost.curvature(&sample, tangent, &y_tangent, cotangent, &mut y_curved);
+                    evaluator.output_pull_back(&y_curved, cotangent);
+                    evaluator.output_curvature(&x, y_bar, tangent, cotangent);
+                }
+            }
+            if i > 0 {
+                let step = Step { index: i, t, h: grid.step(i), w };
+                stepper.pull_back(evaluator, signature, &step, state, bar, &mut directions)?;
+            }
+        }
+        self.workspace.counters.factorisations += last + 1;
+        let x = layout.view(&self.workspace.states[..size], grid.times()[0], simulation.inputs_at(0));
+        let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
+        stepper.start_pull_back(evaluator, &start, bar, &mut directions);
+        // a stored run always has its start
+        if let Some(f_0) = &self.workspace.start {
+            f_0.pull_back(evaluator, signature, &start, bar, &mut directions)?;
+        }
+        gradient.copy_from_slice(&bar.u);
+        for (product, direction) in products.iter_mut().zip(&directions) {
+            product.clone_from(&direction.cotangent.u);
+        }
+        Ok(total)
+    }
+}
