@@ -12,6 +12,7 @@
 
 mod check;
 mod gradient;
+mod hessian;
 mod identifiability;
 mod identify;
 mod models;
@@ -48,6 +49,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Compute the cost and its gradient.
     Gradient(gradient::Arguments),
+    /// Compute the Hessian of the cost.
+    Hessian(hessian::Arguments),
     /// Check a model's Jacobians and the gradient of its built-in problem.
     Check(check::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
@@ -70,6 +73,7 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
         Command::Models(arguments) => models::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
         Command::Gradient(arguments) => gradient::run(&registry, &arguments),
+        Command::Hessian(arguments) => hessian::run(&registry, &arguments),
         Command::Check(arguments) => check::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
