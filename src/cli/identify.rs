@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed [default: by the problem]
+    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Start values: name=value,..

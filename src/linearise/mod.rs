@@ -9,79 +9,25 @@ mod cost;
 mod curvature;
 mod dense_lu;
 mod kernel;
+mod plain;
 mod round_off;
 mod step;
 mod structure;
+
+pub use plain::Plain;
 
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use dense_lu::DenseLu;
 pub(crate) use step::step_jacobians;
 
-use crate::error::{Error, Result};
 use crate::model::{Matrix, Model, State};
 use crate::number::Jet;
-use crate::signature::Signature;
-use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
+use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 use constraint::{ConstraintKernel, constraint_kernel, time_derivative};
 use curvature::Curvature;
 use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 use round_off::RoundOff;
-use structure::{Structure, probe};
-
-/// A plain model behind the waist.
-pub struct Plain<M> {
-    model: M,
-    signature: Signature,
-    sizes: Sizes,
-    structure: Structure,
-}
-
-impl<M: Model> Plain<M> {
-    /// Checks the model's signature and finds its structure.
-    ///
-    /// # Errors
-    /// [`crate::Error::Invalid`] if the signature contradicts itself, or if a function panics (an index out of range, a slip in
-    /// [`crate::unpack`]).
-    pub fn new(model: M) -> Result<Self> {
-        let signature = model.signature();
-        signature.validate()?;
-        let sizes = Sizes {
-            n: signature.coordinates.len(),
-            m: signature.constraints.len(),
-            p: signature.parameters.len(),
-            inputs: signature.inputs.len(),
-            outputs: signature.outputs.len(),
-        };
-        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Structure::find(&model, &signature)));
-        let structure = found.map_err(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-            let problem = format!("one of its functions panics: {}", text.unwrap_or("without a message"));
-            let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
-                          parameters in its signature";
-            Error::invalid(signature.place(), problem, remedy)
-        })?;
-        Ok(Plain { model, signature, sizes, structure })
-    }
-
-    /// The model itself.
-    pub fn model(&self) -> &M {
-        &self.model
-    }
-}
-
-impl<M: Model> System for Plain<M> {
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn remarks(&self) -> &[String] {
-        &self.structure.remarks
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(PlainEvaluator::new(self))
-    }
-}
+use structure::probe;
 
 /// Every variable on its own.
 const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
