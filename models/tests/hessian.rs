@@ -12,6 +12,8 @@ use num_dual::HyperDual64;
 /// round-off / (β h²), which second derivatives of constrained mechanisms take over.
 const LIMIT: f64 = 1e-9;
 
+// rows and columns of matrices by index
+#[allow(clippy::needless_range_loop)]
 fn check<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
     let function = case.cost_of(ALL);
     let cost = Differentiated::new(function.clone(), Quadrature::Trapezoid);
