@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// Identify parameters that are fixed otherwise: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
-    /// `given`: the deviations are those of the noise; `estimated`: up to a factor [default: estimated]
+    /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
     #[arg(long, value_name = "NAME")]
     noise: Option<String>,
     /// Stop after so many simulations
