@@ -16,21 +16,22 @@
 //! scheme = "hht"                # or hht-literal
 //! alpha = 0.0
 //! substeps = 16                 # or step = 1.024e-4
+//! # end = 10.0                  # s; with a record it must be the record's
 //! project_start = false
 //!
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
-//! outputs = ["y"]               # what is compared if there is no [data]
+//! # outputs = ["y"]             # what is compared; only without [data]
 //! noise = "estimated"           # or given: deviations are standard deviations of the noise
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! k3 = { start = 3.0, upper = 10.0 }
-//! offset = { fixed = true }
+//! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
 //!
 //! [optimiser]
 //! method = "bfgs"               # lm, gauss-newton, l-bfgs, dfp, steepest-descent, steepest-descent-fixed
-//! max_evaluations = 500
+//! max_evaluations = 500         # also max_iterations, cost_target, gradient_tolerance, step_tolerance
 //! ```
 
 use crate::cost::Quadrature;

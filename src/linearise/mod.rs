@@ -8,6 +8,7 @@ mod constraint;
 mod cost;
 mod curvature;
 mod dense_lu;
+mod entries;
 mod kernel;
 mod plain;
 mod round_off;
@@ -18,6 +19,7 @@ pub use plain::Plain;
 
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use dense_lu::DenseLu;
+use entries::{motion_entry, output_variable};
 pub(crate) use step::step_jacobians;
 
 use crate::model::{Matrix, Model, State};
@@ -578,27 +580,5 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
 
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
         blocks::evaluate(&self.system.model, x, &self.u, blocks);
-    }
-}
-
-/// Entry `i` of q, v, a, u by the number of the part.
-fn motion_entry(s: &mut StateVector, part: usize, i: usize) -> &mut f64 {
-    match part {
-        0 => &mut s.q[i],
-        1 => &mut s.v[i],
-        2 => &mut s.a[i],
-        _ => &mut s.u[i],
-    }
-}
-
-/// Entry of a state vector by the numbering of [`Structure::output`].
-fn output_variable(s: &mut StateVector, n: usize, m: usize, variable: usize) -> &mut f64 {
-    match variable {
-        i if i < n => &mut s.q[i],
-        i if i < 2 * n => &mut s.v[i - n],
-        i if i < 3 * n => &mut s.a[i - 2 * n],
-        i if i < 4 * n => &mut s.a_scheme[i - 3 * n],
-        i if i < 4 * n + m => &mut s.lambda[i - 4 * n],
-        i => &mut s.u[i - 4 * n - m],
     }
 }
