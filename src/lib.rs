@@ -84,6 +84,7 @@
 //! Matrices are dense: mechanisms of some hundred coordinates, not thousands. The time step is given, not adapted. The
 //! gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
+pub mod assembly;
 pub mod check;
 pub mod cli;
 mod columns;
@@ -98,6 +99,7 @@ pub mod linearise;
 pub mod model;
 pub mod number;
 pub mod optimise;
+pub mod planar;
 pub mod plot;
 pub mod problem;
 pub mod problem_file;

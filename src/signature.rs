@@ -1,6 +1,7 @@
 //! What a model is made of, by name and unit: coordinates, constraints, inputs, outputs, parameters.
 
 use crate::error::{Error, Result};
+use std::collections::HashSet;
 
 /// A name with its unit, e.g. `x1 [m]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,11 +216,12 @@ impl Signature {
             ("parameter", parameters.iter().map(|s| s.to_string()).collect()),
         ];
         for (kind, list) in &kinds {
+            let mut seen = HashSet::new();
             for (i, name) in list.iter().enumerate() {
                 if name.trim().is_empty() {
                     return Err(Error::invalid(self.place(), format!("{kind} {i} has an empty name"), "name it"));
                 }
-                if list[..i].contains(name) {
+                if !seen.insert(name) {
                     let problem = format!("two of its {kind}s are called `{name}`");
                     return Err(Error::invalid(self.place(), problem, "give each its own name"));
                 }

@@ -219,13 +219,9 @@ impl Violations {
         let (n, m) = (q.len(), signature.constraints.len());
         let zeros = vec![0.0; n.max(m)];
         let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let mut blocks = Blocks::zeros(signature);
-        system.blocks(&point, &mut blocks);
-        let c_q = &blocks.constraint_by_position;
-        let lengths: Vec<f64> = (0..m)
-            .map(|k| (0..n).map(|j| c_q[(k, j)].powi(2)).sum::<f64>().sqrt())
-            .map(|length| if length > 0.0 { length } else { 1.0 })
-            .collect();
+        let mut lengths = vec![0.0; m];
+        system.constraint_row_lengths(&point, &mut lengths);
+        lengths.iter_mut().filter(|length| **length <= 0.0).for_each(|length| *length = 1.0);
         let (mut residual, mut bound, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; n]);
         let mut distances = |level| {
             system.constraint(level, &point, &mut residual);
@@ -234,8 +230,9 @@ impl Violations {
         let (position, velocity) = (distances(Level::Position), distances(Level::Velocity));
         system.round_off(&point, &mut unused, &mut bound);
         let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
-        let speed = |k: usize| (0..n).map(|j| (c_q[(k, j)] * v[j]).abs()).sum::<f64>() / lengths[k];
-        let velocity_limit = (0..m).map(|k| TOLERANCE * f64::EPSILON * speed(k) + 1e-12).collect();
+        // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
+        let speed = v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
+        let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
         Violations { position, velocity, position_limit, velocity_limit }
     }
 }

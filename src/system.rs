@@ -76,7 +76,7 @@ pub struct OutputPoint<'a> {
 }
 
 /// Cotangents (or tangents) of one state and of the parameters; the fields are as those of [`OutputPoint`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateVector {
     /// Positions, n.
     pub q: Vec<f64>,
@@ -239,6 +239,9 @@ pub trait Evaluator {
 
     /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u).
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
+
+    /// Lengths of the rows of C_q at `x`, m; may allocate.
+    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]);
 
     /// A time derivative of the constraints along the motion q, v, a.
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);

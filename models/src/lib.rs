@@ -5,6 +5,7 @@ pub mod engine_mount;
 pub mod hand_derived;
 pub mod oscillator;
 pub mod pendulum;
+pub mod pendulum_chain;
 pub mod silverbox;
 
 pub use cart_pole::CartPole;

@@ -215,6 +215,10 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         }
     }
 
+    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
+        self.inner.constraint_row_lengths(x, lengths);
+    }
+
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
         self.inner.constraint(level, x, value);
     }

@@ -10,7 +10,7 @@ use crate::system::{Blocks, Point};
 type Dual = Jet<f64, 1>;
 type Nested = Jet<Dual, 1>;
 
-pub(super) fn evaluate<M: Model>(model: &M, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+pub(crate) fn evaluate<M: Model>(model: &M, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
     let (n, m, p) = (x.q.len(), x.lambda.len(), u.len());
     let constants = |values: &[f64]| values.iter().map(|&value| Dual::from(value)).collect::<Vec<_>>();
     let (mut q, mut v, mut u_jets) = (constants(x.q), constants(x.v), constants(u));

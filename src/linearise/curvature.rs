@@ -28,8 +28,7 @@ fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
 }
 
 /// Scratch memory for the second derivatives of one model.
-pub(super) struct Curvature<'m, M> {
-    model: &'m M,
+pub(crate) struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
     q: Vec<Second>,
@@ -46,15 +45,14 @@ pub(super) struct Curvature<'m, M> {
     y: Vec<Second>,
 }
 
-impl<'m, M: Model> Curvature<'m, M> {
-    pub(super) fn new(model: &'m M, structure: &'m Structure, sizes: Sizes) -> Self {
+impl<'m> Curvature<'m> {
+    pub(crate) fn new(structure: &'m Structure, sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, outputs } = sizes;
         let zeros = |count| vec![Second::from(0.0); count];
         let third = |count| vec![Third::from(0.0); count];
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
         let mass_size = if with_mass { n } else { 0 };
         Curvature {
-            model,
             structure,
             sizes,
             q: zeros(n),
@@ -73,8 +71,9 @@ impl<'m, M: Model> Curvature<'m, M> {
     }
 
     /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`.
-    fn motion(
+    fn motion<M: Model>(
         &mut self,
+        model: &M,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -98,14 +97,14 @@ impl<'m, M: Model> Curvature<'m, M> {
                 motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 1.0;
             }
             self.force.fill(Second::from(0.0));
-            self.model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
             let mut phi = Second::from(0.0);
             for (force, d) in self.force.iter().zip(d) {
                 phi -= *force * *d;
             }
             if with_mass {
                 self.mass.fill(Second::from(0.0));
-                self.model.mass(&self.q, &self.u, &mut self.mass);
+                model.mass(&self.q, &self.u, &mut self.mass);
                 for &(row, column) in &self.structure.mass {
                     let entry = self.mass[(row, column)];
                     phi += entry * self.a[column] * d[row];
@@ -128,8 +127,9 @@ impl<'m, M: Model> Curvature<'m, M> {
 
     /// Adds `scale` ∇ ∂_X (dᵀ C_qᵀ λ + cᵀ C) to `cotangent`.
     #[allow(clippy::too_many_arguments)]
-    fn constraint(
+    fn constraint<M: Model>(
         &mut self,
+        model: &M,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -159,7 +159,7 @@ impl<'m, M: Model> Curvature<'m, M> {
                 jet.eps[lane].re.re = 1.0;
             }
             self.c_third.fill(Third::from(0.0));
-            self.model.constraint(Third::from(x.t), &self.q_third, &self.u_third, &mut self.c_third);
+            model.constraint(Third::from(x.t), &self.q_third, &self.u_third, &mut self.c_third);
             for (lane, &i) in lanes.iter().enumerate() {
                 let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
                 jet.eps[lane].re.re = 0.0;
@@ -183,8 +183,9 @@ impl<'m, M: Model> Curvature<'m, M> {
 
     /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn equations(
+    pub(crate) fn equations<M: Model>(
         &mut self,
+        model: &M,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -193,13 +194,14 @@ impl<'m, M: Model> Curvature<'m, M> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        self.motion(x, u, scale, d, tangent, cotangent);
-        self.constraint(x, u, scale, d, c, tangent, cotangent);
+        self.motion(model, x, u, scale, d, tangent, cotangent);
+        self.constraint(model, x, u, scale, d, c, tangent, cotangent);
     }
 
     /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.
-    pub(super) fn output(
+    pub(crate) fn output<M: Model>(
         &mut self,
+        model: &M,
         x: &OutputPoint<'_>,
         u: &[f64],
         y_bar: &[f64],
@@ -229,7 +231,7 @@ impl<'m, M: Model> Curvature<'m, M> {
             (lanes..last).for_each(|i| self.x[i].eps[i - lanes].re = 1.0);
             self.y.fill(Second::from(0.0));
             let state = State { w: &self.w, ..state_of(&self.x, n, m) };
-            self.model.output(Second::from(x.t), &state, &self.x[4 * n + m..], &mut self.y);
+            model.output(Second::from(x.t), &state, &self.x[4 * n + m..], &mut self.y);
             for i in lanes..last {
                 self.x[i].eps[i - lanes].re = 0.0;
                 let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[i - lanes].eps[0]).sum();

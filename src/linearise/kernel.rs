@@ -64,6 +64,25 @@ impl FullEntries {
     }
 }
 
+/// The coordinates that move each row of M a - Q if an unknown acceleration does.
+fn newton_rows(structure: &Structure, n: usize) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); n];
+    for (row, variables) in rows.iter_mut().enumerate() {
+        variables.extend(structure.force[row].iter().filter(|&&i| i < 2 * n).map(|i| i % n));
+        if structure.mass_by_position {
+            variables.extend(structure.inertia[row].iter().filter(|&&i| i < n));
+            variables.extend(structure.mass.iter().filter(|entry| entry.0 == row).map(|entry| entry.1));
+        }
+        variables.sort_unstable();
+        variables.dedup();
+    }
+    rows
+}
+
+fn newton_seeds(j: usize) -> Vec<(Target, usize)> {
+    vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)]
+}
+
 const WIDTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 const WIDEST: usize = 8;
 
@@ -98,18 +117,17 @@ impl Plan {
 
     /// The matrix of Newton's iteration: the unknown acceleration j moves q_j, v_j and a_j. `stride` is its row length.
     pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> Self {
-        let mut rows = vec![Vec::new(); n];
-        for (row, variables) in rows.iter_mut().enumerate() {
-            variables.extend(structure.force[row].iter().filter(|&&i| i < 2 * n).map(|i| i % n));
-            if structure.mass_by_position {
-                variables.extend(structure.inertia[row].iter().filter(|&&i| i < n));
-                variables.extend(structure.mass.iter().filter(|entry| entry.0 == row).map(|entry| entry.1));
-            }
-            variables.sort_unstable();
-            variables.dedup();
-        }
-        let seeds = |j| vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)];
-        Plan::new(&rows, n, seeds, |row, j| row * stride + j)
+        let rows = newton_rows(structure, n);
+        Plan::new(&rows, n, newton_seeds, |row, j| row * stride + j)
+    }
+
+    /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
+    pub(crate) fn newton_entries(structure: &Structure, n: usize) -> (Self, Vec<(usize, usize)>) {
+        let rows = newton_rows(structure, n);
+        let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
+        let entries: Vec<(usize, usize)> = rows.iter().enumerate().flat_map(pairs).collect();
+        let number = |row, j| entries.binary_search(&(row, j)).unwrap_or_default();
+        (Plan::new(&rows, n, newton_seeds, number), entries)
     }
 
     /// All derivatives by q, v and u; the destinations number the entries, which are returned, too.
@@ -154,13 +172,14 @@ impl Plan {
 }
 
 /// Evaluates Q and M a with derivatives.
-pub(crate) trait ForceKernel {
+pub(crate) trait ForceKernel<M> {
     fn set_parameters(&mut self, u: &[f64]);
 
     /// `dynamics` = [M a] - Q, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
     /// brackets is there if the kernel was made `with_mass`; `mass` then takes the values of M's entries.
     fn evaluate(
         &mut self,
+        model: &M,
         x: &Point<'_>,
         weights: Weights,
         dynamics: &mut [f64],
@@ -169,8 +188,7 @@ pub(crate) trait ForceKernel {
     );
 }
 
-struct JetForces<'m, M, const W: usize> {
-    model: &'m M,
+struct JetForces<'m, const W: usize> {
     plan: Plan,
     with_mass: bool,
     mass_entries: &'m [(usize, usize)],
@@ -216,7 +234,7 @@ fn set_values<const W: usize>(jets: &mut [Jet<f64, W>], values: &[f64]) {
 }
 
 /// Numbers of coordinates, inputs and parameters.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub n: usize,
     pub m: usize,
@@ -229,35 +247,33 @@ pub(crate) struct Sizes {
 macro_rules! of_width {
     ($width:expr, $kernel:ident, ($($argument:expr),*)) => {
         match $width {
-            1 => Box::new($kernel::<M, 1>::new($($argument),*)),
-            2 => Box::new($kernel::<M, 2>::new($($argument),*)),
-            3 => Box::new($kernel::<M, 3>::new($($argument),*)),
-            4 => Box::new($kernel::<M, 4>::new($($argument),*)),
-            6 => Box::new($kernel::<M, 6>::new($($argument),*)),
-            _ => Box::new($kernel::<M, 8>::new($($argument),*)),
+            1 => Box::new($kernel::<1>::new($($argument),*)),
+            2 => Box::new($kernel::<2>::new($($argument),*)),
+            3 => Box::new($kernel::<3>::new($($argument),*)),
+            4 => Box::new($kernel::<4>::new($($argument),*)),
+            6 => Box::new($kernel::<6>::new($($argument),*)),
+            _ => Box::new($kernel::<8>::new($($argument),*)),
         }
     };
 }
 pub(super) use of_width;
 
 pub(crate) fn force_kernel<'m, M: Model>(
-    model: &'m M,
     sizes: Sizes,
     plan: Plan,
     mass_entries: &'m [(usize, usize)],
     with_mass: bool,
-) -> Box<dyn ForceKernel + 'm> {
-    of_width!(plan.width, JetForces, (model, sizes, plan, mass_entries, with_mass))
+) -> Box<dyn ForceKernel<M> + 'm> {
+    of_width!(plan.width, JetForces, (sizes, plan, mass_entries, with_mass))
 }
 
-impl<'m, M: Model, const W: usize> JetForces<'m, M, W> {
-    fn new(model: &'m M, sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
+impl<'m, const W: usize> JetForces<'m, W> {
+    fn new(sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
         let Sizes { n, p, inputs, .. } = sizes;
         let size_of_mass = if with_mass { n } else { 0 };
         let arguments =
             plan.chunks.iter().map(|_| Arguments { q: zeros(n), v: zeros(n), a: zeros(n), u: zeros(p) }).collect();
         JetForces {
-            model,
             plan,
             with_mass,
             mass_entries,
@@ -270,13 +286,14 @@ impl<'m, M: Model, const W: usize> JetForces<'m, M, W> {
     }
 }
 
-impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
+impl<M: Model, const W: usize> ForceKernel<M> for JetForces<'_, W> {
     fn set_parameters(&mut self, u: &[f64]) {
         self.arguments.iter_mut().for_each(|arguments| set_values(&mut arguments.u, u));
     }
 
     fn evaluate(
         &mut self,
+        model: &M,
         x: &Point<'_>,
         weights: Weights,
         dynamics: &mut [f64],
@@ -296,11 +313,11 @@ impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
             set_values(q, x.q);
             set_values(v, x.v);
             self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
-            self.model.force(t, q, v, &self.w, u, &mut self.force);
+            model.force(t, q, v, &self.w, u, &mut self.force);
             if self.with_mass {
                 set_values(a, x.a);
                 self.mass.fill(Jet { re: 0.0, eps: [0.0; W] });
-                self.model.mass(q, u, &mut self.mass);
+                model.mass(q, u, &mut self.mass);
                 for (value, &(row, column)) in mass.iter_mut().zip(self.mass_entries) {
                     let entry = self.mass[(row, column)];
                     *value = entry.re;
@@ -320,14 +337,13 @@ impl<M: Model, const W: usize> ForceKernel for JetForces<'_, M, W> {
 }
 
 /// Evaluates the outputs with derivatives.
-pub(crate) trait OutputKernel {
+pub(crate) trait OutputKernel<M> {
     fn set_parameters(&mut self, u: &[f64]);
     /// Derivatives at the plan's destinations.
-    fn evaluate(&mut self, x: &OutputPoint<'_>, derivatives: &mut [f64]);
+    fn evaluate(&mut self, model: &M, x: &OutputPoint<'_>, derivatives: &mut [f64]);
 }
 
-struct JetOutputs<'m, M, const W: usize> {
-    model: &'m M,
+struct JetOutputs<const W: usize> {
     plan: Plan,
     sizes: Sizes,
     /// q, v, a, a_scheme, lambda, u
@@ -336,24 +352,24 @@ struct JetOutputs<'m, M, const W: usize> {
     y: Vec<Jet<f64, W>>,
 }
 
-pub(crate) fn output_kernel<'m, M: Model>(model: &'m M, sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel + 'm> {
-    of_width!(plan.width, JetOutputs, (model, sizes, plan))
+pub(crate) fn output_kernel<M: Model>(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel<M>> {
+    of_width!(plan.width, JetOutputs, (sizes, plan))
 }
 
-impl<'m, M: Model, const W: usize> JetOutputs<'m, M, W> {
-    fn new(model: &'m M, sizes: Sizes, plan: Plan) -> Self {
+impl<const W: usize> JetOutputs<W> {
+    fn new(sizes: Sizes, plan: Plan) -> Self {
         let Sizes { n, m, p, inputs, outputs } = sizes;
-        JetOutputs { model, plan, sizes, x: zeros(4 * n + m + p), w: zeros(inputs), y: zeros(outputs) }
+        JetOutputs { plan, sizes, x: zeros(4 * n + m + p), w: zeros(inputs), y: zeros(outputs) }
     }
 }
 
-impl<M: Model, const W: usize> OutputKernel for JetOutputs<'_, M, W> {
+impl<M: Model, const W: usize> OutputKernel<M> for JetOutputs<W> {
     fn set_parameters(&mut self, u: &[f64]) {
         let Sizes { n, m, .. } = self.sizes;
         set_values(&mut self.x[4 * n + m..], u);
     }
 
-    fn evaluate(&mut self, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
+    fn evaluate(&mut self, model: &M, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
         let Sizes { n, m, .. } = self.sizes;
         for (part, values) in [x.q, x.v, x.a, x.a_scheme].into_iter().enumerate() {
             set_values(&mut self.x[part * n..(part + 1) * n], values);
@@ -366,7 +382,7 @@ impl<M: Model, const W: usize> OutputKernel for JetOutputs<'_, M, W> {
             chunk.seeds.iter().for_each(|seed| self.x[seed.index].eps[seed.lane] = 1.0);
             self.y.fill(Jet { re: 0.0, eps: [0.0; W] });
             let state = State { w: &self.w, ..state_of(&self.x, n, m) };
-            self.model.output(t, &state, &self.x[4 * n + m..], &mut self.y);
+            model.output(t, &state, &self.x[4 * n + m..], &mut self.y);
             for entry in &chunk.entries {
                 derivatives[entry.destination as usize] = self.y[entry.row as usize].eps[entry.lane as usize];
             }

@@ -17,22 +17,32 @@ mod structure;
 
 pub use plain::Plain;
 
+pub(crate) use blocks::evaluate as element_blocks;
+pub(crate) use constraint::{
+    ConstraintKernel, JacobianKernel, constraint_kernel, jacobian_kernel, level, level_curvature, level_pull_back,
+    level_push_forward,
+};
 pub use cost::{CostFunction, Differentiated};
+pub(crate) use curvature::Curvature;
 pub(crate) use dense_lu::DenseLu;
-use entries::{motion_entry, output_variable};
+use entries::output_variable;
+pub(crate) use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
+pub(crate) use round_off::RoundOff;
 pub(crate) use step::step_jacobians;
+pub(crate) use structure::{Structure, probe};
 
 use crate::model::{Matrix, Model, State};
 use crate::number::Jet;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
-use constraint::{ConstraintKernel, constraint_kernel, time_derivative};
-use curvature::Curvature;
-use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
-use round_off::RoundOff;
-use structure::probe;
 
 /// Every variable on its own.
-const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
+pub(crate) const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
+
+/// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
+struct Curved<M> {
+    first: Box<dyn JacobianKernel<M>>,
+    second: Box<dyn ConstraintKernel<M>>,
+}
 
 /// Derivatives at one point, as lists of entries.
 struct PlainEvaluator<'s, M> {
@@ -40,14 +50,14 @@ struct PlainEvaluator<'s, M> {
     u: Vec<f64>,
     /// Values of M's entries, in the order of the structure's list.
     mass: Vec<f64>,
-    newton: Box<dyn ForceKernel + 's>,
-    full: Box<dyn ForceKernel + 's>,
+    newton: Box<dyn ForceKernel<M> + 's>,
+    full: Box<dyn ForceKernel<M> + 's>,
     /// Places of the values in `full_values`.
     full_entries: FullEntries,
     full_values: Vec<f64>,
-    curved: Option<Box<dyn ConstraintKernel + 's>>,
-    curved_full: Option<Box<dyn ConstraintKernel + 's>>,
-    outputs: Box<dyn OutputKernel + 's>,
+    curved: Option<Curved<M>>,
+    curved_full: Option<Box<dyn ConstraintKernel<M>>>,
+    outputs: Box<dyn OutputKernel<M>>,
     output_entries: Vec<(usize, usize)>,
     output_values: Vec<f64>,
     output_is_current: bool,
@@ -60,37 +70,40 @@ struct PlainEvaluator<'s, M> {
     template: Vec<f64>,
     template_weights: Option<Weights>,
     lu: DenseLu,
-    curvature: Curvature<'s, M>,
-    round_off: RoundOff<'s, M>,
+    curvature: Curvature<'s>,
+    round_off: RoundOff,
     dynamics_scratch: Vec<f64>,
     mass_matrix: Matrix<f64>,
 }
 
 impl<'s, M: Model> PlainEvaluator<'s, M> {
     fn new(system: &'s Plain<M>) -> Self {
-        let Plain { model, structure, sizes, .. } = system;
+        let Plain { structure, sizes, .. } = system;
         let Sizes { n, m, p, outputs: _, .. } = *sizes;
         let size = n + m;
         let newton_plan = Plan::newton(structure, n, size);
         let (full_plan, full_entries) = Plan::full(structure, n, p);
         let (output_plan, output_entries) = Plan::output(structure, 4 * n + m + p);
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
-        let curved = (!structure.curved_coordinates.is_empty())
-            .then(|| constraint_kernel(model, *sizes, structure.curved_coordinates.clone()));
+        let coordinates = &structure.curved_coordinates;
+        let curved = (!coordinates.is_empty()).then(|| Curved {
+            first: jacobian_kernel(*sizes, coordinates.clone()),
+            second: constraint_kernel(*sizes, coordinates.clone()),
+        });
         let mut variables = structure.curved_or_parametric.clone();
         variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
-        let curved_full = (!variables.is_empty()).then(|| constraint_kernel(model, *sizes, variables));
+        let curved_full = (!variables.is_empty()).then(|| constraint_kernel(*sizes, variables));
         PlainEvaluator {
             system,
             u: vec![0.0; p],
             mass: vec![0.0; structure.mass.len()],
-            newton: force_kernel(model, *sizes, newton_plan, &structure.mass, structure.mass_by_position),
-            full: force_kernel(model, *sizes, full_plan, &structure.mass, with_mass),
+            newton: force_kernel(*sizes, newton_plan, &structure.mass, structure.mass_by_position),
+            full: force_kernel(*sizes, full_plan, &structure.mass, with_mass),
             full_values: vec![0.0; full_entries.len()],
             full_entries,
             curved,
             curved_full,
-            outputs: output_kernel(model, *sizes, output_plan),
+            outputs: output_kernel(*sizes, output_plan),
             output_values: vec![0.0; output_entries.len()],
             output_entries,
             output_is_current: false,
@@ -100,17 +113,11 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             template: vec![0.0; size * size],
             template_weights: None,
             lu: DenseLu::new(size),
-            curvature: Curvature::new(model, structure, *sizes),
-            round_off: RoundOff::new(model, *sizes),
+            curvature: Curvature::new(structure, *sizes),
+            round_off: RoundOff::new(*sizes),
             dynamics_scratch: vec![0.0; n],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
-    }
-
-    /// q, v, a, u along a tangent.
-    fn directed(&self, x: &Point<'_>, tangent: &StateVector) -> [Vec<Jet<f64, 1>>; 4] {
-        let parts = [(x.q, &tangent.q), (x.v, &tangent.v), (x.a, &tangent.a), (&self.u[..], &tangent.u)];
-        parts.map(|(values, tangents)| values.iter().zip(tangents).map(|(&re, &t)| Jet { re, eps: [t] }).collect())
     }
 
     /// Takes the entries of M at `q`.
@@ -162,35 +169,38 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
     fn curve(&mut self, x: &Point<'_>, position_weight: Option<f64>, constraint: &mut [f64]) {
         let Sizes { n, m, .. } = self.system.sizes;
         let size = n + m;
-        let Some(kernel) = &mut self.curved else {
+        let model = &self.system.model;
+        let Some(Curved { first, second }) = &mut self.curved else {
             if m > 0 {
                 constraint.fill(0.0);
-                self.system.model.constraint::<f64>(x.t, x.q, &self.u, constraint);
+                model.constraint::<f64>(x.t, x.q, &self.u, constraint);
             }
             return;
         };
-        kernel.set_point(x.t, x.q);
-        let passes = if position_weight.is_some() { kernel.passes() } else { 1 };
-        for &j in &self.system.structure.curved_coordinates {
-            for pass in 0..passes {
-                let lanes = kernel.evaluate(Some(j), pass);
-                if pass == 0 {
-                    for row in 0..m {
-                        self.constraint_jacobian[row * n + j] = kernel.first(row);
-                    }
-                }
-                let Some(weight) = position_weight else { continue };
+        let coordinates = &self.system.structure.curved_coordinates;
+        let Some(weight) = position_weight else {
+            let jacobian = &mut self.constraint_jacobian;
+            first.evaluate(model, x.t, x.q, constraint, &mut |row, place, slope| {
+                jacobian[row * n + coordinates[place]] = slope;
+            });
+            return;
+        };
+        second.set_point(x.t, x.q);
+        for &j in coordinates {
+            for pass in 0..second.passes() {
+                let lanes = second.evaluate(model, Some(j), pass);
                 let matrix = self.lu.matrix_mut();
                 for lane in 0..lanes {
-                    let mut second = 0.0;
+                    let mut curvature = 0.0;
                     for row in 0..m {
-                        second += x.lambda[row] * kernel.second(row, lane);
+                        curvature += x.lambda[row] * second.second(row, lane);
                     }
-                    matrix[j * size + kernel.variable(pass, lane)] += weight * second;
+                    matrix[j * size + second.variable(pass, lane)] += weight * curvature;
                 }
                 if pass == 0 {
                     for row in 0..m {
-                        let value = kernel.first(row);
+                        let value = second.first(row);
+                        self.constraint_jacobian[row * n + j] = value;
                         matrix[j * size + n + row] = value;
                         matrix[(n + row) * size + j] = value;
                     }
@@ -198,7 +208,7 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             }
         }
         for (row, value) in constraint.iter_mut().enumerate() {
-            *value = kernel.value(row);
+            *value = second.value(row);
         }
     }
 }
@@ -219,26 +229,29 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         if !structure.mass_by_position {
             self.update_mass(&anywhere);
         }
-        for kernel in [&mut self.curved, &mut self.curved_full].into_iter().flatten() {
+        if let Some(Curved { first, second }) = &mut self.curved {
+            first.set_parameters(u);
+            second.set_parameters(u);
+        }
+        if let Some(kernel) = &mut self.curved_full {
             kernel.set_parameters(u);
         }
         if m > 0 {
             // columns of C_q that neither q nor t changes
-            let mut kernel = constraint_kernel(&self.system.model, self.system.sizes, Vec::new());
+            let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
+            let mut kernel = jacobian_kernel::<M>(self.system.sizes, fixed.clone());
             kernel.set_parameters(u);
+            let mut value = vec![0.0; m];
             let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
             self.system.model.initial::<f64>(u, &mut start, &mut speed);
             // a constraint may be defined near the start only (a root, a logarithm)
             for point in [&anywhere, &start] {
-                kernel.set_point(0.37, point);
                 let mut finite = true;
-                for j in (0..n).filter(|j| !structure.curved_coordinates.contains(j)) {
-                    kernel.evaluate(Some(j), 0);
-                    for row in 0..m {
-                        self.constraint_jacobian[row * n + j] = kernel.first(row);
-                        finite &= kernel.first(row).is_finite();
-                    }
-                }
+                let jacobian = &mut self.constraint_jacobian;
+                kernel.evaluate(&self.system.model, 0.37, point, &mut value, &mut |row, place, slope| {
+                    jacobian[row * n + fixed[place]] = slope;
+                    finite &= slope.is_finite();
+                });
                 if finite {
                     break;
                 }
@@ -285,7 +298,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
-        self.round_off.bound(x, &self.u, dynamics, constraint);
+        self.round_off.bound(&self.system.model, x, &self.u, dynamics, constraint);
     }
 
     fn factorise(
@@ -297,7 +310,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     ) -> std::result::Result<(), SingularMatrix> {
         self.prepare_template(weights);
         self.lu.matrix_mut().copy_from_slice(&self.template);
-        self.newton.evaluate(x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
+        self.newton.evaluate(&self.system.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
         if !self.system.structure.mass_by_position {
             self.add_inertia(1.0, x.a, dynamics);
         }
@@ -312,7 +325,14 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         let structure = &self.system.structure;
         self.full_values.fill(0.0);
         // the residual itself is not needed here
-        self.full.evaluate(x, SEPARATE, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
+        self.full.evaluate(
+            &self.system.model,
+            x,
+            SEPARATE,
+            &mut self.dynamics_scratch,
+            &mut self.full_values,
+            &mut self.mass,
+        );
         if let Some(kernel) = &mut self.curved_full {
             self.constraint_force_slope.fill(0.0);
             self.constraint_by_parameter.fill(0.0);
@@ -321,7 +341,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
             for place in 0..outer.len().max(1) {
                 let j = outer.get(place).copied();
                 for pass in 0..kernel.passes() {
-                    let lanes = kernel.evaluate(j, pass);
+                    let lanes = kernel.evaluate(&self.system.model, j, pass);
                     if let (Some(j), 0) = (j, pass) {
                         for row in 0..m {
                             self.constraint_jacobian[row * n + j] = kernel.first(row);
@@ -456,9 +476,17 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         }
     }
 
+    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
+        let Sizes { n, .. } = self.system.sizes;
+        let mut constraint = vec![0.0; lengths.len()];
+        self.curve(x, None, &mut constraint);
+        for (length, row) in lengths.iter_mut().zip(self.constraint_jacobian.chunks_exact(n)) {
+            *length = row.iter().map(|c| c * c).sum::<f64>().sqrt();
+        }
+    }
+
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
-        let derivative = time_derivative(&self.system.model, level, x.t, [x.q, x.v, x.a, &self.u], value.len());
-        value.copy_from_slice(&derivative);
+        constraint::level(&self.system.model, level, x, &self.u, value);
     }
 
     fn constraint_pull_back(
@@ -469,24 +497,11 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         c: &[f64],
         cotangent: &mut StateVector,
     ) {
-        let mut tangent = StateVector::zeros(&self.system.signature);
-        let counts = [tangent.q.len(), tangent.v.len(), tangent.a.len(), tangent.u.len()];
-        for (part, count) in counts.into_iter().enumerate() {
-            for i in 0..count {
-                *motion_entry(&mut tangent, part, i) = 1.0;
-                let mut derivative = vec![0.0; c.len()];
-                self.constraint_push_forward(level, x, &tangent, &mut derivative);
-                *motion_entry(&mut tangent, part, i) = 0.0;
-                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d * c).sum();
-                *motion_entry(cotangent, part, i) += scale * slope;
-            }
-        }
+        constraint::level_pull_back(&self.system.model, level, x, &self.u, scale, c, cotangent);
     }
 
     fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        let [q, v, a, u] = self.directed(x, tangent);
-        let derivative = time_derivative(&self.system.model, level, x.t, [&q, &v, &a, &u], c.len());
-        c.iter_mut().zip(derivative).for_each(|(c, jet)| *c += jet.eps[0]);
+        constraint::level_push_forward(&self.system.model, level, x, &self.u, tangent, c);
     }
 
     fn curvature(
@@ -498,7 +513,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        self.curvature.equations(x, &self.u, scale, dynamics, constraint, tangent, cotangent);
+        self.curvature.equations(&self.system.model, x, &self.u, scale, dynamics, constraint, tangent, cotangent);
     }
 
     fn constraint_curvature(
@@ -510,19 +525,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        let mut directed =
-            self.directed(x, tangent).map(|part| part.into_iter().map(Jet::constant).collect::<Vec<_>>());
-        for part in 0..4 {
-            for i in 0..directed[part].len() {
-                directed[part][i].eps[0].re = 1.0;
-                let [q, v, a, u] = &directed;
-                let derivative: Vec<Jet<Jet<f64, 1>, 1>> =
-                    time_derivative(&self.system.model, level, x.t, [q, v, a, u], c.len());
-                directed[part][i].eps[0].re = 0.0;
-                let slope: f64 = derivative.iter().zip(c).map(|(jet, c)| c * jet.eps[0].eps[0]).sum();
-                *motion_entry(cotangent, part, i) += scale * slope;
-            }
-        }
+        constraint::level_curvature(&self.system.model, level, x, &self.u, scale, c, tangent, cotangent);
     }
 
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
@@ -540,7 +543,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
-        self.curvature.output(x, &self.u, y, tangent, cotangent);
+        self.curvature.output(&self.system.model, x, &self.u, y, tangent, cotangent);
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
@@ -551,7 +554,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
 
     fn linearise_output(&mut self, x: &OutputPoint<'_>) {
         if !self.output_is_current {
-            self.outputs.evaluate(x, &mut self.output_values);
+            self.outputs.evaluate(&self.system.model, x, &mut self.output_values);
             self.output_is_current = self.system.structure.output_is_linear;
         }
     }

@@ -14,8 +14,7 @@ fn constant(re: Rounded) -> Directed {
 }
 
 /// Scratch memory for the bounds of one model.
-pub(super) struct RoundOff<'m, M> {
-    model: &'m M,
+pub(crate) struct RoundOff {
     q: Vec<Rounded>,
     v: Vec<Rounded>,
     w: Vec<Rounded>,
@@ -31,13 +30,12 @@ fn set(numbers: &mut [Rounded], values: &[f64]) {
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = Rounded::measured(*value));
 }
 
-impl<'m, M: Model> RoundOff<'m, M> {
-    pub(super) fn new(model: &'m M, sizes: Sizes) -> Self {
+impl RoundOff {
+    pub(crate) fn new(sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, .. } = sizes;
         let zeros = |count| vec![ZERO; count];
         let directed = |count| vec![constant(ZERO); count];
         RoundOff {
-            model,
             q: zeros(n),
             v: zeros(n),
             w: zeros(inputs),
@@ -51,16 +49,23 @@ impl<'m, M: Model> RoundOff<'m, M> {
     }
 
     /// Bounds for D = M a + C_qᵀ λ - Q and for C, with every argument and constant taken as rounded once.
-    pub(super) fn bound(&mut self, x: &Point<'_>, u: &[f64], dynamics: &mut [f64], constraint: &mut [f64]) {
+    pub(crate) fn bound<M: Model>(
+        &mut self,
+        model: &M,
+        x: &Point<'_>,
+        u: &[f64],
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) {
         set(&mut self.q, x.q);
         set(&mut self.v, x.v);
         set(&mut self.w, x.w);
         set(&mut self.u, u);
         let t = Rounded::measured(x.t);
         self.force.fill(ZERO);
-        self.model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+        model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
         self.mass.fill(ZERO);
-        self.model.mass(&self.q, &self.u, &mut self.mass);
+        model.mass(&self.q, &self.u, &mut self.mass);
         for (row, d) in self.force.iter_mut().enumerate() {
             *d = -*d;
             for (column, a) in x.a.iter().enumerate() {
@@ -73,7 +78,7 @@ impl<'m, M: Model> RoundOff<'m, M> {
             for j in 0..self.q.len() {
                 self.q_directed[j].eps[0] = Rounded { re: 1.0, error: 0.0 };
                 self.c.fill(constant(ZERO));
-                self.model.constraint(constant(t), &self.q_directed, &self.u_directed, &mut self.c);
+                model.constraint(constant(t), &self.q_directed, &self.u_directed, &mut self.c);
                 self.q_directed[j].eps[0] = ZERO;
                 for (c, lambda) in self.c.iter().zip(x.lambda) {
                     self.force[j] += c.eps[0] * Rounded::measured(*lambda);

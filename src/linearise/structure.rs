@@ -11,10 +11,12 @@ pub(crate) struct Row {
     pub nonlinear: Vec<usize>,
     /// Zero whatever the variables are.
     pub zero: bool,
+    /// The run looked at values.
+    pub looked: bool,
 }
 
 /// Sparsity of a model. Variable numbers: coordinates `j`, velocities `n + j`, parameters `2 n + k`, unless said otherwise.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Structure {
     /// Entries of M that can be non-zero.
     pub mass: Vec<(usize, usize)>,
@@ -24,6 +26,10 @@ pub(crate) struct Structure {
     pub mass_by_parameter: bool,
     /// Variables (q, v, u) of each row of Q.
     pub force: Vec<Vec<usize>>,
+    /// Q is not zero everywhere.
+    pub has_force: bool,
+    /// Q depends on parameters alone.
+    pub constant_force: bool,
     /// Variables (q, v, u) in which Q or M a is not linear (with M a, all that M depends on).
     pub curved_motion: Vec<usize>,
     /// Coordinates whose column of C_q changes with q or t.
@@ -63,6 +69,7 @@ fn trace(values: &[f64], rows: usize, run: impl Fn(&[Tracer], &mut [Tracer])) ->
         let ((), branched) = with_branch_detection(|| run(&variables, &mut out));
         for (row, value) in result.iter_mut().zip(&out) {
             row.zero &= !branched && value.is_constant_zero();
+            row.looked |= branched;
             for i in first..values.len().min(first + WINDOW) {
                 let bit = 1u128 << (i - first);
                 if branched || value.depends & bit != 0 {
@@ -205,6 +212,10 @@ impl Structure {
         }
         let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables));
         Structure {
+            has_force: force_rows.iter().any(|row| !row.zero),
+            constant_force: force_rows
+                .iter()
+                .all(|row| row.depends.iter().all(|i| (2 * n..2 * n + p).contains(i)) && !row.looked),
             curved_motion,
             mass_by_position: inertia.iter().flatten().any(|&i| i < n),
             mass_by_parameter: inertia.iter().flatten().any(|&i| i >= 2 * n),
@@ -223,6 +234,21 @@ impl Structure {
             output_is_linear,
             initial_parameters: union(&initial, |r| &r.depends),
             remarks,
+        }
+    }
+}
+
+impl Structure {
+    /// Takes the parameters at these places for constants: nothing is differentiated by them.
+    pub(crate) fn forget_parameters(&mut self, n: usize, m: usize, is_constant: &[bool]) {
+        let kept = |first: usize, i: usize| i < first || !is_constant.get(i - first).is_some_and(|c| *c);
+        self.inertia.iter_mut().chain(&mut self.force).for_each(|row| row.retain(|&i| kept(2 * n, i)));
+        self.curved_motion.retain(|&i| kept(2 * n, i));
+        self.constraint_parameters.retain(|&k| kept(0, k));
+        self.output.iter_mut().for_each(|row| row.retain(|&i| kept(4 * n + m, i)));
+        self.mass_by_parameter = self.inertia.iter().flatten().any(|&i| i >= 2 * n);
+        if self.constraint_parameters.is_empty() {
+            self.curved_or_parametric.clone_from(&self.curved_coordinates);
         }
     }
 }

@@ -1,0 +1,31 @@
+//! A chain of rods in the plane, hung up at one end: for speed and size.
+
+use costate::assembly::Assembly;
+use costate::planar::{Body, Mechanism};
+use costate::{Parameter, Result};
+
+/// `count` uniform rods of 1 m and 1 kg, horizontal and at rest at the start, with a damper in every joint. Parameters: all masses,
+/// then all dampers.
+///
+/// # Errors
+/// None for a positive count.
+pub fn pendulum_chain(count: usize) -> Result<Assembly> {
+    let mut mechanism = Mechanism::new("pendulum_chain");
+    let masses: Vec<_> = (1..=count)
+        .map(|i| mechanism.parameter(Parameter::new(format!("m{i}"), "kg", 1.0).bounds(1e-6, f64::INFINITY)))
+        .collect();
+    let dampers: Vec<_> = (1..=count)
+        .map(|i| mechanism.parameter(Parameter::new(format!("d{i}"), "N m s/rad", 0.0).non_negative().size(0.1)))
+        .collect();
+    let mut last = mechanism.ground();
+    let mut pin = last.at([0.0, 0.0]);
+    for (i, (mass, damper)) in masses.into_iter().zip(dampers).enumerate() {
+        let name = format!("rod{}", i + 1);
+        let rod = mechanism.body(&name, Body::new(mass, 1.0 / 12.0).at([i as f64 + 0.5, 0.0], 0.0));
+        mechanism.revolute(&format!("pin{}", i + 1), pin, rod.at([-0.5, 0.0]));
+        mechanism.torsion(&format!("damper{}", i + 1), &last, &rod, 0.0, damper);
+        pin = rod.at([0.5, 0.0]);
+        last = rod;
+    }
+    mechanism.build()
+}

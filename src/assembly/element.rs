@@ -1,0 +1,169 @@
+//! What contributes to an assembly: a small generic function of a few coordinates.
+
+use super::value::Value;
+use crate::model::{Matrix, Model, State};
+use crate::number::Number;
+use crate::signature::{Quantity, Signature};
+
+/// A part of a mechanism: whatever adds mass, force, constraints or outputs as functions of a few coordinates.
+///
+/// The functions are those of a [`Model`], on the element's own coordinates, inputs and parameters, in the order in which
+/// its [`Connection`] names them; every slice that is filled is zero on entry. An element implements what it needs:
+///
+/// ```
+/// use costate::Number;
+/// use costate::assembly::Element;
+///
+/// /// A spring between two coordinates, hardening with the cube of its elongation. Parameters: stiffness, hardening.
+/// struct HardeningSpring;
+///
+/// impl Element for HardeningSpring {
+///     fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+///         let elongation = q[1] - q[0];
+///         let tension = u[0] * elongation + u[1] * elongation * elongation * elongation;
+///         force[0] = tension;
+///         force[1] = -tension;
+///     }
+/// }
+/// ```
+pub trait Element: Send + Sync + 'static {
+    /// Mass matrix M(q, u) of the element's coordinates.
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        let _ = (q, u, m);
+    }
+
+    /// Generalised force Q(t, q, v, w, u) on the element's coordinates.
+    fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let _ = (t, q, v, w, u, force);
+    }
+
+    /// Constraints C(t, q, u) = 0, one entry a row.
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let _ = (t, q, u, c);
+    }
+
+    /// Outputs y. The multipliers in `x` are those of the element's own rows, then those that it asked for.
+    fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        let _ = (t, x, u, y);
+    }
+}
+
+/// A coordinate of an assembly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coordinate(pub(crate) usize);
+
+/// An input of an assembly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Input(pub(crate) usize);
+
+/// A constraint row of an assembly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row(pub(crate) usize);
+
+impl Coordinate {
+    /// Its place in the signature.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Row {
+    /// Its place in the signature.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// What an element is connected to.
+#[derive(Debug, Clone, Default)]
+pub struct Connection {
+    pub(crate) coordinates: Vec<Coordinate>,
+    pub(crate) parameters: Vec<Value>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) multipliers: Vec<Row>,
+    pub(crate) constraints: Vec<Quantity>,
+    pub(crate) outputs: Vec<Quantity>,
+}
+
+impl Connection {
+    /// To these coordinates, in the order in which the element's functions see them.
+    pub fn to(coordinates: impl IntoIterator<Item = Coordinate>) -> Self {
+        Connection { coordinates: coordinates.into_iter().collect(), ..Connection::default() }
+    }
+
+    /// Adds parameters: numbers, or parameters of the assembly.
+    pub fn parameters<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
+        self.parameters.extend(values.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds inputs.
+    pub fn inputs(mut self, inputs: impl IntoIterator<Item = Input>) -> Self {
+        self.inputs.extend(inputs);
+        self
+    }
+
+    /// Adds constraint rows as (name, unit); the element's name is put before the name with a dot.
+    pub fn constraints<const N: usize>(mut self, rows: [(&str, &str); N]) -> Self {
+        self.constraints.extend(rows.map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() }));
+        self
+    }
+
+    /// Adds outputs as (name, unit).
+    pub fn outputs<const N: usize>(mut self, outputs: [(&str, &str); N]) -> Self {
+        self.outputs.extend(outputs.map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() }));
+        self
+    }
+
+    /// Lets outputs see the multipliers of other elements' rows.
+    pub fn multipliers(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
+        self.multipliers.extend(rows);
+        self
+    }
+
+    /// Numbers of everything, as a signature without meaning: what finds the structure of the element's functions.
+    pub(super) fn local_signature(&self, parameters: &[f64]) -> Signature {
+        let count = |kind: &str, count: usize| -> Vec<Quantity> {
+            (0..count).map(|i| Quantity { name: format!("{kind}{i}"), unit: String::new() }).collect()
+        };
+        let parameter = |(i, value): (usize, &f64)| crate::Parameter::new(format!("u{i}"), "", *value);
+        Signature {
+            name: "element".into(),
+            coordinates: count("q", self.coordinates.len()),
+            constraints: count("c", self.constraints.len() + self.multipliers.len()),
+            inputs: count("w", self.inputs.len()),
+            outputs: self.outputs.clone(),
+            parameters: parameters.iter().enumerate().map(parameter).collect(),
+        }
+    }
+}
+
+/// An element as a model of its own coordinates: what the derivative kernels work on.
+pub(super) struct Local<E>(pub E);
+
+impl<E: Element> Model for Local<E> {
+    fn signature(&self) -> Signature {
+        // an element is described by its connection
+        Signature::default()
+    }
+
+    #[inline]
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        self.0.mass(q, u, m);
+    }
+
+    #[inline]
+    fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        self.0.force(t, q, v, w, u, force);
+    }
+
+    #[inline]
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        self.0.constraint(t, q, u, c);
+    }
+
+    #[inline]
+    fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        self.0.output(t, x, u, y);
+    }
+}

@@ -1,0 +1,390 @@
+//! Evaluation of an assembly: the sums over its elements, and the linear equations.
+
+use super::Assembly;
+use super::batch::BatchEvaluator;
+use super::pattern::{Pairs, ParameterEntries, Values};
+use crate::linearise::DenseLu;
+use crate::sparse::SparseLu;
+use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+
+/// Up to this many unknowns dense factors are faster than sparse ones.
+const DENSE: usize = 12;
+
+/// Factors of K in the form that suits its size.
+#[derive(Clone)]
+pub(super) enum Factors {
+    Dense(DenseLu),
+    Sparse(SparseLu),
+}
+
+impl Factors {
+    /// Returns the slot of each entry, too.
+    pub fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        if size <= DENSE {
+            let slots = entries.iter().map(|&(row, column)| row * size as u32 + column).collect();
+            return (Factors::Dense(DenseLu::new(size)), slots);
+        }
+        let (lu, slots) = SparseLu::new(size, n, entries);
+        (Factors::Sparse(lu), slots)
+    }
+
+    fn values_mut(&mut self) -> &mut [f64] {
+        match self {
+            Factors::Dense(lu) => lu.matrix_mut(),
+            Factors::Sparse(lu) => lu.values_mut(),
+        }
+    }
+
+    fn factorise(&mut self) -> std::result::Result<(), SingularMatrix> {
+        let regular = match self {
+            Factors::Dense(lu) => lu.factorise(),
+            Factors::Sparse(lu) => lu.factorise(),
+        };
+        if regular { Ok(()) } else { Err(SingularMatrix) }
+    }
+
+    fn forget_order(&mut self) {
+        match self {
+            Factors::Dense(lu) => lu.forget_order(),
+            Factors::Sparse(lu) => lu.forget_order(),
+        }
+    }
+}
+
+pub(super) struct AssemblyEvaluator<'s> {
+    system: &'s Assembly,
+    u: Vec<f64>,
+    batches: Vec<Box<dyn BatchEvaluator + 's>>,
+    values: Values,
+    factors: Factors,
+    /// K without what changes from point to point, for `template_weights`.
+    template: Vec<f64>,
+    template_weights: Option<Weights>,
+}
+
+impl<'s> AssemblyEvaluator<'s> {
+    pub fn new(system: &'s Assembly) -> Self {
+        let mut factors = system.factors.clone();
+        let size = factors.values_mut().len();
+        AssemblyEvaluator {
+            system,
+            u: vec![0.0; system.signature.parameters.len()],
+            batches: system.batches.iter().map(|batch| batch.evaluator(&system.slots)).collect(),
+            values: Values::new(&system.pattern),
+            factors,
+            template: vec![0.0; size],
+            template_weights: None,
+        }
+    }
+
+    fn prepare_template(&mut self, weights: Weights) {
+        if self.template_weights == Some(weights) {
+            return;
+        }
+        self.template.fill(0.0);
+        self.batches.iter().for_each(|batch| batch.template(weights, &self.values, &mut self.template));
+        self.template_weights = Some(weights);
+    }
+}
+
+/// Adds the entries times `x` to `y`.
+#[inline]
+fn multiply(entries: &Pairs, values: &[f64], x: &[f64], y: &mut [f64]) {
+    for (&(row, column), value) in entries.iter().zip(values) {
+        y[row as usize] += value * x[column as usize];
+    }
+}
+
+/// Adds `scale` times the transposed entries times `y` to `x`.
+#[inline]
+fn multiply_transposed(entries: &Pairs, values: &[f64], scale: f64, y: &[f64], x: &mut [f64]) {
+    for (&(row, column), value) in entries.iter().zip(values) {
+        x[column as usize] += scale * value * y[row as usize];
+    }
+}
+
+fn multiply_parameters(entries: &ParameterEntries, values: &[f64], u: &[f64], y: &mut [f64]) {
+    for e in &entries.entries {
+        y[e.row as usize] += e.factor * values[e.value as usize] * u[e.parameter as usize];
+    }
+}
+
+fn multiply_parameters_transposed(entries: &ParameterEntries, values: &[f64], scale: f64, y: &[f64], u: &mut [f64]) {
+    for e in &entries.entries {
+        u[e.parameter as usize] += scale * e.factor * values[e.value as usize] * y[e.row as usize];
+    }
+}
+
+/// Adds the weighted values to their slots.
+fn add_to_slots(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
+    for (&slot, value) in slots.iter().zip(values) {
+        matrix[slot as usize] += weight * value;
+    }
+}
+
+impl Evaluator for AssemblyEvaluator<'_> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        self.u.copy_from_slice(u);
+        self.template_weights = None;
+        self.factors.forget_order();
+        for batch in &mut self.batches {
+            batch.set_parameters(u, &mut self.values);
+        }
+    }
+
+    fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
+        for (j, [position, velocity]) in self.system.initial.iter().enumerate() {
+            q[j] = position.evaluate(&self.u);
+            v[j] = velocity.evaluate(&self.u);
+        }
+    }
+
+    fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
+        for (j, [position, velocity]) in self.system.initial.iter().enumerate() {
+            position.terms().iter().for_each(|&(k, factor)| u[k] += factor * q[j]);
+            velocity.terms().iter().for_each(|&(k, factor)| u[k] += factor * v[j]);
+        }
+    }
+
+    fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]) {
+        let along = |value: &super::Value| value.terms().iter().map(|&(k, factor)| factor * u[k]).sum::<f64>();
+        for (j, [position, velocity]) in self.system.initial.iter().enumerate() {
+            q[j] += along(position);
+            v[j] += along(velocity);
+        }
+    }
+
+    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        dynamics.fill(0.0);
+        constraint.fill(0.0);
+        for batch in &mut self.batches {
+            batch.residual(x, &mut self.values, dynamics, constraint);
+        }
+    }
+
+    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+        dynamics.fill(0.0);
+        constraint.fill(0.0);
+        self.batches.iter_mut().for_each(|batch| batch.round_off(x, dynamics, constraint));
+    }
+
+    fn factorise(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) -> Result<(), SingularMatrix> {
+        self.prepare_template(weights);
+        dynamics.fill(0.0);
+        constraint.fill(0.0);
+        let matrix = self.factors.values_mut();
+        matrix.copy_from_slice(&self.template);
+        for batch in &mut self.batches {
+            batch.newton(x, weights, &mut self.values, dynamics, constraint, matrix);
+        }
+        self.factors.factorise()
+    }
+
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> Result<(), SingularMatrix> {
+        for batch in &mut self.batches {
+            batch.linearise(x, &mut self.values);
+        }
+        let (values, slots) = (&self.values, &self.system.slots);
+        let matrix = self.factors.values_mut();
+        matrix.fill(0.0);
+        add_to_slots(matrix, &slots.mass, &values.mass, weights.acceleration);
+        add_to_slots(matrix, &slots.position, &values.position, weights.position);
+        add_to_slots(matrix, &slots.velocity, &values.velocity, weights.velocity);
+        add_to_slots(matrix, &slots.bending, &values.bending, weights.position);
+        add_to_slots(matrix, &slots.jacobian, &values.jacobian, 1.0);
+        add_to_slots(matrix, &slots.jacobian_transposed, &values.jacobian, 1.0);
+        self.factors.factorise()
+    }
+
+    fn solve(&mut self, b: &mut [f64]) {
+        match &mut self.factors {
+            Factors::Dense(lu) => lu.solve(b),
+            Factors::Sparse(lu) => lu.solve(b),
+        }
+    }
+
+    fn solve_transposed(&mut self, b: &mut [f64]) {
+        match &mut self.factors {
+            Factors::Dense(lu) => lu.solve_transposed(b),
+            Factors::Sparse(lu) => lu.solve_transposed(b),
+        }
+    }
+
+    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        let (pattern, values) = (&self.system.pattern, &self.values);
+        let StateVector { q, v, a, lambda, u, .. } = cotangent;
+        multiply_transposed(&pattern.position, &values.position, scale, dynamics, q);
+        multiply_transposed(&pattern.velocity, &values.velocity, scale, dynamics, v);
+        multiply_transposed(&pattern.mass, &values.mass, scale, dynamics, a);
+        multiply_transposed(&pattern.bending, &values.bending, scale, dynamics, q);
+        for (&(row, column), value) in pattern.jacobian.iter().zip(&values.jacobian) {
+            let (row, column, value) = (row as usize, column as usize, scale * value);
+            lambda[row] += value * dynamics[column];
+            q[column] += value * constraint[row];
+        }
+        multiply_parameters_transposed(&pattern.by_parameter, &values.by_parameter, scale, dynamics, u);
+        let bending = (&pattern.bending_by_parameter, &values.bending_by_parameter);
+        multiply_parameters_transposed(bending.0, bending.1, scale, dynamics, u);
+        let rows = (&pattern.constraint_by_parameter, &values.constraint_by_parameter);
+        multiply_parameters_transposed(rows.0, rows.1, scale, constraint, u);
+    }
+
+    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let (pattern, values) = (&self.system.pattern, &self.values);
+        multiply(&pattern.position, &values.position, &tangent.q, dynamics);
+        multiply(&pattern.velocity, &values.velocity, &tangent.v, dynamics);
+        multiply(&pattern.mass, &values.mass, &tangent.a, dynamics);
+        multiply(&pattern.bending, &values.bending, &tangent.q, dynamics);
+        multiply_transposed(&pattern.jacobian, &values.jacobian, 1.0, &tangent.lambda, dynamics);
+        multiply(&pattern.jacobian, &values.jacobian, &tangent.q, constraint);
+        multiply_parameters(&pattern.by_parameter, &values.by_parameter, &tangent.u, dynamics);
+        multiply_parameters(&pattern.bending_by_parameter, &values.bending_by_parameter, &tangent.u, dynamics);
+        let rows = (&pattern.constraint_by_parameter, &values.constraint_by_parameter);
+        multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
+    }
+
+    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
+        let (mut dynamics, mut constraint) = (vec![0.0; x.q.len()], vec![0.0; lengths.len()]);
+        self.residual(x, &mut dynamics, &mut constraint);
+        lengths.fill(0.0);
+        for (&(row, _), value) in self.system.pattern.jacobian.iter().zip(&self.values.jacobian) {
+            lengths[row as usize] += value * value;
+        }
+        lengths.iter_mut().for_each(|length| *length = length.sqrt());
+    }
+
+    fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
+        value.fill(0.0);
+        self.batches.iter_mut().for_each(|batch| batch.level(level, x, value));
+    }
+
+    fn constraint_pull_back(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        cotangent: &mut StateVector,
+    ) {
+        self.batches.iter_mut().for_each(|batch| batch.level_pull_back(level, x, scale, c, cotangent));
+    }
+
+    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
+        self.batches.iter_mut().for_each(|batch| batch.level_push_forward(level, x, tangent, c));
+    }
+
+    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+        self.batches.iter_mut().for_each(|batch| batch.output(x, y));
+    }
+
+    fn linearise_output(&mut self, x: &OutputPoint<'_>) {
+        for batch in &mut self.batches {
+            batch.linearise_output(x, &mut self.values);
+        }
+    }
+
+    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+        let (pattern, values) = (&self.system.pattern, &self.values);
+        let n = self.system.signature.coordinates.len();
+        let StateVector { q, v, a, a_scheme, lambda, u, .. } = cotangent;
+        for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
+            let (part, j) = (variable as usize / n, variable as usize % n);
+            let part = match part {
+                0 => &mut q[j],
+                1 => &mut v[j],
+                2 => &mut a[j],
+                3 => &mut a_scheme[j],
+                _ => &mut lambda[variable as usize - 4 * n],
+            };
+            *part += value * y[row as usize];
+        }
+        multiply_parameters_transposed(&pattern.output_by_parameter, &values.output_by_parameter, 1.0, y, u);
+    }
+
+    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+        let (pattern, values) = (&self.system.pattern, &self.values);
+        let n = self.system.signature.coordinates.len();
+        for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
+            let (part, j) = (variable as usize / n, variable as usize % n);
+            let component = match part {
+                0 => tangent.q[j],
+                1 => tangent.v[j],
+                2 => tangent.a[j],
+                3 => tangent.a_scheme[j],
+                _ => tangent.lambda[variable as usize - 4 * n],
+            };
+            y[row as usize] += value * component;
+        }
+        multiply_parameters(&pattern.output_by_parameter, &values.output_by_parameter, &tangent.u, y);
+    }
+
+    fn curvature(
+        &mut self,
+        x: &Point<'_>,
+        scale: f64,
+        dynamics: &[f64],
+        constraint: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        for batch in &mut self.batches {
+            batch.curvature(x, scale, (dynamics, constraint), tangent, cotangent);
+        }
+    }
+
+    fn constraint_curvature(
+        &mut self,
+        level: Level,
+        x: &Point<'_>,
+        scale: f64,
+        c: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        self.batches.iter_mut().for_each(|batch| batch.level_curvature(level, x, scale, c, tangent, cotangent));
+    }
+
+    fn initial_curvature(&mut self, _q: &[f64], _v: &[f64], _tangent: &[f64], _u: &mut [f64]) {
+        // initial values are linear in the parameters
+    }
+
+    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+        self.batches.iter_mut().for_each(|batch| batch.output_curvature(x, y, tangent, cotangent));
+    }
+
+    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
+        let Blocks {
+            mass,
+            inertia_by_position,
+            constraint_force_by_position,
+            force_by_position,
+            force_by_velocity,
+            constraint_by_position,
+            force_by_parameter,
+            inertia_by_parameter,
+            constraint_force_by_parameter,
+            constraint_by_parameter,
+        } = blocks;
+        for block in [
+            mass,
+            inertia_by_position,
+            constraint_force_by_position,
+            force_by_position,
+            force_by_velocity,
+            constraint_by_position,
+            force_by_parameter,
+            inertia_by_parameter,
+            constraint_force_by_parameter,
+            constraint_by_parameter,
+        ] {
+            block.fill(0.0);
+        }
+        self.batches.iter_mut().for_each(|batch| batch.blocks(x, blocks));
+    }
+}

@@ -1,0 +1,271 @@
+//! Mechanisms as sums of elements, with sparse matrices: the second implementor of the waist.
+//!
+//! Each [`Element`] is a small generic function of a few coordinates, differentiated locally and added up; the cost of a
+//! step grows in proportion to the number of elements. Elements of one type and structure are stored and evaluated
+//! together.
+//!
+//! ```
+//! use costate::assembly::{Assembler, Connection, Element};
+//! use costate::{Hht, Matrix, Number, Parameter, Simulation, State, TimeGrid};
+//! use std::sync::Arc;
+//!
+//! /// A mass on a line, with a sensor for its acceleration.
+//! struct Mass;
+//!
+//! impl Element for Mass {
+//!     fn mass<D: Number>(&self, _q: &[D], u: &[D], m: &mut Matrix<D>) {
+//!         m[(0, 0)] = u[0];
+//!     }
+//!     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+//!         y[0] = x.a[0];
+//!     }
+//! }
+//!
+//! /// A linear spring between two masses.
+//! struct Spring;
+//!
+//! impl Element for Spring {
+//!     fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+//!         force[0] = u[0] * (q[1] - q[0]);
+//!         force[1] = -force[0];
+//!     }
+//! }
+//!
+//! # fn main() -> costate::Result<()> {
+//! let mut assembler = Assembler::new("two_masses");
+//! let stiffness = assembler.parameter(Parameter::new("k", "N/m", 50.0));
+//! let a = assembler.coordinate("x1", "m", 0.0, 0.0);
+//! let b = assembler.coordinate("x2", "m", 0.1, 0.0);
+//! for (name, x, mass) in [("left", a, 1.0), ("right", b, 2.0)] {
+//!     assembler.element(name, Mass, Connection::to([x]).parameters([mass]).outputs([("a", "m/s^2")]));
+//! }
+//! assembler.element("spring", Spring, Connection::to([a, b]).parameters([stiffness]));
+//! let simulation =
+//!     Simulation::new(Arc::new(assembler.build()?), Hht::new(-0.05)?, TimeGrid::uniform(0.0, 1.0, 1e-3)?, vec![])?;
+//! let left = simulation.run(&[50.0])?.output(0); // `left.a`
+//! assert!((left[0] - 5.0).abs() < 1e-12); // 50 N/m · 0.1 m / 1 kg
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod element;
+mod evaluator;
+mod pattern;
+mod value;
+
+pub use element::{Connection, Coordinate, Element, Input, Row};
+pub use value::Value;
+
+use crate::error::{Error, Result};
+use crate::signature::{Parameter, Quantity, Signature};
+use crate::system::{Evaluator, System};
+use batch::{Batch, Elements, structure_of};
+use element::Local;
+use evaluator::{AssemblyEvaluator, Factors};
+use pattern::{Pattern, Slots};
+use std::any::TypeId;
+use std::collections::HashSet;
+
+/// Collects elements and what they are connected to.
+pub struct Assembler {
+    signature: Signature,
+    /// Initial position and velocity of each coordinate.
+    initial: Vec<[Value; 2]>,
+    batches: Vec<Box<dyn Batch>>,
+    /// Parameters, coordinates and inputs that something uses.
+    used_parameters: HashSet<usize>,
+    used_coordinates: HashSet<usize>,
+    used_inputs: HashSet<usize>,
+    /// The first thing that went wrong, told by [`Assembler::build`].
+    error: Option<Error>,
+    /// Elements of zero rows and outputs that have a name all the same, for messages.
+    names: HashSet<String>,
+}
+
+impl Assembler {
+    /// An assembly of this name with nothing in it yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Assembler {
+            signature: Signature::new(name),
+            initial: Vec::new(),
+            batches: Vec::new(),
+            used_parameters: HashSet::new(),
+            used_coordinates: HashSet::new(),
+            used_inputs: HashSet::new(),
+            error: None,
+            names: HashSet::new(),
+        }
+    }
+
+    /// Adds a parameter, to be used wherever a [`Value`] is wanted.
+    pub fn parameter(&mut self, parameter: Parameter) -> Value {
+        self.signature.parameters.push(parameter);
+        Value::parameter(self.signature.parameters.len() - 1)
+    }
+
+    /// Adds a coordinate with its position and velocity at the start.
+    pub fn coordinate(
+        &mut self,
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        position: impl Into<Value>,
+        velocity: impl Into<Value>,
+    ) -> Coordinate {
+        self.signature.coordinates.push(Quantity { name: name.into(), unit: unit.into() });
+        let initial = [position.into(), velocity.into()];
+        self.used_parameters.extend(initial.iter().flat_map(|value| value.terms()).map(|term| term.0));
+        self.initial.push(initial);
+        Coordinate(self.initial.len() - 1)
+    }
+
+    /// The position of a coordinate at the start.
+    pub fn initial_position(&self, coordinate: Coordinate) -> Value {
+        self.initial[coordinate.0][0].clone()
+    }
+
+    /// Adds an input.
+    pub fn input(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Input {
+        self.signature.inputs.push(Quantity { name: name.into(), unit: unit.into() });
+        Input(self.signature.inputs.len() - 1)
+    }
+
+    /// Adds an element. Returns its constraint rows. Its outputs are called `name.output`; one without a name of its own is
+    /// called as the element.
+    pub fn element<E: Element>(&mut self, name: &str, element: E, connection: Connection) -> Vec<Row> {
+        if !self.names.insert(name.to_string()) {
+            self.note(Error::invalid(
+                self.place(),
+                format!("two of its parts are called `{name}`"),
+                "give each its own name",
+            ));
+        }
+        let first = self.signature.constraints.len();
+        let own: Vec<Row> = (first..first + connection.constraints.len()).map(Row).collect();
+        let full = |quantity: &Quantity| {
+            let name = if quantity.name.is_empty() { name.to_string() } else { format!("{name}.{}", quantity.name) };
+            Quantity { name, unit: quantity.unit.clone() }
+        };
+        self.signature.constraints.extend(connection.constraints.iter().map(full));
+        let output = self.signature.outputs.len();
+        self.signature.outputs.extend(connection.outputs.iter().map(full));
+        let rows: Vec<usize> = own.iter().chain(&connection.multipliers).map(|row| row.0).collect();
+        self.used_coordinates.extend(connection.coordinates.iter().map(|c| c.0));
+        self.used_inputs.extend(connection.inputs.iter().map(|input| input.0));
+        self.used_parameters.extend(connection.parameters.iter().flat_map(|v| v.terms()).map(|term| term.0));
+        let mut seen = HashSet::new();
+        if let Some(twice) = connection.coordinates.iter().find(|c| !seen.insert(c.0)) {
+            let problem = format!("it is connected to `{}` twice", self.signature.coordinates[twice.0].name);
+            self.note(Error::invalid(format!("`{name}`"), problem, "connect it to different coordinates"));
+            return own;
+        }
+        let model = Local(element);
+        let nominal = self.signature.nominal();
+        let found =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&model, &connection, &nominal)));
+        let Ok((sizes, structure)) = found else {
+            let problem = "one of its functions panics";
+            let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
+                          parameters of its connection";
+            self.note(Error::invalid(format!("`{name}`"), problem, remedy));
+            return own;
+        };
+        let kind = TypeId::of::<E>();
+        let place = self.batches.iter().position(|batch| batch.takes(kind, sizes, &structure));
+        let batch = match place {
+            Some(place) => &mut self.batches[place],
+            None => {
+                self.batches.push(Box::new(Elements::<E>::new(sizes, own.len(), structure)));
+                let last = self.batches.len() - 1;
+                &mut self.batches[last]
+            }
+        };
+        // `takes` compares the type
+        if let Some(elements) = batch.as_any_mut().downcast_mut::<Elements<E>>() {
+            elements.push(model, &connection, &rows, output);
+        }
+        own
+    }
+
+    fn place(&self) -> String {
+        self.signature.place()
+    }
+
+    /// Keeps the first thing that went wrong.
+    pub(crate) fn note(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Names and units so far.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The assembly.
+    ///
+    /// # Errors
+    /// The first slip that was made: names that are not unique, an element connected to a coordinate twice or whose functions
+    /// do not fit its connection, a coordinate or input that nothing uses.
+    pub fn build(mut self) -> Result<Assembly> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.signature.validate()?;
+        let n = self.signature.coordinates.len();
+        if let Some(loose) = (0..n).find(|j| !self.used_coordinates.contains(j)) {
+            let subject = format!("coordinate `{}`", self.signature.coordinates[loose].name);
+            return Err(Error::invalid(subject, "no part uses it", "connect a part to it, or leave it out"));
+        }
+        let unused = |kind: &str, name: &str| format!("nothing depends on {kind} `{name}`");
+        let mut remarks = Vec::new();
+        for (k, parameter) in self.signature.parameters.iter().enumerate() {
+            if !self.used_parameters.contains(&k) {
+                remarks.push(unused("parameter", &parameter.name));
+            }
+        }
+        for (k, input) in self.signature.inputs.iter().enumerate() {
+            if !self.used_inputs.contains(&k) {
+                remarks.push(unused("input", &input.name));
+            }
+        }
+        let mut pattern = Pattern::default();
+        self.batches.iter_mut().for_each(|batch| batch.number(n, &mut pattern));
+        let size = n + self.signature.constraints.len();
+        let (factors, numbers) = Factors::new(size, n, &Slots::entries(&pattern, n));
+        let slots = Slots::from_numbers(&pattern, &numbers);
+        Ok(Assembly {
+            signature: self.signature,
+            initial: self.initial,
+            batches: self.batches,
+            pattern,
+            slots,
+            factors,
+            remarks,
+        })
+    }
+}
+
+/// A mechanism made of elements.
+pub struct Assembly {
+    signature: Signature,
+    initial: Vec<[Value; 2]>,
+    batches: Vec<Box<dyn Batch>>,
+    pattern: Pattern,
+    slots: Slots,
+    factors: Factors,
+    remarks: Vec<String>,
+}
+
+impl System for Assembly {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        Box::new(AssemblyEvaluator::new(self))
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the derivatives of all elements are: flat lists of entries, each element's one after another.
+
+use super::value::Value;
+
+/// A derivative of an equation by a slot of an element, for one parameter in that slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ParameterEntry {
+    /// Place of the derivative by the slot.
+    pub value: u32,
+    pub row: u32,
+    pub parameter: u32,
+    pub factor: f64,
+}
+
+/// Entries of one kind by slots of parameters.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ParameterEntries {
+    pub entries: Vec<ParameterEntry>,
+    /// Number of values.
+    pub count: usize,
+}
+
+impl ParameterEntries {
+    /// Takes room for the derivative of `row` by a slot with this value.
+    pub fn push(&mut self, row: usize, slot: &Value) {
+        let value = self.count as u32;
+        self.entries.extend(slot.terms().iter().map(|&(k, factor)| ParameterEntry {
+            value,
+            row: row as u32,
+            parameter: k as u32,
+            factor,
+        }));
+        self.count += 1;
+    }
+}
+
+pub(super) type Pairs = Vec<(u32, u32)>;
+
+/// All entries that can be non-zero, as (row, column) in the assembly's numbering. Several may name the same place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pattern {
+    /// M.
+    pub mass: Pairs,
+    /// d(M a - Q)/dq.
+    pub position: Pairs,
+    /// d(M a - Q)/dv.
+    pub velocity: Pairs,
+    /// Both and M together, for Newton's matrix.
+    pub newton: Pairs,
+    /// C_q.
+    pub jacobian: Pairs,
+    /// d(C_qᵀ λ)/dq.
+    pub bending: Pairs,
+    /// d(M a - Q)/du.
+    pub by_parameter: ParameterEntries,
+    /// d(C_qᵀ λ)/du.
+    pub bending_by_parameter: ParameterEntries,
+    /// dC/du.
+    pub constraint_by_parameter: ParameterEntries,
+    /// Outputs by q, v, a, a_scheme, λ in one numbering.
+    pub output: Pairs,
+    /// Outputs by u.
+    pub output_by_parameter: ParameterEntries,
+}
+
+/// How many entries of each kind there are, in the order of the fields of [`Pattern`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Places {
+    pub mass: usize,
+    pub position: usize,
+    pub velocity: usize,
+    pub newton: usize,
+    pub jacobian: usize,
+    pub bending: usize,
+    pub by_parameter: usize,
+    pub bending_by_parameter: usize,
+    pub constraint_by_parameter: usize,
+    pub output: usize,
+    pub output_by_parameter: usize,
+}
+
+impl Pattern {
+    /// Where the next entries will be.
+    pub fn places(&self) -> Places {
+        Places {
+            mass: self.mass.len(),
+            position: self.position.len(),
+            velocity: self.velocity.len(),
+            newton: self.newton.len(),
+            jacobian: self.jacobian.len(),
+            bending: self.bending.len(),
+            by_parameter: self.by_parameter.count,
+            bending_by_parameter: self.bending_by_parameter.count,
+            constraint_by_parameter: self.constraint_by_parameter.count,
+            output: self.output.len(),
+            output_by_parameter: self.output_by_parameter.count,
+        }
+    }
+}
+
+/// The values of all entries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Values {
+    pub mass: Vec<f64>,
+    pub position: Vec<f64>,
+    pub velocity: Vec<f64>,
+    pub jacobian: Vec<f64>,
+    pub bending: Vec<f64>,
+    pub by_parameter: Vec<f64>,
+    pub bending_by_parameter: Vec<f64>,
+    pub constraint_by_parameter: Vec<f64>,
+    pub output: Vec<f64>,
+    pub output_by_parameter: Vec<f64>,
+}
+
+impl Values {
+    pub fn new(pattern: &Pattern) -> Self {
+        let zeros = |count: usize| vec![0.0; count];
+        Values {
+            mass: zeros(pattern.mass.len()),
+            position: zeros(pattern.position.len()),
+            velocity: zeros(pattern.velocity.len()),
+            jacobian: zeros(pattern.jacobian.len()),
+            bending: zeros(pattern.bending.len()),
+            by_parameter: zeros(pattern.by_parameter.count),
+            bending_by_parameter: zeros(pattern.bending_by_parameter.count),
+            constraint_by_parameter: zeros(pattern.constraint_by_parameter.count),
+            output: zeros(pattern.output.len()),
+            output_by_parameter: zeros(pattern.output_by_parameter.count),
+        }
+    }
+}
+
+/// Where the values go in the matrix of the linear equations.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
+    pub mass: Vec<u32>,
+    pub position: Vec<u32>,
+    pub velocity: Vec<u32>,
+    pub newton: Vec<u32>,
+    /// C_q below, and C_qᵀ on the right.
+    pub jacobian: Vec<u32>,
+    pub jacobian_transposed: Vec<u32>,
+    pub bending: Vec<u32>,
+}
+
+impl Slots {
+    /// The entries of K with `n` coordinates, in the order in which [`Slots::from_numbers`] takes their slots back.
+    pub fn entries(pattern: &Pattern, n: usize) -> Pairs {
+        let n = n as u32;
+        let plain = [&pattern.mass, &pattern.position, &pattern.velocity, &pattern.newton, &pattern.bending];
+        let mut entries: Pairs = plain.into_iter().flatten().copied().collect();
+        entries.extend(pattern.jacobian.iter().map(|&(row, j)| (n + row, j)));
+        entries.extend(pattern.jacobian.iter().map(|&(row, j)| (j, n + row)));
+        entries
+    }
+
+    pub fn from_numbers(pattern: &Pattern, numbers: &[u32]) -> Self {
+        let mut rest = numbers.iter().copied();
+        let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<u32>>();
+        Slots {
+            mass: take(pattern.mass.len()),
+            position: take(pattern.position.len()),
+            velocity: take(pattern.velocity.len()),
+            newton: take(pattern.newton.len()),
+            bending: take(pattern.bending.len()),
+            jacobian: take(pattern.jacobian.len()),
+            jacobian_transposed: take(pattern.jacobian.len()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
+
+use super::pose::{Pose, Side, Twist};
+use crate::assembly::Element;
+use crate::number::Number;
+
+/// The two sides of a joint or a force: the coordinates of the first come before those of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sides(pub Side, pub Side);
+
+impl Sides {
+    #[inline]
+    pub fn poses<D: Number>(self, q: &[D]) -> [Pose<D>; 2] {
+        [self.0.pose(q), self.1.pose(&q[self.0.coordinates()..])]
+    }
+
+    #[inline]
+    pub fn twists<D: Number>(self, v: &[D]) -> [Twist<D>; 2] {
+        [self.0.twist(v), self.1.twist(&v[self.0.coordinates()..])]
+    }
+
+    /// Adds a force and a torque on the second side at `arms[1]`, and the opposite ones on the first at `arms[0]`.
+    #[inline]
+    pub fn push<D: Number>(self, arms: [[D; 2]; 2], [x, y]: [D; 2], torque: D, force: &mut [D]) {
+        let (first, second) = force.split_at_mut(self.0.coordinates());
+        self.0.push(arms[0], [-x, -y], -torque, first);
+        self.1.push(arms[1], [x, y], torque, second);
+    }
+}
+
+/// The angle of a side, or its rate, from its own coordinates at the head of `z`; zero without one.
+#[inline]
+pub(super) fn angle<D: Number>(side: Side, z: &[D]) -> D {
+    if side == Side::Body { z[2] } else { D::from(0.0) }
+}
+
+/// From a point of the first side to one of the second: locations are the first four parameters.
+#[inline]
+fn gap<D: Number>([a, b]: &[Pose<D>; 2], u: &[D]) -> [D; 2] {
+    let (a, b) = (a.point([u[0], u[1]]), b.point([u[2], u[3]]));
+    [b[0] - a[0], b[1] - a[1]]
+}
+
+/// Two points coincide. Parameters: their locations on both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct Revolute(pub(super) Sides);
+
+impl Element for Revolute {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let [x, y] = gap(&self.0.poses(q), u);
+        c[0] = x;
+        c[1] = y;
+    }
+}
+
+/// Two points coincide and the angle between the sides stays. Parameters: locations, angle of the second against the first.
+#[derive(Debug, Clone, Copy)]
+pub struct Weld(pub(super) Sides);
+
+impl Element for Weld {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let Sides(a, b) = self.0;
+        let [x, y] = gap(&self.0.poses(q), u);
+        c[0] = x;
+        c[1] = y;
+        c[2] = angle(b, &q[a.coordinates()..]) - angle(a, q) - u[4];
+    }
+}
+
+/// The second side slides along a line of the first without turning against it. Parameters: locations, direction of the line as
+/// an angle in the first side's axes, angle of the second against the first.
+#[derive(Debug, Clone, Copy)]
+pub struct Prismatic(pub(super) Sides);
+
+impl Element for Prismatic {
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        OnLine(self.0).constraint(t, q, u, c);
+        let Sides(a, b) = self.0;
+        c[1] = angle(b, &q[a.coordinates()..]) - angle(a, q) - u[5];
+    }
+}
+
+/// A point of the second side moves on a line of the first. Parameters: locations, direction of the line as an angle in the
+/// first side's axes.
+#[derive(Debug, Clone, Copy)]
+pub struct OnLine(pub(super) Sides);
+
+impl Element for OnLine {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let poses = self.0.poses(q);
+        let [x, y] = gap(&poses, u);
+        let (sin, cos) = (poses[0].angle + u[4]).sin_cos();
+        c[0] = cos * y - sin * x;
+    }
+}
+
+/// Two points keep their distance. Parameters: locations, distance. The constraint is (|d|² - L²) / (2 L).
+#[derive(Debug, Clone, Copy)]
+pub struct Rod(pub(super) Sides);
+
+impl Element for Rod {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let [x, y] = gap(&self.0.poses(q), u);
+        c[0] = (x * x + y * y - u[4] * u[4]) / (u[4] * 2.0);
+    }
+}
+
+/// Turns of two bodies in a fixed ratio: φ_b - φ_b0 = ratio (φ_a - φ_a0). Parameters: ratio, φ_a0, φ_b0.
+#[derive(Debug, Clone, Copy)]
+pub struct Gears(pub(super) Sides);
+
+impl Element for Gears {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let Sides(a, b) = self.0;
+        c[0] = angle(b, &q[a.coordinates()..]) - u[2] - u[0] * (angle(a, q) - u[1]);
+    }
+}
+
+/// A motion that is given as a function of time.
+pub trait Motion: Send + Sync + 'static {
+    /// The coordinate at time `t`, in its unit; `u` are the parameters that were given along.
+    fn at<D: Number>(&self, t: D, u: &[D]) -> D;
+}
+
+/// A coordinate follows a function of time.
+pub(super) struct Driven<M>(pub M);
+
+impl<M: Motion> Element for Driven<M> {
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        c[0] = q[0] - self.0.at(t, u);
+    }
+}

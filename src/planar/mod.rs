@@ -1,0 +1,222 @@
+//! Planar mechanisms from parts: bodies, joints, forces and sensors, every property a number or a parameter.
+//!
+//! ```
+//! use costate::planar::{Body, Mechanism};
+//! use costate::{Hht, Parameter, Simulation, System, TimeGrid};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> costate::Result<()> {
+//! // a rod of 1 m, hung up at its end, let go horizontally
+//! let mut mechanism = Mechanism::new("rod");
+//! let mass = mechanism.parameter(Parameter::new("m", "kg", 1.0));
+//! let rod = mechanism.body("rod", Body::new(mass, 1.0 / 12.0).at([0.5, 0.0], 0.0));
+//! mechanism.revolute("pin", mechanism.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+//! let rod = mechanism.build()?;
+//! let simulation = Simulation::new(Arc::new(rod), Hht::new(-0.05)?, TimeGrid::uniform(0.0, 1.0, 1e-3)?, vec![])?;
+//! let trajectory = simulation.run(&[1.0])?;
+//! assert!((trajectory.state(0).a[2] + 9.81 * 1.5).abs() < 1e-9); // -(m g l/2) / (m l²/3)
+//! # Ok(())
+//! # }
+//! ```
+
+mod body;
+mod force;
+mod joint;
+mod parts;
+mod pose;
+mod sensor;
+mod sensors;
+
+pub use force::{Axes, BrownMcPhee, Law, Linear};
+pub use joint::{Gears, Motion, OnLine, Prismatic, Revolute, Rod, Weld};
+pub use parts::{Joint, Strut};
+pub use pose::{Pose, Side, Twist};
+pub use sensors::Mounting;
+
+use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Value};
+use crate::error::{Error, Result};
+use crate::signature::Parameter;
+use body::{CentredBody, PointMass, RigidBody};
+use joint::Sides;
+use sensor::Store;
+
+/// A rigid body: what it weighs and where it starts.
+#[derive(Debug, Clone)]
+pub struct Body {
+    mass: Value,
+    inertia: Value,
+    center: [Value; 2],
+    position: [Value; 2],
+    angle: Value,
+    velocity: [Value; 2],
+    rate: Value,
+}
+
+fn pair<V: Into<Value>>(values: [V; 2]) -> [Value; 2] {
+    values.map(Into::into)
+}
+
+fn zero() -> Value {
+    Value::from(0.0)
+}
+
+impl Body {
+    /// A body with mass (kg) and inertia about its centre of mass (kg m²), at rest at the origin.
+    pub fn new(mass: impl Into<Value>, inertia: impl Into<Value>) -> Self {
+        let origin = || [zero(), zero()];
+        Body {
+            mass: mass.into(),
+            inertia: inertia.into(),
+            center: origin(),
+            position: origin(),
+            angle: zero(),
+            velocity: origin(),
+            rate: zero(),
+        }
+    }
+
+    /// Puts the centre of mass there, in the body's axes, m; it is the reference point otherwise.
+    pub fn center<V: Into<Value>>(mut self, location: [V; 2]) -> Self {
+        self.center = pair(location);
+        self
+    }
+
+    /// Position of the reference point (m) and angle (rad) at the start.
+    pub fn at<V: Into<Value>>(mut self, position: [V; 2], angle: impl Into<Value>) -> Self {
+        (self.position, self.angle) = (pair(position), angle.into());
+        self
+    }
+
+    /// Velocity of the reference point (m/s) and angular velocity (rad/s) at the start.
+    pub fn moving<V: Into<Value>>(mut self, velocity: [V; 2], rate: impl Into<Value>) -> Self {
+        (self.velocity, self.rate) = (pair(velocity), rate.into());
+        self
+    }
+}
+
+/// Something that parts can be fixed to: the ground, a body or a point mass.
+#[derive(Debug, Clone)]
+pub struct Member {
+    side: Side,
+    name: String,
+    coordinates: Vec<Coordinate>,
+}
+
+impl Member {
+    /// A point fixed to it, in its own axes, m.
+    pub fn at<V: Into<Value>>(&self, location: [V; 2]) -> Place {
+        Place { member: self.clone(), location: pair(location) }
+    }
+
+    /// Its coordinates: x, y and, for bodies, the angle.
+    pub fn coordinates(&self) -> &[Coordinate] {
+        &self.coordinates
+    }
+}
+
+/// A point on a member.
+#[derive(Debug, Clone)]
+pub struct Place {
+    member: Member,
+    location: [Value; 2],
+}
+
+/// A mechanism being put together. Every part has a name; messages, coordinates, constraints and outputs use it.
+pub struct Mechanism {
+    assembler: Assembler,
+    gravity: [Value; 2],
+    /// What stores energy, with its coordinates and parameters.
+    stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
+}
+
+impl Mechanism {
+    /// An empty mechanism; gravity is 9.81 m/s² along -y.
+    pub fn new(name: impl Into<String>) -> Self {
+        Mechanism { assembler: Assembler::new(name), gravity: [zero(), Value::from(-9.81)], stores: Vec::new() }
+    }
+
+    /// Changes gravity, m/s², for parts that are added after this.
+    pub fn gravity<V: Into<Value>>(&mut self, gravity: [V; 2]) {
+        self.gravity = pair(gravity);
+    }
+
+    /// Adds a parameter, to be used wherever a [`Value`] is wanted.
+    pub fn parameter(&mut self, parameter: Parameter) -> Value {
+        self.assembler.parameter(parameter)
+    }
+
+    /// Adds an input.
+    pub fn input(&mut self, name: &str, unit: &str) -> Input {
+        self.assembler.input(name, unit)
+    }
+
+    /// Where elements of your own are added.
+    pub fn assembler(&mut self) -> &mut Assembler {
+        &mut self.assembler
+    }
+
+    /// The world.
+    pub fn ground(&self) -> Member {
+        Member { side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
+    }
+
+    /// Adds a rigid body.
+    pub fn body(&mut self, name: &str, body: Body) -> Member {
+        let Body { mass, inertia, center, position: [x, y], angle, velocity: [v_x, v_y], rate } = body;
+        let coordinates = vec![
+            self.assembler.coordinate(format!("{name}.x"), "m", x, v_x),
+            self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
+            self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
+        ];
+        let values: Vec<Value> =
+            [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
+        self.stores.push((Store::Body, coordinates.clone(), values.clone()));
+        let connection = Connection::to(coordinates.clone());
+        if center == [zero(), zero()] {
+            let values = [&values[..2], &values[4..]].concat();
+            self.assembler.element(name, CentredBody, connection.parameters(values));
+        } else {
+            self.assembler.element(name, RigidBody, connection.parameters(values));
+        }
+        Member { side: Side::Body, name: name.into(), coordinates }
+    }
+
+    /// Adds a mass without extension, kg, at rest at `position`, m.
+    pub fn point<V: Into<Value>>(&mut self, name: &str, mass: impl Into<Value>, position: [V; 2]) -> Member {
+        let [x, y] = pair(position);
+        let coordinates = vec![
+            self.assembler.coordinate(format!("{name}.x"), "m", x, zero()),
+            self.assembler.coordinate(format!("{name}.y"), "m", y, zero()),
+        ];
+        let values: Vec<Value> = [mass.into()].into_iter().chain(self.gravity.clone()).collect();
+        self.stores.push((Store::Point, coordinates.clone(), values.clone()));
+        self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
+        Member { side: Side::Point, name: name.into(), coordinates }
+    }
+
+    /// The connection of a part between two members, which must not be one and the same.
+    fn between(&mut self, name: &str, first: &Member, second: &Member) -> (Sides, Connection) {
+        if first.name == second.name {
+            let problem = format!("it connects `{}` to itself", first.name);
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "name two different members"));
+        }
+        let coordinates = first.coordinates.iter().chain(&second.coordinates).copied();
+        (Sides(first.side, second.side), Connection::to(coordinates))
+    }
+
+    /// Notes that a part needs a body where it has been given something else.
+    fn wants_body(&mut self, name: &str, member: &Member) {
+        if member.side != Side::Body {
+            let problem = format!("it needs the angle of a body, and `{}` has none", member.name);
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "use a body"));
+        }
+    }
+
+    /// The mechanism as a system.
+    ///
+    /// # Errors
+    /// The first slip that was made in putting it together; see also [`Assembler::build`].
+    pub fn build(self) -> Result<Assembly> {
+        self.assembler.build()
+    }
+}

@@ -1,0 +1,239 @@
+//! Joints and forces by name.
+
+use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Strut as StrutElement, Torque, Torsion};
+use super::joint::{Driven, Gears, Motion, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
+use super::{Mechanism, Member, Place, pair, zero};
+use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
+use crate::error::Error;
+
+/// A joint that has been added: what a reaction sensor is given.
+#[derive(Debug, Clone)]
+pub struct Joint<J> {
+    pub(super) element: J,
+    pub(super) members: [Member; 2],
+    pub(super) parameters: Vec<Value>,
+    pub(super) rows: Vec<Row>,
+}
+
+impl<J> Joint<J> {
+    /// The rows of its constraints. Their multipliers are forces (N) and torques (N m).
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
+/// A spring or the like between two points, that has been added: what a strut sensor is given.
+#[derive(Debug, Clone)]
+pub struct Strut<L> {
+    pub(super) law: L,
+    pub(super) sides: Sides,
+    pub(super) coordinates: Vec<Coordinate>,
+    pub(super) parameters: Vec<Value>,
+}
+
+impl Mechanism {
+    fn joint<J: Element + Clone, const N: usize>(
+        &mut self,
+        name: &str,
+        members: [&Member; 2],
+        parameters: Vec<Value>,
+        rows: [(&str, &str); N],
+        element: impl FnOnce(Sides) -> J,
+    ) -> Joint<J> {
+        let (sides, connection) = self.between(name, members[0], members[1]);
+        let element = element(sides);
+        let connection = connection.parameters(parameters.clone()).constraints(rows);
+        let rows = self.assembler.element(name, element.clone(), connection);
+        Joint { element, members: members.map(Member::clone), parameters, rows }
+    }
+
+    /// A pin: two points coincide.
+    pub fn revolute(&mut self, name: &str, first: Place, second: Place) -> Joint<Revolute> {
+        let parameters = [first.location, second.location].concat();
+        self.joint(name, [&first.member, &second.member], parameters, [("x", "m"), ("y", "m")], Revolute)
+    }
+
+    /// Two points coincide, and the second member keeps an angle (rad) against the first.
+    pub fn weld(&mut self, name: &str, first: Place, second: Place, angle: impl Into<Value>) -> Joint<Weld> {
+        self.wants_body(name, &second.member);
+        let mut parameters = [first.location, second.location].concat();
+        parameters.push(angle.into());
+        let rows = [("x", "m"), ("y", "m"), ("angle", "rad")];
+        self.joint(name, [&first.member, &second.member], parameters, rows, Weld)
+    }
+
+    /// A point of the second member slides along a line through a point of the first, whose direction (rad) is against the first
+    /// member's axes; the second keeps an angle (rad) against the first.
+    pub fn prismatic(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        direction: impl Into<Value>,
+        angle: impl Into<Value>,
+    ) -> Joint<Prismatic> {
+        self.wants_body(name, &second.member);
+        let mut parameters = [first.location, second.location].concat();
+        parameters.extend([direction.into(), angle.into()]);
+        let rows = [("across", "m"), ("angle", "rad")];
+        self.joint(name, [&first.member, &second.member], parameters, rows, Prismatic)
+    }
+
+    /// A point of the second member moves on a line through a point of the first, whose direction (rad) is against the first
+    /// member's axes.
+    pub fn on_line(&mut self, name: &str, first: Place, second: Place, direction: impl Into<Value>) -> Joint<OnLine> {
+        let mut parameters = [first.location, second.location].concat();
+        parameters.push(direction.into());
+        self.joint(name, [&first.member, &second.member], parameters, [("across", "m")], OnLine)
+    }
+
+    /// A massless rod: two points keep a distance, m.
+    pub fn rod(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint<Rod> {
+        let length = length.into();
+        if length.is_constant() && length.evaluate(&[]) <= 0.0 {
+            let problem = format!("its length is {} m", length.evaluate(&[]));
+            let remedy = "give a positive length; two points that coincide are a revolute joint";
+            self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
+        }
+        let mut parameters = [first.location, second.location].concat();
+        parameters.push(length);
+        self.joint(name, [&first.member, &second.member], parameters, [("length", "m")], Rod)
+    }
+
+    /// Gears: from the start on, the second body turns `ratio` times as far as the first (negative for wheels that mesh outside).
+    pub fn gears(&mut self, name: &str, first: &Member, second: &Member, ratio: impl Into<Value>) -> Joint<Gears> {
+        let mut parameters = vec![ratio.into()];
+        for member in [first, second] {
+            self.wants_body(name, member);
+            parameters.push(member.coordinates.get(2).map_or(zero(), |&angle| self.assembler.initial_position(angle)));
+        }
+        self.joint(name, [first, second], parameters, [("ratio", "rad")], Gears)
+    }
+
+    /// A coordinate follows a function of time with parameters.
+    pub fn drive<M: Motion, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        coordinate: Coordinate,
+        motion: M,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Vec<Row> {
+        let connection = Connection::to([coordinate]).parameters(parameters);
+        self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
+    }
+
+    /// A linear spring (N/m) with a damper (N s/m) between two points, without force at the free length, m.
+    pub fn spring(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        free_length: impl Into<Value>,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) -> Strut<Linear> {
+        self.strut(name, first, second, free_length, Linear, [stiffness.into(), damping.into()])
+    }
+
+    /// A force along the line between two points by a law of elongation and rate.
+    pub fn strut<L: Law + Clone, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        free_length: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Strut<L> {
+        let (sides, connection) = self.between(name, &first.member, &second.member);
+        let mut values = [first.location, second.location].concat();
+        values.push(free_length.into());
+        values.extend(parameters.into_iter().map(Into::into));
+        let coordinates = connection.coordinates.clone();
+        self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
+        Strut { law, sides, coordinates, parameters: values }
+    }
+
+    /// A torsional spring (N m/rad) with a damper (N m s/rad) between two members; without torque at angle 0.
+    pub fn torsion(
+        &mut self,
+        name: &str,
+        first: &Member,
+        second: &Member,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) {
+        self.torsion_by(name, first, second, zero(), Linear, [stiffness.into(), damping.into()]);
+    }
+
+    /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.
+    pub fn torsion_by<L: Law, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: &Member,
+        second: &Member,
+        free_angle: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        let (sides, connection) = self.between(name, first, second);
+        let connection = connection.parameters([free_angle]).parameters(parameters);
+        self.assembler.element(name, Torsion(sides, law), connection);
+    }
+
+    /// Smoothed friction in a revolute joint (Brown & McPhee 2016, constant load): Coulomb and static torque (N m), transition
+    /// rate (rad/s), viscous coefficient (N m s/rad).
+    pub fn joint_friction(
+        &mut self,
+        name: &str,
+        first: &Member,
+        second: &Member,
+        [coulomb, stick, transition, viscous]: [Value; 4],
+    ) {
+        self.torsion_by(name, first, second, zero(), BrownMcPhee, [coulomb, stick, transition, viscous]);
+    }
+
+    /// An input (N) as a force at a point along a direction, given in world or body axes.
+    pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 2], axes: Axes, input: Input) {
+        let connection = Connection::to(place.member.coordinates.iter().copied()).inputs([input]);
+        let connection = connection.parameters(place.location).parameters(pair(direction));
+        self.assembler.element(name, PointForce(place.member.side, axes), connection);
+    }
+
+    /// An input (N m) as a torque on the second body, and the opposite one on the first member.
+    pub fn torque(&mut self, name: &str, first: &Member, second: &Member, input: Input) {
+        self.wants_body(name, second);
+        let (sides, connection) = self.between(name, first, second);
+        self.assembler.element(name, Torque(sides), connection.inputs([input]).parameters([1.0]));
+    }
+
+    /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
+    pub fn drag(&mut self, name: &str, place: Place, linear: impl Into<Value>, quadratic: impl Into<Value>) {
+        let connection = Connection::to(place.member.coordinates.iter().copied());
+        let connection = connection.parameters(place.location).parameters([linear.into(), quadratic.into()]);
+        self.assembler.element(name, Drag(place.member.side), connection);
+    }
+
+    /// A circle (centre on the second member, radius in m) presses against a line through a point of the first, whose direction
+    /// (rad) is against the first member's axes; free space is on its left. Hertz' law with `stiffness` in N/m^1.5 and `damping`
+    /// in s/m.
+    #[allow(clippy::too_many_arguments)]
+    pub fn contact(
+        &mut self,
+        name: &str,
+        line: Place,
+        direction: impl Into<Value>,
+        center: Place,
+        radius: impl Into<Value>,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) {
+        let (sides, connection) = self.between(name, &line.member, &center.member);
+        let connection = connection
+            .parameters(line.location)
+            .parameters([direction.into()])
+            .parameters(center.location)
+            .parameters([radius.into(), stiffness.into(), damping.into()]);
+        self.assembler.element(name, Contact(sides), connection);
+    }
+}
