@@ -111,6 +111,8 @@ pub mod signal;
 pub mod signature;
 pub mod simulate;
 pub mod specification;
+#[allow(dead_code)] // until an assembly of bodies uses it
+mod sparse;
 mod start;
 pub mod statistics;
 pub mod system;

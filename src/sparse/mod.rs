@@ -1,0 +1,201 @@
+//! Sparse LU factors for assemblies of bodies, with the transposed solve that an adjoint needs.
+//!
+//! The matrix is K = [A B^T; B 0] with accelerations first and multipliers behind. The order of its pivots is found from the
+//! structure and from values that come first, and kept as long as it serves; see [`SparseLu::factorise`].
+
+mod factors;
+mod matching;
+mod ordering;
+mod pattern;
+mod pivoting;
+#[cfg(test)]
+mod tests;
+
+use factors::Factors;
+use matching::NONE;
+use pattern::Pattern;
+use pivoting::{Guide, Pivots};
+
+/// A pivot is at least this large beside the largest entry of its column that is left (rows comparably scaled).
+const THRESHOLD: f64 = 0.1;
+/// Threshold that is tried if the first one leads to much more fill than the structure asks for.
+const LAX_THRESHOLD: f64 = 1e-3;
+
+/// A sparse matrix K = [A B^T; B 0] and its factors `P K Q = L U`.
+#[derive(Debug, Clone)]
+pub(crate) struct SparseLu {
+    /// Accelerations; the other unknowns are multipliers.
+    accelerations: usize,
+    pattern: Pattern,
+    values: Vec<f64>,
+    factors: Option<Factors>,
+    /// The last matching, and the elimination order that follows from it.
+    order: Option<Order>,
+    counts: Counts,
+}
+
+/// How often the costly work was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Fill-reducing orders.
+    pub(crate) orders: usize,
+    /// Choices of pivots.
+    pub(crate) pivotings: usize,
+}
+
+/// Depends on the structure of the matrix and on the matching alone.
+#[derive(Debug, Clone)]
+struct Order {
+    /// Acceleration of each multiplier and reverse; [`NONE`] for unknowns that stand alone.
+    partner: Vec<u32>,
+    columns: Vec<u32>,
+}
+
+impl SparseLu {
+    /// `size` unknowns: `n` accelerations first, then multipliers. `entries`: (row, column) of every entry that can be
+    /// non-zero, in any order; several at one place share a slot. Returns the slot in [`SparseLu::values_mut`] of each.
+    ///
+    /// # Panics
+    /// If an entry lies outside of the matrix.
+    pub(crate) fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        let (pattern, slots) = Pattern::new(size, entries);
+        let values = vec![0.0; pattern.count()];
+        let lu = SparseLu { accelerations: n, pattern, values, factors: None, order: None, counts: Counts::default() };
+        (lu, slots)
+    }
+
+    /// To be filled before [`SparseLu::factorise`].
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
+    pub(crate) fn forget_order(&mut self) {
+        // `order` stays: it is computed from the matching alone, and not used with another
+        self.factors = None;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Factors of the current values, on the pivots of the last time while they serve (this allocates nothing), else on
+    /// fresh ones. False if the matrix is singular to working precision or not finite; there are no factors then.
+    pub(crate) fn factorise(&mut self) -> bool {
+        if let Some(factors) = &mut self.factors
+            && factors.refactorise(&self.values)
+        {
+            return true;
+        }
+        self.factors = self.fresh_factors();
+        self.factors.is_some()
+    }
+
+    /// b becomes K^-1 b; NaN if there are no factors.
+    pub(crate) fn solve(&mut self, b: &mut [f64]) {
+        match &mut self.factors {
+            Some(factors) => factors.solve(b),
+            None => b.fill(f64::NAN),
+        }
+    }
+
+    /// b becomes K^-T b; NaN if there are no factors.
+    pub(crate) fn solve_transposed(&mut self, b: &mut [f64]) {
+        match &mut self.factors {
+            Some(factors) => factors.solve_transposed(b),
+            None => b.fill(f64::NAN),
+        }
+    }
+
+    /// Entries of L and U together, 0 if there are no factors.
+    pub(crate) fn fill(&self) -> usize {
+        self.factors.as_ref().map_or(0, Factors::fill)
+    }
+
+    fn fresh_factors(&mut self) -> Option<Factors> {
+        self.counts.pivotings += 1;
+        if !self.values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let partner = self.match_unknowns();
+        if self.order.as_ref().is_none_or(|order| order.partner != partner) {
+            self.counts.orders += 1;
+            self.order = Some(self.order_unknowns(partner));
+        }
+        let scale = self.pattern.equilibrate(&self.values);
+        let pivots = self.choose_pivots(&scale)?;
+        Factors::new(&self.pattern, &self.values, pivots, &scale)
+    }
+
+    fn match_unknowns(&self) -> Vec<u32> {
+        let n = self.accelerations;
+        let mut constraint_jacobian = Vec::new();
+        let mut crowding = vec![0; n];
+        let (mut diagonal, mut largest) = (vec![0.0f64; n], vec![0.0f64; n]);
+        for (i, j, slot) in self.pattern.entries().filter(|&(_, j, _)| j < n) {
+            let size = self.values[slot].abs();
+            crowding[j] += 1;
+            if i >= n {
+                constraint_jacobian.push(((i - n) as u32, j as u32, size));
+            } else {
+                largest[j] = largest[j].max(size);
+                largest[i] = largest[i].max(size);
+                if i == j {
+                    diagonal[j] = size;
+                }
+            }
+        }
+        let is_massless: Vec<bool> = diagonal.iter().zip(&largest).map(|(d, largest)| *d <= 1e-6 * largest).collect();
+        let multipliers = self.pattern.size - n;
+        let (of_row, of_column) =
+            matching::match_multipliers(multipliers, n, &constraint_jacobian, &is_massless, &crowding);
+        let shifted = of_column.into_iter().map(|row| if row == NONE { NONE } else { row + n as u32 });
+        shifted.chain(of_row).collect()
+    }
+
+    /// Orders the graph in which each multiplier and its acceleration are one node.
+    fn order_unknowns(&self, partner: Vec<u32>) -> Order {
+        let mut group = vec![0; partner.len()];
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        // accelerations come first, so that a partner met here has its group already
+        for (i, &other) in partner.iter().enumerate() {
+            if other == NONE || other as usize > i {
+                group[i] = groups.len() as u32;
+                groups.push(vec![i as u32]);
+            } else {
+                group[i] = group[other as usize];
+                groups[group[i] as usize].push(i as u32);
+            }
+        }
+        let weights: Vec<u32> = groups.iter().map(|members| members.len() as u32).collect();
+        let order = ordering::minimum_degree(self.pattern.compressed(&group, groups.len()), &weights);
+        let columns = order.iter().flat_map(|&node| groups[node as usize].iter().copied()).collect();
+        Order { partner, columns }
+    }
+
+    fn choose_pivots(&self, scale: &[f64]) -> Option<Pivots> {
+        let Order { partner, columns } = self.order.as_ref()?;
+        // in a pair first the large off-diagonal entries, which hold the zero of the multiplier's diagonal
+        let preferred: Vec<[u32; 2]> = partner
+            .iter()
+            .enumerate()
+            .map(|(i, &other)| if other == NONE { [i as u32; 2] } else { [other, i as u32] })
+            .collect();
+        let choose = |threshold: f64| {
+            let guide = Guide { columns, preferred: &preferred, scale, threshold };
+            pivoting::choose(&self.pattern, &self.values, &guide)
+        };
+        let pivots = choose(THRESHOLD)?;
+        if pivots.strayed > 0
+            && let Some(lax) = choose(LAX_THRESHOLD)
+            && 2 * lax.fill() < pivots.fill()
+        {
+            return Some(lax);
+        }
+        Some(pivots)
+    }
+}
