@@ -27,5 +27,7 @@ pub fn pendulum_chain(count: usize) -> Result<Assembly> {
         pin = rod.at([0.5, 0.0]);
         last = rod;
     }
+    let place = last.at([0.5, 0.0]);
+    mechanism.position("tip", place);
     mechanism.build()
 }
