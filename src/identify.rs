@@ -1,6 +1,7 @@
 //! Parameter identification: a problem, a method, and what came out.
 
-use crate::cost::LeastSquares;
+use crate::constraint::{self, AugmentedCost, Constrained, ConstraintResult};
+use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use crate::optimise::{self, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus};
@@ -18,11 +19,18 @@ pub struct Settings {
     pub options: optimise::Options,
     /// How gradients are computed; the methods for least squares take tangents in any case.
     pub gradient: Method,
+    /// When the problem's constraints are met.
+    pub constraints: optimise::ConstraintOptions,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { method: optimise::Method::Bfgs, options: optimise::Options::default(), gradient: Method::Adjoint }
+        Settings {
+            method: optimise::Method::Bfgs,
+            options: optimise::Options::default(),
+            gradient: Method::Adjoint,
+            constraints: optimise::ConstraintOptions::default(),
+        }
     }
 }
 
@@ -102,6 +110,10 @@ pub struct Identification {
     pub history: Vec<Vec<f64>>,
     /// The message of the first simulation that failed within the search, if any did.
     pub first_failure: Option<String>,
+    /// What became of the problem's constraints, in their order.
+    pub constraints: Vec<ConstraintResult>,
+    /// The constraint that is violated worst, in a sentence, if one is.
+    pub violation: Option<String>,
     /// Wall-clock time, s.
     pub seconds: f64,
 }
@@ -110,6 +122,12 @@ impl Identification {
     /// The best parameter vector, in the model's order.
     pub fn values(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.value).collect()
+    }
+
+    /// Why the search ended, with the constraint that is violated worst, if one is.
+    pub fn reason(&self) -> String {
+        let reason = &self.outcome.reason;
+        self.violation.as_ref().map_or_else(|| reason.to_string(), |violation| format!("{reason}; {violation}"))
     }
 }
 
@@ -132,8 +150,11 @@ pub fn identify(
         return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
     }
     let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
+    let augmented = AugmentedCost::new(&*problem.cost, &problem.constraints, problem.simulation.grid());
+    let is_constrained = !problem.constraints.is_empty();
+    let cost: &dyn Cost = if is_constrained { &augmented } else { &*problem.cost };
     let mut objective = Reduced {
-        gradient: problem.gradient()?,
+        gradient: Gradient::new(&problem.simulation, cost)?,
         method: settings.gradient,
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
@@ -142,16 +163,26 @@ pub fn identify(
         first_failure: None,
     };
     let options = &settings.options;
-    let outcome = match settings.method.for_least_squares() {
-        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
-        Some(method) => {
-            objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
-                let subject = format!("method `{method}` for problem `{}`", problem.name);
-                let remedy = "take a method that works by gradients, such as bfgs";
-                Error::invalid(subject, "the cost is no sum of squares", remedy)
-            })?);
-            optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?
+    let least_squares = settings.method.for_least_squares();
+    if let Some(method) = least_squares {
+        objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
+            let subject = format!("method `{method}` for problem `{}`", problem.name);
+            let remedy = "take a method that works by gradients, such as bfgs";
+            Error::invalid(subject, "the cost is no sum of squares", remedy)
+        })?);
+    }
+    let (mut constraints, mut violation) = (Vec::new(), None);
+    let outcome = match least_squares {
+        _ if is_constrained => {
+            let (method, how) = (settings.method, &settings.constraints);
+            let mut constrained = Constrained::new(problem, &mut objective, &augmented);
+            let found = optimise::minimise_constrained(&mut constrained, &variables, method, options, how, observer)?;
+            constraints = constraint::results(problem, &found, how.tolerance);
+            violation = ConstraintResult::worst(&constraints, found.penalty);
+            found.outcome
         }
+        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
+        Some(method) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
     };
     let expand = |values: &[f64]| {
         let mut u = problem.start.clone();
@@ -185,6 +216,8 @@ pub fn identify(
         outcome,
         parameters,
         first_failure: objective.first_failure,
+        constraints,
+        violation,
         seconds: began.elapsed().as_secs_f64(),
     })
 }
@@ -203,26 +236,26 @@ fn variable(problem: &Problem, k: usize) -> Variable {
 }
 
 /// Cost and gradient in the free parameters.
-struct Reduced<'p> {
-    gradient: Gradient<'p>,
-    method: Method,
-    u: Vec<f64>,
+pub(crate) struct Reduced<'p> {
+    pub gradient: Gradient<'p>,
+    pub method: Method,
+    pub u: Vec<f64>,
     full: Vec<f64>,
-    free: &'p [usize],
+    pub free: &'p [usize],
     /// The cost, where a method sees its residuals.
-    residuals: Option<&'p LeastSquares>,
+    pub residuals: Option<&'p LeastSquares>,
     first_failure: Option<String>,
 }
 
 impl Reduced<'_> {
-    fn set(&mut self, u: &[f64]) {
+    pub fn set(&mut self, u: &[f64]) {
         for (&k, value) in self.free.iter().zip(u) {
             self.u[k] = *value;
         }
     }
 
     /// Keeps the first failure's message.
-    fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
+    pub fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
         if let (Err(error), None) = (&result, &self.first_failure) {
             self.first_failure = Some(error.to_string());
         }

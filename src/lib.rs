@@ -63,6 +63,7 @@
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
 //! cost, data, problem        what is compared with what
+//! constraint                 what parameters and outputs must keep to
 //! optimise, identify         how the optimum is searched
 //! statistics                 how well the data determine what was found
 //! report, plot, cli          what a person reads
@@ -87,6 +88,7 @@
 pub mod check;
 pub mod cli;
 mod columns;
+pub mod constraint;
 pub mod cost;
 pub mod data;
 pub mod error;

@@ -1,5 +1,6 @@
 //! A simulation with a cost and parameters to be found: what gradients, checks and identifications work on.
 
+use crate::constraint::Constraint;
 use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -54,6 +55,8 @@ pub struct Problem {
     pub start: Vec<f64>,
     /// The parameters that made the reference, where known.
     pub optimum: Option<Vec<f64>>,
+    /// What an identification must keep to.
+    pub constraints: Vec<Constraint>,
 }
 
 impl Problem {
@@ -85,6 +88,7 @@ impl Problem {
             cost: Box::new(cost),
             start: start.to_vec(),
             optimum: Some(optimum.to_vec()),
+            constraints: Vec::new(),
         })
     }
 
@@ -108,10 +112,10 @@ impl Problem {
         candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
     }
 
-    /// Checks every parameter's start against its bounds and scale.
+    /// Checks every parameter's start against its bounds and scale, and every constraint.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the parameter.
+    /// [`Error::Invalid`] naming the parameter or the constraint.
     pub fn validate(&self) -> Result<()> {
         if self.start.len() != self.parameters.len() {
             let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());
@@ -120,6 +124,6 @@ impl Problem {
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
             Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
         }
-        Ok(())
+        self.constraints.iter().try_for_each(|constraint| constraint.validate(self))
     }
 }

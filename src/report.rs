@@ -141,7 +141,7 @@ pub fn result_json(
         "model": problem.name,
         "method": method,
         "converged": outcome.converged,
-        "reason": outcome.reason.to_string(),
+        "reason": identification.reason(),
         "cost": outcome.cost,
         "gradient_norm": outcome.gradient_norm,
         "iterations": outcome.iterations,
@@ -155,6 +155,9 @@ pub fn result_json(
         "rmse": rmse(problem, &identification.values()),
         "parameters": identification.parameters,
     });
+    if !identification.constraints.is_empty() {
+        result["constraints"] = json!(identification.constraints);
+    }
     match statistics {
         Ok(statistics) => statistics.extend_json(&mut result),
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
@@ -312,6 +315,11 @@ impl Folder {
             ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
             ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
         ];
+        if !found.constraints.is_empty() {
+            let outer = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.number as f64)).collect();
+            let violation = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.violation)).collect();
+            columns.extend([("outer_iteration".to_string(), outer), ("violation".to_string(), violation)]);
+        }
         for (k, p) in found.parameters.iter().enumerate() {
             columns.push((format!("{} [{}]", p.name, p.unit), found.history.iter().map(|u| u[k]).collect()));
         }

@@ -2,6 +2,7 @@
 //! is built; everything left out is taken from the model's built-in scenario.
 
 use crate::columns::{self, Column};
+use crate::constraint::ConstraintSetting;
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
@@ -102,6 +103,10 @@ pub struct Specification {
     pub compare: Option<Vec<String>>,
     /// Settings of parameters.
     pub parameters: Vec<ParameterSetting>,
+    /// Constraints.
+    pub constraints: Vec<ConstraintSetting>,
+    /// When constraints are met.
+    pub constraint_options: optimise::ConstraintOptions,
     /// Optimisation method.
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.
@@ -177,6 +182,13 @@ impl Specification {
             *size = setting.size.or(*size);
             *free = setting.free.unwrap_or(*free);
             problem.start[k] = setting.start.unwrap_or(problem.start[k]);
+        }
+        for setting in &self.constraints {
+            let constraint = setting.resolve(entry.system.signature())?;
+            if constraint.unit.is_empty() && setting.terms.len() > 1 {
+                notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
+            }
+            problem.constraints.push(constraint);
         }
         problem.validate()?;
         Ok((problem, notes))
@@ -312,6 +324,7 @@ impl Specification {
             cost: Box::new(cost),
             start: entry.start(scenario)?,
             optimum: None,
+            constraints: Vec::new(),
         })
     }
 

@@ -90,7 +90,15 @@ fn problem(simulation: Simulation, references: Vec<Reference>, quadrature: Quadr
     let cost = LeastSquares::new(simulation.grid().times(), references, 1, quadrature).unwrap();
     let signature = simulation.signature();
     let (name, parameters) = (signature.name.clone(), signature.parameters.clone());
-    Problem { name, parameters, simulation, cost: Box::new(cost), start: start.to_vec(), optimum: None }
+    Problem {
+        name,
+        parameters,
+        simulation,
+        cost: Box::new(cost),
+        start: start.to_vec(),
+        optimum: None,
+        constraints: Vec::new(),
+    }
 }
 
 fn even(count: usize, step: f64) -> Vec<f64> {

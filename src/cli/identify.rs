@@ -2,6 +2,7 @@
 
 use super::settings::{self, IntegratorArguments};
 use super::{Verdict, print};
+use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
 use crate::optimise::{Flow, Iteration};
@@ -43,6 +44,9 @@ pub(super) struct Arguments {
     /// Identify parameters that are fixed otherwise: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
+    /// Keep to a rule: "m_1 + m_2 = 3.5", "m_1 <= m_2", "peak a <= 12", "a = 0 at end"; may be repeated
+    #[arg(long = "constraint", value_name = "RULE", allow_hyphen_values = true)]
+    constraints: Vec<String>,
     /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
     #[arg(long, value_name = "NAME")]
     noise: Option<String>,
@@ -70,7 +74,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(method) => (method, "as asked for".to_string()),
         None => default_method(&problem),
     };
-    let settings = Settings { method, options: specification.options.clone(), ..Settings::default() };
+    let constraints = specification.constraint_options.clone();
+    let settings = Settings { method, options: specification.options.clone(), constraints, ..Settings::default() };
     let out = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(out.clone()),
         (None, true) => None,
@@ -134,6 +139,9 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     if let Some(name) = &arguments.noise {
         specification.noise = Some(name.parse()?);
     }
+    for rule in &arguments.constraints {
+        specification.constraints.push(ConstraintSetting::parse(rule)?);
+    }
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
         specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
@@ -196,10 +204,13 @@ impl Progress {
     }
 
     fn show(&mut self, iteration: &Iteration) {
-        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, .. } = iteration;
+        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, .. } = iteration;
         let failed = if *failed_evaluations > 0 { format!(", {failed_evaluations} failed") } else { String::new() };
+        let outer = outer.map_or(String::new(), |outer| {
+            format!("  outer iteration {}, violation {:.1e}", outer.number, outer.violation)
+        });
         let line = format!(
-            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}"
+            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}{outer}"
         );
         match &self.bar {
             Some(bar) => bar.set_message(line),
@@ -234,7 +245,10 @@ fn summary(
     };
     let mut lines = vec![table, String::new()];
     let verdict = if outcome.converged { "converged" } else { "NOT converged" };
-    lines.push(format!("{verdict}: {}", outcome.reason));
+    if !found.constraints.is_empty() {
+        lines.extend([ConstraintResult::table(&found.constraints), String::new()]);
+    }
+    lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
     match statistics {

@@ -77,6 +77,11 @@ impl LeastSquares {
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
+
+    /// The weight η at a time of the grid, 0 between samples.
+    pub fn weight_at(&self, index: usize) -> f64 {
+        if index.is_multiple_of(self.substeps) { self.weights[index / self.substeps] } else { 0.0 }
+    }
 }
 
 impl Cost for LeastSquares {

@@ -9,6 +9,7 @@ mod cost;
 mod curvature;
 mod dense_lu;
 mod entries;
+mod function;
 mod kernel;
 mod plain;
 mod round_off;
@@ -20,6 +21,7 @@ pub use plain::Plain;
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use dense_lu::DenseLu;
 use entries::{motion_entry, output_variable};
+pub use function::{DifferentiatedFunction, ParameterFunction};
 pub(crate) use step::step_jacobians;
 
 use crate::model::{Matrix, Model, State};

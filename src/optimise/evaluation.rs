@@ -175,13 +175,7 @@ impl<'a> Evaluator<'a> {
     /// Runs the function at the start. A failure there is an error: there is no step to reject.
     pub fn evaluate_start(&mut self) -> Step<Point> {
         let x = self.scaling.start();
-        self.evaluate(&x)?.ok_or_else(|| {
-            Halt::Error(Error::Optimiser {
-                method: self.method.to_string(),
-                problem: format!("the evaluation at the start fails: {}", self.last_failure),
-                remedy: "start where the simulation works".to_string(),
-            })
-        })
+        self.evaluate(&x)?.ok_or_else(|| Halt::Error(start_failure(self.method, &self.last_failure)))
     }
 
     /// Records an accepted point and tells the observer.
@@ -203,6 +197,7 @@ impl<'a> Evaluator<'a> {
             gradient: point.gradient.clone(),
             gradient_norm: point.gradient_norm,
             damping,
+            outer: None,
             step_length: norm(point.x.iter().zip(&last).map(|(new, old)| new - old)),
         };
         let flow = (self.observer)(&iteration);
@@ -220,6 +215,15 @@ impl<'a> Evaluator<'a> {
             // A wish to stop no longer matters: this is the end.
             let _ = self.record(&best, None);
         }
+    }
+}
+
+/// There is no step to reject.
+pub(crate) fn start_failure(method: &str, failure: &str) -> Error {
+    Error::Optimiser {
+        method: method.to_string(),
+        problem: format!("the evaluation at the start fails: {failure}"),
+        remedy: "start where the simulation works".to_string(),
     }
 }
 

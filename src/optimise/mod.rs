@@ -33,10 +33,11 @@
 //! ```
 //!
 //! For sums of squares, [`minimise_least_squares`] takes the residuals with their Jacobian ([`LeastSquaresObjective`]) and
-//! needs far fewer runs.
+//! needs far fewer runs. [`minimise_constrained`] puts constraints on any of the methods.
 //!
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
+mod augmented_lagrangian;
 mod bounded_step;
 mod descent;
 mod evaluation;
@@ -48,8 +49,11 @@ mod progress;
 mod residual_search;
 mod variable;
 
+pub use augmented_lagrangian::{
+    ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, Limit, Multipliers, minimise_constrained,
+};
 pub use method::{LeastSquaresMethod, Method, StepRule};
-pub use outcome::{Flow, Iteration, Options, Outcome, Reason};
+pub use outcome::{Flow, Iteration, Options, Outcome, OuterIteration, Reason};
 pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::error::{Error, Result};

@@ -97,6 +97,19 @@ pub struct Iteration {
     pub damping: Option<f64>,
     /// Length of the step in the scaled variables.
     pub step_length: f64,
+    /// Where the outer loop is, with constraints. The cost is then that without the constraints' terms; the gradient has them.
+    pub outer: Option<OuterIteration>,
+}
+
+/// An outer iteration of a constrained minimisation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OuterIteration {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The largest violation of a constraint, relative to its size.
+    pub violation: f64,
+    /// The penalty μ.
+    pub penalty: f64,
 }
 
 /// Why a minimisation ended.
@@ -111,6 +124,10 @@ pub enum Reason {
     StepSmall,
     /// The cost changes by round-off only: as good a minimum as the arithmetic gives.
     CostAtRoundOff,
+    /// The constraints are met, and the cost cannot fall along them.
+    ConstrainedMinimum,
+    /// No point was found that meets the constraints.
+    ConstraintsViolated,
     /// As many steps as were allowed.
     MaxIterations,
     /// As many evaluations as were allowed.
@@ -126,7 +143,14 @@ pub enum Reason {
 impl Reason {
     /// True if the result is a minimum, as far as the tolerances and the arithmetic tell.
     pub fn was_successful(&self) -> bool {
-        matches!(self, Reason::CostBelowTarget | Reason::GradientSmall | Reason::StepSmall | Reason::CostAtRoundOff)
+        matches!(
+            self,
+            Reason::CostBelowTarget
+                | Reason::GradientSmall
+                | Reason::StepSmall
+                | Reason::CostAtRoundOff
+                | Reason::ConstrainedMinimum
+        )
     }
 }
 
@@ -137,6 +161,11 @@ impl fmt::Display for Reason {
             Reason::GradientSmall => "the gradient fell below its tolerance",
             Reason::StepSmall => "the steps fell below their tolerance",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
+            Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
+            Reason::ConstraintsViolated => {
+                "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \
+                 them, or start elsewhere"
+            }
             Reason::MaxIterations => "the allowed number of iterations was used up; the best so far is kept",
             Reason::MaxEvaluations => "the allowed number of evaluations was used up; the best so far is kept",
             Reason::Interrupted => "interrupted; the best so far is kept",

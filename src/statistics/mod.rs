@@ -29,7 +29,8 @@
 //!
 //! Covariances are computed from a singular value decomposition. Directions without information
 //! ([`UNDETERMINED`]) are named; every parameter that takes part in one has an infinite standard error. Parameters at
-//! a bound are held: the statistics are those of the others.
+//! a bound are held: the statistics are those of the others. Constraints that act are held, too: with a basis Z of what they
+//! leave free, the covariance is Z (ZᵀSᵀSZ)⁻¹ Zᵀ.
 
 mod direction;
 mod fit;

@@ -1,0 +1,622 @@
+//! Constraints, by an augmented Lagrangian around any method.
+//!
+//! To J(u) with lower_i <= c_i(u) <= upper_i belongs (Rockafellar 1974; Nocedal & Wright, section 17.4)
+//!
+//! ```text
+//! L(u) = J(u) + Σ_i [ ½ μ_i d_i² - λ_i² / (2 μ_i) ],     d_i = s_i - clamp(s_i, lower_i, upper_i),   s_i = c_i + λ_i / μ_i
+//! ```
+//!
+//! which is once differentiable, and for an equality is J + λ (c - value) + ½ μ (c - value)². An outer iteration minimises L
+//! for given λ and μ by the method and takes λ_i = μ_i d_i from there; μ grows where the constraints do not come nearer
+//! fast enough (Birgin & Martínez 2014, algorithm 4.1, which is Nocedal & Wright's algorithm 17.4 without its absolute
+//! sequence of tolerances: costs here have any size).
+//!
+//! All c are divided by their sizes first, so that one penalty serves all: μ_i = μ / size_i².
+
+use super::evaluation::{norm, start_failure};
+use super::variable::Scaling;
+use super::{Flow, Iteration, LeastSquaresObjective, Method, Objective, Options, Outcome, OuterIteration, Reason};
+use super::{Variable, minimise, minimise_least_squares};
+use crate::error::{Error, Result};
+use crate::least_squares::Linearised;
+
+/// The penalty grows by this factor.
+const GROWTH: f64 = 10.0;
+/// It grows unless what is missing falls to this part in one outer iteration.
+const PROGRESS: f64 = 0.25;
+/// Early minimisations stop when the gradient has fallen by this factor.
+const EARLY_TOLERANCE: f64 = 1e-4;
+/// A search that finds no better point is at a minimum if the gradient has fallen by this factor since the start of all.
+const STATIONARY: f64 = 1e-8;
+/// So many outer iterations in which the violation hardly falls, although the penalty rules the cost, prove that no better
+/// can be had.
+const STALLED: usize = 3;
+
+/// Where a constraint's value may be: lower <= c <= upper; an equality where both are the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// Smallest value, `-inf` for none.
+    pub lower: f64,
+    /// Largest value, `inf` for none.
+    pub upper: f64,
+    /// A change of the value that matters, positive.
+    pub size: f64,
+}
+
+impl Limit {
+    /// c = value.
+    pub fn equals(value: f64) -> Self {
+        Limit::between(value, value)
+    }
+
+    /// c <= value.
+    pub fn at_most(value: f64) -> Self {
+        Limit::between(f64::NEG_INFINITY, value)
+    }
+
+    /// c >= value.
+    pub fn at_least(value: f64) -> Self {
+        Limit::between(value, f64::INFINITY)
+    }
+
+    /// lower <= c <= upper.
+    pub fn between(lower: f64, upper: f64) -> Self {
+        Limit { lower, upper, size: 1.0 }
+    }
+
+    /// The same with another size.
+    pub fn sized(self, size: f64) -> Self {
+        Limit { size, ..self }
+    }
+
+    /// Both limits are the same.
+    pub fn is_equality(&self) -> bool {
+        self.lower == self.upper
+    }
+
+    /// How far c is beyond the limits: positive above the upper one, negative below the lower one, else 0.
+    pub fn excess(&self, c: f64) -> f64 {
+        c - c.clamp(self.lower, self.upper)
+    }
+
+    fn validate(&self, i: usize) -> Result<()> {
+        let Limit { lower, upper, size } = *self;
+        let what = || format!("constraint {i} of the minimisation");
+        if lower.is_nan() || upper.is_nan() || lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+            let problem = format!("no value lies between {lower} and {upper}");
+            return Err(Error::invalid(what(), problem, "give lower <= upper"));
+        }
+        if !(size.is_finite() && size > 0.0) {
+            return Err(Error::invalid(what(), format!("its size is {size}"), "give a positive size"));
+        }
+        Ok(())
+    }
+}
+
+/// Limits, multipliers and the penalty of an augmented Lagrangian. The sign: the Lagrangian is J + Σ λ_i (c_i - limit_i), so
+/// that λ >= 0 at an upper limit, λ <= 0 at a lower one, and the optimal cost changes by -λ_i per unit by which the limit is
+/// raised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Multipliers {
+    limits: Vec<Limit>,
+    values: Vec<f64>,
+    /// μ, in units of the cost.
+    penalty: f64,
+}
+
+impl Multipliers {
+    /// λ = 0 with a penalty; with penalty 0 all terms are zero.
+    pub fn new(limits: Vec<Limit>, penalty: f64) -> Self {
+        Multipliers { values: vec![0.0; limits.len()], limits, penalty }
+    }
+
+    /// The same with other λ.
+    pub fn with_values(self, values: Vec<f64>) -> Self {
+        Multipliers { values, ..self }
+    }
+
+    /// λ, cost per unit of each constraint.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// μ, in units of the cost.
+    pub fn penalty(&self) -> f64 {
+        self.penalty
+    }
+
+    /// μ_i = μ / size².
+    fn stiffness(&self, i: usize) -> f64 {
+        self.penalty / (self.limits[i].size * self.limits[i].size)
+    }
+
+    /// c_i minus the limit that acts on it at the value c, if one does.
+    fn beyond(&self, i: usize, c: f64) -> Option<f64> {
+        if self.penalty == 0.0 {
+            return None;
+        }
+        let (shift, Limit { lower, upper, .. }) = (self.values[i] / self.stiffness(i), self.limits[i]);
+        let (above, below) = (c - upper, c - lower);
+        if lower == upper || above + shift > 0.0 { Some(above) } else { (below + shift < 0.0).then_some(below) }
+    }
+
+    /// What constraint i adds to the cost at the value c.
+    pub fn term(&self, i: usize, c: f64) -> f64 {
+        let lambda = self.values[i];
+        match self.beyond(i, c) {
+            Some(beyond) => beyond * (lambda + 0.5 * self.stiffness(i) * beyond),
+            None if lambda == 0.0 => 0.0,
+            None => -0.5 * lambda * lambda / self.stiffness(i),
+        }
+    }
+
+    /// Its derivative by c: what multiplies ∇c in the gradient; and the multiplier that follows from here.
+    pub fn weight(&self, i: usize, c: f64) -> f64 {
+        self.beyond(i, c).map_or(0.0, |beyond| self.values[i] + self.stiffness(i) * beyond)
+    }
+
+    /// Its second derivative by c: μ_i where the constraint acts, else 0.
+    pub fn curvature(&self, i: usize, c: f64) -> f64 {
+        self.beyond(i, c).map_or(0.0, |_| self.stiffness(i))
+    }
+
+    /// The term as half the square of a residual, up to a constant: the residual, and its derivative by c. `None` where the
+    /// constraint does not act.
+    pub fn residual(&self, i: usize, c: f64) -> Option<(f64, f64)> {
+        let root = self.stiffness(i).sqrt();
+        self.beyond(i, c).map(|beyond| (root * beyond + self.values[i] / root, root))
+    }
+
+    /// The largest violation, in sizes.
+    pub fn violation(&self, c: &[f64]) -> f64 {
+        self.limits.iter().zip(c).map(|(limit, c)| (limit.excess(*c) / limit.size).abs()).fold(0.0, f64::max)
+    }
+
+    /// Takes the multipliers that follow from c. Returns what is missing to an optimum, in sizes: the largest violation, or
+    /// the largest distance of a constraint with a multiplier from its limit.
+    fn update(&mut self, c: &[f64]) -> f64 {
+        let mut missing = 0.0f64;
+        for (i, c) in c.iter().enumerate() {
+            let next = self.weight(i, *c);
+            missing = missing.max(((next - self.values[i]) / self.stiffness(i) / self.limits[i].size).abs());
+            self.values[i] = next;
+        }
+        missing
+    }
+}
+
+/// A cost with constraints.
+///
+/// ```
+/// use costate::Result;
+/// use costate::optimise::{ConstrainedObjective, ConstraintOptions, Flow, Limit, Method, Multipliers, Options, Variable};
+/// use costate::optimise::minimise_constrained;
+///
+/// /// (a - 3)² + (b + 1)² with a + b <= 1
+/// struct Corner([Limit; 1]);
+///
+/// impl ConstrainedObjective for Corner {
+///     fn dimension(&self) -> usize {
+///         2
+///     }
+///     fn limits(&self) -> &[Limit] {
+///         &self.0
+///     }
+///     fn augmented_gradient(&mut self, u: &[f64], m: &Multipliers, gradient: &mut [f64], c: &mut [f64]) -> Result<f64> {
+///         c[0] = u[0] + u[1];
+///         let (a, b, weight) = (u[0] - 3.0, u[1] + 1.0, m.weight(0, c[0]));
+///         gradient.copy_from_slice(&[2.0 * a + weight, 2.0 * b + weight]);
+///         Ok(a * a + b * b)
+///     }
+/// }
+///
+/// let mut corner = Corner([Limit::at_most(1.0)]);
+/// let variables = [Variable::new("a", 0.5), Variable::new("b", 0.5)];
+/// let (options, how) = (Options::default(), ConstraintOptions::default());
+/// let found = minimise_constrained(&mut corner, &variables, Method::Bfgs, &options, &how, &mut |_| Flow::Continue)?;
+/// assert!(found.outcome.converged, "{}", found.outcome.reason);
+/// assert!((found.outcome.u[0] - 2.5).abs() < 1e-7 && (found.outcome.u[1] + 1.5).abs() < 1e-7);
+/// assert!((found.multipliers[0] - 1.0).abs() < 1e-7); // the cost falls by 1 per unit that the limit is raised
+/// # Ok::<(), costate::Error>(())
+/// ```
+pub trait ConstrainedObjective {
+    /// Number of variables.
+    fn dimension(&self) -> usize;
+
+    /// Limits of the constraints' values c.
+    fn limits(&self) -> &[Limit];
+
+    /// The cost J at u (physical values) and c; and the gradient of the augmented Lagrangian,
+    /// ∇J + Σ [`Multipliers::weight`] ∇c_i.
+    ///
+    /// # Errors
+    /// As [`Objective::value_and_gradient`].
+    fn augmented_gradient(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        gradient: &mut [f64],
+        c: &mut [f64],
+    ) -> Result<f64>;
+
+    /// The cost J at u and c; and its residuals with one more for each constraint that acts: [`Multipliers::residual`].
+    ///
+    /// # Errors
+    /// As [`LeastSquaresObjective::linearise`]; and if the cost is no sum of squares, which is the default.
+    fn augmented_residuals(
+        &mut self,
+        _u: &[f64],
+        _multipliers: &Multipliers,
+        _c: &mut [f64],
+    ) -> Result<(f64, Linearised)> {
+        Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"))
+    }
+}
+
+/// When a constrained minimisation is content, besides [`Options`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConstraintOptions {
+    /// Constraints are met when they are violated by no more than this, relative to their sizes.
+    pub tolerance: f64,
+    /// The first penalty μ, in units of the cost; by default from cost and gradient at the start.
+    pub penalty: Option<f64>,
+    /// Stop after so many outer iterations.
+    pub max_outer: usize,
+}
+
+impl Default for ConstraintOptions {
+    fn default() -> Self {
+        ConstraintOptions { tolerance: 1e-8, penalty: None, max_outer: 40 }
+    }
+}
+
+impl ConstraintOptions {
+    fn validate(&self) -> Result<()> {
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            let problem = format!("it is {}", self.tolerance);
+            return Err(Error::invalid(
+                "option `constraint_tolerance`",
+                problem,
+                "give one between 0 and 1, such as 1e-8",
+            ));
+        }
+        match self.penalty {
+            Some(penalty) if !(penalty.is_finite() && penalty > 0.0) => {
+                let remedy = "give a positive number, or leave it out";
+                Err(Error::invalid("option `penalty`", format!("it is {penalty}"), remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The result of a constrained minimisation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConstrainedOutcome {
+    /// As without constraints; costs are J, gradients those of the Lagrangian.
+    pub outcome: Outcome,
+    /// The constraints' values c.
+    pub c: Vec<f64>,
+    /// λ, cost per unit of c; zero where a constraint does not act. See [`Multipliers`] for the sign.
+    pub multipliers: Vec<f64>,
+    /// The largest violation, relative to the constraints' sizes.
+    pub violation: f64,
+    /// The last penalty μ.
+    pub penalty: f64,
+    /// Outer iterations.
+    pub outer: usize,
+}
+
+/// Minimises a cost within its constraints from the start values of `variables`; otherwise as [`minimise`](super::minimise).
+///
+/// # Errors
+/// As [`minimise`](super::minimise); limits or options that cannot be; a method for least squares where the cost is none.
+pub fn minimise_constrained(
+    objective: &mut dyn ConstrainedObjective,
+    variables: &[Variable],
+    method: Method,
+    options: &Options,
+    how: &ConstraintOptions,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<ConstrainedOutcome> {
+    method.validate()?;
+    options.validate()?;
+    how.validate()?;
+    objective.limits().iter().enumerate().try_for_each(|(i, limit)| limit.validate(i))?;
+    let limits = objective.limits().to_vec();
+    let mut augmented = Augmented {
+        c: vec![0.0; limits.len()],
+        multipliers: Multipliers::new(limits, 0.0),
+        objective,
+        at: Vec::new(),
+        seen: Vec::new(),
+        evaluations: 0,
+    };
+    let mut search = Outer {
+        method,
+        options,
+        how,
+        observer,
+        history: Vec::new(),
+        failed_evaluations: 0,
+        iterations: 0,
+        steepest: 0.0,
+    };
+    search.run(&mut augmented, variables)
+}
+
+/// The augmented Lagrangian for given multipliers, as the methods take it.
+struct Augmented<'a> {
+    objective: &'a mut dyn ConstrainedObjective,
+    multipliers: Multipliers,
+    /// Where the objective was evaluated last, and c there.
+    at: Vec<f64>,
+    c: Vec<f64>,
+    /// u, J and violation of all evaluations of this outer iteration.
+    seen: Vec<(Vec<f64>, f64, f64)>,
+    evaluations: usize,
+}
+
+impl Augmented<'_> {
+    fn note(&mut self, u: &[f64], cost: f64) {
+        self.at = u.to_vec();
+        self.seen.push((u.to_vec(), cost, self.multipliers.violation(&self.c)));
+    }
+
+    fn terms(&self) -> f64 {
+        self.c.iter().enumerate().map(|(i, c)| self.multipliers.term(i, *c)).sum()
+    }
+
+    /// J and violation at a point of this outer iteration.
+    fn seen_at(&self, u: &[f64]) -> Option<(f64, f64)> {
+        self.seen.iter().rev().find(|(seen, ..)| seen == u).map(|(_, cost, violation)| (*cost, *violation))
+    }
+
+    /// Makes sure that c belongs to u.
+    fn ensure_at(&mut self, u: &[f64], least_squares: bool) -> Result<()> {
+        if self.at == u {
+            return Ok(());
+        }
+        self.cost_and_gradient(u, least_squares).map(|_| ())
+    }
+
+    /// J and the gradient of the augmented Lagrangian, by residuals if the method is one of theirs.
+    fn cost_and_gradient(&mut self, u: &[f64], least_squares: bool) -> Result<(f64, Vec<f64>)> {
+        if least_squares {
+            let gradient = self.linearise(u)?.gradient();
+            return Ok((self.seen.last().map_or(f64::NAN, |seen| seen.1), gradient));
+        }
+        let mut gradient = vec![0.0; u.len()];
+        self.value_and_gradient(u, &mut gradient)?;
+        Ok((self.seen.last().map_or(f64::NAN, |seen| seen.1), gradient))
+    }
+}
+
+impl Objective for Augmented<'_> {
+    fn dimension(&self) -> usize {
+        self.objective.dimension()
+    }
+
+    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.at.clear();
+        self.evaluations += 1;
+        let cost = self.objective.augmented_gradient(u, &self.multipliers, gradient, &mut self.c)?;
+        self.note(u, cost);
+        Ok(cost + self.terms())
+    }
+}
+
+impl LeastSquaresObjective for Augmented<'_> {
+    fn dimension(&self) -> usize {
+        self.objective.dimension()
+    }
+
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        self.at.clear();
+        self.evaluations += 1;
+        let (cost, linearised) = self.objective.augmented_residuals(u, &self.multipliers, &mut self.c)?;
+        self.note(u, cost);
+        Ok(linearised)
+    }
+}
+
+/// The outer loop.
+struct Outer<'a> {
+    method: Method,
+    options: &'a Options,
+    how: &'a ConstraintOptions,
+    observer: &'a mut dyn FnMut(&Iteration) -> Flow,
+    history: Vec<Iteration>,
+    failed_evaluations: usize,
+    iterations: usize,
+    /// Norm of the scaled gradient at the start, that of the cost or that of the first augmented Lagrangian.
+    steepest: f64,
+}
+
+/// How the violation has developed.
+#[derive(Default)]
+struct Account {
+    missing: f64,
+    violation: f64,
+    stalled: usize,
+}
+
+impl Outer<'_> {
+    fn run(&mut self, augmented: &mut Augmented<'_>, variables: &[Variable]) -> Result<ConstrainedOutcome> {
+        let scaling = Scaling::new(variables)?;
+        let mut variables = variables.to_vec();
+        let least_squares = self.method.for_least_squares().is_some();
+        let start = scaling.physical(&scaling.start());
+        let (cost, gradient) = match augmented.cost_and_gradient(&start, least_squares) {
+            Err(error) if error.is_simulation_failure() => {
+                return Err(start_failure(self.method.name(), &error.to_string()));
+            }
+            other => other?,
+        };
+        let slope = norm(scaling.scaled_gradient(&start, &gradient).into_iter());
+        self.steepest = slope;
+        augmented.multipliers.penalty = self.how.penalty.unwrap_or_else(|| first_penalty(cost, slope));
+        let start_cost = cost.abs();
+        let mut account = Account { missing: f64::INFINITY, violation: f64::INFINITY, stalled: 0 };
+        let mut last_phase = false;
+        let mut number = 0;
+        loop {
+            number += 1;
+            let found = self.minimise(augmented, &variables, number, last_phase)?;
+            augmented.ensure_at(&found.u, least_squares)?;
+            variables.iter_mut().zip(&found.u).for_each(|(variable, u)| variable.start = *u);
+            let violation = augmented.multipliers.violation(&augmented.c);
+            let (cost, _) = augmented.seen_at(&found.u).unwrap_or((f64::NAN, violation));
+            let missing = augmented.multipliers.update(&augmented.c);
+            let penalty = augmented.multipliers.penalty;
+            let is_met = missing <= self.how.tolerance;
+            let rules = 0.5 * penalty * violation * violation > 1e3 * cost.abs().max(start_cost);
+            let falls = violation < 0.9 * account.violation;
+            account.stalled = if falls || is_met || !rules { 0 } else { account.stalled + 1 };
+            let reason = match found.reason {
+                _ if violation <= self.how.tolerance && cost <= self.options.cost_target => {
+                    Some(Reason::CostBelowTarget)
+                }
+                Reason::Interrupted | Reason::MaxEvaluations | Reason::MaxIterations => Some(found.reason),
+                reason if is_met && last_phase => {
+                    let is_stationary = found.gradient_norm <= STATIONARY * self.steepest;
+                    Some(if is_stationary || reason.was_successful() { Reason::ConstrainedMinimum } else { reason })
+                }
+                _ if !is_met && (account.stalled >= STALLED || number >= self.how.max_outer) => {
+                    Some(Reason::ConstraintsViolated)
+                }
+                reason if number >= self.how.max_outer => Some(reason),
+                _ if augmented.evaluations >= self.options.max_evaluations => Some(Reason::MaxEvaluations),
+                _ => None,
+            };
+            if let Some(reason) = reason {
+                return Ok(self.outcome(augmented, found, cost, reason, violation, number));
+            }
+            if is_met {
+                last_phase = true;
+            } else if missing > PROGRESS * account.missing {
+                augmented.multipliers.penalty *= GROWTH;
+            }
+            (account.missing, account.violation) = (missing, violation);
+        }
+    }
+
+    /// One outer iteration: minimises the augmented Lagrangian from where the last one ended.
+    fn minimise(
+        &mut self,
+        augmented: &mut Augmented<'_>,
+        variables: &[Variable],
+        number: usize,
+        last_phase: bool,
+    ) -> Result<Outcome> {
+        augmented.seen.clear();
+        let early = if last_phase { 0.0 } else { EARLY_TOLERANCE };
+        let spent = augmented.evaluations;
+        let options = Options {
+            max_evaluations: self.options.max_evaluations.saturating_sub(spent).max(1),
+            max_iterations: self.options.max_iterations.saturating_sub(self.iterations),
+            cost_target: f64::NEG_INFINITY,
+            gradient_tolerance: self.options.gradient_tolerance.max(early),
+            ..self.options.clone()
+        };
+        let shared = std::cell::RefCell::new(augmented);
+        let mut function = Shared(&shared);
+        let (history, failed, observer) = (&mut self.history, self.failed_evaluations, &mut *self.observer);
+        let (tolerance, steepest) = (options.gradient_tolerance, &mut self.steepest);
+        let mut is_stopped_by_observer = false;
+        let mut relay = |inner: &Iteration| {
+            if number == 1 && inner.number == 0 {
+                *steepest = steepest.max(inner.gradient_norm);
+            }
+            // a warm start may be so good that no method can make the gradient much smaller
+            let end = if inner.gradient_norm <= tolerance * *steepest { Flow::Stop } else { Flow::Continue };
+            // the start of a later outer iteration is the end of the one before
+            if number > 1 && inner.number == 0 {
+                return end;
+            }
+            let augmented = shared.borrow();
+            let (cost, violation) = augmented.seen_at(&inner.u).unwrap_or((f64::NAN, f64::NAN));
+            let iteration = Iteration {
+                number: history.len(),
+                evaluations: spent + inner.evaluations,
+                failed_evaluations: failed + inner.failed_evaluations,
+                cost,
+                outer: Some(OuterIteration { number, violation, penalty: augmented.multipliers.penalty }),
+                ..inner.clone()
+            };
+            is_stopped_by_observer = observer(&iteration) == Flow::Stop;
+            history.push(iteration);
+            if is_stopped_by_observer { Flow::Stop } else { end }
+        };
+        let mut found = match self.method.for_least_squares() {
+            None => minimise(&mut function, variables, self.method, &options, &mut relay)?,
+            Some(method) => minimise_least_squares(&mut function, variables, method, &options, &mut relay)?,
+        };
+        if found.reason == Reason::Interrupted && !is_stopped_by_observer {
+            found.reason = Reason::GradientSmall;
+        }
+        self.failed_evaluations += found.failed_evaluations;
+        self.iterations += found.iterations;
+        Ok(found)
+    }
+
+    fn outcome(
+        &mut self,
+        augmented: &Augmented<'_>,
+        found: Outcome,
+        cost: f64,
+        reason: Reason,
+        violation: f64,
+        outer: usize,
+    ) -> ConstrainedOutcome {
+        let outcome = Outcome {
+            cost,
+            converged: reason.was_successful(),
+            reason,
+            iterations: self.history.len().saturating_sub(1),
+            evaluations: augmented.evaluations,
+            failed_evaluations: self.failed_evaluations,
+            history: std::mem::take(&mut self.history),
+            ..found
+        };
+        ConstrainedOutcome {
+            outcome,
+            c: augmented.c.clone(),
+            multipliers: augmented.multipliers.values.clone(),
+            violation,
+            penalty: augmented.multipliers.penalty,
+            outer,
+        }
+    }
+}
+
+/// Lets the observer look into the objective between evaluations.
+struct Shared<'s, 'a>(&'s std::cell::RefCell<&'s mut Augmented<'a>>);
+
+impl Objective for Shared<'_, '_> {
+    fn dimension(&self) -> usize {
+        self.0.borrow().objective.dimension()
+    }
+
+    fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        self.0.borrow_mut().value_and_gradient(u, gradient)
+    }
+}
+
+impl LeastSquaresObjective for Shared<'_, '_> {
+    fn dimension(&self) -> usize {
+        self.0.borrow().objective.dimension()
+    }
+
+    fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
+        self.0.borrow_mut().linearise(u)
+    }
+}
+
+/// Ten times the curvature of the parabola that has this cost and slope and the minimum 0, or the change of the cost that a
+/// step of length 1 promises at most.
+fn first_penalty(cost: f64, slope: f64) -> f64 {
+    let parabola = if cost == 0.0 { 0.0 } else { 0.5 * slope * slope / cost.abs() };
+    let penalty = GROWTH * parabola.max(cost.abs());
+    if penalty.is_finite() && penalty > 0.0 { penalty } else { 1.0 }
+}
