@@ -258,6 +258,7 @@ fn costs_of_any_kind() {
             (s.ln() - u[1], vec![2.0 * u[0] / s, -1.0])
         });
         let found = minimised(&mut hs7, &variables(&[2.0, 2.0], None), method);
+        for i in &found.outcome.history { eprintln!("{} {} J {:.6e} {:?} g {:.2e} {:?}", i.number, i.evaluations, i.cost, i.u, i.gradient_norm, i.outer.unwrap()); }
         assert!(found.outcome.converged, "{method}: {}", found.outcome.reason);
         assert!((found.outcome.cost + 3f64.sqrt()).abs() < 1e-7, "{method}: {}", found.outcome.cost);
         assert!((found.multipliers[0] - 0.5 / 3f64.sqrt()).abs() < 1e-6, "{method}: {:?}", found.multipliers);

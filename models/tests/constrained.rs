@@ -48,7 +48,9 @@ fn augmented_cost_has_exact_derivatives() {
     let cost = AugmentedCost::new(&*problem.cost, &problem.constraints, grid);
     let outputs = grid.count() + 1;
     assert_eq!(cost.count(), outputs + 3);
-    let mut limits = vec![Limit::at_most(6.0).sized(5.0); outputs];
+    // far from the kinks on either side
+    let mut limits: Vec<Limit> =
+        (0..outputs).map(|i| Limit::at_most(if i % 2 == 0 { -20.0 } else { 90.0 }).sized(5.0)).collect();
     limits.extend([Limit::equals(0.9), Limit::equals(1.0), Limit::at_least(100.0).sized(70.0)]);
     let mut values: Vec<f64> = (0..outputs).map(|i| if i % 3 == 0 { 0.02 } else { 0.0 }).collect();
     values.extend([-0.5, 0.3, -0.01]);
@@ -79,9 +81,9 @@ fn augmented_cost_has_exact_derivatives() {
             engine.cost_and_gradient(&moved, costate::Method::Adjoint, &mut slope).unwrap();
             slope
         };
-        let (up, down) = (at(1e-6), at(-1e-6));
+        let (up, down) = (at(1e-4), at(-1e-4));
         for j in 0..p {
-            let difference = (up[j] - down[j]) / (2e-6 * sizes[k]);
+            let difference = (up[j] - down[j]) / (2e-4 * sizes[k]);
             let error = (hessian[k][j] - difference).abs() * sizes[j] * sizes[k] / largest;
             assert!(error < 1e-6, "{j} {k}: {} {difference}", hessian[k][j]);
         }
@@ -138,6 +140,8 @@ fn peak_of_the_rod_force() {
         let result = solved(limit, method);
         assert!(result.outcome.converged, "{method}: {}", result.reason());
         let peak = &result.constraints[0];
+        eprintln!("{method} {:?} g {:.3e} J {:.15e} λ {:?} it {} ev {} last {:?}", result.outcome.reason, result.outcome.gradient_norm, result.outcome.cost, peak.multipliers_dbg(), result.outcome.iterations, result.outcome.evaluations, result.outcome.history.last().unwrap().outer);
+        for i in &result.outcome.history { eprintln!("   {} {} J {:.6e} g {:.2e} {:?}", i.number, i.evaluations, i.cost, i.gradient_norm, i.outer.unwrap()); }
         let force = free.simulation.run(&result.values()).unwrap().output(3);
         let highest = (0..force.len()).max_by(|&a, &b| force[a].total_cmp(&force[b])).unwrap();
         assert!((force[highest] - limit).abs() < 1e-6 * limit, "{method}: {} {limit}", force[highest]);

@@ -107,7 +107,8 @@ impl ConstraintSetting {
         }
         let (a, b) = (self.lower / weight, self.upper / weight);
         let value = Value::Output { output, window: self.window };
-        Ok(self.constraint(unit.clone(), value, a.min(b), a.max(b)))
+        let (lower, upper) = if *weight < 0.0 { (b, a) } else { (a, b) };
+        Ok(self.constraint(unit.clone(), value, lower, upper))
     }
 
     fn constraint(&self, unit: String, value: Value, lower: f64, upper: f64) -> Constraint {
