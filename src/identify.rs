@@ -3,7 +3,9 @@
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
-use crate::optimise::{self, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus};
+use crate::optimise::{
+    self, CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
+};
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Scale;
@@ -142,9 +144,11 @@ pub fn identify(
         first_failure: None,
     };
     let options = &settings.options;
-    let outcome = match settings.method.for_least_squares() {
-        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
-        Some(method) => {
+    let methods = (settings.method.for_least_squares(), settings.method.for_second_derivatives());
+    let outcome = match methods {
+        (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
+        (None, None) => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
+        (Some(method), _) => {
             objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
                 let subject = format!("method `{method}` for problem `{}`", problem.name);
                 let remedy = "take a method that works by gradients, such as bfgs";
@@ -221,6 +225,15 @@ impl Reduced<'_> {
         }
     }
 
+    /// The Hessian times directions in all parameters.
+    fn hessian_vectors(&mut self, u: &[f64], directions: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        self.set(u);
+        let mut products = vec![vec![0.0; self.u.len()]; directions.len()];
+        let cost = self.gradient.hessian_vectors(&self.u, directions, &mut self.full, &mut products);
+        self.noting(cost)?;
+        Ok(products)
+    }
+
     /// Keeps the first failure's message.
     fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
         if let (Err(error), None) = (&result, &self.first_failure) {
@@ -241,6 +254,26 @@ impl Objective for Reduced<'_> {
         let cost = self.noting(cost)?;
         gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
         Ok(cost)
+    }
+}
+
+impl CurvedObjective for Reduced<'_> {
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
+        let unit = |&k: &usize| (0..self.u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect();
+        let directions: Vec<Vec<f64>> = self.free.iter().map(unit).collect();
+        let products = self.hessian_vectors(u, &directions)?;
+        for (row, product) in hessian.iter_mut().zip(&products) {
+            row.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = product[k]);
+        }
+        Ok(())
+    }
+
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        let mut full = vec![0.0; self.u.len()];
+        self.free.iter().zip(direction).for_each(|(&k, entry)| full[k] = *entry);
+        let products = self.hessian_vectors(u, &[full])?;
+        product.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = products[0][k]);
+        Ok(())
     }
 }
 
