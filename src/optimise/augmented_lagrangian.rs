@@ -13,10 +13,11 @@
 //!
 //! All c are divided by their sizes first, so that one penalty serves all: μ_i = μ / size_i².
 
-use super::evaluation::{norm, start_failure};
+use super::descent::Descent;
+use super::evaluation::{Function, dot, norm, start_failure};
 use super::variable::Scaling;
-use super::{Flow, Iteration, LeastSquaresObjective, Method, Objective, Options, Outcome, OuterIteration, Reason};
-use super::{Variable, minimise, minimise_least_squares};
+use super::{CurvedObjective, Flow, Iteration, LeastSquaresObjective, Method, Objective, Options, Outcome};
+use super::{OuterIteration, Reason, Variable, minimise_curved, minimise_least_squares, search};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 
@@ -24,10 +25,13 @@ use crate::least_squares::Linearised;
 const GROWTH: f64 = 10.0;
 /// It grows unless what is missing falls to this part in one outer iteration.
 const PROGRESS: f64 = 0.25;
-/// Early minimisations stop when the gradient has fallen by this factor.
-const EARLY_TOLERANCE: f64 = 1e-4;
+/// The first minimisation stops when the gradient has fallen by this factor since the start, each one after it at a tenth of
+/// that, until the constraints are met.
+const EARLY_TOLERANCE: f64 = 1e-3;
 /// A search that finds no better point is at a minimum if the gradient has fallen by this factor since the start of all.
-const STATIONARY: f64 = 1e-8;
+const STATIONARY: f64 = 1e-6;
+/// So many last searches may end without a minimum before that is the end.
+const LAST_SEARCHES: usize = 3;
 /// So many outer iterations in which the violation hardly falls, although the penalty rules the cost, prove that no better
 /// can be had.
 const STALLED: usize = 3;
@@ -251,6 +255,33 @@ pub trait ConstrainedObjective {
     ) -> Result<(f64, Linearised)> {
         Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"))
     }
+
+    /// The Hessian of the augmented Lagrangian, a row for each variable:
+    /// ∇²J + Σ ([`Multipliers::weight`] ∇²c_i + [`Multipliers::curvature`] ∇c_i ∇c_iᵀ). u is the point where
+    /// [`ConstrainedObjective::augmented_gradient`] ran last, without failing.
+    ///
+    /// # Errors
+    /// As [`CurvedObjective::hessian`]; and if there are no second derivatives, which is the default.
+    fn augmented_hessian(&mut self, _u: &[f64], _multipliers: &Multipliers, _hessian: &mut [Vec<f64>]) -> Result<()> {
+        Err(Error::invalid("the cost", "it has no second derivatives", "take another method, such as bfgs"))
+    }
+
+    /// The same times a direction; by default from the whole Hessian.
+    ///
+    /// # Errors
+    /// As [`ConstrainedObjective::augmented_hessian`].
+    fn augmented_hessian_vector(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        direction: &[f64],
+        product: &mut [f64],
+    ) -> Result<()> {
+        let mut hessian = vec![vec![0.0; u.len()]; u.len()];
+        self.augmented_hessian(u, multipliers, &mut hessian)?;
+        product.iter_mut().zip(&hessian).for_each(|(entry, row)| *entry = dot(row, direction));
+        Ok(())
+    }
 }
 
 /// When a constrained minimisation is content, besides [`Options`].
@@ -332,7 +363,7 @@ pub fn minimise_constrained(
         seen: Vec::new(),
         evaluations: 0,
     };
-    let mut search = Outer {
+    let mut outer = Outer {
         method,
         options,
         how,
@@ -340,9 +371,11 @@ pub fn minimise_constrained(
         history: Vec::new(),
         failed_evaluations: 0,
         iterations: 0,
+        curvatures: (0, 0),
         steepest: 0.0,
+        descent: Descent::new(method),
     };
-    search.run(&mut augmented, variables)
+    outer.run(&mut augmented, variables)
 }
 
 /// The augmented Lagrangian for given multipliers, as the methods take it.
@@ -429,8 +462,12 @@ struct Outer<'a> {
     history: Vec<Iteration>,
     failed_evaluations: usize,
     iterations: usize,
-    /// Norm of the scaled gradient at the start, that of the cost or that of the first augmented Lagrangian.
+    /// Hessians and their products so far.
+    curvatures: (usize, usize),
+    /// Norm of the cost's scaled gradient at the start; if the cost is flat there, of the first augmented Lagrangian's.
     steepest: f64,
+    /// For methods that go by gradients: what they have learnt serves the next outer iteration.
+    descent: Descent,
 }
 
 /// How the violation has developed.
@@ -439,6 +476,7 @@ struct Account {
     missing: f64,
     violation: f64,
     stalled: usize,
+    last_searches: usize,
 }
 
 impl Outer<'_> {
@@ -457,7 +495,7 @@ impl Outer<'_> {
         self.steepest = slope;
         augmented.multipliers.penalty = self.how.penalty.unwrap_or_else(|| first_penalty(cost, slope));
         let start_cost = cost.abs();
-        let mut account = Account { missing: f64::INFINITY, violation: f64::INFINITY, stalled: 0 };
+        let mut account = Account { missing: f64::INFINITY, violation: f64::INFINITY, ..Account::default() };
         let mut last_phase = false;
         let mut number = 0;
         loop {
@@ -479,8 +517,14 @@ impl Outer<'_> {
                 }
                 Reason::Interrupted | Reason::MaxEvaluations | Reason::MaxIterations => Some(found.reason),
                 reason if is_met && last_phase => {
-                    let is_stationary = found.gradient_norm <= STATIONARY * self.steepest;
-                    Some(if is_stationary || reason.was_successful() { Reason::ConstrainedMinimum } else { reason })
+                    account.last_searches += 1;
+                    // the constraints' own uncertainty makes a gradient, too
+                    let floor = (STATIONARY * self.steepest).max(penalty * self.options.cost_noise);
+                    if found.gradient_norm <= floor || reason.was_successful() {
+                        Some(Reason::ConstrainedMinimum)
+                    } else {
+                        (account.last_searches >= LAST_SEARCHES).then_some(reason)
+                    }
                 }
                 _ if !is_met && (account.stalled >= STALLED || number >= self.how.max_outer) => {
                     Some(Reason::ConstraintsViolated)
@@ -510,23 +554,24 @@ impl Outer<'_> {
         last_phase: bool,
     ) -> Result<Outcome> {
         augmented.seen.clear();
-        let early = if last_phase { 0.0 } else { EARLY_TOLERANCE };
+        let early = if last_phase { 0.0 } else { EARLY_TOLERANCE * 0.1f64.powi(number as i32 - 1) };
+        let tolerance = self.options.gradient_tolerance.max(early);
         let spent = augmented.evaluations;
         let options = Options {
             max_evaluations: self.options.max_evaluations.saturating_sub(spent).max(1),
             max_iterations: self.options.max_iterations.saturating_sub(self.iterations),
             cost_target: f64::NEG_INFINITY,
-            gradient_tolerance: self.options.gradient_tolerance.max(early),
             ..self.options.clone()
         };
         let shared = std::cell::RefCell::new(augmented);
         let mut function = Shared(&shared);
         let (history, failed, observer) = (&mut self.history, self.failed_evaluations, &mut *self.observer);
-        let (tolerance, steepest) = (options.gradient_tolerance, &mut self.steepest);
+        let (steepest, descent) = (&mut self.steepest, &mut self.descent);
+        let (hessians, products) = self.curvatures;
         let mut is_stopped_by_observer = false;
         let mut relay = |inner: &Iteration| {
-            if number == 1 && inner.number == 0 {
-                *steepest = steepest.max(inner.gradient_norm);
+            if *steepest == 0.0 {
+                *steepest = inner.gradient_norm;
             }
             // a warm start may be so good that no method can make the gradient much smaller
             let end = if inner.gradient_norm <= tolerance * *steepest { Flow::Stop } else { Flow::Continue };
@@ -540,6 +585,8 @@ impl Outer<'_> {
                 number: history.len(),
                 evaluations: spent + inner.evaluations,
                 failed_evaluations: failed + inner.failed_evaluations,
+                hessians: hessians + inner.hessians,
+                hessian_products: products + inner.hessian_products,
                 cost,
                 outer: Some(OuterIteration { number, violation, penalty: augmented.multipliers.penalty }),
                 ..inner.clone()
@@ -548,14 +595,16 @@ impl Outer<'_> {
             history.push(iteration);
             if is_stopped_by_observer { Flow::Stop } else { end }
         };
-        let mut found = match self.method.for_least_squares() {
-            None => minimise(&mut function, variables, self.method, &options, &mut relay)?,
-            Some(method) => minimise_least_squares(&mut function, variables, method, &options, &mut relay)?,
+        let mut found = match (self.method.for_least_squares(), self.method.for_second_derivatives()) {
+            (Some(method), _) => minimise_least_squares(&mut function, variables, method, &options, &mut relay)?,
+            (None, Some(method)) => minimise_curved(&mut function, variables, method, &options, &mut relay)?,
+            (None, None) => search(Function::Cost(&mut function), descent, variables, &options, &mut relay)?,
         };
         if found.reason == Reason::Interrupted && !is_stopped_by_observer {
             found.reason = Reason::GradientSmall;
         }
         self.failed_evaluations += found.failed_evaluations;
+        self.curvatures = (hessians + found.hessians, products + found.hessian_products);
         self.iterations += found.iterations;
         Ok(found)
     }
@@ -576,6 +625,8 @@ impl Outer<'_> {
             iterations: self.history.len().saturating_sub(1),
             evaluations: augmented.evaluations,
             failed_evaluations: self.failed_evaluations,
+            hessians: self.curvatures.0,
+            hessian_products: self.curvatures.1,
             history: std::mem::take(&mut self.history),
             ..found
         };
@@ -600,6 +651,18 @@ impl Objective for Shared<'_, '_> {
 
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.0.borrow_mut().value_and_gradient(u, gradient)
+    }
+}
+
+impl CurvedObjective for Shared<'_, '_> {
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
+        let Augmented { objective, multipliers, .. } = &mut **self.0.borrow_mut();
+        objective.augmented_hessian(u, multipliers, hessian)
+    }
+
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        let Augmented { objective, multipliers, .. } = &mut **self.0.borrow_mut();
+        objective.augmented_hessian_vector(u, multipliers, direction, product)
     }
 }
 

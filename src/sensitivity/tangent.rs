@@ -12,17 +12,11 @@ use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
 
 impl Workspace<'_> {
-    /// Runs forward with the tangents of all states along the directions in the tangents' parameter parts.
-    pub(crate) fn forward_with_tangents(
-        &mut self,
-        u: &[f64],
-        tangents: &mut [StateVector],
-        visit: &mut TangentVisitor<'_>,
-    ) -> Result<()> {
+    /// Carries tangents along the stored run; directions are in the tangents' parameter parts.
+    pub(crate) fn push_forward(&mut self, tangents: &mut [StateVector], visit: &mut TangentVisitor<'_>) -> Result<()> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
-        self.forward(u, true, &mut |_, _, _| {})?;
         let layout = self.layout;
         let x = layout.view(&self.states[..layout.size()], grid.times()[0], simulation.inputs_at(0));
         let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
@@ -67,7 +61,8 @@ impl Gradient<'_> {
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
         let mut total = 0.0;
         gradient.fill(0.0);
-        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
             if !cost.concerns(i, last) {
                 return;
             }
@@ -158,7 +153,8 @@ impl Gradient<'_> {
         let y = &mut self.y;
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
             if !wanted(i) {
                 return;
             }
