@@ -9,6 +9,7 @@ use costate::optimise::{
 use costate::{Error, optimise};
 
 type Rows = Vec<(f64, Vec<f64>)>;
+type Cost = fn(&[f64]) -> (f64, Vec<f64>);
 
 /// ½ Σ r² with constraints; rows are values with their derivatives.
 struct Problem {
@@ -16,7 +17,7 @@ struct Problem {
     residuals: fn(&[f64]) -> Rows,
     constraints: fn(&[f64]) -> Rows,
     /// For costs that are no sum of squares: the cost itself.
-    cost: Option<fn(&[f64]) -> (f64, Vec<f64>)>,
+    cost: Option<Cost>,
     evaluations: usize,
     dimension: usize,
 }

@@ -164,4 +164,5 @@ fn the_example_runs() {
     let found = place.json(&format!("identify {file} --json"), 0);
     assert_eq!(found["constraints"].as_array().unwrap().len(), 3);
     assert!(found["constraints"].as_array().unwrap().iter().all(|c| c["violated"] == false), "{found}");
+    assert_eq!(found["constraints"][2]["active"], true, "the acceleration's limit acts, as the file says");
 }

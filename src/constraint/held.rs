@@ -19,14 +19,9 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
                 peaks.extend(times.map(|i| (*output, vec![(i, 1.0)])));
             }
             Value::Output { output, .. } => {
-                let mut last = None;
-                for (i, multiplier) in &result.multipliers {
-                    match (last, peaks.last_mut()) {
-                        (Some(before), Some((_, peak))) if before + 1 == *i => peak.push((*i, *multiplier)),
-                        _ => peaks.push((*output, vec![(*i, *multiplier)])),
-                    }
-                    last = Some(*i);
-                }
+                // at the next time, and at the same limit
+                let neighbours = |a: &(usize, f64), b: &(usize, f64)| a.0 + 1 == b.0 && a.1 * b.1 > 0.0;
+                peaks.extend(result.multipliers.chunk_by(neighbours).map(|peak| (*output, peak.to_vec())));
             }
             _ if constraint.is_equality() || result.multiplier != 0.0 => {
                 let mut row = vec![0.0; u.len()];

@@ -186,10 +186,13 @@ fn tokens(text: &str) -> std::result::Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
+/// Names with their weights.
+type Terms = Vec<(String, f64)>;
+
 /// One side of a relation.
 #[derive(Debug, Clone, Default)]
 struct Side {
-    terms: Vec<(String, f64)>,
+    terms: Terms,
     constant: f64,
 }
 
@@ -248,7 +251,7 @@ impl Parser<'_> {
     }
 
     /// Everything that has a name on the left, everything else on the right.
-    fn limits(&self, sides: &[Side], relations: &[Relation]) -> Result<(Vec<(String, f64)>, f64, f64)> {
+    fn limits(&self, sides: &[Side], relations: &[Relation]) -> Result<(Terms, f64, f64)> {
         let (mut lower, mut upper) = (f64::NEG_INFINITY, f64::INFINITY);
         let terms = match (sides, relations) {
             ([left, right], [relation]) => {
@@ -261,7 +264,7 @@ impl Parser<'_> {
                     _ => lower = limit,
                 }
                 let moved = right.terms.iter().map(|(name, weight)| (name.clone(), -weight));
-                let mut terms: Vec<(String, f64)> = Vec::new();
+                let mut terms = Terms::new();
                 for (name, weight) in left.terms.iter().cloned().chain(moved) {
                     match terms.iter_mut().find(|(known, _)| *known == name) {
                         Some((_, sum)) => *sum += weight,

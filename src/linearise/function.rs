@@ -27,9 +27,9 @@ fn sweep<F: ParameterFunction, T: Number>(
         let last = x.len().min(first + WIDTH);
         (first..last).for_each(|i| x[i].eps[i - first] = one);
         let value = function.value(&x);
-        for i in first..last {
-            x[i].eps[i - first] = T::zero();
-            take(i, value.eps[i - first]);
+        for (k, slope) in value.eps.into_iter().enumerate().take(last - first) {
+            x[first + k].eps[k] = T::zero();
+            take(first + k, slope);
         }
     }
 }

@@ -48,6 +48,7 @@ mod hessian_model;
 mod inverse_hessian;
 mod line_search;
 mod method;
+mod multipliers;
 mod newton_trust_region;
 mod outcome;
 mod progress;
@@ -58,10 +59,9 @@ mod truncated_cg;
 mod variable;
 mod weights;
 
-pub use augmented_lagrangian::{
-    ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, Limit, Multipliers, minimise_constrained,
-};
+pub use augmented_lagrangian::{ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, minimise_constrained};
 pub use method::{CurvedMethod, LeastSquaresMethod, Method, StepRule};
+pub use multipliers::{Limit, Multipliers};
 pub use outcome::{Curvature, Flow, Iteration, Options, Outcome, OuterIteration, Reason};
 pub use variable::{Scale, Variable, VariableStatus};
 
