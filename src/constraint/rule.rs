@@ -379,7 +379,8 @@ mod tests {
     fn rules_are_read() {
         let terms = |list: &[(&str, f64)]| list.iter().map(|(n, w)| (n.to_string(), *w)).collect::<Vec<_>>();
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let cases: [(&str, &[(&str, f64)], f64, f64); 12] = [
+        type Case<'a> = (&'a str, &'a [(&'a str, f64)], f64, f64);
+        let cases: [Case<'_>; 12] = [
             ("m_1 + m_2 = 3.5", &[("m_1", 1.0), ("m_2", 1.0)], 3.5, 3.5),
             ("2*m_1-1e-3 m_2 <= 3.5e2", &[("m_1", 2.0), ("m_2", -1e-3)], low, 350.0),
             ("3.5 == m_1 + m_2", &[("m_1", 1.0), ("m_2", 1.0)], 3.5, 3.5),
