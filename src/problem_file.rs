@@ -30,7 +30,7 @@
 //! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
 //!
 //! [optimiser]
-//! method = "bfgs"               # lm, gauss-newton, l-bfgs, dfp, steepest-descent, steepest-descent-fixed
+//! method = "bfgs"               # lm, gauss-newton, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed
 //! max_evaluations = 500         # also max_iterations, cost_target, gradient_tolerance, step_tolerance
 //! ```
 

@@ -4,7 +4,7 @@ use super::settings::{self, IntegratorArguments};
 use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
-use crate::optimise::{Flow, Iteration};
+use crate::optimise::{Curvature, Flow, Iteration, Outcome};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed
+    /// lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp, steepest-descent or steepest-descent-fixed
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Start values: name=value,..
@@ -248,9 +248,13 @@ fn summary(
         }
     }
     lines.push(format!(
-        "{} iterations, {} evaluations, {:.2} s",
-        outcome.iterations, outcome.evaluations, found.seconds
+        "{} iterations, {} evaluations{}, {:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        second_derivatives(outcome),
+        found.seconds
     ));
+    lines.extend(curvatures(outcome));
     if outcome.failed_evaluations > 0 {
         let first = found.first_failure.as_deref().unwrap_or("not finite");
         lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
@@ -259,6 +263,21 @@ fn summary(
         lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
     }
     lines.join("\n")
+}
+
+/// What second derivatives were computed besides the evaluations, if any.
+fn second_derivatives(outcome: &Outcome) -> String {
+    let count = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    count(outcome.hessians, "Hessians") + &count(outcome.hessian_products, "products with the Hessian")
+}
+
+/// Says how many steps met a Hessian that has no inverse worth taking.
+fn curvatures(outcome: &Outcome) -> Option<String> {
+    let count = |wanted: Curvature| outcome.history.iter().filter(|i| i.curvature == Some(wanted)).count();
+    let met = [Curvature::Negative, Curvature::Singular, Curvature::Unknown].map(|c| (c, count(c)));
+    let met: Vec<String> =
+        met.iter().filter(|(_, n)| *n > 0).map(|(c, n)| format!("{n} with {} curvature", c.name())).collect();
+    (!met.is_empty()).then(|| format!("of these steps began {}", met.join(", ")))
 }
 
 /// Root mean square errors, a line for each compared output.
