@@ -105,7 +105,7 @@ fn gradients(outcome: &Outcome) -> f64 {
     outcome.evaluations as f64 + (p + 1.0) * outcome.hessians as f64 + 1.5 * outcome.hessian_products as f64
 }
 
-/// Where a lost search ended: parameters at bounds or far away, and which minimum, or why it gave up.
+/// Where a lost search ended: parameters at bounds or far away, and the cost there, or why it gave up.
 fn place(found: &Identification, optimum: &[f64]) -> String {
     let mut parts = Vec::new();
     for (parameter, optimum) in found.parameters.iter().zip(optimum) {
@@ -120,7 +120,7 @@ fn place(found: &Identification, optimum: &[f64]) -> String {
     }
     let outcome = &found.outcome;
     if outcome.converged {
-        parts.push(format!("another minimum, cost {:.1e}", outcome.cost));
+        parts.push(format!("stationary, cost {:.1e}", outcome.cost));
     } else {
         parts.push(format!("not converged ({:?})", outcome.reason));
     }
@@ -153,8 +153,7 @@ fn compare(name: &str, arguments: &Arguments) -> Result<()> {
     for (scale_name, scale) in [("linear", Scale::Linear), ("log", Scale::Log)] {
         rescale(&mut problem, &optimum, scale);
         for &method in &arguments.methods {
-            let options =
-                Options { cost_target: target, max_evaluations: MOST_EVALUATIONS, ..Options::default() };
+            let options = Options { cost_target: target, max_evaluations: MOST_EVALUATIONS, ..Options::default() };
             let settings = Settings { method, options, ..Settings::default() };
             let mut search = |start: &[f64]| {
                 problem.start = start.to_vec();

@@ -177,7 +177,10 @@ fn solves(name: &str, function: &impl Function, start: &[f64], cost: f64, most: 
     for (method, most) in METHODS.into_iter().zip(most) {
         let outcome = run(function, &variables(start), method, &Options::default());
         let (evaluations, hessians) = (outcome.evaluations, outcome.hessians);
-        println!("{name} {method}: {evaluations} evaluations, {hessians} Hessians, {:e}, {}", outcome.cost, outcome.reason);
+        println!(
+            "{name} {method}: {evaluations} evaluations, {hessians} Hessians, {:e}, {}",
+            outcome.cost, outcome.reason
+        );
         assert!(outcome.converged && outcome.cost <= cost, "{name} {method}: {:e} {}", outcome.cost, outcome.reason);
         assert!(evaluations <= most, "{name} {method}: {evaluations} evaluations");
         assert!(outcome.history[1..].iter().all(|step| step.damping.is_some_and(|damping| damping > 0.0)));
@@ -185,13 +188,13 @@ fn solves(name: &str, function: &impl Function, start: &[f64], cost: f64, most: 
     }
 }
 
-/// Protects both methods: the standard problems of Moré, Garbow and Hillstrom (1981) are solved down to round-off, or, where
-/// the Hessian is singular at the minimum, to a cost whose gradient has vanished, with not many more evaluations than today.
+/// Protects both methods: the standard problems of Moré, Garbow and Hillstrom (1981) are solved down to round-off, or to some
+/// 1e-24 of the cost at the start (1e12 in Brown's), with not many more evaluations than today.
 #[test]
 fn standard_problems_are_solved() {
     solves("rosenbrock", &Rosenbrock, &[-1.2, 1.0], 1e-20, [45, 40]);
     solves("powell singular", &PowellSingular, &[3.0, -1.0, 0.0, 1.0], 1e-14, [50, 40]);
-    solves("brown badly scaled", &BrownBadlyScaled, &[1.0, 1.0], 1e-18, [100, 60]);
+    solves("brown badly scaled", &BrownBadlyScaled, &[1.0, 1.0], 1e-12, [50, 40]);
     solves("beale", &Beale, &[1.0, 1.0], 1e-20, [40, 30]);
 }
 
@@ -381,7 +384,7 @@ fn failures_are_rejected_steps() {
     struct Failing(usize);
     impl Failing {
         fn is_off(u: &[f64]) -> bool {
-            (u[1] - u[0] * u[0]).abs() > 0.1
+            (u[1] - u[0] * u[0]).abs() > 0.01
         }
     }
     impl Function for Failing {
@@ -439,10 +442,10 @@ fn many_variables_take_products_only() {
     assert!(outcome.converged && outcome.cost < 1e-18, "{:e} {}", outcome.cost, outcome.reason);
     assert!(outcome.u.iter().all(|u| (u - 1.0).abs() < 1e-8));
     assert!(outcome.evaluations < 300 && products < 30 * outcome.iterations, "{} {products}", outcome.evaluations);
-    let norms: Vec<f64> = outcome.history.iter().map(|step| step.gradient_norm).collect();
-    let last = norms.iter().position(|norm| *norm < 1e-4 * norms[0]).unwrap();
-    let rates: Vec<f64> = norms[last..].windows(2).map(|pair| pair[1] / pair[0]).take(3).collect();
-    assert!(rates.iter().all(|rate| *rate < 0.2), "{rates:?}");
+    let norms = outcome.history.windows(2).map(|pair| pair[1].gradient_norm / pair[0].gradient_norm);
+    let rates: Vec<f64> = norms.collect();
+    let [.., before, last] = rates[..] else { panic!("{rates:?}") };
+    assert!(before < 1e-2 && last < before, "{rates:?}");
 }
 
 /// Protects large problems with many active bounds: a loaded string above a floor, 200 variables.

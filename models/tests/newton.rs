@@ -58,7 +58,10 @@ fn other_mechanisms_are_identified_with_and_without_fixed_parameters() {
                 }
                 let found = search(&problem, method, Method::Adjoint);
                 let outcome = &found.outcome;
-                println!("{name} {method}: {} evaluations, {:e}, {}", outcome.evaluations, outcome.cost, outcome.reason);
+                println!(
+                    "{name} {method}: {} evaluations, {:e}, {}",
+                    outcome.evaluations, outcome.cost, outcome.reason
+                );
                 assert!(outcome.converged && outcome.cost < floor, "{name} {method}: {outcome:?}");
             }
         }

@@ -71,9 +71,7 @@ impl<'a, S: Search> Solver<&'a mut Evaluator<'_>, SearchState> for SearchSolver<
 }
 
 /// The evaluator within argmin's problem.
-fn evaluator<'p, 'b>(
-    problem: &'p mut Problem<&mut Evaluator<'b>>,
-) -> Result<&'p mut Evaluator<'b>, BoxedError> {
+fn evaluator<'p, 'b>(problem: &'p mut Problem<&mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
     problem.problem.as_deref_mut().ok_or_else(|| BoxedError::msg("argmin has lost the problem"))
 }
 

@@ -26,9 +26,7 @@ impl Hessian {
         let n = point.x.len();
         Ok(match evaluator.hessian(point)? {
             Some(matrix) => Hessian::new(matrix, &evaluator.scaling.held(point)),
-            None => {
-                Hessian { matrix: DMatrix::zeros(n, n), curvature: Curvature::Unknown, downwards: Vec::new() }
-            }
+            None => Hessian { matrix: DMatrix::zeros(n, n), curvature: Curvature::Unknown, downwards: Vec::new() },
         })
     }
 
@@ -127,8 +125,7 @@ fn moving(staying: &[bool]) -> Vec<usize> {
 pub(crate) fn factor(hessian: &DMatrix<f64>, staying: &[bool], sigma: f64) -> Option<Cholesky<f64, Dyn>> {
     let free = moving(staying);
     let n = free.len();
-    let matrix =
-        DMatrix::from_fn(n, n, |i, j| hessian[(free[i], free[j])] + if i == j { sigma } else { 0.0 });
+    let matrix = DMatrix::from_fn(n, n, |i, j| hessian[(free[i], free[j])] + if i == j { sigma } else { 0.0 });
     let round_off = 4.0 * (n as f64 + 1.0) * f64::EPSILON;
     let diagonal = matrix.diagonal();
     let factor = Cholesky::new(matrix)?;

@@ -168,9 +168,7 @@ pub fn minimise_curved(
     let function = Function::Curved(objective);
     match method {
         CurvedMethod::Ding => search(function, Ding::default(), variables, options, observer),
-        CurvedMethod::NewtonTrustRegion => {
-            search(function, NewtonTrustRegion::default(), variables, options, observer)
-        }
+        CurvedMethod::NewtonTrustRegion => search(function, NewtonTrustRegion::default(), variables, options, observer),
     }
 }
 

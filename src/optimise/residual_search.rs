@@ -65,9 +65,7 @@ impl Search for ResidualSearch {
         }
         match self.method {
             LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, &undamped),
-            LeastSquaresMethod::LevenbergMarquardt => {
-                self.damp(evaluator, current, &mut bounded, &weights, &undamped)
-            }
+            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, &mut bounded, &weights, &undamped),
         }
     }
 }

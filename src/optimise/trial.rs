@@ -180,4 +180,3 @@ pub(crate) fn trial(evaluator: &mut Evaluator, from: &Point, d: &[f64]) -> Step<
 pub(crate) fn relative_size(point: &Point, d: &[f64]) -> f64 {
     d.iter().zip(&point.x).map(|(d, x)| d.abs() / x.abs().max(1.0)).fold(0.0, f64::max)
 }
-

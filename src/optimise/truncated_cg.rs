@@ -63,7 +63,8 @@ impl Path {
         let origin = Place { d: vec![0.0; n], product: vec![0.0; n] };
         let mut path = Path { places: vec![origin], curvature: Curvature::Positive, is_cut: false };
         let mut held = held.to_vec();
-        let free_norm = |r: &[f64], held: &[bool]| norm(r.iter().zip(held).map(|(r, held)| if *held { 0.0 } else { *r }));
+        let free_norm =
+            |r: &[f64], held: &[bool]| norm(r.iter().zip(held).map(|(r, held)| if *held { 0.0 } else { *r }));
         let first = free_norm(gradient, &held);
         let mut round_off = f64::EPSILON * first;
         let mut left = most_products;
@@ -147,7 +148,8 @@ impl Path {
     /// The last step on the way for which `size` is at most 1.
     pub fn within(&self, gradient: &[f64], size: &impl Fn(&[f64]) -> f64) -> PathStep {
         // the origin always is
-        let last = self.places.iter().position(|place| size(&place.d) > 1.0 + 1e-12).map_or(self.places.len(), |i| i) - 1;
+        let last =
+            self.places.iter().position(|place| size(&place.d) > 1.0 + 1e-12).map_or(self.places.len(), |i| i) - 1;
         let from = &self.places[last];
         let (d, product, is_cut) = match self.places.get(last + 1) {
             None => (from.d.clone(), from.product.clone(), self.is_cut),

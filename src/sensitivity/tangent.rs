@@ -13,11 +13,7 @@ type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>,
 
 impl Workspace<'_> {
     /// Carries tangents along the stored run; directions are in the tangents' parameter parts.
-    pub(crate) fn push_forward(
-        &mut self,
-        tangents: &mut [StateVector],
-        visit: &mut TangentVisitor<'_>,
-    ) -> Result<()> {
+    pub(crate) fn push_forward(&mut self, tangents: &mut [StateVector], visit: &mut TangentVisitor<'_>) -> Result<()> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
