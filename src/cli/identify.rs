@@ -31,8 +31,11 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp, steepest-descent or steepest-descent-fixed
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,\nsteepest-descent or steepest-descent-fixed"
+    )]
     method: Option<String>,
     /// Start values: name=value,..
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
