@@ -78,7 +78,8 @@
 //!   [`problem_file`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
-//! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`.
+//! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
+//!   which optimiser: `docs/methods.md`.
 //!
 //! # What it does not do
 //!

@@ -45,7 +45,7 @@
 //! rule = "m <= 1e-5"            # as on the command line: "a + 2 b = 3", "peak y <= 0.3", "y = 0 at end"
 //!
 //! [optimiser]
-//! method = "bfgs"               # lm, gauss-newton, l-bfgs, dfp, steepest-descent, steepest-descent-fixed
+//! method = "bfgs"               # lm, gauss-newton, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed
 //! max_evaluations = 500         # also max_iterations, cost_target, gradient_tolerance, step_tolerance
 //! constraint_tolerance = 1e-8   # relative to a constraint's size; also penalty, the first one in units of the cost
 //! ```

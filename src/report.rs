@@ -4,6 +4,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
 use crate::identify::Identification;
+use crate::optimise::{Curvature, Iteration};
 use crate::plot::{self, Figure};
 use crate::problem::Problem;
 use crate::signature::Quantity;
@@ -147,6 +148,8 @@ pub fn result_json(
         "iterations": outcome.iterations,
         "evaluations": outcome.evaluations,
         "failed_evaluations": outcome.failed_evaluations,
+        "hessians": outcome.hessians,
+        "hessian_products": outcome.hessian_products,
         "first_failure": identification.first_failure,
         "seconds": identification.seconds,
         "alpha": problem.simulation.scheme().parameter(),
@@ -176,6 +179,11 @@ pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
         (problem.simulation.signature().outputs[reference.output].name.clone(), json!(mean.sqrt()))
     });
     Value::Object(entries.collect())
+}
+
+/// 1 for a step from a point with negative curvature, 0 for others.
+fn negative_curvature(iteration: &Iteration) -> f64 {
+    f64::from(u8::from(iteration.curvature == Some(Curvature::Negative)))
 }
 
 /// A folder that results go into; made (and tried) before the work begins.
@@ -322,6 +330,13 @@ impl Folder {
         }
         for (k, p) in found.parameters.iter().enumerate() {
             columns.push((format!("{} [{}]", p.name, p.unit), found.history.iter().map(|u| u[k]).collect()));
+        }
+        if found.outcome.hessians + found.outcome.hessian_products > 0 {
+            columns.extend([
+                ("hessians".to_string(), history.iter().map(|i| i.hessians as f64).collect::<Vec<f64>>()),
+                ("hessian_products".to_string(), history.iter().map(|i| i.hessian_products as f64).collect()),
+                ("negative_curvature".to_string(), history.iter().map(negative_curvature).collect()),
+            ]);
         }
         self.csv("history.csv", columns)?;
         self.input_figure(&problem.simulation)?;

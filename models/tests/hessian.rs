@@ -103,3 +103,36 @@ fn hessians_of_built_in_problems_are_derivatives_of_their_gradients() {
         }
     }
 }
+
+/// Protects the states that a gradient leaves behind: a Hessian at the same parameters takes them over, to the bit and without a
+/// Newton iteration; at others, it does not.
+#[test]
+fn hessians_take_over_the_run_of_a_gradient() {
+    for entry in costate_models::registry().unwrap().entries() {
+        let mut scenario = entry.scenario.clone();
+        scenario.end = scenario.step * 50.0;
+        let problem = entry.problem(&scenario).unwrap();
+        let u = problem.start.clone();
+        let p = u.len();
+        let (mut gradient, zero) = (vec![0.0; p], vec![vec![0.0; p]; p]);
+        let (mut fresh, mut after) = (zero.clone(), zero);
+        problem.gradient().unwrap().hessian(&u, &mut gradient, &mut fresh).unwrap();
+        let mut engine = problem.gradient().unwrap();
+        for path in [Method::Adjoint, Method::Tangent, Method::Difference] {
+            engine.cost_and_gradient(&u, path, &mut gradient).unwrap();
+            let before = engine.counters();
+            engine.hessian(&u, &mut gradient, &mut after).unwrap();
+            assert_eq!(after, fresh, "{} after {path:?}", entry.name());
+            if path != Method::Difference {
+                assert_eq!(engine.counters().iterations, before.iterations, "{} after {path:?}", entry.name());
+            }
+            // a run elsewhere in between, and one that fails
+            let moved: Vec<f64> = u.iter().map(|u| 1.01 * u + 1e-3).collect();
+            engine.cost_and_gradient(&moved, path, &mut gradient).unwrap();
+            let failing = vec![f64::MAX; p];
+            assert!(engine.cost_and_gradient(&failing, path, &mut gradient).is_err(), "{}", entry.name());
+            engine.hessian(&u, &mut gradient, &mut after).unwrap();
+            assert_eq!(after, fresh, "{} after {path:?} elsewhere", entry.name());
+        }
+    }
+}

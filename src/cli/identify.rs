@@ -5,7 +5,7 @@ use super::{Verdict, print};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
-use crate::optimise::{Flow, Iteration};
+use crate::optimise::{Curvature, Flow, Iteration, Outcome};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
@@ -32,8 +32,11 @@ pub(super) struct Arguments {
     substeps: Option<usize>,
     #[command(flatten)]
     integrator: IntegratorArguments,
-    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,\nsteepest-descent or steepest-descent-fixed"
+    )]
     method: Option<String>,
     /// Start values: name=value,..
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -262,9 +265,13 @@ fn summary(
         }
     }
     lines.push(format!(
-        "{} iterations, {} evaluations, {:.2} s",
-        outcome.iterations, outcome.evaluations, found.seconds
+        "{} iterations, {} evaluations{}, {:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        second_derivatives(outcome),
+        found.seconds
     ));
+    lines.extend(curvatures(outcome));
     if outcome.failed_evaluations > 0 {
         let first = found.first_failure.as_deref().unwrap_or("not finite");
         lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
@@ -273,6 +280,21 @@ fn summary(
         lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
     }
     lines.join("\n")
+}
+
+/// What second derivatives were computed besides the evaluations, if any.
+fn second_derivatives(outcome: &Outcome) -> String {
+    let count = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    count(outcome.hessians, "Hessians") + &count(outcome.hessian_products, "products with the Hessian")
+}
+
+/// Says how many steps met a Hessian that has no inverse worth taking.
+fn curvatures(outcome: &Outcome) -> Option<String> {
+    let count = |wanted: Curvature| outcome.history.iter().filter(|i| i.curvature == Some(wanted)).count();
+    let met = [Curvature::Negative, Curvature::Singular, Curvature::Unknown].map(|c| (c, count(c)));
+    let met: Vec<String> =
+        met.iter().filter(|(_, n)| *n > 0).map(|(c, n)| format!("{n} with {} curvature", c.name())).collect();
+    (!met.is_empty()).then(|| format!("of these steps began {}", met.join(", ")))
 }
 
 /// Root mean square errors, a line for each compared output.
