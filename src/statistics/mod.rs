@@ -1,5 +1,5 @@
 //! How well the data determine the parameters: before a fit ([`identifiability`](fn@identifiability)) and after it
-//! ([`Statistics`]).
+//! ([`Statistics`]); and how the cost itself bends ([`Curvature`]).
 //!
 //! # Conventions
 //!
@@ -31,6 +31,7 @@
 //! ([`UNDETERMINED`]) are named; every parameter that takes part in one has an infinite standard error. Parameters at
 //! a bound are held: the statistics are those of the others.
 
+mod curvature;
 mod direction;
 mod fit;
 mod identifiability;
@@ -38,6 +39,7 @@ mod residuals;
 mod student;
 mod text;
 
+pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
