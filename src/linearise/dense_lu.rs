@@ -69,8 +69,7 @@ impl DenseLu {
         let kept = by_size!(*size, kept_order_fixed, (matrix, factors, order), {
             kept_order_general(matrix, factors, order, *size, scratch)
         });
-        kept
-            || fresh_order(matrix, factors, order, *size, scratch)
+        kept || fresh_order(matrix, factors, order, *size, scratch)
             || balanced_order(matrix, factors, order, *size, scratch, balanced)
     }
 
@@ -160,8 +159,7 @@ fn balanced_order(
 /// each row and column (Curtis & Reid 1972), up to what some alternating sweeps leave.
 fn balance(matrix: &[f64], balanced: &mut [f64], n: usize) {
     const SWEEPS: usize = 12;
-    let exponents: Vec<Option<f64>> =
-        matrix.iter().map(|entry| (*entry != 0.0).then(|| entry.abs().log2())).collect();
+    let exponents: Vec<Option<f64>> = matrix.iter().map(|entry| (*entry != 0.0).then(|| entry.abs().log2())).collect();
     let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; n]);
     let mean = |sum: f64, count: usize| if count > 0 { -sum / count as f64 } else { 0.0 };
     for _ in 0..SWEEPS {

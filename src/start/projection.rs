@@ -112,10 +112,8 @@ impl Projection {
 
     /// Both projections at their solution: positions, velocities.
     fn stages(&self, system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -> [Stage<'_>; 2] {
-        let parts = [
-            (Level::Position, x0.q, &self.q_model, &self.nu),
-            (Level::Velocity, x0.v, &self.v_model, &self.mu),
-        ];
+        let parts =
+            [(Level::Position, x0.q, &self.q_model, &self.nu), (Level::Velocity, x0.v, &self.v_model, &self.mu)];
         parts.map(|(level, values, of_model, multiplier)| {
             let change: Vec<f64> = values.iter().zip(of_model).map(|(x, model)| x - model).collect();
             let mut blocks = Blocks::zeros(signature);
@@ -156,11 +154,9 @@ impl Projection {
             for (direction, (of_model, multipliers)) in directions.iter_mut().zip(&tangents) {
                 let Direction { tangent, cotangent } = direction;
                 let curved = stage.curve(system, signature, x0, &p, tangent, (of_model, &multipliers[place]));
-                for (part, curved) in [
-                    (&mut cotangent.q, &curved.q),
-                    (&mut cotangent.v, &curved.v),
-                    (&mut cotangent.u, &curved.u),
-                ] {
+                for (part, curved) in
+                    [(&mut cotangent.q, &curved.q), (&mut cotangent.v, &curved.v), (&mut cotangent.u, &curved.u)]
+                {
                     part.iter_mut().zip(curved).for_each(|(x, curved)| *x -= curved);
                 }
                 // what falls to δ falls to the projected state, and with the other sign to the model's
@@ -323,9 +319,7 @@ impl Stage<'_> {
         let mut forces = StateVector::zeros(signature);
         let point = Point { a: &zeros, lambda: &no_rows, ..*x0 };
         system.curvature(&point, 1.0, d.as_slice(), &no_rows, &along, &mut forces);
-        for (part, force) in
-            [(&mut curved.q, &forces.q), (&mut curved.v, &forces.v), (&mut curved.u, &forces.u)]
-        {
+        for (part, force) in [(&mut curved.q, &forces.q), (&mut curved.v, &forces.v), (&mut curved.u, &forces.u)] {
             part.iter_mut().zip(force).for_each(|(x, force)| *x -= force);
         }
         curved
