@@ -42,10 +42,8 @@ fn determinant(m: [[i128; 3]; 3]) -> i128 {
 /// With row `i` and column `j` replaced by a unit entry: the cofactor.
 fn cofactor(m: [[i128; 3]; 3], i: usize, j: usize) -> i128 {
     let mut replaced = m;
-    for k in 0..3 {
-        replaced[i][k] = 0;
-        replaced[k][j] = 0;
-    }
+    replaced[i] = [0; 3];
+    replaced.iter_mut().for_each(|row| row[j] = 0);
     replaced[i][j] = 1;
     determinant(replaced)
 }

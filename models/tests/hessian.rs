@@ -115,7 +115,7 @@ fn taylor_remainders_are_of_third_order() {
     let third = |what: &str, remainders: Vec<f64>| {
         for pair in remainders.windows(2) {
             let order = order(pair[0], pair[1]);
-            assert!((2.9..=3.1).contains(&order), "{what}: order {order:.3} of {remainders:.3e?}");
+            assert!((2.9..=3.1).contains(&order), "{what}: order {order:.3} of {remainders:?}");
         }
     };
     let steps = [4e-3, 2e-3, 1e-3];
