@@ -13,6 +13,7 @@ use crate::registry::{Entry, Registry, Scenario};
 use crate::scheme::Form;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
+use crate::simulate::Simulation;
 use crate::statistics::Noise;
 use std::path::{Path, PathBuf};
 
@@ -165,13 +166,22 @@ impl Specification {
         let scenario = self.scenario(entry)?;
         let mut problem = match &self.data {
             None => {
-                if self.substeps.is_some() {
-                    let problem = "there is no record whose samples they could divide";
-                    return Err(Error::invalid("substeps", problem, "give `step` instead, or a record"));
-                }
+                self.refuse_substeps()?;
                 entry.problem(&scenario)?
             }
-            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
+            Some(source) => {
+                let (simulation, cost) = self.measured(entry, &scenario, source, &mut notes)?;
+                let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source)?) };
+                Problem {
+                    name: entry.name().to_string(),
+                    parameters: entry.system.signature().parameters.clone(),
+                    simulation,
+                    cost: Box::new(cost),
+                    start: entry.start(&scenario)?,
+                    optimum: None,
+                    constraints: Vec::new(),
+                }
+            }
         };
         for setting in &self.parameters {
             let k = entry.system.signature().parameter_index(&setting.name)?;
@@ -194,13 +204,61 @@ impl Specification {
         Ok((problem, notes))
     }
 
+    /// The simulation alone, without a cost; with a record, driven by its inputs, and the comparison with its outputs if it has
+    /// any. Sentences as from [`Specification::build_with_notes`].
+    ///
+    /// # Errors
+    /// As [`Specification::build`].
+    pub fn simulation_with_notes(
+        &self,
+        registry: &Registry,
+    ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let entry = registry.get(&self.model)?;
+        let scenario = self.scenario(entry)?;
+        let (simulation, measured) = match &self.data {
+            None => {
+                self.refuse_substeps()?;
+                (entry.simulation(&scenario)?, None)
+            }
+            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
+        };
+        Ok((simulation, measured, notes))
+    }
+
+    /// That no column of the record is named like an output.
+    fn nothing_to_compare(entry: &Entry, source: &DataSource) -> Result<Error> {
+        let record = Record::read_csv(&source.file)?;
+        let signature = entry.system.signature();
+        let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let problem = format!(
+            "no column is named like an output of {} ({}); there are: {}",
+            signature.place(),
+            names(signature.outputs.iter().map(|q| &q.name).collect()),
+            names(record.names().iter().collect())
+        );
+        let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
+        Ok(Error::file(&source.file, None, problem, remedy))
+    }
+
+    fn refuse_substeps(&self) -> Result<()> {
+        match self.substeps {
+            None => Ok(()),
+            Some(_) => {
+                let problem = "there is no record whose samples they could divide";
+                Err(Error::invalid("substeps", problem, "give `step` instead, or a record"))
+            }
+        }
+    }
+
+    /// A simulation with the record's inputs, and the comparison with its outputs if it has any.
     fn measured(
         &self,
         entry: &Entry,
         scenario: &Scenario,
         source: &DataSource,
         notes: &mut Vec<String>,
-    ) -> Result<Problem> {
+    ) -> Result<(Simulation, Option<LeastSquares>)> {
         let file = &source.file;
         let record = Record::read_csv(file)?;
         let time = time_column(&record, source)?;
@@ -252,18 +310,6 @@ impl Specification {
                 named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
-        if outputs.is_empty() {
-            let names =
-                |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            let problem = format!(
-                "no column is named like an output of {} ({}); there are: {}",
-                signature.place(),
-                names(signature.outputs.iter().map(|q| &q.name).collect()),
-                names(record.names().iter().collect())
-            );
-            let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
-            return Err(Error::file(file, None, problem, remedy));
-        }
         let references = outputs
             .iter()
             .map(|OutputColumn { output, column, deviation }| {
@@ -313,19 +359,13 @@ impl Specification {
                 ));
             }
         }
+        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
+        if references.is_empty() {
+            return Ok((simulation, None));
+        }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
-        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
-        Ok(Problem {
-            name: entry.name().to_string(),
-            parameters: signature.parameters.clone(),
-            simulation,
-            cost: Box::new(cost),
-            start: entry.start(scenario)?,
-            optimum: None,
-            constraints: Vec::new(),
-        })
+        Ok((simulation, Some(LeastSquares::new(times, references, substeps, quadrature)?)))
     }
 
     /// The time grid through the samples.

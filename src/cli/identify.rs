@@ -1,6 +1,6 @@
 //! `costate identify`: the main job.
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
@@ -8,8 +8,8 @@ use crate::identify::{Identification, Settings, default_method, identify};
 use crate::optimise::{Curvature, Flow, Iteration, Outcome};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
-use crate::specification::{DataSource, ParameterSetting, Specification};
+use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
+use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -19,23 +19,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name (its built-in problem), or a problem file (.toml)
-    model: String,
-    /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
-    #[arg(long, value_name = "FILE.csv")]
-    data: Option<PathBuf>,
-    /// What inputs do between samples: zero-order, linear or cubic
-    #[arg(long, value_name = "NAME")]
-    interpolation: Option<String>,
-    /// Time steps between two samples
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
-    substeps: Option<usize>,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
     #[arg(
         long,
         value_name = "NAME",
-        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,\nsteepest-descent or steepest-descent-fixed"
+        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,
+steepest-descent or steepest-descent-fixed"
     )]
     method: Option<String>,
     /// Start values: name=value,..
@@ -121,21 +111,7 @@ fn warn_of_unidentifiable(problem: &Problem) {
 
 /// The problem file's statements, with those of the command line over them.
 fn stated(arguments: &Arguments) -> Result<Specification> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
-    specification.substeps = arguments.substeps.or(specification.substeps);
-    if let Some(file) = &arguments.data {
-        specification.data.get_or_insert_with(DataSource::default).file = file.clone();
-    }
-    if let Some(name) = &arguments.interpolation {
-        let interpolation = name.parse()?;
-        let Some(data) = &mut specification.data else {
-            let problem = "there is no record whose inputs could be interpolated";
-            return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
-        };
-        data.interpolation = Some(interpolation);
-        data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
-    }
+    let mut specification = arguments.problem.specification()?;
     if let Some(name) = &arguments.method {
         specification.method = Some(name.parse()?);
     }
@@ -299,11 +275,7 @@ fn curvatures(outcome: &Outcome) -> Option<String> {
 
 /// Root mean square errors, a line for each compared output.
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
-    let serde_json::Value::Object(values) = crate::report::rmse(problem, &found.values()) else { return Vec::new() };
-    let outputs = &problem.simulation.signature().outputs;
-    let line = |(name, value): (String, serde_json::Value)| {
-        let unit = outputs.iter().find(|q| q.name == name).map_or("", |q| &q.unit);
-        format!("RMSE of {name}: {:.6e} {unit}", value.as_f64().unwrap_or(f64::NAN))
-    };
-    values.into_iter().map(line).collect()
+    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
+    let Ok(trajectory) = problem.simulation.run(&found.values()) else { return Vec::new() };
+    output_errors(cost, &problem.simulation, &trajectory).iter().map(ToString::to_string).collect()
 }

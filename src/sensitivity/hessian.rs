@@ -13,7 +13,7 @@ impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
     ///
     /// # Errors
-    /// Wrong parameters, a simulation that fails, or a projected start.
+    /// Wrong parameters, or a simulation that fails.
     pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
         let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();

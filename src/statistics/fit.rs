@@ -200,7 +200,8 @@ impl Statistics {
             aic,
             bic,
             parameters: Vec::new(),
-            correlation: correlation(&covariance),
+            // whatever the noise is
+            correlation: correlation(&self::covariance(&residuals, &identifiability, 1.0)),
             covariance,
             outputs,
             identifiability,

@@ -186,8 +186,16 @@ impl Identifiability {
         }
         for direction in &self.undetermined {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
-            let names = direction.names().join(", ");
-            warnings.push(format!("the data do not determine {direction}{meaning}; fix one of {names}"));
+            let quoted: Vec<String> = direction.names().into_iter().map(|name| format!("`{name}`")).collect();
+            warnings.push(match quoted.as_slice() {
+                [one] => format!("the data do not determine {one}; fix it, or take data that depend on it"),
+                [others @ .., last] => format!(
+                    "the data do not tell {} and {last} apart{meaning}; fix one of them (residuals do not change along \
+                     {direction})",
+                    others.join(", ")
+                ),
+                [] => continue,
+            });
         }
         for direction in &self.weak {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
@@ -214,26 +222,8 @@ impl Identifiability {
 
     /// Directions without information, each with as few parameters as elimination leaves.
     fn find_undetermined(&mut self) {
-        let (count, p) = (self.singular_values.len() - self.rank, self.active.len());
-        if count == 0 {
-            return;
-        }
-        let mut rows: Vec<Vec<f64>> =
-            (self.rank..self.rank + count).map(|j| self.vectors.column(j).iter().copied().collect()).collect();
-        let mut pivots: Vec<usize> = Vec::new();
-        for r in 0..count {
-            let mut order: Vec<usize> = (0..p).filter(|k| !pivots.contains(k)).collect();
-            order.sort_by(|&a, &b| rows[r][b].abs().total_cmp(&rows[r][a].abs()));
-            let pivot = order[0]; // fewer pivots than parameters so far
-            pivots.push(pivot);
-            let scale = rows[r][pivot];
-            rows[r].iter_mut().for_each(|entry| *entry /= scale);
-            for other in (0..count).filter(|&other| other != r) {
-                let (factor, row) = (rows[other][pivot], rows[r].clone());
-                rows[other].iter_mut().zip(row).for_each(|(entry, x)| *entry -= factor * x);
-            }
-        }
-        for row in rows {
+        let silent = self.rank..self.singular_values.len();
+        for row in sparse_basis(silent.map(|j| self.vectors.column(j).iter().copied().collect()).collect()) {
             let most = row.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             let mut weights = vec![0.0; self.parameters.len()];
             for (i, &k) in self.active.iter().enumerate() {
@@ -249,6 +239,24 @@ impl Identifiability {
         }
         self.involved.sort_unstable();
     }
+}
+
+/// Another basis of the space that independent rows span, each with as few entries as elimination leaves.
+pub(super) fn sparse_basis(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let mut pivots: Vec<usize> = Vec::new();
+    for r in 0..rows.len() {
+        let mut order: Vec<usize> = (0..rows[r].len()).filter(|k| !pivots.contains(k)).collect();
+        order.sort_by(|&a, &b| rows[r][b].abs().total_cmp(&rows[r][a].abs()));
+        let pivot = order[0]; // independent rows are at most as many as their entries
+        pivots.push(pivot);
+        let scale = rows[r][pivot];
+        rows[r].iter_mut().for_each(|entry| *entry /= scale);
+        for other in (0..rows.len()).filter(|&other| other != r) {
+            let (factor, row) = (rows[other][pivot], rows[r].clone());
+            rows[other].iter_mut().zip(row).for_each(|(entry, x)| *entry -= factor * x);
+        }
+    }
+    rows
 }
 
 /// The triangular factor's columns of the parameters, for changes in sizes.
