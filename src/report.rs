@@ -155,6 +155,9 @@ pub fn result_json(
         "rmse": rmse(problem, &identification.values()),
         "parameters": identification.parameters,
     });
+    if let Some(cost) = problem.cost.as_least_squares().filter(|cost| !cost.added_noise().is_empty()) {
+        result["synthetic_noise"] = json!(cost.added_noise());
+    }
     match statistics {
         Ok(statistics) => statistics.extend_json(&mut result),
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
