@@ -4,6 +4,7 @@ use crate::constraint::Constraint;
 use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
+use crate::noise::SyntheticNoise;
 use crate::scheme::{Form, Hht};
 use crate::sensitivity::Gradient;
 use crate::signal::Signal;
@@ -90,6 +91,19 @@ impl Problem {
             optimum: Some(optimum.to_vec()),
             constraints: Vec::new(),
         })
+    }
+
+    /// The same with noise on its reference.
+    ///
+    /// # Errors
+    /// If the cost is no sum of squares, or as [`LeastSquares::with_noise`].
+    pub fn with_noise(mut self, noise: &SyntheticNoise) -> Result<Self> {
+        let Some(cost) = self.cost.as_least_squares() else {
+            let subject = format!("problem `{}`", self.name);
+            return Err(Error::invalid(subject, "noise needs references", "give a least-squares cost"));
+        };
+        self.cost = Box::new(cost.clone().with_noise(noise, self.simulation.signature())?);
+        Ok(self)
     }
 
     /// Evaluates cost and gradient again and again.

@@ -23,6 +23,8 @@
 //! weights = "unit"              # or rectangle, trapezoid
 //! # outputs = ["y"]             # what is compared; only without [data]
 //! noise = "estimated"           # or given: deviations are standard deviations of the noise
+//! # synthetic_noise = { seed = 1, level = 0.01 }           # on a simulated reference: part of each output's spread,
+//! # synthetic_noise = { seed = 1, level = { y = 1e-3 } }   # or in the output's unit; only without [data]
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
@@ -53,6 +55,7 @@
 use crate::constraint::{ConstraintSetting, Window};
 use crate::cost::Quadrature;
 use crate::error::{Error, Result};
+use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme::Form;
 use crate::signature::Scale;
@@ -113,7 +116,8 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {
-        cost.only(&["weights", "outputs", "noise"])?;
+        cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
+        specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
         specification.quadrature = cost.named("weights", quadrature)?;
         specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
         specification.compare = cost.texts("outputs")?;
@@ -222,6 +226,26 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
         source.outputs = Some(columns);
     }
     Ok(source)
+}
+
+fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
+    section.only(&["seed", "level"])?;
+    let level = match section.table.get("level") {
+        Some(Value::Table(_)) => {
+            let mut levels = Vec::new();
+            if let Some(table) = section.section("level")? {
+                for name in table_keys(table.table) {
+                    levels.extend(table.number(&name)?.map(|deviation| (name, deviation)));
+                }
+            }
+            NoiseLevel::Absolute(levels)
+        }
+        _ => match section.number("level")? {
+            Some(part) => NoiseLevel::Relative(part),
+            None => return Err(section.wrong("level", "it is missing", "give one, such as level = 0.01")),
+        },
+    };
+    Ok(SyntheticNoise { seed: section.count("seed")?.unwrap_or(1) as u64, level })
 }
 
 fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {

@@ -162,6 +162,9 @@ pub fn result_json(
     if !identification.constraints.is_empty() {
         result["constraints"] = json!(identification.constraints);
     }
+    if let Some(cost) = problem.cost.as_least_squares().filter(|cost| !cost.added_noise().is_empty()) {
+        result["synthetic_noise"] = json!(cost.added_noise());
+    }
     match statistics {
         Ok(statistics) => statistics.extend_json(&mut result),
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),

@@ -7,9 +7,11 @@ use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
+use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
 use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
+use crate::report::rounded;
 use crate::scheme::Form;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
@@ -100,6 +102,8 @@ pub struct Specification {
     pub quadrature: Option<Quadrature>,
     /// What is known of the noise, for statistics.
     pub noise: Option<Noise>,
+    /// Noise on the simulated reference, without a record.
+    pub synthetic_noise: Option<SyntheticNoise>,
     /// Outputs compared, without a record.
     pub compare: Option<Vec<String>>,
     /// Settings of parameters.
@@ -135,6 +139,7 @@ impl Specification {
         scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
         scenario.integrator.project_start = self.project_start.unwrap_or(scenario.integrator.project_start);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
+        scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {
             for (k, output) in outputs.iter().enumerate() {
                 entry.system.signature().output_index(output)?;
@@ -169,6 +174,10 @@ impl Specification {
                 self.refuse_substeps()?;
                 entry.problem(&scenario)?
             }
+            Some(_) if self.synthetic_noise.is_some() => {
+                let problem = "the reference is a record, which has its own";
+                return Err(Error::invalid("synthetic noise", problem, "leave out the record or the noise"));
+            }
             Some(source) => {
                 let (simulation, cost) = self.measured(entry, &scenario, source, &mut notes)?;
                 let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source)?) };
@@ -183,6 +192,11 @@ impl Specification {
                 }
             }
         };
+        for added in problem.cost.as_least_squares().map_or(&[][..], |cost| cost.added_noise()) {
+            let AddedNoise { output, unit, deviation, seed } = added;
+            let deviation = rounded(*deviation, 4);
+            notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
+        }
         for setting in &self.parameters {
             let k = entry.system.signature().parameter_index(&setting.name)?;
             let Parameter { lower, upper, scale, size, free, .. } = &mut problem.parameters[k];

@@ -5,6 +5,7 @@ use super::{Verdict, print};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
+use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Iteration, Outcome};
 use crate::problem::Problem;
 use crate::registry::Registry;
@@ -43,6 +44,12 @@ steepest-descent or steepest-descent-fixed"
     /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
     #[arg(long, value_name = "NAME")]
     noise: Option<String>,
+    /// Add noise of this seed to a simulated reference [default: 1]
+    #[arg(long, value_name = "N", value_parser = settings::seed)]
+    noise_seed: Option<u64>,
+    /// Its standard deviation: a part of each output's spread (0.01), or in units: name=value,..
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
+    noise_level: Option<String>,
     /// Stop after so many simulations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_evaluations: Option<usize>,
@@ -121,6 +128,7 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     for rule in &arguments.constraints {
         specification.constraints.push(ConstraintSetting::parse(rule)?);
     }
+    synthetic_noise(arguments, &mut specification)?;
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
         specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
@@ -138,6 +146,30 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     Ok(specification)
+}
+
+/// Noise on the simulated reference: seed and level each over that of the problem file.
+fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> Result<()> {
+    let level =
+        match &arguments.noise_level {
+            None => specification.synthetic_noise.as_ref().map(|noise| noise.level.clone()),
+            Some(text) if text.contains('=') => {
+                Some(NoiseLevel::Absolute(settings::assignments("--noise-level", std::slice::from_ref(text))?))
+            }
+            Some(text) => Some(NoiseLevel::Relative(settings::number(text).map_err(|problem| {
+                Error::invalid(format!("--noise-level {text}"), problem, "or write name=value,..")
+            })?)),
+        };
+    let seed = arguments.noise_seed.or(specification.synthetic_noise.as_ref().map(|noise| noise.seed));
+    specification.synthetic_noise = match (level, seed) {
+        (Some(level), seed) => Some(SyntheticNoise { seed: seed.unwrap_or(1), level }),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let problem = "the noise has a seed, but no level";
+            return Err(Error::invalid("--noise-seed", problem, "give --noise-level, too, such as 0.01"));
+        }
+    };
+    Ok(())
 }
 
 /// Ctrl-C asks to stop after the current step; a second one ends the program.

@@ -90,6 +90,11 @@ pub(super) fn count(text: &str) -> std::result::Result<usize, String> {
     text.trim().parse().map_err(|_| "it is not a whole number; write one such as 10".to_string())
 }
 
+/// A seed on the command line.
+pub(super) fn seed(text: &str) -> std::result::Result<u64, String> {
+    text.trim().parse().map_err(|_| "it is not a whole number from 0; write one such as 7".to_string())
+}
+
 /// The specification of a model's built-in problem, or of a problem file.
 fn specification(model: &str) -> Result<Specification> {
     let path = PathBuf::from(model);
