@@ -113,8 +113,9 @@ fn place(found: &Identification, optimum: &[f64]) -> String {
         match parameter.status {
             Status::AtLowerBound => parts.push(format!("{name} at its lower bound {}", parameter.value)),
             Status::AtUpperBound => parts.push(format!("{name} at its upper bound {}", parameter.value)),
-            Status::Free if ratio < 1e-2 => parts.push(format!("{name} towards 0")),
-            Status::Free if ratio > 1e2 => parts.push(format!("{name} towards infinity")),
+            Status::Free if ratio.abs() < 1e-2 => parts.push(format!("{name} near 0")),
+            Status::Free if ratio < 0.0 => parts.push(format!("{name} of the other sign")),
+            Status::Free if ratio > 1e2 => parts.push(format!("{name} far above")),
             _ => {}
         }
     }

@@ -22,7 +22,7 @@ fn search(problem: &Problem, method: Optimiser, gradient: Method) -> Identificat
 /// today, and one Hessian a step.
 #[test]
 fn the_engine_mount_is_identified() {
-    for (scale, most) in [(Scale::Linear, [60, 25]), (Scale::Log, [60, 25])] {
+    for (scale, most) in [(Scale::Linear, [45, 15]), (Scale::Log, [60, 35])] {
         let mut problem = problem("engine_mount");
         problem.parameters.iter_mut().for_each(|parameter| parameter.scale = scale);
         for (method, most) in CURVED.into_iter().zip(most) {
@@ -80,7 +80,7 @@ fn adjoint_and_tangents_lead_to_the_same_result() {
                 assert!(found.outcome.converged && found.outcome.cost < 1e-18, "{name} {method}: {:?}", found.outcome);
             }
             for (one, other) in adjoint.values().iter().zip(tangent.values()) {
-                assert!((one / other - 1.0).abs() < 1e-9, "{name} {method}: {one} {other}");
+                assert!((one - other).abs() <= 1e-9 * one.abs(), "{name} {method}: {one} {other}");
             }
             // the same way from the start on: rounding has not had the time to grow
             let (one, other) = (&adjoint.history[1], &tangent.history[1]);
