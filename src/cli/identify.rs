@@ -38,7 +38,7 @@ steepest-descent or steepest-descent-fixed"
     /// Identify parameters that are fixed otherwise: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
-    /// Keep to a rule: "m_1 + m_2 = 3.5", "m_1 <= m_2", "peak a <= 12", "a = 0 at end"; may be repeated
+    /// Keep to a rule: "m_1 + m_2 = 3.5", "peak a <= 12"; repeatable
     #[arg(long = "constraint", value_name = "RULE", allow_hyphen_values = true)]
     constraints: Vec<String>,
     /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
