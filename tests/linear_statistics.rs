@@ -101,8 +101,15 @@ fn a_parabola_has_the_statistics_of_exact_arithmetic() {
     let cost = LeastSquares::new(&times, references, 1, Quadrature::Unit).unwrap();
     let parameters = simulation.signature().parameters.clone();
     let start = vec![1.0, -1.0, 2.0];
-    let problem =
-        Problem { name: "parabola".into(), parameters, simulation, cost: Box::new(cost), start, optimum: None };
+    let problem = Problem {
+        name: "parabola".into(),
+        parameters,
+        simulation,
+        cost: Box::new(cost),
+        start,
+        optimum: None,
+        constraints: Vec::new(),
+    };
     let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
     let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
     let close = |found: f64, expected: f64, what: &str| {

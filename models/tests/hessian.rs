@@ -70,6 +70,8 @@ fn hessians_agree_with_hyper_dual_simulations() {
         check("silverbox", &common::silverbox().alpha(-0.1).form(form).first_steps(40));
         check("cart_pole", &common::cart_pole().alpha(-0.3).form(form).first_steps(40));
         check("pendulum", &common::pendulum().alpha(-0.3).form(form).first_steps(40));
+        check("slider_crank", &common::slider_crank().alpha(-0.3).form(form).first_steps(10));
+        check("emps", &common::emps().alpha(-0.1).form(form).first_steps(40));
         check("pendulum, uneven", &common::pendulum().alpha(-0.2).form(form).first_steps(30).uneven());
     }
 }
