@@ -1,19 +1,69 @@
-//! How often, and how fast, each method finds the engine mount's parameters (Lauss 2018, section 5): first from the paper's
-//! start, then from 200 random ones.
+//! How often, and how fast, each method finds the parameters of a model from random starts: the tables of docs/methods.md.
 //!
-//! `cargo run --release --example starts` (with `-- --lost`, too, where every lost start led)
+//! `cargo run --release --example starts -- [MODEL ..] [--seed N] [--count N] [--methods NAME,..]
+//! [--target COST] [--lost]`
+//!
+//! The reference is a simulation at the model's nominal parameters. Every free parameter starts at its nominal value times a
+//! factor that is log-uniform in [1/3, 3]; parameters whose nominal value is not positive stay there. A search has arrived
+//! when its cost is below the target; without one, below 1e-16 of the median start's cost, as costs have units, and what is a
+//! good fit to one model's acceleration may be round-off of another's force. `--lost` prints every search that did not arrive.
 
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method, Options};
+use costate::identify::{Identification, Settings, Status, identify};
+use costate::optimise::{Flow, Method, Options, Outcome};
 use costate::problem::Problem;
-use costate::report::table;
-use costate::{Result, Scale};
+use costate::{Error, Result, Scale};
 
-/// A run counts as successful below this cost.
-const TARGET: f64 = 1e-15;
-const COUNT: usize = 200;
-const METHODS: [Method; 4] =
-    [Method::Bfgs, Method::LBfgs { memory: 20 }, Method::GaussNewton, Method::LevenbergMarquardt];
+/// Without a target, a search has arrived below this part of the median start's cost.
+const RELATIVE_TARGET: f64 = 1e-16;
+const MOST_EVALUATIONS: usize = 500;
+const METHODS: &str = "bfgs,l-bfgs,gauss-newton,lm,ding,newton-tr";
+
+struct Arguments {
+    models: Vec<String>,
+    seed: u64,
+    count: usize,
+    methods: Vec<Method>,
+    target: Option<f64>,
+    show_lost: bool,
+}
+
+fn arguments() -> Result<Arguments> {
+    let (models, methods) = (Vec::new(), Vec::new());
+    let mut found = Arguments { models, seed: 20180101, count: 200, methods, target: None, show_lost: false };
+    let mut methods = METHODS.to_string();
+    let mut given = std::env::args().skip(1);
+    let number = |name: &str, value: &str| {
+        let wrong = |_| Error::invalid(name, format!("`{value}` is no whole number"), "write one such as 200");
+        value.parse::<u64>().map_err(wrong)
+    };
+    while let Some(argument) = given.next() {
+        let mut value = || {
+            let missing = || Error::invalid(&argument, "its value is missing", "write it after a space");
+            given.next().ok_or_else(missing)
+        };
+        match argument.as_str() {
+            "--seed" => found.seed = number("--seed", &value()?)?,
+            "--count" => found.count = number("--count", &value()?)?.max(1) as usize,
+            "--methods" => methods = value()?,
+            "--target" => {
+                let text = value()?;
+                let wrong = |_| Error::invalid("--target", format!("`{text}` is no number"), "write one such as 1e-15");
+                found.target = Some(text.parse::<f64>().map_err(wrong)?);
+            }
+            "--lost" => found.show_lost = true,
+            option if option.starts_with('-') => {
+                let known = ["--seed", "--count", "--methods", "--target", "--lost"];
+                return Err(Error::unknown("option", option, "", known));
+            }
+            _ => found.models.push(argument),
+        }
+    }
+    found.methods = methods.split(',').map(str::parse).collect::<Result<_>>()?;
+    if found.models.is_empty() {
+        found.models.push("engine_mount".into());
+    }
+    Ok(found)
+}
 
 /// Sebastiano Vigna's splitmix64.
 struct SplitMix64(u64);
@@ -29,100 +79,136 @@ impl SplitMix64 {
     }
 }
 
-/// How the variables are scaled.
-#[derive(Clone, Copy)]
-enum Scaling {
-    Physical,
-    BySize,
-    Log,
+fn random_starts(problem: &Problem, optimum: &[f64], seed: u64, count: usize) -> Vec<Vec<f64>> {
+    let mut random = SplitMix64(seed);
+    let mut start = |_| {
+        let mut value = |(u, parameter): (&f64, &costate::Parameter)| match parameter.free && *u > 0.0 {
+            true => (u * 3f64.powf(2.0 * random.uniform() - 1.0)).clamp(parameter.lower, parameter.upper),
+            false => *u,
+        };
+        optimum.iter().zip(&problem.parameters).map(&mut value).collect()
+    };
+    (0..count).map(&mut start).collect()
 }
 
-fn scaled(problem: &mut Problem, scaling: Scaling) {
-    for parameter in &mut problem.parameters {
-        parameter.scale = if let Scaling::Log = scaling { Scale::Log } else { Scale::Linear };
-        parameter.size = if let Scaling::Physical = scaling { Some(1.0) } else { None };
-        // a logarithm has no place for 0
-        parameter.lower = 0.0;
+/// Puts positive parameters on this scale.
+fn rescale(problem: &mut Problem, optimum: &[f64], scale: Scale) {
+    for (parameter, u) in problem.parameters.iter_mut().zip(optimum) {
+        parameter.scale = if *u > 0.0 && parameter.lower >= 0.0 { scale } else { Scale::Linear };
     }
 }
 
-fn search(problem: &Problem, method: Method, options: Options) -> Result<Identification> {
-    identify(problem, &Settings { method, options, ..Settings::default() }, &mut |_| Flow::Continue)
+/// Evaluations, Hessians and products in prices of a gradient: a Hessian about one a parameter and one more, a product with it
+/// about one and a half (docs/methods.md).
+fn gradients(outcome: &Outcome) -> f64 {
+    let p = outcome.u.len() as f64;
+    outcome.evaluations as f64 + (p + 1.0) * outcome.hessians as f64 + 1.5 * outcome.hessian_products as f64
 }
 
-/// Evaluations until an accepted step has a cost below `target`.
-fn evaluations_to(target: f64, found: &Identification) -> Option<usize> {
-    found.outcome.history.iter().find(|iteration| iteration.cost < target).map(|iteration| iteration.evaluations)
+/// Where a lost search ended: parameters at bounds or far away, and the cost there, or why it gave up.
+fn place(found: &Identification, optimum: &[f64]) -> String {
+    let mut parts = Vec::new();
+    for (parameter, optimum) in found.parameters.iter().zip(optimum) {
+        let (name, ratio) = (&parameter.name, parameter.value / optimum);
+        match parameter.status {
+            Status::AtLowerBound => parts.push(format!("{name} at its lower bound {}", parameter.value)),
+            Status::AtUpperBound => parts.push(format!("{name} at its upper bound {}", parameter.value)),
+            Status::Free if ratio.abs() < 1e-2 => parts.push(format!("{name} near 0")),
+            Status::Free if ratio < 0.0 => parts.push(format!("{name} of the other sign")),
+            Status::Free if ratio > 1e2 => parts.push(format!("{name} far above")),
+            _ => {}
+        }
+    }
+    let outcome = &found.outcome;
+    if outcome.converged {
+        parts.push(format!("stationary, cost {:.1e}", outcome.cost));
+    } else {
+        parts.push(format!("not converged ({:?})", outcome.reason));
+    }
+    parts.join(", ")
+}
+
+fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> Option<T> {
+    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values.get(values.len() / 2).copied()
+}
+
+/// The table of one model.
+fn compare(name: &str, arguments: &Arguments) -> Result<()> {
+    let registry = costate_models::registry()?;
+    let entry = registry.get(name)?;
+    let mut problem = entry.problem(&entry.scenario)?;
+    let optimum = entry.system.signature().nominal();
+    let usual_start = problem.start.clone();
+    let starts = random_starts(&problem, &optimum, arguments.seed, arguments.count);
+    let mut engine = problem.gradient()?;
+    let costs: Vec<f64> = starts.iter().filter_map(|u| engine.cost(u).ok()).collect();
+    drop(engine);
+    let typical = median(costs).unwrap_or(1.0);
+    let target = arguments.target.unwrap_or(RELATIVE_TARGET * typical);
+    println!("## {}: {} starts, seed {}\n", entry.name(), starts.len(), arguments.seed);
+    println!("Median cost of the starts {typical:.2e}; arrived below {target:.1e}.\n");
+    println!("| scale | method | arrived | evaluations: median | most | in gradients: median | from the usual start |");
+    println!("|---|---|---:|---:|---:|---:|---:|");
+    let mut losses = Vec::new();
+    for (scale_name, scale) in [("linear", Scale::Linear), ("log", Scale::Log)] {
+        rescale(&mut problem, &optimum, scale);
+        for &method in &arguments.methods {
+            let options = Options { cost_target: target, max_evaluations: MOST_EVALUATIONS, ..Options::default() };
+            let settings = Settings { method, options, ..Settings::default() };
+            let mut search = |start: &[f64]| {
+                problem.start = start.to_vec();
+                identify(&problem, &settings, &mut |_| Flow::Continue)
+            };
+            let (mut evaluations, mut prices) = (Vec::new(), Vec::new());
+            let mut lost: Vec<(String, usize)> = Vec::new();
+            for (number, start) in starts.iter().enumerate() {
+                let place = match search(start) {
+                    Ok(found) if found.outcome.cost < target => {
+                        evaluations.push(found.outcome.evaluations);
+                        prices.push(gradients(&found.outcome));
+                        continue;
+                    }
+                    Ok(found) => {
+                        if arguments.show_lost {
+                            let (values, reason) = (found.values(), found.outcome.reason);
+                            println!("{scale_name} {method} {number}: {reason:?} from {start:.3?} to {values:.3?}");
+                        }
+                        place(&found, &optimum)
+                    }
+                    Err(error) if error.is_simulation_failure() || matches!(error, Error::Optimiser { .. }) => {
+                        "no simulation at the start".to_string()
+                    }
+                    Err(error) => return Err(error),
+                };
+                match lost.iter_mut().find(|(known, _)| *known == place) {
+                    Some((_, count)) => *count += 1,
+                    None => lost.push((place, 1)),
+                }
+            }
+            let usual = search(&usual_start)
+                .ok()
+                .filter(|found| found.outcome.cost < target)
+                .map_or("-".to_string(), |found| found.outcome.evaluations.to_string());
+            let share = 100.0 * evaluations.len() as f64 / starts.len() as f64;
+            let most = evaluations.iter().max().map_or("-".to_string(), usize::to_string);
+            let middle = median(evaluations).map_or("-".to_string(), |n| n.to_string());
+            let price = median(prices).map_or("-".to_string(), |n| format!("{n:.0}"));
+            println!("| {scale_name} | {method} | {share:.1} % | {middle} | {most} | {price} | {usual} |");
+            lost.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            losses.push((format!("{scale_name}, {method}"), lost));
+        }
+    }
+    println!("\nWhere the others ended:\n");
+    for (name, lost) in losses.iter().filter(|(_, lost)| !lost.is_empty()) {
+        println!("- {name}:");
+        lost.iter().for_each(|(place, count)| println!("  - {count} times {place}"));
+    }
+    println!();
+    Ok(())
 }
 
 fn main() -> Result<()> {
-    let registry = costate_models::registry()?;
-    let entry = registry.get("engine-mount")?;
-    let show_lost = std::env::args().any(|argument| argument == "--lost");
-    let mut rows = Vec::new();
-    for step in [1e-3, 1e-4] {
-        let mut scenario = entry.scenario.clone();
-        scenario.step = step;
-        let mut problem = entry.problem(&scenario)?;
-        for (name, scaling) in [("none", Scaling::Physical), ("size", Scaling::BySize), ("log", Scaling::Log)] {
-            scaled(&mut problem, scaling);
-            for method in METHODS {
-                let found = search(&problem, method, Options::default())?;
-                let outcome = &found.outcome;
-                let reached = evaluations_to(1e-18, &found).map_or("-".to_string(), |n| n.to_string());
-                rows.push(vec![
-                    format!("{step:.0e}"),
-                    name.to_string(),
-                    method.to_string(),
-                    reached,
-                    outcome.evaluations.to_string(),
-                    format!("{:.1e}", outcome.cost),
-                    outcome.reason.to_string().chars().take(60).collect(),
-                ]);
-            }
-        }
-    }
-    println!("From the paper's start:");
-    println!("{}\n", table(&["h", "scale", "method", "to 1e-18", "in all", "cost", "reason"], &rows));
-
-    let mut rows = Vec::new();
-    let mut problem = entry.problem(&entry.scenario)?;
-    let optimum = entry.system.signature().nominal();
-    for (name, scaling) in [("size", Scaling::BySize), ("log", Scaling::Log)] {
-        scaled(&mut problem, scaling);
-        for method in METHODS {
-            let mut random = SplitMix64(20180101);
-            let mut evaluations = Vec::new();
-            let mut lost = Vec::new();
-            for number in 0..COUNT {
-                problem.start = optimum.iter().map(|u| u * 3f64.powf(2.0 * random.uniform() - 1.0)).collect();
-                let options = Options { cost_target: TARGET, max_evaluations: 500, ..Options::default() };
-                match search(&problem, method, options) {
-                    Ok(found) if found.outcome.cost < TARGET => evaluations.push(found.outcome.evaluations),
-                    Ok(found) => {
-                        let Identification { outcome, .. } = &found;
-                        let (cost, reason) = (outcome.cost, outcome.reason);
-                        let (start, values) = (&problem.start, found.values());
-                        lost.push(format!("{number}: cost {cost:.1e}, {reason:?}, from {start:.3?} to {values:.3?}"));
-                    }
-                    Err(error) => lost.push(format!("{number}: {error}")),
-                }
-            }
-            evaluations.sort();
-            rows.push(vec![
-                name.to_string(),
-                method.to_string(),
-                format!("{:.1} %", 100.0 * evaluations.len() as f64 / COUNT as f64),
-                evaluations.get(evaluations.len() / 2).map_or("-".into(), |n| n.to_string()),
-                evaluations.last().map_or("-".into(), |n| n.to_string()),
-            ]);
-            if show_lost {
-                println!("{name}, {method}:");
-                lost.iter().for_each(|line| println!("  {line}"));
-            }
-        }
-    }
-    println!("From {COUNT} random starts within a factor of 3 around the optimum, h = 1e-3:");
-    println!("{}", table(&["scale", "method", "reached", "median evaluations", "most"], &rows));
-    Ok(())
+    let arguments = arguments()?;
+    arguments.models.iter().try_for_each(|name| compare(name, &arguments))
 }

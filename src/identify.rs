@@ -1,9 +1,12 @@
 //! Parameter identification: a problem, a method, and what came out.
 
-use crate::cost::LeastSquares;
+use crate::constraint::{self, AugmentedCost, Constrained, ConstraintResult};
+use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
-use crate::optimise::{self, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus};
+use crate::optimise::{
+    self, CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
+};
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Scale;
@@ -18,11 +21,18 @@ pub struct Settings {
     pub options: optimise::Options,
     /// How gradients are computed; the methods for least squares take tangents in any case.
     pub gradient: Method,
+    /// When the problem's constraints are met.
+    pub constraints: optimise::ConstraintOptions,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { method: optimise::Method::Bfgs, options: optimise::Options::default(), gradient: Method::Adjoint }
+        Settings {
+            method: optimise::Method::Bfgs,
+            options: optimise::Options::default(),
+            gradient: Method::Adjoint,
+            constraints: optimise::ConstraintOptions::default(),
+        }
     }
 }
 
@@ -102,6 +112,10 @@ pub struct Identification {
     pub history: Vec<Vec<f64>>,
     /// The message of the first simulation that failed within the search, if any did.
     pub first_failure: Option<String>,
+    /// What became of the problem's constraints, in their order.
+    pub constraints: Vec<ConstraintResult>,
+    /// The constraint that is violated worst, in a sentence, if one is.
+    pub violation: Option<String>,
     /// Wall-clock time, s.
     pub seconds: f64,
 }
@@ -110,6 +124,12 @@ impl Identification {
     /// The best parameter vector, in the model's order.
     pub fn values(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.value).collect()
+    }
+
+    /// Why the search ended, with the constraint that is violated worst, if one is.
+    pub fn reason(&self) -> String {
+        let reason = &self.outcome.reason;
+        self.violation.as_ref().map_or_else(|| reason.to_string(), |violation| format!("{reason}; {violation}"))
     }
 }
 
@@ -132,8 +152,11 @@ pub fn identify(
         return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
     }
     let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
+    let augmented = AugmentedCost::new(&*problem.cost, &problem.constraints, problem.simulation.grid());
+    let is_constrained = !problem.constraints.is_empty();
+    let cost: &dyn Cost = if is_constrained { &augmented } else { &*problem.cost };
     let mut objective = Reduced {
-        gradient: problem.gradient()?,
+        gradient: Gradient::new(&problem.simulation, cost)?,
         method: settings.gradient,
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
@@ -142,16 +165,27 @@ pub fn identify(
         first_failure: None,
     };
     let options = &settings.options;
-    let outcome = match settings.method.for_least_squares() {
-        None => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
-        Some(method) => {
-            objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
-                let subject = format!("method `{method}` for problem `{}`", problem.name);
-                let remedy = "take a method that works by gradients, such as bfgs";
-                Error::invalid(subject, "the cost is no sum of squares", remedy)
-            })?);
-            optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?
+    let methods = (settings.method.for_least_squares(), settings.method.for_second_derivatives());
+    if let (Some(method), _) = methods {
+        objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
+            let subject = format!("method `{method}` for problem `{}`", problem.name);
+            let remedy = "take a method that works by gradients, such as bfgs";
+            Error::invalid(subject, "the cost is no sum of squares", remedy)
+        })?);
+    }
+    let (mut constraints, mut violation) = (Vec::new(), None);
+    let outcome = match methods {
+        _ if is_constrained => {
+            let (method, how) = (settings.method, &settings.constraints);
+            let mut constrained = Constrained::new(problem, &mut objective, &augmented);
+            let found = optimise::minimise_constrained(&mut constrained, &variables, method, options, how, observer)?;
+            constraints = constraint::results(problem, &found, how.tolerance);
+            violation = ConstraintResult::worst(&constraints, found.penalty);
+            found.outcome
         }
+        (Some(method), _) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
+        (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
+        (None, None) => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
     };
     let expand = |values: &[f64]| {
         let mut u = problem.start.clone();
@@ -185,6 +219,8 @@ pub fn identify(
         outcome,
         parameters,
         first_failure: objective.first_failure,
+        constraints,
+        violation,
         seconds: began.elapsed().as_secs_f64(),
     })
 }
@@ -203,26 +239,35 @@ fn variable(problem: &Problem, k: usize) -> Variable {
 }
 
 /// Cost and gradient in the free parameters.
-struct Reduced<'p> {
-    gradient: Gradient<'p>,
-    method: Method,
-    u: Vec<f64>,
+pub(crate) struct Reduced<'p> {
+    pub gradient: Gradient<'p>,
+    pub method: Method,
+    pub u: Vec<f64>,
     full: Vec<f64>,
-    free: &'p [usize],
+    pub free: &'p [usize],
     /// The cost, where a method sees its residuals.
-    residuals: Option<&'p LeastSquares>,
+    pub residuals: Option<&'p LeastSquares>,
     first_failure: Option<String>,
 }
 
 impl Reduced<'_> {
-    fn set(&mut self, u: &[f64]) {
+    pub fn set(&mut self, u: &[f64]) {
         for (&k, value) in self.free.iter().zip(u) {
             self.u[k] = *value;
         }
     }
 
+    /// The Hessian times directions in all parameters.
+    fn hessian_vectors(&mut self, u: &[f64], directions: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        self.set(u);
+        let mut products = vec![vec![0.0; self.u.len()]; directions.len()];
+        let cost = self.gradient.hessian_vectors(&self.u, directions, &mut self.full, &mut products);
+        self.noting(cost)?;
+        Ok(products)
+    }
+
     /// Keeps the first failure's message.
-    fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
+    pub fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
         if let (Err(error), None) = (&result, &self.first_failure) {
             self.first_failure = Some(error.to_string());
         }
@@ -241,6 +286,26 @@ impl Objective for Reduced<'_> {
         let cost = self.noting(cost)?;
         gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
         Ok(cost)
+    }
+}
+
+impl CurvedObjective for Reduced<'_> {
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()> {
+        let unit = |&k: &usize| (0..self.u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect();
+        let directions: Vec<Vec<f64>> = self.free.iter().map(unit).collect();
+        let products = self.hessian_vectors(u, &directions)?;
+        for (row, product) in hessian.iter_mut().zip(&products) {
+            row.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = product[k]);
+        }
+        Ok(())
+    }
+
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        let mut full = vec![0.0; self.u.len()];
+        self.free.iter().zip(direction).for_each(|(&k, entry)| full[k] = *entry);
+        let products = self.hessian_vectors(u, &[full])?;
+        product.iter_mut().zip(self.free).for_each(|(entry, &k)| *entry = products[0][k]);
+        Ok(())
     }
 }
 

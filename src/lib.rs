@@ -63,6 +63,7 @@
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
 //! cost, data, problem        what is compared with what
+//! constraint                 what parameters and outputs must keep to
 //! optimise, identify         how the optimum is searched
 //! statistics                 how well the data determine what was found
 //! report, plot, cli          what a person reads
@@ -77,7 +78,8 @@
 //!   [`problem_file`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
-//! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`.
+//! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
+//!   which optimiser: `docs/methods.md`.
 //!
 //! # What it does not do
 //!
@@ -88,6 +90,7 @@ pub mod assembly;
 pub mod check;
 pub mod cli;
 mod columns;
+pub mod constraint;
 pub mod cost;
 pub mod data;
 pub mod error;
@@ -97,12 +100,14 @@ pub mod identify;
 pub mod least_squares;
 pub mod linearise;
 pub mod model;
+pub mod noise;
 pub mod number;
 pub mod optimise;
 pub mod planar;
 pub mod plot;
 pub mod problem;
 pub mod problem_file;
+pub mod random;
 pub mod registry;
 pub mod report;
 pub mod scheme;
@@ -110,9 +115,9 @@ pub mod sensitivity;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
-pub mod specification;
 #[allow(dead_code)] // until an assembly of bodies uses it
 mod sparse;
+pub mod specification;
 mod start;
 pub mod statistics;
 pub mod system;

@@ -1,8 +1,10 @@
 //! A simulation with a cost and parameters to be found: what gradients, checks and identifications work on.
 
+use crate::constraint::Constraint;
 use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
+use crate::noise::SyntheticNoise;
 use crate::scheme::{Form, Hht};
 use crate::sensitivity::Gradient;
 use crate::signal::Signal;
@@ -54,6 +56,8 @@ pub struct Problem {
     pub start: Vec<f64>,
     /// The parameters that made the reference, where known.
     pub optimum: Option<Vec<f64>>,
+    /// What an identification must keep to.
+    pub constraints: Vec<Constraint>,
 }
 
 impl Problem {
@@ -85,7 +89,21 @@ impl Problem {
             cost: Box::new(cost),
             start: start.to_vec(),
             optimum: Some(optimum.to_vec()),
+            constraints: Vec::new(),
         })
+    }
+
+    /// The same with noise on its reference.
+    ///
+    /// # Errors
+    /// If the cost is no sum of squares, or as [`LeastSquares::with_noise`].
+    pub fn with_noise(mut self, noise: &SyntheticNoise) -> Result<Self> {
+        let Some(cost) = self.cost.as_least_squares() else {
+            let subject = format!("problem `{}`", self.name);
+            return Err(Error::invalid(subject, "noise needs references", "give a least-squares cost"));
+        };
+        self.cost = Box::new(cost.clone().with_noise(noise, self.simulation.signature())?);
+        Ok(self)
     }
 
     /// Evaluates cost and gradient again and again.
@@ -108,10 +126,10 @@ impl Problem {
         candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
     }
 
-    /// Checks every parameter's start against its bounds and scale.
+    /// Checks every parameter's start against its bounds and scale, and every constraint.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the parameter.
+    /// [`Error::Invalid`] naming the parameter or the constraint.
     pub fn validate(&self) -> Result<()> {
         if self.start.len() != self.parameters.len() {
             let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());
@@ -120,6 +138,6 @@ impl Problem {
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
             Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
         }
-        Ok(())
+        self.constraints.iter().try_for_each(|constraint| constraint.validate(self))
     }
 }

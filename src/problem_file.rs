@@ -23,19 +23,39 @@
 //! weights = "unit"              # or rectangle, trapezoid
 //! # outputs = ["y"]             # what is compared; only without [data]
 //! noise = "estimated"           # or given: deviations are standard deviations of the noise
+//! # synthetic_noise = { seed = 1, level = 0.01 }           # on a simulated reference: part of each output's spread,
+//! # synthetic_noise = { seed = 1, level = { y = 1e-3 } }   # or in the output's unit; only without [data]
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! k3 = { start = 3.0, upper = 10.0 }
 //! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
 //!
+//! [[constraint]]
+//! name = "stiffness at 1 V"     # for reports
+//! sum = { k1 = 1.0, k3 = 1.0 }  # weights of parameters
+//! equals = 4.6                  # or at_most, at_least, or both of these
+//! unit = "V/V"                  # default: that of the parameters
+//!
+//! [[constraint]]
+//! output = "y"                  # at every time, each with its own multiplier
+//! at_most = 0.3                 # also at_least, equals
+//! from = 0.1                    # s; default: the whole time
+//! until = 0.4                   # or time = "end"
+//!
+//! [[constraint]]
+//! rule = "m <= 1e-5"            # as on the command line: "a + 2 b = 3", "peak y <= 0.3", "y = 0 at end"
+//!
 //! [optimiser]
-//! method = "bfgs"               # lm, gauss-newton, l-bfgs, dfp, steepest-descent, steepest-descent-fixed
+//! method = "bfgs"               # lm, gauss-newton, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed
 //! max_evaluations = 500         # also max_iterations, cost_target, gradient_tolerance, step_tolerance
+//! constraint_tolerance = 1e-8   # relative to a constraint's size; also penalty, the first one in units of the cost
 //! ```
 
+use crate::constraint::{ConstraintSetting, Window};
 use crate::cost::Quadrature;
 use crate::error::{Error, Result};
+use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme::Form;
 use crate::signature::Scale;
@@ -78,7 +98,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
     let root = Section { file: path, name: String::new(), table: &table };
-    root.only(&["model", "data", "integrator", "cost", "parameters", "optimiser"])?;
+    root.only(&["model", "data", "integrator", "cost", "parameters", "constraint", "optimiser"])?;
     let Some(model) = root.text("model")? else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
     };
@@ -96,7 +116,8 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {
-        cost.only(&["weights", "outputs", "noise"])?;
+        cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
+        specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
         specification.quadrature = cost.named("weights", quadrature)?;
         specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
         specification.compare = cost.texts("outputs")?;
@@ -111,6 +132,9 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             specification.parameters.push(parameter(&name, &section)?);
         }
     }
+    for constraint in root.sections("constraint")? {
+        specification.constraints.push(self::constraint(&constraint)?);
+    }
     if let Some(optimiser) = root.section("optimiser")? {
         optimiser.only(&[
             "method",
@@ -119,6 +143,8 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             "cost_target",
             "gradient_tolerance",
             "step_tolerance",
+            "constraint_tolerance",
+            "penalty",
         ])?;
         specification.method = optimiser.named("method", str::parse)?;
         let defaults = optimise::Options::default();
@@ -130,6 +156,9 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
             ..defaults
         };
+        let constraints = &mut specification.constraint_options;
+        constraints.tolerance = optimiser.number("constraint_tolerance")?.unwrap_or(constraints.tolerance);
+        constraints.penalty = optimiser.number("penalty")?;
     }
     Ok(specification)
 }
@@ -199,6 +228,26 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
     Ok(source)
 }
 
+fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
+    section.only(&["seed", "level"])?;
+    let level = match section.table.get("level") {
+        Some(Value::Table(_)) => {
+            let mut levels = Vec::new();
+            if let Some(table) = section.section("level")? {
+                for name in table_keys(table.table) {
+                    levels.extend(table.number(&name)?.map(|deviation| (name, deviation)));
+                }
+            }
+            NoiseLevel::Absolute(levels)
+        }
+        _ => match section.number("level")? {
+            Some(part) => NoiseLevel::Relative(part),
+            None => return Err(section.wrong("level", "it is missing", "give one, such as level = 0.01")),
+        },
+    };
+    Ok(SyntheticNoise { seed: section.count("seed")?.unwrap_or(1) as u64, level })
+}
+
 fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
     section.only(&["start", "lower", "upper", "scale", "size", "fixed", "free"])?;
     let scale = match section.text("scale")?.as_deref() {
@@ -221,6 +270,68 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
         scale,
         size: section.number("size")?,
         free: free.or(fixed.map(|fixed| !fixed)),
+    })
+}
+
+fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
+    section
+        .only(&["name", "rule", "sum", "output", "equals", "at_most", "at_least", "unit", "time", "from", "until"])?;
+    let name = section.text("name")?;
+    let unit = section.text("unit")?;
+    let what = [section.text("rule")?.is_some(), section.section("sum")?.is_some(), section.text("output")?.is_some()];
+    if what.iter().filter(|given| **given).count() != 1 {
+        let what = section.place();
+        return Err(Error::invalid(what, "it must name one of `rule`, `sum` and `output`", "give just one of them"));
+    }
+    if let Some(rule) = section.text("rule")? {
+        for key in ["equals", "at_most", "at_least", "time", "from", "until"] {
+            if section.table.contains_key(key) {
+                return Err(section.wrong(key, "the rule says it already", "leave it out, or say it without `rule`"));
+            }
+        }
+        let setting = ConstraintSetting::parse(&rule).map_err(|error| error.within(section.place()))?;
+        return Ok(ConstraintSetting { name: name.unwrap_or(rule), unit, ..setting });
+    }
+    let equals = section.number("equals")?;
+    let (lower, upper) = (section.number("at_least")?, section.number("at_most")?);
+    if equals.is_some() && (lower.is_some() || upper.is_some()) {
+        return Err(section.wrong("equals", "it leaves no room for `at_least` or `at_most`", "give only one of them"));
+    }
+    if equals.is_none() && lower.is_none() && upper.is_none() {
+        return Err(Error::invalid(section.place(), "it has no limit", "add `equals`, `at_most` or `at_least`"));
+    }
+    let at_end = match section.text("time")?.as_deref() {
+        None => false,
+        Some("end") => true,
+        Some(other) => return Err(Error::unknown("time", other, section.place(), ["end"])),
+    };
+    let window = Window { from: section.number("from")?, until: section.number("until")?, at_end };
+    if at_end && (window.from.is_some() || window.until.is_some()) {
+        return Err(section.wrong("time", "it contradicts `from` and `until`", "give only one of them"));
+    }
+    let mut terms = Vec::new();
+    if let Some(sum) = section.section("sum")? {
+        for parameter in table_keys(sum.table) {
+            let weight = sum.number(&parameter)?.unwrap_or(1.0);
+            terms.push((parameter, weight));
+        }
+    }
+    let output = section.text("output")?;
+    let of_output = Some(output.is_some());
+    terms.extend(output.map(|output| (output, 1.0)));
+    let described = || {
+        let terms =
+            terms.iter().map(|(name, weight)| if *weight == 1.0 { name.clone() } else { format!("{weight} {name}") });
+        terms.collect::<Vec<_>>().join(" + ")
+    };
+    Ok(ConstraintSetting {
+        name: name.unwrap_or_else(described),
+        terms,
+        of_output,
+        lower: equals.or(lower).unwrap_or(f64::NEG_INFINITY),
+        upper: equals.or(upper).unwrap_or(f64::INFINITY),
+        window,
+        unit,
     })
 }
 
@@ -262,6 +373,21 @@ impl<'a> Section<'a> {
             Some(Value::Table(table)) => Ok(Some(Section { file: self.file, name, table })),
             Some(other) => Err(self.wrong(key, kind(other, "a table"), "write it as { key = value, .. }")),
         }
+    }
+
+    /// The tables of a list, such as `[[constraint]]`, numbered from 1.
+    fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
+        let remedy = format!("begin each with a line [[{key}]]");
+        let list = match self.table.get(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
+        };
+        let section = |(i, value): (usize, &'a Value)| match value {
+            Value::Table(table) => Ok(Section { file: self.file, name: format!("{key}.{}", i + 1), table }),
+            other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
+        };
+        list.iter().enumerate().map(section).collect()
     }
 
     fn number(&self, key: &str) -> Result<Option<f64>> {

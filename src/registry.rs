@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::linearise::Plain;
 use crate::model::Model;
+use crate::noise::SyntheticNoise;
 use crate::problem::{Integrator, Problem};
 use crate::signal::Signal;
 use crate::simulate::Simulation;
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub outputs: Vec<String>,
     /// Weights of the least-squares sum.
     pub quadrature: Quadrature,
+    /// Noise on the simulated reference, if any.
+    pub noise: Option<SyntheticNoise>,
 }
 
 impl Default for Scenario {
@@ -41,6 +44,7 @@ impl Default for Scenario {
             start: Vec::new(),
             outputs: Vec::new(),
             quadrature: Quadrature::Rectangle,
+            noise: None,
         }
     }
 }
@@ -89,7 +93,12 @@ impl Entry {
         let simulation = self.simulation(scenario)?;
         let optimum = self.system.signature().nominal();
         let outputs: Vec<&str> = scenario.outputs.iter().map(String::as_str).collect();
-        Problem::synthetic(self.name(), simulation, &optimum, &self.start(scenario)?, &outputs, scenario.quadrature)
+        let start = self.start(scenario)?;
+        let problem = Problem::synthetic(self.name(), simulation, &optimum, &start, &outputs, scenario.quadrature)?;
+        match &scenario.noise {
+            Some(noise) => problem.with_noise(noise),
+            None => Ok(problem),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
+use crate::cost::{LeastSquares, Reference};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
 use crate::identify::Identification;
+use crate::optimise::{Curvature, Iteration};
 use crate::plot::{self, Figure};
 use crate::problem::Problem;
 use crate::signature::Quantity;
@@ -141,12 +143,14 @@ pub fn result_json(
         "model": problem.name,
         "method": method,
         "converged": outcome.converged,
-        "reason": outcome.reason.to_string(),
+        "reason": identification.reason(),
         "cost": outcome.cost,
         "gradient_norm": outcome.gradient_norm,
         "iterations": outcome.iterations,
         "evaluations": outcome.evaluations,
         "failed_evaluations": outcome.failed_evaluations,
+        "hessians": outcome.hessians,
+        "hessian_products": outcome.hessian_products,
         "first_failure": identification.first_failure,
         "seconds": identification.seconds,
         "alpha": problem.simulation.scheme().parameter(),
@@ -155,6 +159,12 @@ pub fn result_json(
         "rmse": rmse(problem, &identification.values()),
         "parameters": identification.parameters,
     });
+    if !identification.constraints.is_empty() {
+        result["constraints"] = json!(identification.constraints);
+    }
+    if let Some(cost) = problem.cost.as_least_squares().filter(|cost| !cost.added_noise().is_empty()) {
+        result["synthetic_noise"] = json!(cost.added_noise());
+    }
     match statistics {
         Ok(statistics) => statistics.extend_json(&mut result),
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
@@ -166,13 +176,44 @@ pub fn result_json(
 pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
     let Some(cost) = problem.cost.as_least_squares() else { return Value::Null };
     let Ok(trajectory) = problem.simulation.run(u) else { return Value::Null };
-    let entries = cost.references().iter().map(|reference| {
+    let errors = output_errors(cost, &problem.simulation, &trajectory);
+    Value::Object(errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect())
+}
+
+/// How far an output is from what it is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputError {
+    /// The output.
+    pub output: Quantity,
+    /// Root mean square of the differences, in its unit.
+    pub rmse: f64,
+}
+
+impl std::fmt::Display for OutputError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RMSE of {}: {:.6e} {}", self.output.name, self.rmse, self.output.unit)
+    }
+}
+
+/// The compared outputs of a trajectory.
+pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &Trajectory) -> Vec<OutputError> {
+    let error = |reference: &Reference| {
         let y = trajectory.output(reference.output);
         let squares = y.iter().step_by(cost.substeps()).zip(&reference.values).map(|(y, r)| (y - r) * (y - r));
         let mean = squares.sum::<f64>() / reference.values.len() as f64;
-        (problem.simulation.signature().outputs[reference.output].name.clone(), json!(mean.sqrt()))
-    });
-    Value::Object(entries.collect())
+        OutputError { output: simulation.signature().outputs[reference.output].clone(), rmse: mean.sqrt() }
+    };
+    cost.references().iter().map(error).collect()
+}
+
+/// What figures call the values that outputs are compared with.
+fn comparison(problem: &Problem) -> &'static str {
+    if problem.optimum.is_some() { "reference" } else { "measured" }
+}
+
+/// 1 for a step from a point with negative curvature, 0 for others.
+fn negative_curvature(iteration: &Iteration) -> f64 {
+    f64::from(u8::from(iteration.curvature == Some(Curvature::Negative)))
 }
 
 /// A folder that results go into; made (and tried) before the work begins.
@@ -236,11 +277,18 @@ impl Folder {
         self.figure("input", &plot::input(times, &named(&signature.inputs, &units(&signature.inputs), &values))?)
     }
 
-    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures.
+    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures; with what it was
+    /// `measured` against, if it was.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn simulation(&self, simulation: &Simulation, u: &[f64], trajectory: &Trajectory) -> Result<()> {
+    pub fn simulation(
+        &self,
+        simulation: &Simulation,
+        u: &[f64],
+        trajectory: &Trajectory,
+        measured: Option<&LeastSquares>,
+    ) -> Result<()> {
         let signature = simulation.signature();
         let times = trajectory.times();
         let mut columns = vec![("time [s]".to_string(), times.to_vec())];
@@ -264,6 +312,9 @@ impl Folder {
         }
         self.csv("outputs.csv", columns)?;
         let parameters = signature.parameters.iter().zip(u);
+        let errors = measured.map(|cost| output_errors(cost, simulation, trajectory)).unwrap_or_default();
+        let rmse: serde_json::Map<_, _> =
+            errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
         self.json(
             "simulation.json",
             &json!({
@@ -272,6 +323,7 @@ impl Folder {
                 "alpha": simulation.scheme().parameter(),
                 "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
                 "steps": trajectory.counters.steps,
+                "rmse": rmse,
                 "newton_iterations": trajectory.counters.iterations,
                 "factorisations": trajectory.counters.factorisations,
                 "start": {
@@ -286,7 +338,17 @@ impl Folder {
             return Ok(());
         }
         let units = units(&signature.outputs);
-        self.figure("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)
+        self.figure("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)?;
+        let Some(cost) = measured else { return Ok(()) };
+        let at_samples = |values: &[f64]| values.iter().copied().step_by(cost.substeps()).collect::<Vec<f64>>();
+        let times = at_samples(times);
+        for Reference { output, values, .. } in cost.references() {
+            let name = &signature.outputs[*output].name;
+            let simulated = at_samples(&outputs[*output]);
+            let figure = plot::comparison(name, &units[*output], &times, ("measured", values), &simulated)?;
+            self.figure(&format!("output_{name}"), &figure)?;
+        }
+        Ok(())
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
@@ -312,8 +374,20 @@ impl Folder {
             ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
             ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
         ];
+        if !found.constraints.is_empty() {
+            let outer = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.number as f64)).collect();
+            let violation = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.violation)).collect();
+            columns.extend([("outer_iteration".to_string(), outer), ("violation".to_string(), violation)]);
+        }
         for (k, p) in found.parameters.iter().enumerate() {
             columns.push((format!("{} [{}]", p.name, p.unit), found.history.iter().map(|u| u[k]).collect()));
+        }
+        if found.outcome.hessians + found.outcome.hessian_products > 0 {
+            columns.extend([
+                ("hessians".to_string(), history.iter().map(|i| i.hessians as f64).collect::<Vec<f64>>()),
+                ("hessian_products".to_string(), history.iter().map(|i| i.hessian_products as f64).collect()),
+                ("negative_curvature".to_string(), history.iter().map(negative_curvature).collect()),
+            ]);
         }
         self.csv("history.csv", columns)?;
         self.input_figure(&problem.simulation)?;
@@ -369,6 +443,7 @@ impl Folder {
 
     fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
         let Some(cost) = problem.cost.as_least_squares() else { return Ok(()) };
+        let compared = comparison(problem);
         let last = found.history.len() - 1;
         let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
         shown.dedup();
@@ -385,7 +460,7 @@ impl Folder {
             let after = at_samples(best.output(reference.output));
             self.figure(
                 &format!("output_{name}"),
-                &plot::outputs(name, &figure_unit, &times, &reference.values, &before, &after)?,
+                &plot::outputs(name, &figure_unit, &times, (compared, &reference.values), &before, &after)?,
             )?;
             let errors: Vec<(String, Vec<f64>)> = shown
                 .iter()

@@ -176,6 +176,8 @@ pub struct Workspace<'p> {
     pub(crate) layout: Layout,
     /// All states of the last stored run, or two of them.
     pub(crate) states: Vec<f64>,
+    /// The parameters of the last run, if it was stored and went through.
+    stored_at: Option<Vec<f64>>,
     pub(crate) start: Option<Start>,
     pub(crate) counters: Counters,
 }
@@ -193,6 +195,7 @@ impl<'p> Workspace<'p> {
             stepper: simulation.scheme.stepper(signature),
             layout: simulation.scheme.layout(signature),
             states: Vec::new(),
+            stored_at: None,
             start: None,
             counters: Counters::default(),
         }
@@ -212,6 +215,7 @@ impl<'p> Workspace<'p> {
         let grid = &simulation.grid;
         let kept = if store { grid.count() + 1 } else { 2 };
         self.states.resize(kept * size, 0.0);
+        self.stored_at = None;
         self.counters = Counters::default();
         self.start = None;
         self.evaluator.set_parameters(u);
@@ -235,7 +239,16 @@ impl<'p> Workspace<'p> {
             self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
             visit(i, &mut *self.evaluator, &self.layout.view(next, step.t, step.w));
         }
+        self.stored_at = store.then(|| u.to_vec());
         Ok(())
+    }
+
+    /// Makes sure that every state of the run at `u` is there, without a run if it was the last one.
+    pub(crate) fn ensure_stored(&mut self, u: &[f64]) -> Result<()> {
+        if self.stored_at.as_deref() == Some(u) {
+            return Ok(());
+        }
+        self.forward(u, true, &mut |_, _, _| {})
     }
 
     /// Runs and keeps everything.

@@ -2,16 +2,20 @@
 //! is built; everything left out is taken from the model's built-in scenario.
 
 use crate::columns::{self, Column};
+use crate::constraint::ConstraintSetting;
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
+use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
 use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
+use crate::report::rounded;
 use crate::scheme::Form;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
+use crate::simulate::Simulation;
 use crate::statistics::Noise;
 use std::path::{Path, PathBuf};
 
@@ -98,10 +102,16 @@ pub struct Specification {
     pub quadrature: Option<Quadrature>,
     /// What is known of the noise, for statistics.
     pub noise: Option<Noise>,
+    /// Noise on the simulated reference, without a record.
+    pub synthetic_noise: Option<SyntheticNoise>,
     /// Outputs compared, without a record.
     pub compare: Option<Vec<String>>,
     /// Settings of parameters.
     pub parameters: Vec<ParameterSetting>,
+    /// Constraints.
+    pub constraints: Vec<ConstraintSetting>,
+    /// When constraints are met.
+    pub constraint_options: optimise::ConstraintOptions,
     /// Optimisation method.
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.
@@ -129,6 +139,7 @@ impl Specification {
         scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
         scenario.integrator.project_start = self.project_start.unwrap_or(scenario.integrator.project_start);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
+        scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {
             for (k, output) in outputs.iter().enumerate() {
                 entry.system.signature().output_index(output)?;
@@ -160,14 +171,32 @@ impl Specification {
         let scenario = self.scenario(entry)?;
         let mut problem = match &self.data {
             None => {
-                if self.substeps.is_some() {
-                    let problem = "there is no record whose samples they could divide";
-                    return Err(Error::invalid("substeps", problem, "give `step` instead, or a record"));
-                }
+                self.refuse_substeps()?;
                 entry.problem(&scenario)?
             }
-            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
+            Some(_) if self.synthetic_noise.is_some() => {
+                let problem = "the reference is a record, which has its own";
+                return Err(Error::invalid("synthetic noise", problem, "leave out the record or the noise"));
+            }
+            Some(source) => {
+                let (simulation, cost) = self.measured(entry, &scenario, source, &mut notes)?;
+                let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source)?) };
+                Problem {
+                    name: entry.name().to_string(),
+                    parameters: entry.system.signature().parameters.clone(),
+                    simulation,
+                    cost: Box::new(cost),
+                    start: entry.start(&scenario)?,
+                    optimum: None,
+                    constraints: Vec::new(),
+                }
+            }
         };
+        for added in problem.cost.as_least_squares().map_or(&[][..], |cost| cost.added_noise()) {
+            let AddedNoise { output, unit, deviation, seed } = added;
+            let deviation = rounded(*deviation, 4);
+            notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
+        }
         for setting in &self.parameters {
             let k = entry.system.signature().parameter_index(&setting.name)?;
             let Parameter { lower, upper, scale, size, free, .. } = &mut problem.parameters[k];
@@ -178,17 +207,72 @@ impl Specification {
             *free = setting.free.unwrap_or(*free);
             problem.start[k] = setting.start.unwrap_or(problem.start[k]);
         }
+        for setting in &self.constraints {
+            let constraint = setting.resolve(entry.system.signature())?;
+            if constraint.unit.is_empty() && setting.terms.len() > 1 {
+                notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
+            }
+            problem.constraints.push(constraint);
+        }
         problem.validate()?;
         Ok((problem, notes))
     }
 
+    /// The simulation alone, without a cost; with a record, driven by its inputs, and the comparison with its outputs if it has
+    /// any. Sentences as from [`Specification::build_with_notes`].
+    ///
+    /// # Errors
+    /// As [`Specification::build`].
+    pub fn simulation_with_notes(
+        &self,
+        registry: &Registry,
+    ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let entry = registry.get(&self.model)?;
+        let scenario = self.scenario(entry)?;
+        let (simulation, measured) = match &self.data {
+            None => {
+                self.refuse_substeps()?;
+                (entry.simulation(&scenario)?, None)
+            }
+            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
+        };
+        Ok((simulation, measured, notes))
+    }
+
+    /// That no column of the record is named like an output.
+    fn nothing_to_compare(entry: &Entry, source: &DataSource) -> Result<Error> {
+        let record = Record::read_csv(&source.file)?;
+        let signature = entry.system.signature();
+        let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let problem = format!(
+            "no column is named like an output of {} ({}); there are: {}",
+            signature.place(),
+            names(signature.outputs.iter().map(|q| &q.name).collect()),
+            names(record.names().iter().collect())
+        );
+        let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
+        Ok(Error::file(&source.file, None, problem, remedy))
+    }
+
+    fn refuse_substeps(&self) -> Result<()> {
+        match self.substeps {
+            None => Ok(()),
+            Some(_) => {
+                let problem = "there is no record whose samples they could divide";
+                Err(Error::invalid("substeps", problem, "give `step` instead, or a record"))
+            }
+        }
+    }
+
+    /// A simulation with the record's inputs, and the comparison with its outputs if it has any.
     fn measured(
         &self,
         entry: &Entry,
         scenario: &Scenario,
         source: &DataSource,
         notes: &mut Vec<String>,
-    ) -> Result<Problem> {
+    ) -> Result<(Simulation, Option<LeastSquares>)> {
         let file = &source.file;
         let record = Record::read_csv(file)?;
         let time = time_column(&record, source)?;
@@ -240,18 +324,6 @@ impl Specification {
                 named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
-        if outputs.is_empty() {
-            let names =
-                |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            let problem = format!(
-                "no column is named like an output of {} ({}); there are: {}",
-                signature.place(),
-                names(signature.outputs.iter().map(|q| &q.name).collect()),
-                names(record.names().iter().collect())
-            );
-            let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
-            return Err(Error::file(file, None, problem, remedy));
-        }
         let references = outputs
             .iter()
             .map(|OutputColumn { output, column, deviation }| {
@@ -301,18 +373,13 @@ impl Specification {
                 ));
             }
         }
+        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
+        if references.is_empty() {
+            return Ok((simulation, None));
+        }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
-        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
-        Ok(Problem {
-            name: entry.name().to_string(),
-            parameters: signature.parameters.clone(),
-            simulation,
-            cost: Box::new(cost),
-            start: entry.start(scenario)?,
-            optimum: None,
-        })
+        Ok((simulation, Some(LeastSquares::new(times, references, substeps, quadrature)?)))
     }
 
     /// The time grid through the samples.

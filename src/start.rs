@@ -15,12 +15,15 @@
 //!
 //! with M and C_q at q_0. These are equations like any other: gradients pass through them.
 
+mod projection;
+
 use crate::error::{Error, Result};
 use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
 use nalgebra::{DMatrix, DVector};
+use projection::Projection;
 
 /// Residuals of the constraints at the start, as distances in the coordinates' units.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,14 +42,6 @@ pub(crate) struct Start {
     pub report: StartReport,
     /// The model's state before projection, and the multipliers of both projections, if there was one.
     projection: Option<Projection>,
-}
-
-#[derive(Debug, Clone)]
-struct Projection {
-    q_model: Vec<f64>,
-    v_model: Vec<f64>,
-    nu: Vec<f64>,
-    mu: Vec<f64>,
 }
 
 const PLAIN: Weights = Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 };
@@ -132,11 +127,6 @@ impl Start {
         directions: &mut [Direction],
     ) -> Result<()> {
         let n = x0.q.len();
-        if self.projection.is_some() && !directions.is_empty() {
-            let problem = "second derivatives of a projected start are not available";
-            let remedy = "let the model's initial state satisfy the constraints, or use differences of the gradient";
-            return Err(Error::invalid("the start", problem, remedy));
-        }
         system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, true))?;
         let solve = |system: &mut dyn Evaluator, bar: &StateVector| {
             let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
@@ -162,7 +152,7 @@ impl Start {
         }
         pull(system, &p, bar);
         if let Some(projection) = &self.projection {
-            projection.pull_back(system, signature, x0, bar)?;
+            projection.pull_back(system, signature, x0, bar, directions)?;
         }
         for Direction { tangent, cotangent } in directions {
             let StateVector { q, v, u, .. } = cotangent;
@@ -249,170 +239,6 @@ fn saddle(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     k.view_mut((n, 0), (m, n)).copy_from(b);
     k.view_mut((0, n), (n, m)).copy_from(&b.transpose());
     k
-}
-
-impl Projection {
-    /// Moves `q` and `v` onto the constraints.
-    fn solve(
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        t: f64,
-        w: &[f64],
-        q: &mut [f64],
-        v: &mut [f64],
-    ) -> Result<Self> {
-        let (n, m) = (q.len(), signature.constraints.len());
-        let (q_model, v_model) = (q.to_vec(), v.to_vec());
-        let mut nu = vec![0.0; m];
-        let mut blocks = Blocks::zeros(signature);
-        let mut c = vec![0.0; m];
-        let mut last = f64::INFINITY;
-        let mut converged = false;
-        for _ in 0..60 {
-            let change: Vec<f64> = q.iter().zip(&q_model).map(|(q, start)| q - start).collect();
-            let point = Point { t, q, v, a: &change, lambda: &nu, w };
-            system.blocks(&point, &mut blocks);
-            system.constraint(Level::Position, &point, &mut c);
-            let (mass, c_q) = (dense(&blocks.mass), dense(&blocks.constraint_by_position));
-            let curvature = dense(&blocks.inertia_by_position) + dense(&blocks.constraint_force_by_position);
-            let mut r = DVector::zeros(n + m);
-            let force = &mass * DVector::from_column_slice(&change) + c_q.transpose() * DVector::from_column_slice(&nu);
-            r.rows_mut(0, n).copy_from(&force);
-            r.rows_mut(n, m).copy_from_slice(&c);
-            let Some(step) = saddle(&(mass + curvature), &c_q).lu().solve(&r) else {
-                return Err(singular(system, signature, &point, true));
-            };
-            if !step.iter().all(|x| x.is_finite()) {
-                break;
-            }
-            q.iter_mut().zip(step.iter()).for_each(|(q, step)| *q -= step);
-            nu.iter_mut().zip(step.iter().skip(n)).for_each(|(nu, step)| *nu -= step);
-            let size = step.rows(0, n).amax() / (q.iter().fold(0.0f64, |s, q| s.max(q.abs())) + 1e-300);
-            let known = size > 0.3 * last && {
-                // no progress: is what is left the constraint's own round-off?
-                let (mut bound, mut unused) = (vec![0.0; m], vec![0.0; n]);
-                system.round_off(&Point { t, q, v, a: &change, lambda: &nu, w }, &mut unused, &mut bound);
-                c.iter().zip(&bound).all(|(c, bound)| c.abs() <= 2.0 * bound)
-            };
-            if size <= 1e-15 || known {
-                converged = true;
-                break;
-            }
-            last = size;
-        }
-        if !converged {
-            let violations = "no projection onto them was found within 60 iterations".to_string();
-            return Err(Error::InconsistentStart { violations });
-        }
-        let zeros = vec![0.0; n];
-        let point = Point { t, q, v: &zeros, a: &zeros, lambda: &nu, w };
-        system.blocks(&point, &mut blocks);
-        system.constraint(Level::Velocity, &point, &mut c); // C_t alone
-        let (mass, c_q) = (dense(&blocks.mass), dense(&blocks.constraint_by_position));
-        let mut r = DVector::zeros(n + m);
-        r.rows_mut(0, n).copy_from(&(&mass * DVector::from_column_slice(&v_model)));
-        r.rows_mut(n, m).copy_from(&-DVector::from_column_slice(&c));
-        let matrix = saddle(&mass, &c_q).lu();
-        let Some(mut solution) = matrix.solve(&r) else { return Err(singular(system, signature, &point, true)) };
-        let residual = saddle(&mass, &c_q) * &solution - &r;
-        if let Some(correction) = matrix.solve(&residual) {
-            solution -= correction;
-        }
-        v.copy_from_slice(&solution.as_slice()[..n]);
-        let mu = solution.as_slice()[n..].to_vec();
-        Ok(Projection { q_model, v_model, nu, mu })
-    }
-
-    /// Derivatives of both projections' equations. The rows are (q, ν, v, μ).
-    fn equations(
-        &self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'_>,
-    ) -> [(DMatrix<f64>, Blocks); 2] {
-        let difference = |x: &[f64], start: &[f64]| x.iter().zip(start).map(|(x, s)| x - s).collect::<Vec<f64>>();
-        let mut at = |change: &[f64], multiplier: &[f64]| {
-            let mut blocks = Blocks::zeros(signature);
-            system.blocks(&Point { a: change, lambda: multiplier, ..*x0 }, &mut blocks);
-            let curvature = dense(&blocks.inertia_by_position) + dense(&blocks.constraint_force_by_position);
-            (curvature, blocks)
-        };
-        [at(&difference(x0.q, &self.q_model), &self.nu), at(&difference(x0.v, &self.v_model), &self.mu)]
-    }
-
-    fn pull_back(
-        &self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'_>,
-        bar: &mut StateVector,
-    ) -> Result<()> {
-        let (n, m) = (x0.q.len(), x0.lambda.len());
-        let [(q_curvature, q_blocks), (v_curvature, v_blocks)] = self.equations(system, signature, x0);
-        let (mass, c_q) = (dense(&q_blocks.mass), dense(&q_blocks.constraint_by_position));
-        let no_inverse = |system: &mut dyn Evaluator| singular(system, signature, x0, true);
-        let parameter_part = |blocks: &Blocks, d: &DVector<f64>| {
-            let sum = dense(&blocks.inertia_by_parameter) + dense(&blocks.constraint_force_by_parameter);
-            sum.transpose() * d
-        };
-        // velocities: M (v - v_m) + C_qᵀ μ = 0, C_q v + C_t = 0
-        let mut r = DVector::zeros(n + m);
-        r.rows_mut(0, n).copy_from_slice(&bar.v);
-        let Some(p) = saddle(&mass, &c_q).transpose().lu().solve(&r) else { return Err(no_inverse(system)) };
-        let (d, c) = (p.rows(0, n).into_owned(), p.rows(n, m).into_owned());
-        let mut q_bar = DVector::from_column_slice(&bar.q) - v_curvature.transpose() * &d;
-        let mut u_bar = -parameter_part(&v_blocks, &d);
-        let mut level = StateVector::zeros(signature);
-        system.constraint_pull_back(Level::Velocity, x0, -1.0, c.as_slice(), &mut level);
-        q_bar += DVector::from_column_slice(&level.q);
-        u_bar += DVector::from_column_slice(&level.u);
-        let v_bar = mass.transpose() * &d;
-        // positions: M (q - q_m) + C_qᵀ ν = 0, C = 0
-        let mut r = DVector::zeros(n + m);
-        r.rows_mut(0, n).copy_from(&q_bar);
-        let matrix = saddle(&(&mass + q_curvature), &c_q).transpose();
-        let Some(p) = matrix.lu().solve(&r) else { return Err(no_inverse(system)) };
-        let (d, c) = (p.rows(0, n).into_owned(), p.rows(n, m).into_owned());
-        u_bar -= parameter_part(&q_blocks, &d);
-        u_bar -= dense(&q_blocks.constraint_by_parameter).transpose() * &c;
-        let q_bar = mass.transpose() * &d;
-        bar.q.copy_from_slice(q_bar.as_slice());
-        bar.v.copy_from_slice(v_bar.as_slice());
-        bar.u.iter_mut().zip(u_bar.iter()).for_each(|(u, x)| *u += x);
-        Ok(())
-    }
-
-    fn push_forward(
-        &self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'_>,
-        tangent: &mut StateVector,
-    ) -> Result<()> {
-        let (n, m) = (x0.q.len(), x0.lambda.len());
-        let [(q_curvature, q_blocks), (v_curvature, v_blocks)] = self.equations(system, signature, x0);
-        let (mass, c_q) = (dense(&q_blocks.mass), dense(&q_blocks.constraint_by_position));
-        let u = DVector::from_column_slice(&tangent.u);
-        let parameter_part =
-            |blocks: &Blocks| (dense(&blocks.inertia_by_parameter) + dense(&blocks.constraint_force_by_parameter)) * &u;
-        let mut r = DVector::zeros(n + m);
-        let force = &mass * DVector::from_column_slice(&tangent.q) - parameter_part(&q_blocks);
-        r.rows_mut(0, n).copy_from(&force);
-        r.rows_mut(n, m).copy_from(&-(dense(&q_blocks.constraint_by_parameter) * &u));
-        let matrix = saddle(&(&mass + q_curvature), &c_q);
-        let Some(dq) = matrix.lu().solve(&r) else { return Err(singular(system, signature, x0, true)) };
-        tangent.q.copy_from_slice(&dq.as_slice()[..n]);
-        let dq = dq.rows(0, n).into_owned();
-        let v_model = std::mem::replace(&mut tangent.v, vec![0.0; n]);
-        let force = &mass * DVector::from_column_slice(&v_model) - v_curvature * dq - parameter_part(&v_blocks);
-        let mut c = vec![0.0; m];
-        system.constraint_push_forward(Level::Velocity, x0, tangent, &mut c);
-        r.rows_mut(0, n).copy_from(&force);
-        r.rows_mut(n, m).copy_from(&-DVector::from_column_slice(&c));
-        let Some(dv) = saddle(&mass, &c_q).lu().solve(&r) else { return Err(singular(system, signature, x0, true)) };
-        tangent.v.copy_from_slice(&dv.as_slice()[..n]);
-        Ok(())
-    }
 }
 
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.

@@ -150,6 +150,33 @@ fn osborne_1(u: &[f64]) -> Result<Vec<Row>> {
     Ok(y.iter().enumerate().map(row).collect())
 }
 
+fn osborne_2(u: &[f64]) -> Result<Vec<Row>> {
+    let y = [
+        1.366, 1.191, 1.112, 1.013, 0.991, 0.885, 0.831, 0.847, 0.786, 0.725, 0.746, 0.679, 0.608, 0.655, 0.616, 0.606,
+        0.602, 0.626, 0.651, 0.724, 0.649, 0.649, 0.694, 0.644, 0.624, 0.661, 0.612, 0.558, 0.533, 0.495, 0.500, 0.423,
+        0.395, 0.375, 0.372, 0.391, 0.396, 0.405, 0.428, 0.429, 0.523, 0.562, 0.607, 0.653, 0.672, 0.708, 0.633, 0.668,
+        0.645, 0.632, 0.591, 0.559, 0.597, 0.625, 0.739, 0.710, 0.729, 0.720, 0.636, 0.581, 0.428, 0.292, 0.162, 0.098,
+        0.054,
+    ];
+    let row = |(i, y): (usize, &f64)| {
+        let t = 0.1 * i as f64;
+        let decay = (-t * u[4]).exp();
+        let mut slopes = vec![0.0; 11];
+        (slopes[0], slopes[4]) = (-decay, t * u[0] * decay);
+        let mut value = u[0] * decay;
+        for k in 0..3 {
+            let (height, width, centre) = (u[1 + k], u[5 + k], u[8 + k]);
+            let off = t - centre;
+            let bell = (-off * off * width).exp();
+            value += height * bell;
+            (slopes[1 + k], slopes[5 + k]) = (-bell, height * off * off * bell);
+            slopes[8 + k] = -2.0 * height * off * width * bell;
+        }
+        (y - value, slopes)
+    };
+    Ok(y.iter().enumerate().map(row).collect())
+}
+
 /// Protects both methods: the standard problems, from their standard starts, reach the known sums of squares with not many
 /// more evaluations than today. Gauss-Newton is left out where
 /// its Jacobian becomes singular on the way (Freudenstein and Roth's) or its steps leave the domain (Osborne's).
@@ -158,7 +185,7 @@ fn standard_problems_are_solved() {
     type Residuals = fn(&[f64]) -> Result<Vec<Row>>;
     // the known minima of rᵀr; where there are several, each is right
     type Known = (&'static str, Residuals, &'static [f64], &'static [f64], [usize; 2]);
-    let problems: [Known; 9] = [
+    let problems: [Known; 10] = [
         ("rosenbrock", rosenbrock, &[-1.2, 1.0], &[0.0], [30, 30]),
         ("powell singular", powell_singular, &[3.0, -1.0, 0.0, 1.0], &[0.0], [40, 40]),
         ("brown badly scaled", brown_badly_scaled, &[1.0, 1.0], &[0.0], [40, 40]),
@@ -168,6 +195,13 @@ fn standard_problems_are_solved() {
         ("meyer", meyer, &[0.02, 4000.0, 250.0], &[87.945_855_171], [200, 200]),
         ("box 3d", box_3d, &[0.0, 10.0, 20.0], &[0.0], [20, 20]),
         ("osborne 1", osborne_1, &[0.5, 1.5, -1.0, 0.01, 0.02], &[5.464_894_697_5e-5], [40, 0]),
+        (
+            "osborne 2",
+            osborne_2,
+            &[1.3, 0.65, 0.65, 0.7, 0.6, 3.0, 5.0, 7.0, 2.0, 4.5, 5.5],
+            &[4.013_773_629e-2],
+            [40, 40],
+        ),
     ];
     let mut wrong = Vec::new();
     for (name, residuals, start, known, most) in problems {

@@ -224,7 +224,7 @@ fn standard_figures_are_drawn() -> costate::Result<()> {
     let input = svg(plot::input(&time, &[("force", "N", &large), ("torque", "N m", &small)])?)?;
     assert!(input.contains("force [N]") && input.contains("torque [N m]") && input.contains("time [s]"));
     assert!(svg(plot::trajectory(&time, &[("x", "", &small)])?)?.contains(">x<"));
-    let outputs = svg(plot::outputs("a", "m/s", &time, &large, &small, &large)?)?;
+    let outputs = svg(plot::outputs("a", "m/s", &time, ("reference", &large), &small, &large)?)?;
     assert!(outputs.contains("before identification") && outputs.contains("after identification"));
     let linear = svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &small)])?)?;
     assert!(!linear.contains("|error of x| [m]"), "errors of similar size have a linear axis");
@@ -250,7 +250,7 @@ fn standard_figures_refuse_unusable_data() {
     assert!(uneven.contains("the signal `force`") && uneven.contains("1 values for 2 times"), "{uneven}");
     assert!(message(plot::trajectory(&[], &[])).contains("no values to draw"));
     assert!(message(plot::cost_history(&[f64::NAN])).contains("no finite cost"));
-    assert!(message(plot::outputs("a", "m", &[0.0], &[1.0], &[1.0], &[])).contains("values after"));
+    assert!(message(plot::outputs("a", "m", &[0.0], ("measured", &[1.0]), &[1.0], &[])).contains("values after"));
     assert!(message(plot::parameters(&[("m", &[1.0])], Some(&[]))).contains("0 values for 1 parameters"));
     assert!(message(plot::convergence(&[("HHT", &[0.1], &[])], &[])).contains("`HHT`"));
     assert!(message(plot::errors("x", "m", &[0.0], &[])).contains("no values"));

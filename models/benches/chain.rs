@@ -92,7 +92,8 @@ fn main() -> Result<()> {
     let count = start.len();
 
     let gradient = || costate::Gradient::new(&simulation, &cost);
-    let (mut plain, mut adjoint, mut tangent) = (gradient()?, gradient()?, gradient()?);
+    let (mut plain, mut adjoint, mut tangent, mut second) = (gradient()?, gradient()?, gradient()?, gradient()?);
+    let (mut slope, mut product) = (vec![0.0; count], Vec::new());
     let (mut by_adjoint, mut by_tangent) = (vec![0.0; count], vec![0.0; count]);
     adjoint.cost_and_gradient(&start, Method::Adjoint, &mut by_adjoint)?;
     tangent.cost_and_gradient(&start, Method::Tangent, &mut by_tangent)?;
@@ -104,6 +105,7 @@ fn main() -> Result<()> {
     let mut contestants: Vec<Contestant<'_>> = vec![
         ("cost", Box::new(move || drop(plain.cost(start)))),
         ("cost+adjoint", Box::new(move || drop(adjoint.cost_and_gradient(start, Method::Adjoint, &mut by_adjoint)))),
+        ("Hessian-vector", Box::new(move || drop(second.hessian_vector(start, start, &mut slope, &mut product)))),
         ("cost+tangents", Box::new(move || drop(tangent.cost_and_gradient(start, Method::Tangent, &mut by_tangent)))),
     ];
     let mut criterion = timing::criterion();

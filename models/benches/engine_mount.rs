@@ -54,6 +54,7 @@ fn main() -> Result<()> {
     let iterations = [engine_with_gradient.counters().iterations, dense_with_gradient.iterations];
     let iterations = [iterations[0], iterations[1], reduced_with_gradient.iterations];
 
+    let mut second = problem.gradient()?;
     let mut contestants: Vec<Contestant<'_>> = vec![
         ("engine", Box::new(|| drop(engine.cost(&START)))),
         ("engine", {
@@ -83,6 +84,10 @@ fn main() -> Result<()> {
     }
     criterion.final_summary();
 
+    contestants.push(("Hessian", {
+        let (mut gradient, mut hessian) = ([0.0; 4], vec![vec![0.0; 4]; 4]);
+        Box::new(move || drop(second.hessian(&START, &mut gradient, &mut hessian)))
+    }));
     if measuring() {
         let medians = medians(&mut contestants, 101);
         let nanoseconds = |k: usize| medians[k] / steps as f64 * 1e9;
@@ -101,6 +106,7 @@ fn main() -> Result<()> {
                 medians[1] / medians[k + 1],
             );
         }
+        println!("engine, Hessian {:.1}: {:.2} x cost and gradient", nanoseconds(6), medians[6] / medians[1]);
     }
     Ok(())
 }

@@ -1,18 +1,22 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
 pub mod cart_pole;
+pub mod emps;
 pub mod engine_mount;
 pub mod hand_derived;
 pub mod oscillator;
 pub mod pendulum;
 pub mod pendulum_chain;
 pub mod silverbox;
+pub mod slider_crank;
 
 pub use cart_pole::CartPole;
+pub use emps::Emps;
 pub use engine_mount::EngineMount;
 pub use oscillator::Oscillator;
 pub use pendulum::Pendulum;
 pub use silverbox::Silverbox;
+pub use slider_crank::SliderCrank;
 
 use costate::problem::Integrator;
 use costate::registry::{Registry, Scenario};
@@ -88,6 +92,32 @@ pub fn registry() -> Result<Registry> {
                 signals: vec![Signal::function(|t| 3.0 * (2.5 * t).sin() + 2.0 * (5.3 * t).cos())],
                 start: named([("m_cart", 1.0), ("m_pole", 0.5), ("l", 0.45), ("d_cart", 0.2), ("d_pole", 0.02)]),
                 outputs: vec!["a_x".into(), "theta".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "slider-crank with spring and damper in redundant coordinates, driven by a torque",
+            SliderCrank,
+            Scenario {
+                end: 0.35,
+                step: 1e-3,
+                integrator: damped(-0.1),
+                signals: vec![Signal::function(slider_crank::torque)],
+                start: named([("m_slider", 1.6), ("I_crank", 0.005), ("k", 100.0), ("d", 10.0)]),
+                outputs: vec!["angle".into(), "a".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "EMPS, a carriage on a screw with dry friction (Janot, Gautier & Brunot 2019)",
+            Emps,
+            Scenario {
+                end: 5.0,
+                step: 1e-3,
+                integrator: damped(0.0),
+                signals: vec![Signal::function(emps::voltage)],
+                start: named([("M", 80.0), ("Fv", 150.0), ("Fc", 15.0), ("offset", 0.0)]),
+                outputs: vec!["qm".into()],
                 ..Scenario::default()
             },
         )?

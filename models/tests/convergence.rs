@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, order};
+use common::{Case, crank, order};
 use costate::Model;
 use costate::scheme::Form;
 
@@ -68,7 +68,17 @@ fn orders<M: Model + Clone + 'static>(case: &Case<M>, exact: &[Motion]) -> Error
 /// sign and grow like t, undamped. That is a property of the trapezoidal rule applied to C = 0, in the textbook's program
 /// as in this one (q and v are of second order all the same), so nothing is asked of them.
 fn check_second_order<M: Model + Clone + 'static>(name: &str, case: &Case<M>, exact: &[Motion], form: Form) {
-    for alpha in [0.0, -0.1, -0.3] {
+    check_second_order_at(&[0.0, -0.1, -0.3], name, case, exact, form);
+}
+
+fn check_second_order_at<M: Model + Clone + 'static>(
+    alphas: &[f64],
+    name: &str,
+    case: &Case<M>,
+    exact: &[Motion],
+    form: Form,
+) {
+    for &alpha in alphas {
         let seen = orders(&case.clone().alpha(alpha).form(form), exact);
         let place = format!("{name}, {form:?}, alpha {alpha}: orders of q, v, q'', a {seen:.3?}");
         let undamped = alpha == 0.0 && !case.model.signature().constraints.is_empty();
@@ -152,6 +162,12 @@ fn the_default_form_is_of_second_order() {
     check_second_order("pendulum", &case, &exact_pendulum(&case.u), Form::Consistent);
     let case = common::cart_pole();
     check_second_order("cart-pole", &case, &exact_cart_pole(&case.u, case.signals[0]), Form::Consistent);
+    let case = common::slider_crank();
+    let exact = exact_slider_crank(&case.u, case.signals[0]);
+    // at α = 0 the multipliers, growing, disturb its motion, too
+    check_second_order_at(&[-0.1, -0.3], "slider-crank", &case, &exact, Form::Consistent);
+    let case = common::emps();
+    check_second_order("emps", &case, &exact_emps(&case.u, case.signals[0]), Form::Consistent);
 }
 
 /// Protects the difference of the two forms: the literal one is the same equation for a constant M and loses an order where
@@ -170,6 +186,30 @@ fn the_literal_form_loses_an_order_with_a_changing_mass_matrix() {
     }
     let seen = orders(&case, &exact);
     assert!(seen.iter().all(|order| (order - 2.0).abs() <= 0.1), "alpha 0: {seen:.3?}");
+}
+
+fn exact_slider_crank(u: &[f64], torque: fn(f64) -> f64) -> Vec<Motion> {
+    let slope = |t: f64, y: [f64; 2]| [y[1], crank::acceleration(u, torque(t), y)];
+    let motion = runge_kutta(slope, [u[13], u[14]], END, COMMON, 400);
+    let state = |(i, y): (usize, [f64; 2])| {
+        let [q, slope, bend] = crank::motion(u, y[0]);
+        let acceleration = crank::acceleration(u, torque(END * i as f64 / COMMON as f64), y);
+        let v = slope.map(|s| s * y[1]).to_vec();
+        let a = (0..8).map(|j| slope[j] * acceleration + bend[j] * y[1] * y[1]).collect();
+        [q.to_vec(), v, a]
+    };
+    motion.into_iter().enumerate().map(state).collect()
+}
+
+fn exact_emps(u: &[f64], voltage: fn(f64) -> f64) -> Vec<Motion> {
+    let [m, fv, d_fv, fc, d_fc, offset, gtau, v_s, q0, v0] = *u else { panic!("ten parameters") };
+    let slope = |t: f64, y: [f64; 2]| {
+        let sign = y[1] / y[1].hypot(v_s);
+        [y[1], (gtau * voltage(t) - fv * y[1] - d_fv * sign * y[1] - fc * sign - d_fc * sign * sign - offset) / m]
+    };
+    let motion = runge_kutta(slope, [q0, v0], END, COMMON, 400);
+    let a = |i: usize, y: [f64; 2]| slope(END * i as f64 / COMMON as f64, y)[1];
+    motion.into_iter().enumerate().map(|(i, y)| [vec![y[0]], vec![y[1]], vec![a(i, y)]]).collect()
 }
 
 /// Energies over a run.

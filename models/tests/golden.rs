@@ -1,12 +1,13 @@
-//! Golden numbers: quadruple precision for the engine mount, and a recursion by hand for the oscillator.
+//! Golden numbers: quadruple precision for the engine mount, fifty digits for the slider-crank and the EMPS, and a recursion by
+//! hand for the oscillator.
 
-// the digits are those of the computation in quadruple precision
+// the digits are those of the computations in higher precision
 #![allow(clippy::excessive_precision)]
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::{Gradient, Hht, Method, Plain, Signal, Simulation, TimeGrid};
+use costate::{Gradient, Hht, Method, Model, Plain, Signal, Simulation, TimeGrid};
 use costate_models::engine_mount::{START, sweep};
-use costate_models::{EngineMount, Oscillator};
+use costate_models::{Emps, EngineMount, Oscillator, SliderCrank, emps, slider_crank};
 use std::sync::Arc;
 
 fn mount(alpha: f64, steps: usize) -> Simulation {
@@ -116,4 +117,111 @@ fn the_oscillator_follows_the_recursion_by_hand() {
     for k in 0..2 {
         assert_close(&format!("entry {k}"), gradient[k + 1], by_hand[k], 1e-12);
     }
+}
+
+/// Cost and slopes of `outputs` against themselves at the nominal parameters, after `changes` of these.
+struct Golden<'g> {
+    steps: usize,
+    changes: &'g [(&'g str, f64)],
+    outputs: &'g [usize],
+    cost: f64,
+    /// Places and slopes.
+    slopes: &'g [(usize, f64)],
+    tolerance: f64,
+}
+
+impl Golden<'_> {
+    /// By both methods, at α = -0.1 and steps of 5 ms.
+    fn check<M: Model + 'static>(&self, model: M, signal: fn(f64) -> f64) {
+        let grid = TimeGrid::steps(0.0, 5e-3, self.steps).unwrap();
+        let system = Arc::new(Plain::new(model).unwrap());
+        let signals = vec![Signal::function(signal)];
+        let simulation = Simulation::new(system, Hht::new(-0.1).unwrap(), grid, signals).unwrap();
+        let signature = simulation.signature();
+        let optimum = simulation.run(&signature.nominal()).unwrap();
+        let mut start = signature.nominal();
+        for (name, value) in self.changes {
+            start[signature.parameter_index(name).unwrap()] = *value;
+        }
+        let reference = |&output: &usize| Reference { output, values: optimum.output(output), deviation: 1.0 };
+        let references = self.outputs.iter().map(reference).collect();
+        let cost = LeastSquares::new(simulation.grid().times(), references, 1, Quadrature::Rectangle).unwrap();
+        let mut workspace = Gradient::new(&simulation, &cost).unwrap();
+        let mut gradient = vec![0.0; start.len()];
+        for method in [Method::Adjoint, Method::Tangent] {
+            let value = workspace.cost_and_gradient(&start, method, &mut gradient).unwrap();
+            assert_close(&format!("cost of {:?}", self.outputs), value, self.cost, self.tolerance);
+            for &(k, expected) in self.slopes {
+                let what = format!("entry {k} of {:?}, {method:?}", self.outputs);
+                assert_close(&what, gradient[k], expected, self.tolerance);
+            }
+        }
+    }
+}
+
+/// Protects the redundant mechanism, friction, and the scheme with both: HHT written anew in Python with mpmath, fifty digits,
+/// constraint Jacobians and start by hand; slopes by central differences of 1e-12 of each parameter. Accelerations and
+/// multipliers carry the round-off of positions over β h², 1e-16 / 8e-6, which the slopes of forces of 10 N add up.
+#[test]
+fn slider_crank_and_emps_agree_with_fifty_digits() {
+    let crank = [("m_slider", 1.6), ("I_crank", 0.005), ("L_crank", 0.11), ("k", 100.0), ("d", 10.0)];
+    let motion = Golden {
+        steps: 60,
+        changes: &crank,
+        outputs: &[0, 3],
+        cost: 76.382954360081305,
+        slopes: &[
+            (2, 24.30196982326995),
+            (3, -1170.5229309212029),
+            (5, 2526.957881025223),
+            (9, -0.39198023406097968),
+            (11, 9.5235708863378419),
+        ],
+        tolerance: 1e-11,
+    };
+    motion.check(SliderCrank, slider_crank::torque);
+    let bearing = Golden {
+        outputs: &[7],
+        cost: 177.47983778569358,
+        slopes: &[
+            (0, 85.12307645277612),
+            (1, 180.43170697058295),
+            (5, 3257.0462658237649),
+            (8, 14.451012229903213),
+            (13, -360.60081792082083),
+        ],
+        tolerance: 1e-10,
+        ..motion
+    };
+    bearing.check(SliderCrank, slider_crank::torque);
+    let carriage = Golden {
+        steps: 300,
+        changes: &[
+            ("M", 80.0),
+            ("Fv", 150.0),
+            ("dFv", 10.0),
+            ("Fc", 15.0),
+            ("dFc", 1.0),
+            ("offset", 0.0),
+            ("v_s", 0.002),
+            ("q0", 0.001),
+            ("v0", 0.01),
+        ],
+        outputs: &[0],
+        cost: 0.00026209308100388068,
+        slopes: &[
+            (0, -1.1083661745479414e-5),
+            (1, -6.9959895808561589e-6),
+            (2, -6.9899041518783737e-6),
+            (3, -8.6345927507571892e-5),
+            (4, -8.5649886461507452e-5),
+            (5, -8.7088938838832345e-5),
+            (6, 9.6351818137622731e-5),
+            (7, 0.011438707620089673),
+            (8, 0.022736485096550989),
+            (9, 0.0060818553617340741),
+        ],
+        tolerance: 1e-11,
+    };
+    carriage.check(Emps, emps::voltage);
 }

@@ -2,9 +2,12 @@
 
 mod common;
 
-use common::{ALL, Case, FORMS};
+use common::compare::{Limits, direction};
+use common::mechanisms::{Displaced, bead, guided};
+use common::{ALL, Case, FORMS, order};
 use costate::cost::Quadrature;
 use costate::linearise::Differentiated;
+use costate::scheme::Form;
 use costate::{Gradient, Method, Model};
 use num_dual::HyperDual64;
 
@@ -67,7 +70,84 @@ fn hessians_agree_with_hyper_dual_simulations() {
         check("silverbox", &common::silverbox().alpha(-0.1).form(form).first_steps(40));
         check("cart_pole", &common::cart_pole().alpha(-0.3).form(form).first_steps(40));
         check("pendulum", &common::pendulum().alpha(-0.3).form(form).first_steps(40));
+        check("slider_crank", &common::slider_crank().alpha(-0.3).form(form).first_steps(10));
+        check("emps", &common::emps().alpha(-0.1).form(form).first_steps(40));
         check("pendulum, uneven", &common::pendulum().alpha(-0.2).form(form).first_steps(30).uneven());
+    }
+}
+
+fn projected<M: Model + Clone + 'static>(case: Case<M>, form: Form, count: usize) -> Case<M> {
+    case.alpha(-0.1).form(form).project().first_steps(count)
+}
+
+/// Protects projected starts: curved constraints, moving ones with a singular mass matrix, a mass matrix that depends on
+/// positions; with states that are projected far and with costs that see nothing but the start.
+#[test]
+fn hessians_pass_through_the_projection_of_the_start() {
+    for form in FORMS {
+        for count in [1, 30] {
+            check("pendulum", &projected(Displaced::case(common::pendulum(), 0.06, 0.5), form, count));
+            check("bead", &projected(Displaced::case(bead(), 0.06, 0.5), form, count));
+            check("guided", &projected(guided(), form, count));
+            check("guided, displaced", &projected(Displaced::case(guided(), 0.05, 0.3), form, count));
+        }
+    }
+}
+
+/// What is left of J after its quadratic model, at steps h that halve.
+fn remainders<M: Model + Clone + 'static>(case: &Case<M>, steps: &[f64]) -> Vec<f64> {
+    let cost = Differentiated::new(case.cost_of(ALL), Quadrature::Trapezoid);
+    let simulation = case.simulation();
+    let mut engine = Gradient::new(&simulation, &cost).unwrap();
+    let (mut gradient, mut product) = (vec![0.0; case.u.len()], Vec::new());
+    let d = direction(&case.sizes);
+    let value = engine.hessian_vector(&case.u, &d, &mut gradient, &mut product).unwrap();
+    let along = |x: &[f64]| x.iter().zip(&d).map(|(x, d)| x * d).sum::<f64>();
+    let (slope, curvature) = (along(&gradient), along(&product));
+    let remainder = |h: &f64| {
+        let u: Vec<f64> = case.u.iter().zip(&d).map(|(u, d)| u + h * d).collect();
+        (engine.cost(&u).unwrap() - value - h * (slope + 0.5 * h * curvature)).abs()
+    };
+    steps.iter().map(remainder).collect()
+}
+
+/// Protects cost, gradient and Hessian as a triple: what is left of J after its quadratic model must be cubic.
+#[test]
+fn taylor_remainders_are_of_third_order() {
+    let third = |what: &str, remainders: Vec<f64>| {
+        for pair in remainders.windows(2) {
+            let order = order(pair[0], pair[1]);
+            assert!((2.9..=3.1).contains(&order), "{what}: order {order:.3} of {remainders:?}");
+        }
+    };
+    let steps = [4e-3, 2e-3, 1e-3];
+    for form in FORMS {
+        for_all_models!(|name, case| third(name, remainders(&case.clone().alpha(-0.1).form(form), &steps)));
+        let displaced = Displaced::case(guided(), 0.05, 0.3);
+        third("guided, projected", remainders(&projected(displaced, form, 60), &steps));
+    }
+}
+
+/// Protects symmetry, to the round-off that adjoint and tangents have between them: rows and columns of the Hessian are
+/// computed by different products.
+#[test]
+fn hessians_are_symmetric_to_round_off() {
+    fn check<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
+        let cost = Differentiated::new(case.cost_of(ALL), Quadrature::Trapezoid);
+        let simulation = case.simulation();
+        let p = case.u.len();
+        let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
+        let mut engine = Gradient::new(&simulation, &cost).unwrap();
+        engine.hessian(&case.u, &mut gradient, &mut hessian).unwrap();
+        let scaled = |j: usize, k: usize, value: f64| (value * case.sizes[j] * case.sizes[k]).abs();
+        let pairs = || (0..p).flat_map(|j| (0..p).map(move |k| (j, k)));
+        let size = pairs().map(|(j, k)| scaled(j, k, hessian[j][k])).fold(0.0, f64::max);
+        let worst = pairs().map(|(j, k)| scaled(j, k, hessian[j][k] - hessian[k][j])).fold(0.0, f64::max) / size;
+        assert!(worst <= Limits::of(case).tangent, "{name} {:?}: {worst:.1e}", case.form);
+    }
+    for form in FORMS {
+        for_all_models!(|name, case| check(name, &case.clone().alpha(-0.1).form(form)));
+        check("bead, projected", &projected(Displaced::case(bead(), 0.06, 0.5), form, 60));
     }
 }
 
@@ -100,6 +180,39 @@ fn hessians_of_built_in_problems_are_derivatives_of_their_gradients() {
                 let error = (hessian[j][k] - difference).abs() * sizes[j] * sizes[k] / largest;
                 assert!(error < 1e-6, "{}: {j} {k}: {} {difference}", entry.name(), hessian[j][k]);
             }
+        }
+    }
+}
+
+/// Protects the states that a gradient leaves behind: a Hessian at the same parameters takes them over, to the bit and without a
+/// Newton iteration; at others, it does not.
+#[test]
+fn hessians_take_over_the_run_of_a_gradient() {
+    for entry in costate_models::registry().unwrap().entries() {
+        let mut scenario = entry.scenario.clone();
+        scenario.end = scenario.step * 50.0;
+        let problem = entry.problem(&scenario).unwrap();
+        let u = problem.start.clone();
+        let p = u.len();
+        let (mut gradient, zero) = (vec![0.0; p], vec![vec![0.0; p]; p]);
+        let (mut fresh, mut after) = (zero.clone(), zero);
+        problem.gradient().unwrap().hessian(&u, &mut gradient, &mut fresh).unwrap();
+        let mut engine = problem.gradient().unwrap();
+        for path in [Method::Adjoint, Method::Tangent, Method::Difference] {
+            engine.cost_and_gradient(&u, path, &mut gradient).unwrap();
+            let before = engine.counters();
+            engine.hessian(&u, &mut gradient, &mut after).unwrap();
+            assert_eq!(after, fresh, "{} after {path:?}", entry.name());
+            if path != Method::Difference {
+                assert_eq!(engine.counters().iterations, before.iterations, "{} after {path:?}", entry.name());
+            }
+            // a run elsewhere in between, and one that fails
+            let moved: Vec<f64> = u.iter().map(|u| 1.01 * u + 1e-3).collect();
+            engine.cost_and_gradient(&moved, path, &mut gradient).unwrap();
+            let failing = vec![f64::MAX; p];
+            assert!(engine.cost_and_gradient(&failing, path, &mut gradient).is_err(), "{}", entry.name());
+            engine.hessian(&u, &mut gradient, &mut after).unwrap();
+            assert_eq!(after, fresh, "{} after {path:?} elsewhere", entry.name());
         }
     }
 }

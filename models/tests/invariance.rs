@@ -16,7 +16,15 @@ fn check_scaling<M: Model + Clone + 'static>(name: &str, case: Case<M>) {
     for form in FORMS {
         let case = case.clone().alpha(-0.1).form(form);
         let (value, gradient) = case.engine(&case.cost_of(UNSCALED), Quadrature::Trapezoid, Method::Adjoint);
-        for (motion, constraint, parameter) in [(1e3, 1.0, 1.0), (1.0, 1e3, 1.0), (1.0, 1.0, 1e3), (1e-4, 30.0, 1e-2)] {
+        for (motion, constraint, parameter) in [
+            (1e3, 1.0, 1.0),
+            (1.0, 1e3, 1.0),
+            (1.0, 1.0, 1e3),
+            (1e-4, 30.0, 1e-2),
+            // micrometres in SI units
+            (1e-16, 1.0, 1.0),
+            (1e-25, 1e-3, 1e-6),
+        ] {
             let scaled = Case {
                 model: Scaled { model: case.model.clone(), motion, constraint, parameter },
                 u: case.u.iter().map(|u| u * parameter).collect(),

@@ -3,9 +3,10 @@
 use super::CheckOptions;
 use super::hand::Variable;
 use super::report::{BlockName, Place, ProductReport, Tally};
-use super::sample::{Sample, SplitMix64, equation_sizes, visit_points};
+use super::sample::{Sample, equation_sizes, visit_points};
 use crate::error::Result;
 use crate::model::Matrix;
+use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, StateVector, System, Weights};
 

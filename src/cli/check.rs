@@ -1,6 +1,6 @@
 //! `costate check`
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::check::{CheckOptions, check_jacobians, check_products};
 use crate::error::Result;
@@ -10,18 +10,15 @@ use crate::sensitivity::Method;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name, or a problem file (.toml)
-    model: String,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
 }
 
 /// Agreement of adjoint and tangent that round-off explains, relative to the entry's size.
 const EXACT: f64 = 1e-9;
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
+    let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let entry = settings::entry(registry, &specification)?;
     let options = CheckOptions::default();

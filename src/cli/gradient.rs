@@ -1,21 +1,19 @@
 //! `costate gradient`
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{number, table};
+use crate::report::{number, output_errors, rmse, table};
 use crate::sensitivity::{Gradient, Method};
 use serde_json::{Value, json};
 use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name, or a problem file (.toml)
-    model: String,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
     /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
@@ -33,8 +31,7 @@ pub(super) struct Arguments {
 const ALL: [Method; 3] = [Method::Adjoint, Method::Tangent, Method::Difference];
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
+    let specification = arguments.problem.specification()?;
     let methods: Vec<Method> = match arguments.method.as_str() {
         "all" => ALL.to_vec(),
         name => {
@@ -59,9 +56,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
-        print(&json(&problem, arguments, &methods, &results, cost, times).to_string());
+        let mut result = json(&problem, arguments, &methods, &results, cost, times);
+        result["rmse"] = rmse(&problem, &u);
+        print(&result.to_string());
     } else {
         print(&text(&problem, &u, &methods, &results, cost, times));
+        if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
+            let errors = output_errors(cost, &problem.simulation, &problem.simulation.run(&u)?);
+            errors.iter().for_each(|error| print(&error.to_string()));
+        }
     }
     Ok(Verdict::Good)
 }

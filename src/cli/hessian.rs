@@ -1,21 +1,20 @@
 //! `costate hessian`
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::table;
 use crate::sensitivity::Method;
+use crate::statistics::Curvature;
 use serde_json::json;
 use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name, or a problem file (.toml)
-    model: String,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
     /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
@@ -30,8 +29,7 @@ pub(super) struct Arguments {
 const METHODS: [&str; 3] = ["hybrid", "hvp", "difference"];
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
+    let specification = arguments.problem.specification()?;
     let chosen: Vec<&str> = match arguments.method.as_str() {
         "all" => METHODS.to_vec(),
         name => {
@@ -45,24 +43,46 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let mut results = Vec::new();
     for method in chosen {
         let began = Instant::now();
-        results.push((method, compute(&problem, &u, method)?, began.elapsed().as_secs_f64()));
+        let (gradient, hessian) = compute(&problem, &u, method)?;
+        results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
+    let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
+    // without free parameters there is a matrix all the same
+    let curvature = match problem.free().is_empty() {
+        true => None,
+        false => Some(Curvature::of(&problem, &u, &first.gradient, &first.hessian)?),
+    };
     if arguments.json {
         let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-        let methods = results
-            .iter()
-            .map(|(method, hessian, seconds)| json!({"method": method, "hessian": hessian, "seconds": seconds}));
-        let all = methods.collect::<Vec<_>>();
-        print(
-            &json!({"model": problem.name, "parameters": names, "hessian": results[0].1, "methods": all}).to_string(),
-        );
+        let methods = results.iter().map(|Computed { method, hessian, seconds, .. }| {
+            json!({"method": method, "hessian": hessian, "seconds": seconds})
+        });
+        let result = json!({
+            "model": problem.name,
+            "parameters": names,
+            "gradient": first.gradient,
+            "hessian": first.hessian,
+            "curvature": curvature.map(|curvature| curvature.json()),
+            "methods": methods.collect::<Vec<_>>(),
+        });
+        print(&result.to_string());
     } else {
         print(&text(&problem, &results));
+        curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
     Ok(Verdict::Good)
 }
 
-fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<Vec<Vec<f64>>> {
+/// What one method gave.
+struct Computed<'m> {
+    method: &'m str,
+    gradient: Vec<f64>,
+    hessian: Vec<Vec<f64>>,
+    seconds: f64,
+}
+
+/// Gradient and Hessian.
+fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let p = u.len();
     let mut engine = problem.gradient()?;
     let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
@@ -80,25 +100,26 @@ fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<Vec<Vec<f64>>> 
             for (k, row) in hessian.iter_mut().enumerate() {
                 let step = 1e-4 * problem.size(k);
                 let mut at = |shift: f64| -> Result<Vec<f64>> {
-                    let mut moved = u.to_vec();
+                    let (mut moved, mut slope) = (u.to_vec(), vec![0.0; p]);
                     moved[k] += shift;
-                    engine.cost_and_gradient(&moved, Method::Adjoint, &mut gradient)?;
-                    Ok(gradient.clone())
+                    engine.cost_and_gradient(&moved, Method::Adjoint, &mut slope)?;
+                    Ok(slope)
                 };
                 let (up, down) = (at(step)?, at(-step)?);
                 *row = up.iter().zip(&down).map(|(up, down)| (up - down) / (2.0 * step)).collect();
             }
+            engine.cost_and_gradient(u, Method::Adjoint, &mut gradient)?;
         }
     }
-    Ok(hessian)
+    Ok((gradient, hessian))
 }
 
-fn text(problem: &Problem, results: &[(&str, Vec<Vec<f64>>, f64)]) -> String {
+fn text(problem: &Problem, results: &[Computed<'_>]) -> String {
     let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-    let (p, exact) = (names.len(), &results[0].1);
+    let (p, exact) = (names.len(), &results[0].hessian);
     let scaled = |j: usize, k: usize, value: f64| (value * problem.size(j) * problem.size(k)).abs();
     let mut lines = Vec::new();
-    for (method, hessian, seconds) in results {
+    for Computed { method, hessian, seconds, .. } in results {
         lines.push(format!("Hessian of the cost of `{}` by {method}, {:.3} ms", problem.name, 1e3 * seconds));
         let mut header = vec![""];
         header.extend(&names);
@@ -122,7 +143,7 @@ fn text(problem: &Problem, results: &[(&str, Vec<Vec<f64>>, f64)]) -> String {
         lines.push(format!(
             "asymmetry {asymmetry:.1e}, difference to {} {difference:.1e} (entries scaled by the parameters' sizes, relative \
              to the largest)\n",
-            results[0].0
+            results[0].method
         ));
     }
     lines.join("\n").trim_end().to_string()

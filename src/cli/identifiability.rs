@@ -1,6 +1,6 @@
 //! `costate identifiability`
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::error::Result;
 use crate::registry::Registry;
@@ -9,10 +9,8 @@ use serde_json::json;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name, or a problem file (.toml)
-    model: String,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
     /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
@@ -22,8 +20,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
+    let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
     let found = identifiability(&problem, &u)?;

@@ -1,14 +1,16 @@
 //! `costate identify`: the main job.
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
+use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
-use crate::optimise::{Flow, Iteration};
+use crate::noise::{NoiseLevel, SyntheticNoise};
+use crate::optimise::{Curvature, Flow, Iteration, Outcome};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
-use crate::specification::{DataSource, ParameterSetting, Specification};
+use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
+use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -18,21 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name (its built-in problem), or a problem file (.toml)
-    model: String,
-    /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
-    #[arg(long, value_name = "FILE.csv")]
-    data: Option<PathBuf>,
-    /// What inputs do between samples: zero-order, linear or cubic
-    #[arg(long, value_name = "NAME")]
-    interpolation: Option<String>,
-    /// Time steps between two samples
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
-    substeps: Option<usize>,
     #[command(flatten)]
-    integrator: IntegratorArguments,
-    /// lm, gauss-newton, bfgs, l-bfgs, dfp, steepest-descent or steepest-descent-fixed
-    #[arg(long, value_name = "NAME")]
+    problem: ProblemArguments,
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,
+steepest-descent or steepest-descent-fixed"
+    )]
     method: Option<String>,
     /// Start values: name=value,..
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -43,9 +38,18 @@ pub(super) struct Arguments {
     /// Identify parameters that are fixed otherwise: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     free: Vec<String>,
+    /// Keep to a rule: "m_1 + m_2 = 3.5", "peak a <= 12"; repeatable
+    #[arg(long = "constraint", value_name = "RULE", allow_hyphen_values = true)]
+    constraints: Vec<String>,
     /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
     #[arg(long, value_name = "NAME")]
     noise: Option<String>,
+    /// Add noise of this seed to a simulated reference [default: 1]
+    #[arg(long, value_name = "N", value_parser = settings::seed)]
+    noise_seed: Option<u64>,
+    /// Its standard deviation: a part of each output's spread (0.01), or in units: name=value,..
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
+    noise_level: Option<String>,
     /// Stop after so many simulations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_evaluations: Option<usize>,
@@ -70,7 +74,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(method) => (method, "as asked for".to_string()),
         None => default_method(&problem),
     };
-    let settings = Settings { method, options: specification.options.clone(), ..Settings::default() };
+    let constraints = specification.constraint_options.clone();
+    let settings = Settings { method, options: specification.options.clone(), constraints, ..Settings::default() };
     let out = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(out.clone()),
         (None, true) => None,
@@ -113,27 +118,17 @@ fn warn_of_unidentifiable(problem: &Problem) {
 
 /// The problem file's statements, with those of the command line over them.
 fn stated(arguments: &Arguments) -> Result<Specification> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
-    specification.substeps = arguments.substeps.or(specification.substeps);
-    if let Some(file) = &arguments.data {
-        specification.data.get_or_insert_with(DataSource::default).file = file.clone();
-    }
-    if let Some(name) = &arguments.interpolation {
-        let interpolation = name.parse()?;
-        let Some(data) = &mut specification.data else {
-            let problem = "there is no record whose inputs could be interpolated";
-            return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
-        };
-        data.interpolation = Some(interpolation);
-        data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
-    }
+    let mut specification = arguments.problem.specification()?;
     if let Some(name) = &arguments.method {
         specification.method = Some(name.parse()?);
     }
     if let Some(name) = &arguments.noise {
         specification.noise = Some(name.parse()?);
     }
+    for rule in &arguments.constraints {
+        specification.constraints.push(ConstraintSetting::parse(rule)?);
+    }
+    synthetic_noise(arguments, &mut specification)?;
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
         specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
@@ -151,6 +146,30 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     Ok(specification)
+}
+
+/// Noise on the simulated reference: seed and level each over that of the problem file.
+fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> Result<()> {
+    let level =
+        match &arguments.noise_level {
+            None => specification.synthetic_noise.as_ref().map(|noise| noise.level.clone()),
+            Some(text) if text.contains('=') => {
+                Some(NoiseLevel::Absolute(settings::assignments("--noise-level", std::slice::from_ref(text))?))
+            }
+            Some(text) => Some(NoiseLevel::Relative(settings::number(text).map_err(|problem| {
+                Error::invalid(format!("--noise-level {text}"), problem, "or write name=value,..")
+            })?)),
+        };
+    let seed = arguments.noise_seed.or(specification.synthetic_noise.as_ref().map(|noise| noise.seed));
+    specification.synthetic_noise = match (level, seed) {
+        (Some(level), seed) => Some(SyntheticNoise { seed: seed.unwrap_or(1), level }),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let problem = "the noise has a seed, but no level";
+            return Err(Error::invalid("--noise-seed", problem, "give --noise-level, too, such as 0.01"));
+        }
+    };
+    Ok(())
 }
 
 /// Ctrl-C asks to stop after the current step; a second one ends the program.
@@ -196,10 +215,13 @@ impl Progress {
     }
 
     fn show(&mut self, iteration: &Iteration) {
-        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, .. } = iteration;
+        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, .. } = iteration;
         let failed = if *failed_evaluations > 0 { format!(", {failed_evaluations} failed") } else { String::new() };
+        let outer = outer.map_or(String::new(), |outer| {
+            format!("  outer iteration {}, violation {:.1e}", outer.number, outer.violation)
+        });
         let line = format!(
-            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}"
+            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}{outer}"
         );
         match &self.bar {
             Some(bar) => bar.set_message(line),
@@ -234,7 +256,10 @@ fn summary(
     };
     let mut lines = vec![table, String::new()];
     let verdict = if outcome.converged { "converged" } else { "NOT converged" };
-    lines.push(format!("{verdict}: {}", outcome.reason));
+    if !found.constraints.is_empty() {
+        lines.extend([ConstraintResult::table(&found.constraints), String::new()]);
+    }
+    lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
     match statistics {
@@ -248,9 +273,13 @@ fn summary(
         }
     }
     lines.push(format!(
-        "{} iterations, {} evaluations, {:.2} s",
-        outcome.iterations, outcome.evaluations, found.seconds
+        "{} iterations, {} evaluations{}, {:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        second_derivatives(outcome),
+        found.seconds
     ));
+    lines.extend(curvatures(outcome));
     if outcome.failed_evaluations > 0 {
         let first = found.first_failure.as_deref().unwrap_or("not finite");
         lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
@@ -261,13 +290,24 @@ fn summary(
     lines.join("\n")
 }
 
+/// What second derivatives were computed besides the evaluations, if any.
+fn second_derivatives(outcome: &Outcome) -> String {
+    let count = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    count(outcome.hessians, "Hessians") + &count(outcome.hessian_products, "products with the Hessian")
+}
+
+/// Says how many steps met a Hessian that has no inverse worth taking.
+fn curvatures(outcome: &Outcome) -> Option<String> {
+    let count = |wanted: Curvature| outcome.history.iter().filter(|i| i.curvature == Some(wanted)).count();
+    let met = [Curvature::Negative, Curvature::Singular, Curvature::Unknown].map(|c| (c, count(c)));
+    let met: Vec<String> =
+        met.iter().filter(|(_, n)| *n > 0).map(|(c, n)| format!("{n} with {} curvature", c.name())).collect();
+    (!met.is_empty()).then(|| format!("of these steps began {}", met.join(", ")))
+}
+
 /// Root mean square errors, a line for each compared output.
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
-    let serde_json::Value::Object(values) = crate::report::rmse(problem, &found.values()) else { return Vec::new() };
-    let outputs = &problem.simulation.signature().outputs;
-    let line = |(name, value): (String, serde_json::Value)| {
-        let unit = outputs.iter().find(|q| q.name == name).map_or("", |q| &q.unit);
-        format!("RMSE of {name}: {:.6e} {unit}", value.as_f64().unwrap_or(f64::NAN))
-    };
-    values.into_iter().map(line).collect()
+    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
+    let Ok(trajectory) = problem.simulation.run(&found.values()) else { return Vec::new() };
+    output_errors(cost, &problem.simulation, &trajectory).iter().map(ToString::to_string).collect()
 }

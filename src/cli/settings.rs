@@ -1,17 +1,29 @@
 //! Options that several commands share.
 
+use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::signature::Signature;
 use crate::simulate::Simulation;
-use crate::specification::Specification;
+use crate::specification::{DataSource, Specification};
 use std::path::PathBuf;
 
-/// Settings of the time integrator.
-#[derive(clap::Args, Debug, Default)]
-pub(super) struct IntegratorArguments {
+/// What a command works on: a model or problem file, perhaps a record, and the settings of the time integrator.
+#[derive(clap::Args, Debug)]
+pub(super) struct ProblemArguments {
+    /// The model's name (its built-in problem), or a problem file (.toml)
+    model: String,
+    /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
+    #[arg(long, value_name = "FILE.csv")]
+    data: Option<PathBuf>,
+    /// What inputs do between samples: zero-order, linear or cubic
+    #[arg(long, value_name = "NAME")]
+    interpolation: Option<String>,
+    /// Time steps between two samples
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
+    substeps: Option<usize>,
     /// Time step, s
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     step: Option<f64>,
@@ -29,9 +41,28 @@ pub(super) struct IntegratorArguments {
     project_start: bool,
 }
 
-impl IntegratorArguments {
-    /// Overrides what a specification says.
-    pub(super) fn apply(&self, specification: &mut Specification) -> Result<()> {
+impl ProblemArguments {
+    /// The problem file's statements, with those of the command line over them.
+    pub(super) fn specification(&self) -> Result<Specification> {
+        let mut specification = specification(&self.model)?;
+        self.apply(&mut specification)?;
+        Ok(specification)
+    }
+
+    fn apply(&self, specification: &mut Specification) -> Result<()> {
+        specification.substeps = self.substeps.or(specification.substeps);
+        if let Some(file) = &self.data {
+            specification.data.get_or_insert_with(DataSource::default).file = file.clone();
+        }
+        if let Some(name) = &self.interpolation {
+            let interpolation = name.parse()?;
+            let Some(data) = &mut specification.data else {
+                let problem = "there is no record whose inputs could be interpolated";
+                return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
+            };
+            data.interpolation = Some(interpolation);
+            data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
+        }
         specification.step = self.step.or(specification.step);
         specification.end = self.end.or(specification.end);
         specification.alpha = self.alpha.or(specification.alpha);
@@ -59,8 +90,13 @@ pub(super) fn count(text: &str) -> std::result::Result<usize, String> {
     text.trim().parse().map_err(|_| "it is not a whole number; write one such as 10".to_string())
 }
 
+/// A seed on the command line.
+pub(super) fn seed(text: &str) -> std::result::Result<u64, String> {
+    text.trim().parse().map_err(|_| "it is not a whole number from 0; write one such as 7".to_string())
+}
+
 /// The specification of a model's built-in problem, or of a problem file.
-pub(super) fn specification(model: &str) -> Result<Specification> {
+fn specification(model: &str) -> Result<Specification> {
     let path = PathBuf::from(model);
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return problem_file::read(&path);
@@ -75,13 +111,27 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
 /// Builds the problem, and says on standard error what was assumed.
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
     let (problem, notes) = specification.build_with_notes(registry)?;
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
-    remark(&problem.simulation);
+    say(&notes, &problem.simulation);
     Ok(problem)
 }
 
+/// A simulation, with the record that its outputs are compared with, where there is one.
+pub(super) fn simulation(
+    specification: &Specification,
+    registry: &Registry,
+) -> Result<(Simulation, Option<LeastSquares>)> {
+    let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
+    say(&notes, &simulation);
+    Ok((simulation, measured))
+}
+
+fn say(notes: &[String], simulation: &Simulation) {
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    remark(simulation);
+}
+
 /// Says on standard error what looks like a slip in the model or its settings.
-pub(super) fn remark(simulation: &Simulation) {
+fn remark(simulation: &Simulation) {
     let signature = simulation.signature();
     simulation.system().remarks().iter().for_each(|remark| eprintln!("note: model `{}`: {remark}", signature.name));
     if !signature.constraints.is_empty() && simulation.scheme().parameter() == 0.0 {

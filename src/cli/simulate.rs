@@ -1,21 +1,19 @@
 //! `costate simulate`
 
-use super::settings::{self, IntegratorArguments};
+use super::settings::{self, ProblemArguments};
 use super::{Verdict, print};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::Folder;
+use crate::report::{Folder, output_errors};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// The model's name, or a problem file (.toml)
-    model: String,
     /// Parameter values other than the nominal ones: name=value,..
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     #[command(flatten)]
-    integrator: IntegratorArguments,
+    problem: ProblemArguments,
     /// Folder for CSV files, simulation.json and figures [default: out/MODEL_simulation]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -25,24 +23,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let mut specification = settings::specification(&arguments.model)?;
-    arguments.integrator.apply(&mut specification)?;
+    let specification = arguments.problem.specification()?;
     let entry = settings::entry(registry, &specification)?;
     let mut u = entry.system.signature().nominal();
     settings::set(entry.system.signature(), &mut u, &settings::assignments("--set", &arguments.set)?)?;
-    let simulation = match specification.data {
-        Some(_) => settings::build(&specification, registry)?.simulation,
-        None => {
-            let simulation = entry.simulation(&specification.scenario(entry)?)?;
-            settings::remark(&simulation);
-            simulation
-        }
-    };
+    let (simulation, measured) = settings::simulation(&specification, registry)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_simulation", entry.name())));
     let folder = Folder::create(&out, arguments.png)?;
     let trajectory = simulation.run(&u)?;
-    folder.simulation(&simulation, &u, &trajectory)?;
+    folder.simulation(&simulation, &u, &trajectory, measured.as_ref())?;
     let counters = trajectory.counters;
     print(&format!(
         "{}: {} steps of {} to t = {} s, {:.2} Newton iterations a step; written to {}",
@@ -60,6 +50,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             worst(&trajectory.start.position),
             worst(&trajectory.start.velocity)
         ));
+    }
+    for fit in measured.iter().flat_map(|measured| output_errors(measured, &simulation, &trajectory)) {
+        print(&fit.to_string());
     }
     Ok(Verdict::Good)
 }

@@ -2,6 +2,8 @@
 
 use super::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::{Error, Result};
+use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
+use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::system::StateVector;
 
@@ -23,6 +25,8 @@ pub struct LeastSquares {
     substeps: usize,
     /// η of each sample.
     weights: Vec<f64>,
+    /// What was added to the references, where they are simulations.
+    noise: Vec<AddedNoise>,
 }
 
 impl LeastSquares {
@@ -60,7 +64,33 @@ impl LeastSquares {
                 quadrature.weight(before, after)
             })
             .collect();
-        Ok(LeastSquares { references, substeps, weights })
+        Ok(LeastSquares { references, substeps, weights, noise: Vec::new() })
+    }
+
+    /// Adds noise to every reference, whose deviation becomes that of the noise.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the noise has no level for an output, or names one that is not compared.
+    pub fn with_noise(mut self, noise: &SyntheticNoise, signature: &Signature) -> Result<Self> {
+        let outputs = self.references.iter().map(|reference| &signature.outputs[reference.output]);
+        if let NoiseLevel::Absolute(levels) = &noise.level {
+            let compared: Vec<&str> = outputs.map(|q| q.name.as_str()).collect();
+            if let Some((name, _)) = levels.iter().find(|(name, _)| !compared.contains(&name.as_str())) {
+                return Err(Error::unknown("compared output", name, "the noise", compared));
+            }
+        }
+        let mut random = SplitMix64::new(noise.seed);
+        for reference in &mut self.references {
+            let added = noise.add(&signature.outputs[reference.output], &mut reference.values, &mut random)?;
+            reference.deviation = added.deviation;
+            self.noise.push(added);
+        }
+        Ok(self)
+    }
+
+    /// The noise that was added to the references; empty where none was.
+    pub fn added_noise(&self) -> &[AddedNoise] {
+        &self.noise
     }
 
     /// What is compared.
@@ -76,6 +106,11 @@ impl LeastSquares {
     /// The weight η of each sample.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// The weight η at a time of the grid, 0 between samples.
+    pub fn weight_at(&self, index: usize) -> f64 {
+        if index.is_multiple_of(self.substeps) { self.weights[index / self.substeps] } else { 0.0 }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Second derivatives: the gradient of a directional derivative, by nested dual numbers.
 //!
 //! For the scalar φ = dᵀ D + cᵀ C with fixed d and c, and a tangent X of all variables, these are the entries of
-//! ∇(∂_X φ): what a Hessian needs of a mechanism. Only variables that enter nonlinearly are looked at.
+//! ∇(∂_X φ): what a Hessian needs of a mechanism. Only variables that enter nonlinearly are looked at; of those in the equations
+//! of motion, the ones that touch different equations share a lane.
 
 use super::kernel::Sizes;
-use super::structure::{Structure, state_of};
+use super::structure::{Structure, groups, state_of};
 use crate::model::{Matrix, Model, State};
 use crate::number::Jet;
 use crate::system::{OutputPoint, Point, StateVector};
@@ -27,10 +28,43 @@ fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
     }
 }
 
+/// Variables of the equations of motion that one evaluation differentiates by, numbered as (q, v, u).
+#[derive(Debug, Default)]
+struct Pass {
+    /// Variable and lane.
+    seeds: Vec<(usize, usize)>,
+    /// Equation, variable and lane.
+    entries: Vec<(usize, usize, usize)>,
+}
+
+/// The passes over all variables that enter the equations of motion nonlinearly.
+fn passes(structure: &Structure, Sizes { n, p, .. }: Sizes) -> Vec<Pass> {
+    let curved = |variable: &usize| structure.curved_motion.binary_search(variable).is_ok();
+    let rows: Vec<Vec<usize>> = (0..n)
+        .map(|row| {
+            let all = structure.force[row].iter().chain(&structure.inertia[row]);
+            let mut variables: Vec<usize> = all.copied().filter(curved).collect();
+            variables.sort_unstable();
+            variables.dedup();
+            variables
+        })
+        .collect();
+    let (group_of, count) = groups(&rows, 2 * n + p);
+    let mut passes: Vec<Pass> = (0..count.div_ceil(WIDTH)).map(|_| Pass::default()).collect();
+    for (variable, group) in group_of.iter().enumerate() {
+        let Some(group) = group else { continue };
+        passes[group / WIDTH].seeds.push((variable, group % WIDTH));
+        let touched = (0..n).filter(|&row| rows[row].contains(&variable));
+        passes[group / WIDTH].entries.extend(touched.map(|row| (row, variable, group % WIDTH)));
+    }
+    passes
+}
+
 /// Scratch memory for the second derivatives of one model.
 pub(crate) struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
+    passes: Vec<Pass>,
     q: Vec<Second>,
     v: Vec<Second>,
     a: Vec<Second>,
@@ -55,6 +89,7 @@ impl<'m> Curvature<'m> {
         Curvature {
             structure,
             sizes,
+            passes: passes(structure, sizes),
             q: zeros(n),
             v: zeros(n),
             a: zeros(n),
@@ -82,8 +117,7 @@ impl<'m> Curvature<'m> {
         cotangent: &mut StateVector,
     ) {
         let n = self.sizes.n;
-        let variables = &self.structure.curved_motion;
-        if variables.is_empty() {
+        if self.passes.is_empty() {
             return;
         }
         set(&mut self.q, x.q, &tangent.q);
@@ -92,35 +126,34 @@ impl<'m> Curvature<'m> {
         set(&mut self.u, u, &tangent.u);
         self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
         let with_mass = self.structure.mass_by_position || self.structure.mass_by_parameter;
-        for (pass, lanes) in variables.chunks(WIDTH).enumerate() {
-            for (lane, &i) in lanes.iter().enumerate() {
+        for (place, Pass { seeds, entries }) in self.passes.iter().enumerate() {
+            for &(i, lane) in seeds {
                 motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 1.0;
             }
             self.force.fill(Second::from(0.0));
             model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
-            let mut phi = Second::from(0.0);
-            for (force, d) in self.force.iter().zip(d) {
-                phi -= *force * *d;
-            }
+            self.force.iter_mut().for_each(|force| *force = -*force);
             if with_mass {
                 self.mass.fill(Second::from(0.0));
                 model.mass(&self.q, &self.u, &mut self.mass);
                 for &(row, column) in &self.structure.mass {
                     let entry = self.mass[(row, column)];
-                    phi += entry * self.a[column] * d[row];
-                    if pass == 0 {
+                    self.force[row] += entry * self.a[column];
+                    if place == 0 {
                         cotangent.a[column] += scale * entry.re.eps[0] * d[row];
                     }
                 }
             }
-            for (lane, &i) in lanes.iter().enumerate() {
+            for &(i, lane) in seeds {
                 motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 0.0;
+            }
+            for &(row, i, lane) in entries {
                 let part = match i {
                     i if i < n => &mut cotangent.q[i],
                     i if i < 2 * n => &mut cotangent.v[i - n],
                     i => &mut cotangent.u[i - 2 * n],
                 };
-                *part += scale * phi.eps[lane].eps[0];
+                *part += scale * d[row] * self.force[row].eps[lane].eps[0];
             }
         }
     }

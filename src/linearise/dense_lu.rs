@@ -6,7 +6,8 @@
 /// Row-major matrix and its factors `P A = L U` (L with unit diagonal; U's diagonal is stored inverted).
 ///
 /// The order of the pivots is kept from one factorisation to the next as long as it serves: then nothing is searched and
-/// nothing branches. It is found anew as soon as a multiplier exceeds [`GROWTH`].
+/// nothing branches. It is found anew as soon as a multiplier exceeds [`GROWTH`]; and where a matrix looks singular, once more
+/// with rows and columns in other units: masses of 1e-15 kg beside constraints with slopes of 1 are no singularity.
 #[derive(Debug, Clone)]
 pub(crate) struct DenseLu {
     size: usize,
@@ -15,6 +16,8 @@ pub(crate) struct DenseLu {
     /// Row of the matrix that became row k of the factors.
     order: Vec<usize>,
     scratch: Vec<f64>,
+    /// The matrix in other units; empty until one looks singular.
+    balanced: Vec<f64>,
 }
 
 /// Largest multiplier (entry of L) that a kept order may produce; a fresh order produces at most 1.
@@ -40,7 +43,14 @@ macro_rules! by_size {
 impl DenseLu {
     pub(crate) fn new(size: usize) -> Self {
         let square = vec![0.0; size * size];
-        DenseLu { size, matrix: square.clone(), factors: square, order: (0..size).collect(), scratch: vec![0.0; size] }
+        DenseLu {
+            size,
+            matrix: square.clone(),
+            factors: square,
+            order: (0..size).collect(),
+            scratch: vec![0.0; size],
+            balanced: Vec::new(),
+        }
     }
 
     /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
@@ -53,13 +63,14 @@ impl DenseLu {
         &mut self.matrix
     }
 
-    /// False if a pivot vanishes beside the entries of its column (or is not a number).
+    /// False if a pivot vanishes beside the entries of its column, whatever the units (or is not a number).
     pub(crate) fn factorise(&mut self) -> bool {
-        let DenseLu { size, matrix, factors, order, scratch } = self;
+        let DenseLu { size, matrix, factors, order, scratch, balanced } = self;
         let kept = by_size!(*size, kept_order_fixed, (matrix, factors, order), {
             kept_order_general(matrix, factors, order, *size, scratch)
         });
         kept || fresh_order(matrix, factors, order, *size, scratch)
+            || balanced_order(matrix, factors, order, *size, scratch, balanced)
     }
 
     pub(crate) fn solve(&mut self, b: &mut [f64]) {
@@ -114,6 +125,59 @@ fn fresh_order(matrix: &[f64], factors: &mut [f64], order: &mut [usize], n: usiz
         eliminate_general(factors, k, n);
     }
     regular
+}
+
+/// Factorises in the order of pivots that a balanced matrix asks for, which also decides whether the matrix is regular. Rows
+/// and columns are scaled by powers of two: that changes no digit of the factors, so that the matrix itself is factorised in
+/// that order as exactly as the balanced one. (A pivot that only cancellation has left vanishes in all units.)
+fn balanced_order(
+    matrix: &[f64],
+    factors: &mut [f64],
+    order: &mut [usize],
+    n: usize,
+    sizes: &mut [f64],
+    balanced: &mut Vec<f64>,
+) -> bool {
+    if !matrix.iter().all(|entry| entry.is_finite()) {
+        return false;
+    }
+    balanced.resize(n * n, 0.0);
+    balance(matrix, balanced, n);
+    if !fresh_order(balanced, factors, order, n, sizes) {
+        return false;
+    }
+    for (row, &source) in factors.chunks_exact_mut(n).zip(order.iter()) {
+        row.copy_from_slice(&matrix[source * n..(source + 1) * n]);
+    }
+    for k in 0..n {
+        eliminate_general(factors, k, n);
+    }
+    true
+}
+
+/// Rows and columns times the powers of two that bring the entries nearest to 1: the mean of their logarithms vanishes in
+/// each row and column (Curtis & Reid 1972), up to what some alternating sweeps leave.
+fn balance(matrix: &[f64], balanced: &mut [f64], n: usize) {
+    const SWEEPS: usize = 12;
+    let exponents: Vec<Option<f64>> = matrix.iter().map(|entry| (*entry != 0.0).then(|| entry.abs().log2())).collect();
+    let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; n]);
+    let mean = |sum: f64, count: usize| if count > 0 { -sum / count as f64 } else { 0.0 };
+    for _ in 0..SWEEPS {
+        for i in 0..n {
+            let entries = (0..n).filter_map(|j| exponents[i * n + j].map(|e| e + columns[j]));
+            rows[i] = mean(entries.clone().sum(), entries.count());
+        }
+        for j in 0..n {
+            let entries = (0..n).filter_map(|i| exponents[i * n + j].map(|e| e + rows[i]));
+            columns[j] = mean(entries.clone().sum(), entries.count());
+        }
+    }
+    for i in 0..n {
+        for j in 0..n {
+            let exponent = rows[i].round() + columns[j].round();
+            balanced[i * n + j] = matrix[i * n + j] * exponent.clamp(-1000.0, 1000.0).exp2();
+        }
+    }
 }
 
 /// Inverts pivot k and removes it from the rows below; returns the largest multiplier.
@@ -306,6 +370,48 @@ mod tests {
                 assert!((row - b[i]).abs() < 1e-12, "size {n}, row {i}");
                 assert!((column - b[i]).abs() < 1e-12, "size {n}, column {i}");
             }
+        }
+    }
+
+    /// Protects mechanisms of any size: a chain of small masses, each tied to the next by a constraint, has a regular matrix
+    /// with exact solutions; without masses, or with a constraint repeated, it has none.
+    #[test]
+    fn small_masses_beside_constraints_are_no_singularity() {
+        for rows in [1usize, 2, 3, 6] {
+            let (count, n) = (rows + 1, 2 * rows + 1);
+            let chain = |mass: f64, repeated: bool| {
+                let mut matrix = vec![0.0; n * n];
+                (0..count).for_each(|i| matrix[i * n + i] = mass * (1.0 + i as f64));
+                for row in 0..rows {
+                    let first = if repeated && row + 1 == rows { 0 } else { row };
+                    for (j, slope) in [(first, 1.0), (first + 1, -0.7)] {
+                        matrix[(count + row) * n + j] = slope;
+                        matrix[j * n + count + row] = slope;
+                    }
+                }
+                matrix
+            };
+            let mut lu = DenseLu::new(n);
+            let mut regular = |matrix: &[f64]| {
+                lu.matrix_mut().copy_from_slice(matrix);
+                lu.factorise().then(|| lu.clone())
+            };
+            for mass in [1e-15, 1e-30] {
+                let matrix = chain(mass, false);
+                let Some(mut lu) = regular(&matrix) else { panic!("{count} masses of {mass}") };
+                // accelerations of size 1, multipliers of the size of forces
+                let x: Vec<f64> = (0..n).map(|i| (1.0 + i as f64) * if i < count { 1.0 } else { mass }).collect();
+                let b: Vec<f64> = (0..n).map(|i| (0..n).map(|j| matrix[i * n + j] * x[j]).sum()).collect();
+                // the matrix is symmetric
+                for solve in [DenseLu::solve, DenseLu::solve_transposed] {
+                    let mut z = b.clone();
+                    solve(&mut lu, &mut z);
+                    let error = z.iter().zip(&x).map(|(z, x)| (z / x - 1.0).abs()).fold(0.0, f64::max);
+                    assert!(error < 1e-12, "{count} masses of {mass}: {z:?} {x:?}");
+                }
+                assert!(rows == 1 || regular(&chain(mass, true)).is_none(), "{rows} rows, one repeated");
+            }
+            assert!(regular(&chain(0.0, false)).is_none(), "{count} coordinates without mass");
         }
     }
 

@@ -1,63 +1,51 @@
-//! Projected quasi-Newton and steepest descent: one argmin solver for all methods that go down along a line.
+//! Projected quasi-Newton and steepest descent: one search for all methods that go down along a line.
 //!
 //! A step: hold the variables that sit at a bound with the cost falling outwards; minimise the quadratic model over the
 //! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
 //! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
 
-use super::evaluation::{Evaluator, Halt, Point, SearchState, Step, conclude, dot, evaluator, norm};
+use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
+use super::executor::Search;
 use super::inverse_hessian::{Formula, InverseHessian};
 use super::line_search::{Found, Trial, Wolfe, search};
 use super::method::{Method, StepRule};
 use super::outcome::Reason;
 use super::progress::Progress;
 use super::variable::Scaling;
-use argmin::core::{Error as BoxedError, KV, Problem, Solver};
 
 /// A variable nearer to a bound than this part of the step is taken to the bound, lest it cut the step short.
 const NEAR_BOUND: f64 = 1e-3;
 
-/// The solver. `current` is set from `init` on.
+/// The search.
 pub(crate) struct Descent {
     method: Method,
     inverse_hessian: InverseHessian,
-    current: Option<Point>,
     progress: Progress,
     /// For steepest descent: the step t and the slope of the last line search, and the last relative decrease asked for.
     last_line: Option<(f64, f64)>,
     last_epsilon: f64,
 }
 
-impl Descent {
-    pub fn new(method: Method) -> Self {
-        let formula = match method {
-            Method::Bfgs => Formula::Bfgs,
-            Method::Dfp => Formula::Dfp,
-            Method::LBfgs { memory } => Formula::LBfgs { memory },
-            _ => Formula::None,
-        };
-        Descent {
-            method,
-            inverse_hessian: InverseHessian::new(formula),
-            current: None,
-            progress: Progress::default(),
-            last_line: None,
-            last_epsilon: 1.0,
-        }
+impl Search for Descent {
+    fn name(&self) -> &'static str {
+        self.method.name()
     }
 
-    /// Runs the function at the start.
     fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
         let point = evaluator.evaluate_start()?;
         self.progress = Progress::new(&point);
-        self.inverse_hessian.reset(first_scale(&point));
-        evaluator.record(&point, None)?;
+        self.last_line = None;
+        // what was learnt from a neighbouring function is kept
+        if self.inverse_hessian.is_plain() {
+            self.inverse_hessian.reset(first_scale(&point));
+        }
+        evaluator.record(&point, How::default())?;
         if point.gradient_norm == 0.0 {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
         Ok(point)
     }
 
-    /// One step from `current`.
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let mut model_decrease = None;
         loop {
@@ -95,13 +83,31 @@ impl Descent {
             self.inverse_hessian.reset(first_scale(current));
         }
     }
+}
+
+impl Descent {
+    pub fn new(method: Method) -> Self {
+        let formula = match method {
+            Method::Bfgs => Formula::Bfgs,
+            Method::Dfp => Formula::Dfp,
+            Method::LBfgs { memory } => Formula::LBfgs { memory },
+            _ => Formula::None,
+        };
+        Descent {
+            method,
+            inverse_hessian: InverseHessian::new(formula),
+            progress: Progress::default(),
+            last_line: None,
+            last_epsilon: 1.0,
+        }
+    }
 
     /// The direction. A variable about to leave through a near bound is sent onto the bound if the cost falls that way, or
     /// stays where it is (then `true`: bounds limit the step); the others get the model's minimiser given that.
     fn direction(&self, scaling: &Scaling, current: &Point) -> Option<(Vec<f64>, bool)> {
         let Point { x, scaled_gradient: g, .. } = current;
         let n = x.len();
-        let mut held: Vec<bool> = (0..n).map(|i| scaling.is_held(i, x[i], g[i])).collect();
+        let mut held = scaling.held(current);
         let mut pull = vec![0.0; n];
         let mut limited = false;
         loop {
@@ -206,7 +212,7 @@ impl Descent {
         let step = difference(&next.x, &current.x);
         let largest = step.iter().zip(&next.x).map(|(s, x)| s.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
         self.inverse_hessian.update(step, difference(&next.scaled_gradient, &current.scaled_gradient));
-        evaluator.record(&next, None)?;
+        evaluator.record(&next, How::default())?;
 
         let options = evaluator.options;
         let idle = self.progress.is_idle_after(&next, options.cost_noise);
@@ -246,35 +252,4 @@ fn first_scale(point: &Point) -> f64 {
     let parabola = 2.0 * point.cost.abs() / slope;
     let length = if parabola > 0.0 { parabola.min(1.0) } else { 1.0 };
     if slope > 0.0 { length / slope } else { 1.0 }
-}
-
-impl<'a> Solver<&'a mut Evaluator<'_>, SearchState> for Descent {
-    fn name(&self) -> &str {
-        self.method.name()
-    }
-
-    fn init(
-        &mut self,
-        problem: &mut Problem<&'a mut Evaluator<'_>>,
-        state: SearchState,
-    ) -> Result<(SearchState, Option<KV>), BoxedError> {
-        let evaluator = evaluator(problem)?;
-        let end = self.begin(evaluator);
-        let (next, state) = conclude(evaluator, state, end)?;
-        self.current = next;
-        Ok((state, None))
-    }
-
-    fn next_iter(
-        &mut self,
-        problem: &mut Problem<&'a mut Evaluator<'_>>,
-        state: SearchState,
-    ) -> Result<(SearchState, Option<KV>), BoxedError> {
-        let evaluator = evaluator(problem)?;
-        let current = self.current.take().ok_or_else(|| BoxedError::msg("a step was asked for before the start"))?;
-        let end = self.step(evaluator, &current);
-        let (next, state) = conclude(evaluator, state, end)?;
-        self.current = next;
-        Ok((state, None))
-    }
 }

@@ -1,14 +1,11 @@
 //! The one place where the function is run: counts, bounds, failures, and the best point so far.
 
-use super::outcome::{Flow, Iteration, Options, Reason};
+use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::variable::Scaling;
-use super::{LeastSquaresObjective, Objective};
+use super::{CurvedObjective, LeastSquaresObjective, Objective};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
-use argmin::core::{IterState, Problem, State, TerminationReason};
-
-/// argmin's state: scaled variables and scaled gradient.
-pub(crate) type SearchState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
+use nalgebra::DMatrix;
 
 /// A point where the function has been run.
 #[derive(Debug, Clone)]
@@ -28,10 +25,11 @@ pub(crate) struct Point {
     pub model: Option<Linearised>,
 }
 
-/// What is run: a function with its gradient, or residuals with their Jacobian.
+/// What is run: a function with its gradient and perhaps its Hessian, or residuals with their Jacobian.
 pub(crate) enum Function<'a> {
     Cost(&'a mut dyn Objective),
     Residuals(&'a mut dyn LeastSquaresObjective),
+    Curved(&'a mut dyn CurvedObjective),
 }
 
 impl Function<'_> {
@@ -39,6 +37,7 @@ impl Function<'_> {
         match self {
             Function::Cost(objective) => objective.dimension(),
             Function::Residuals(objective) => objective.dimension(),
+            Function::Curved(objective) => objective.dimension(),
         }
     }
 
@@ -46,6 +45,11 @@ impl Function<'_> {
     fn run(&mut self, u: &[f64]) -> Result<(f64, Vec<f64>, Option<Linearised>)> {
         match self {
             Function::Cost(objective) => {
+                let mut gradient = vec![0.0; u.len()];
+                let cost = objective.value_and_gradient(u, &mut gradient)?;
+                Ok((cost, gradient, None))
+            }
+            Function::Curved(objective) => {
                 let mut gradient = vec![0.0; u.len()];
                 let cost = objective.value_and_gradient(u, &mut gradient)?;
                 Ok((cost, gradient, None))
@@ -61,6 +65,23 @@ impl Function<'_> {
             }
         }
     }
+
+    fn curved(&mut self) -> Result<&mut dyn CurvedObjective> {
+        match self {
+            Function::Curved(objective) => Ok(&mut **objective),
+            _ => {
+                let remedy = "report this as a defect of the optimiser";
+                Err(Error::invalid("second derivatives", "the function has none", remedy))
+            }
+        }
+    }
+}
+
+/// How an accepted point was reached, for the history.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct How {
+    pub damping: Option<f64>,
+    pub curvature: Option<Curvature>,
 }
 
 /// The way out of the middle of a step.
@@ -85,6 +106,8 @@ pub(crate) struct Evaluator<'a> {
     pub options: &'a Options,
     pub evaluations: usize,
     pub failed_evaluations: usize,
+    pub hessians: usize,
+    pub hessian_products: usize,
     /// Why the last failed evaluation failed.
     last_failure: String,
     /// The lowest cost of all evaluations; or, within round-off of it, the accepted point with the smallest gradient.
@@ -112,6 +135,8 @@ impl<'a> Evaluator<'a> {
             options,
             evaluations: 0,
             failed_evaluations: 0,
+            hessians: 0,
+            hessian_products: 0,
             last_failure: String::new(),
             best: None,
             lowest_cost: f64::INFINITY,
@@ -172,20 +197,58 @@ impl<'a> Evaluator<'a> {
         Ok(point)
     }
 
+    /// The Hessian with respect to the scaled variables, symmetric, where the function was run last. `None`: it failed, or is
+    /// not finite.
+    pub fn hessian(&mut self, point: &Point) -> Step<Option<DMatrix<f64>>> {
+        let n = point.x.len();
+        let mut rows = vec![vec![0.0; n]; n];
+        self.hessians += 1;
+        let outcome = self.function.curved().and_then(|objective| objective.hessian(&point.u, &mut rows));
+        if !Self::worked(outcome)? {
+            return Ok(None);
+        }
+        let slopes = self.scaling.slopes(&point.u);
+        let mut hessian = DMatrix::from_fn(n, n, |i, j| 0.5 * (rows[i][j] + rows[j][i]) * slopes[i] * slopes[j]);
+        for (i, bend) in self.scaling.bends(&point.u).into_iter().enumerate() {
+            hessian[(i, i)] += point.gradient[i] * bend;
+        }
+        Ok(Some(hessian).filter(|hessian| hessian.iter().all(|entry| entry.is_finite())))
+    }
+
+    /// The same Hessian times `direction`.
+    pub fn hessian_vector(&mut self, point: &Point, direction: &[f64]) -> Step<Option<Vec<f64>>> {
+        let slopes = self.scaling.slopes(&point.u);
+        let physical: Vec<f64> = direction.iter().zip(&slopes).map(|(d, slope)| d * slope).collect();
+        let mut product = vec![0.0; direction.len()];
+        self.hessian_products += 1;
+        let curved = self.function.curved();
+        let outcome = curved.and_then(|objective| objective.hessian_vector(&point.u, &physical, &mut product));
+        if !Self::worked(outcome)? {
+            return Ok(None);
+        }
+        for (i, bend) in self.scaling.bends(&point.u).into_iter().enumerate() {
+            product[i] = product[i] * slopes[i] + point.gradient[i] * bend * direction[i];
+        }
+        Ok(Some(product).filter(|product| product.iter().all(|entry| entry.is_finite())))
+    }
+
+    /// A failed simulation is no error of the search.
+    fn worked(outcome: Result<()>) -> Step<bool> {
+        match outcome {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_simulation_failure() => Ok(false),
+            Err(error) => Err(Halt::Error(error)),
+        }
+    }
+
     /// Runs the function at the start. A failure there is an error: there is no step to reject.
     pub fn evaluate_start(&mut self) -> Step<Point> {
         let x = self.scaling.start();
-        self.evaluate(&x)?.ok_or_else(|| {
-            Halt::Error(Error::Optimiser {
-                method: self.method.to_string(),
-                problem: format!("the evaluation at the start fails: {}", self.last_failure),
-                remedy: "start where the simulation works".to_string(),
-            })
-        })
+        self.evaluate(&x)?.ok_or_else(|| Halt::Error(start_failure(self.method, &self.last_failure)))
     }
 
     /// Records an accepted point and tells the observer.
-    pub fn record(&mut self, point: &Point, damping: Option<f64>) -> Step<()> {
+    pub fn record(&mut self, point: &Point, how: How) -> Step<()> {
         // Among costs that differ by round-off only, a smaller gradient is the better minimum.
         if let Some(best) = &mut self.best {
             let close = point.cost - self.lowest_cost <= self.options.cost_noise * self.lowest_cost.abs();
@@ -202,7 +265,11 @@ impl<'a> Evaluator<'a> {
             u: point.u.clone(),
             gradient: point.gradient.clone(),
             gradient_norm: point.gradient_norm,
-            damping,
+            hessians: self.hessians,
+            hessian_products: self.hessian_products,
+            damping: how.damping,
+            curvature: how.curvature,
+            outer: None,
             step_length: norm(point.x.iter().zip(&last).map(|(new, old)| new - old)),
         };
         let flow = (self.observer)(&iteration);
@@ -218,8 +285,17 @@ impl<'a> Evaluator<'a> {
         let lowest_accepted = self.history.iter().map(|i| i.cost).fold(f64::INFINITY, f64::min);
         if let Some(best) = self.best.clone().filter(|best| best.cost < lowest_accepted) {
             // A wish to stop no longer matters: this is the end.
-            let _ = self.record(&best, None);
+            let _ = self.record(&best, How::default());
         }
+    }
+}
+
+/// There is no step to reject.
+pub(crate) fn start_failure(method: &str, failure: &str) -> Error {
+    Error::Optimiser {
+        method: method.to_string(),
+        problem: format!("the evaluation at the start fails: {failure}"),
+        remedy: "start where the simulation works".to_string(),
     }
 }
 
@@ -234,44 +310,4 @@ pub(crate) fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The evaluator within argmin's problem.
-pub(crate) fn evaluator<'p, 'b>(
-    problem: &'p mut Problem<&mut Evaluator<'b>>,
-) -> std::result::Result<&'p mut Evaluator<'b>, argmin::core::Error> {
-    problem.problem.as_deref_mut().ok_or_else(|| argmin::core::Error::msg("argmin has lost the problem"))
-}
-
-/// Puts the end of a step into argmin's state, and gives back the point to go on from.
-pub(crate) fn conclude(
-    evaluator: &mut Evaluator,
-    state: SearchState,
-    end: Step<Point>,
-) -> std::result::Result<(Option<Point>, SearchState), argmin::core::Error> {
-    match end {
-        Ok(point) => {
-            let state = state.param(point.x.clone()).cost(point.cost).gradient(point.scaled_gradient.clone());
-            Ok((Some(point), state))
-        }
-        Err(Halt::Error(error)) => Err(error.into()),
-        Err(Halt::Stop(reason)) => {
-            evaluator.record_unfinished_step();
-            evaluator.reason = Some(reason);
-            let state = match &evaluator.best {
-                Some(best) => state.param(best.x.clone()).cost(best.cost).gradient(best.scaled_gradient.clone()),
-                None => state,
-            };
-            Ok((None, state.terminate_with(TerminationReason::SolverExit(reason.to_string()))))
-        }
-    }
-}
-
-/// Takes the error out of argmin's box.
-pub(crate) fn unboxed(error: argmin::core::Error, method: &str) -> Error {
-    error.downcast::<Error>().unwrap_or_else(|other| Error::Optimiser {
-        method: method.to_string(),
-        problem: other.to_string(),
-        remedy: "report this as a defect of the optimiser".to_string(),
-    })
 }

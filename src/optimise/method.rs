@@ -27,6 +27,42 @@ pub enum Method {
     LevenbergMarquardt,
     /// For least squares: see [`LeastSquaresMethod::GaussNewton`].
     GaussNewton,
+    /// With second derivatives: see [`CurvedMethod::Ding`].
+    Ding,
+    /// With second derivatives: see [`CurvedMethod::NewtonTrustRegion`].
+    NewtonTrustRegion,
+}
+
+/// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is told by the history
+/// ([`Curvature`](super::Curvature)); no such Hessian is inverted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CurvedMethod {
+    /// Ding 2012: steps (G + σ I) d = -g with the exact Hessian G; σ grows by 4 and shrinks by 1/2 with the ratio of actual to
+    /// predicted reduction. Convergence is fast once σ has gone, which takes some tens of steps.
+    Ding,
+    /// Trust-region Newton with truncated conjugate gradients (Steihaug 1983): on the whole Hessian for few variables, on
+    /// products with it for many.
+    NewtonTrustRegion,
+}
+
+impl CurvedMethod {
+    /// Both.
+    pub const ALL: [CurvedMethod; 2] = [CurvedMethod::Ding, CurvedMethod::NewtonTrustRegion];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CurvedMethod::Ding => "ding",
+            CurvedMethod::NewtonTrustRegion => "newton-tr",
+        }
+    }
+}
+
+impl fmt::Display for CurvedMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// A method for sums of squares: it sees every residual with its derivatives, and so learns the curvature in one run.
@@ -73,7 +109,7 @@ pub enum StepRule {
 
 impl Method {
     /// The methods by name, with their usual settings.
-    pub const ALL: [Method; 7] = [
+    pub const ALL: [Method; 9] = [
         Method::BY_GRADIENT[0],
         Method::BY_GRADIENT[1],
         Method::BY_GRADIENT[2],
@@ -81,6 +117,8 @@ impl Method {
         Method::BY_GRADIENT[4],
         Method::LevenbergMarquardt,
         Method::GaussNewton,
+        Method::Ding,
+        Method::NewtonTrustRegion,
     ];
 
     /// Those that need the gradient only, for [`minimise`](super::minimise).
@@ -101,6 +139,15 @@ impl Method {
         }
     }
 
+    /// The same as a method for [`minimise_curved`](super::minimise_curved), if it is one.
+    pub fn for_second_derivatives(&self) -> Option<CurvedMethod> {
+        match self {
+            Method::Ding => Some(CurvedMethod::Ding),
+            Method::NewtonTrustRegion => Some(CurvedMethod::NewtonTrustRegion),
+            _ => None,
+        }
+    }
+
     /// The name by which problem files and the command line call it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -111,6 +158,8 @@ impl Method {
             Method::SteepestDescent { rule: StepRule::RelativeDecrease { .. } } => "steepest-descent-fixed",
             Method::LevenbergMarquardt => LeastSquaresMethod::LevenbergMarquardt.name(),
             Method::GaussNewton => LeastSquaresMethod::GaussNewton.name(),
+            Method::Ding => CurvedMethod::Ding.name(),
+            Method::NewtonTrustRegion => CurvedMethod::NewtonTrustRegion.name(),
         }
     }
 
@@ -149,6 +198,7 @@ impl FromStr for Method {
         let short = match plain(name).as_str() {
             "lbfgs" => "l-bfgs".to_string(),
             "levenberg-marquardt" => "lm".to_string(),
+            "newton-trust-region" => "newton-tr".to_string(),
             _ => plain(name),
         };
         let found = Method::ALL.into_iter().find(|m| short == m.name());

@@ -33,30 +33,45 @@
 //! ```
 //!
 //! For sums of squares, [`minimise_least_squares`] takes the residuals with their Jacobian ([`LeastSquaresObjective`]) and
-//! needs far fewer runs.
+//! needs far fewer runs. With exact second derivatives ([`CurvedObjective`]), [`minimise_curved`] does for any cost.
+//! [`minimise_constrained`] puts constraints on any of the methods.
 //!
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
+mod augmented_lagrangian;
 mod bounded_step;
 mod descent;
+mod ding;
 mod evaluation;
+mod executor;
+mod hessian_model;
 mod inverse_hessian;
 mod line_search;
 mod method;
+mod multipliers;
+mod newton_trust_region;
 mod outcome;
 mod progress;
+mod residual_model;
 mod residual_search;
+mod trial;
+mod truncated_cg;
 mod variable;
+mod weights;
 
-pub use method::{LeastSquaresMethod, Method, StepRule};
-pub use outcome::{Flow, Iteration, Options, Outcome, Reason};
+pub use augmented_lagrangian::{ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, minimise_constrained};
+pub use method::{CurvedMethod, LeastSquaresMethod, Method, StepRule};
+pub use multipliers::{Limit, Multipliers};
+pub use outcome::{Curvature, Flow, Iteration, Options, Outcome, OuterIteration, Reason};
 pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
-use argmin::core::{Executor, IterState, Solver};
 use descent::Descent;
-use evaluation::{Evaluator, Function, SearchState, unboxed};
+use ding::Ding;
+use evaluation::{Evaluator, Function};
+use executor::{Search, execute};
+use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
 use variable::Scaling;
 
@@ -92,7 +107,12 @@ pub fn minimise(
         let remedy = "use `minimise_least_squares`, or a method that works by gradients, such as bfgs";
         return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
     }
-    search(Function::Cost(objective), method.name(), Descent::new(method), variables, options, observer)
+    if method.for_second_derivatives().is_some() {
+        let problem = "it needs second derivatives, not only the cost and its gradient";
+        let remedy = "use `minimise_curved`, or a method that works by gradients, such as bfgs";
+        return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
+    }
+    search(Function::Cost(objective), Descent::new(method), variables, options, observer)
 }
 
 /// Residuals of a sum of squares, ½ rᵀ r. Residuals and their Jacobian share one run.
@@ -119,22 +139,53 @@ pub fn minimise_least_squares(
     options: &Options,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Outcome> {
-    let (function, solver) = (Function::Residuals(objective), ResidualSearch::new(method));
-    search(function, method.name(), solver, variables, options, observer)
+    search(Function::Residuals(objective), ResidualSearch::new(method), variables, options, observer)
 }
 
-/// Runs a solver under argmin's executor.
-fn search<'a, S>(
+/// A function with exact second derivatives.
+pub trait CurvedObjective: Objective {
+    /// The Hessian at u, a row for each variable. u is the point where [`Objective::value_and_gradient`] ran last, without
+    /// failing, so that what that run knows need not be computed again.
+    ///
+    /// # Errors
+    /// After a failed simulation, or with entries that are not finite, the next step goes by the gradient alone; any other
+    /// error ends the minimisation.
+    fn hessian(&mut self, u: &[f64], hessian: &mut [Vec<f64>]) -> Result<()>;
+
+    /// The Hessian at u times `direction`; u is as for [`CurvedObjective::hessian`].
+    ///
+    /// # Errors
+    /// As for [`CurvedObjective::hessian`].
+    fn hessian_vector(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()>;
+}
+
+/// Minimises `objective` by its second derivatives from the start values of `variables`; otherwise as [`minimise`].
+///
+/// # Errors
+/// As [`minimise`].
+pub fn minimise_curved(
+    objective: &mut dyn CurvedObjective,
+    variables: &[Variable],
+    method: CurvedMethod,
+    options: &Options,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Outcome> {
+    let function = Function::Curved(objective);
+    match method {
+        CurvedMethod::Ding => search(function, Ding::default(), variables, options, observer),
+        CurvedMethod::NewtonTrustRegion => search(function, NewtonTrustRegion::default(), variables, options, observer),
+    }
+}
+
+/// Runs a search to its end.
+fn search<'a>(
     function: Function<'a>,
-    method: &'static str,
-    solver: S,
+    search: impl Search,
     variables: &[Variable],
     options: &'a Options,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
-) -> Result<Outcome>
-where
-    S: for<'e> Solver<&'e mut Evaluator<'a>, SearchState>,
-{
+) -> Result<Outcome> {
+    let method = search.name();
     let scaling = Scaling::new(variables)?;
     options.validate()?;
     if function.dimension() != scaling.dimension() {
@@ -144,15 +195,8 @@ where
             "give one variable for each argument of the function",
         ));
     }
-    let start = scaling.start();
     let mut evaluator = Evaluator::new(function, method, scaling, options, observer);
-    let max_iterations = options.max_iterations as u64;
-    // Ctrl-C belongs to the program, not to a library: the observer stops the search.
-    Executor::new(&mut evaluator, solver)
-        .configure(|state: SearchState| IterState::max_iters(state.param(start), max_iterations))
-        .ctrlc(false)
-        .run()
-        .map_err(|error| unboxed(error, method))?;
+    execute(search, &mut evaluator)?;
     outcome(evaluator, method)
 }
 
@@ -175,6 +219,8 @@ fn outcome(evaluator: Evaluator, method: &str) -> Result<Outcome> {
         iterations: evaluator.history.len().saturating_sub(1),
         evaluations: evaluator.evaluations,
         failed_evaluations: evaluator.failed_evaluations,
+        hessians: evaluator.hessians,
+        hessian_products: evaluator.hessian_products,
         history: evaluator.history,
     })
 }

@@ -7,7 +7,7 @@ use std::fmt;
 /// When to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Stop after so many runs of the function, failed ones included.
+    /// Stop after so many runs of the function, failed ones included; Hessians and products with them do not count.
     pub max_evaluations: usize,
     /// Stop after so many steps.
     pub max_iterations: usize,
@@ -92,11 +92,57 @@ pub struct Iteration {
     pub gradient: Vec<f64>,
     /// Norm of the gradient with respect to the scaled variables, without components held by bounds.
     pub gradient_norm: f64,
-    /// Damping of the step that led here: the λ of Levenberg-Marquardt, 0 for an undamped step. `None` at the start and for
-    /// methods without damping.
+    /// Hessians so far, see [`Outcome::hessians`].
+    pub hessians: usize,
+    /// Products with the Hessian so far.
+    pub hessian_products: usize,
+    /// Damping of the step that led here: the λ of Levenberg-Marquardt (0 for an undamped step), the σ of Ding's method,
+    /// 1/radius of `newton-tr`. `None` at the start and for methods without damping.
     pub damping: Option<f64>,
+    /// The Hessian's curvature where the step that led here began, for methods that use it; `None` at the start.
+    pub curvature: Option<Curvature>,
     /// Length of the step in the scaled variables.
     pub step_length: f64,
+    /// Where the outer loop is, with constraints. The cost is then that without the constraints' terms; the gradient has them.
+    pub outer: Option<OuterIteration>,
+}
+
+/// An outer iteration of a constrained minimisation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OuterIteration {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The largest violation of a constraint, relative to its size.
+    pub violation: f64,
+    /// The penalty μ.
+    pub penalty: f64,
+}
+
+/// The curvature of the cost at a point, over the variables that no bound holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Curvature {
+    /// The Hessian is positive definite: a quadratic model with a minimum. Where products are used in its place, along every
+    /// direction that was tried.
+    Positive,
+    /// Without curvature along some direction, up to round-off, and nowhere negative.
+    Singular,
+    /// Negative along some direction: a step follows it, the Hessian is never inverted there.
+    Negative,
+    /// The Hessian could not be computed; the step went by the gradient.
+    Unknown,
+}
+
+impl Curvature {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Curvature::Positive => "positive",
+            Curvature::Singular => "singular",
+            Curvature::Negative => "negative",
+            Curvature::Unknown => "unknown",
+        }
+    }
 }
 
 /// Why a minimisation ended.
@@ -111,6 +157,10 @@ pub enum Reason {
     StepSmall,
     /// The cost changes by round-off only: as good a minimum as the arithmetic gives.
     CostAtRoundOff,
+    /// The constraints are met, and the cost cannot fall along them.
+    ConstrainedMinimum,
+    /// No point was found that meets the constraints.
+    ConstraintsViolated,
     /// As many steps as were allowed.
     MaxIterations,
     /// As many evaluations as were allowed.
@@ -121,12 +171,21 @@ pub enum Reason {
     NoDescent,
     /// Every way down leads to failing evaluations.
     BlockedByFailures,
+    /// The gradient vanished where the curvature is negative: no minimum.
+    SaddlePoint,
 }
 
 impl Reason {
     /// True if the result is a minimum, as far as the tolerances and the arithmetic tell.
     pub fn was_successful(&self) -> bool {
-        matches!(self, Reason::CostBelowTarget | Reason::GradientSmall | Reason::StepSmall | Reason::CostAtRoundOff)
+        matches!(
+            self,
+            Reason::CostBelowTarget
+                | Reason::GradientSmall
+                | Reason::StepSmall
+                | Reason::CostAtRoundOff
+                | Reason::ConstrainedMinimum
+        )
     }
 }
 
@@ -137,6 +196,11 @@ impl fmt::Display for Reason {
             Reason::GradientSmall => "the gradient fell below its tolerance",
             Reason::StepSmall => "the steps fell below their tolerance",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
+            Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
+            Reason::ConstraintsViolated => {
+                "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \
+                 them, or start elsewhere"
+            }
             Reason::MaxIterations => "the allowed number of iterations was used up; the best so far is kept",
             Reason::MaxEvaluations => "the allowed number of evaluations was used up; the best so far is kept",
             Reason::Interrupted => "interrupted; the best so far is kept",
@@ -147,6 +211,9 @@ impl fmt::Display for Reason {
             Reason::BlockedByFailures => {
                 "every step that would lower the cost runs into failed evaluations, however short; bounds that exclude \
                  the failing region, or a smaller time step, may help"
+            }
+            Reason::SaddlePoint => {
+                "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"
             }
         })
     }
@@ -174,6 +241,10 @@ pub struct Outcome {
     pub evaluations: usize,
     /// Failed runs: failed simulations, costs or gradients that are not finite.
     pub failed_evaluations: usize,
+    /// Hessians that were computed besides the evaluations.
+    pub hessians: usize,
+    /// Products of the Hessian with a vector that were computed besides the evaluations.
+    pub hessian_products: usize,
     /// Where each variable ended.
     pub statuses: Vec<VariableStatus>,
     /// The start and every accepted step. If the run was cut within a step that had already found better, that last.

@@ -22,6 +22,11 @@ impl Progress {
         Progress { start_cost: cost, start_gradient_norm: gradient_norm, cost, gradient_norm, idle_steps: 0 }
     }
 
+    /// The gradient's norm relative to that at the start.
+    pub fn relative_gradient(&self, point: &Point) -> f64 {
+        point.gradient_norm / self.start_gradient_norm
+    }
+
     /// The cost at the start.
     pub fn start_cost(&self) -> f64 {
         self.start_cost

@@ -1,6 +1,7 @@
 //! Variables of a minimisation: name, start, magnitude, bounds and scale; and the map to the scaled variables x that the
 //! methods see.
 
+use super::evaluation::Point;
 use crate::error::{Error, Result};
 
 /// How a variable is scaled for the optimiser.
@@ -191,6 +192,12 @@ impl Scaling {
         self.variables.iter().zip(u).map(|(v, &u)| v.slope(u)).collect()
     }
 
+    /// d²u/dx² at u.
+    pub fn bends(&self, u: &[f64]) -> Vec<f64> {
+        let bend = |(v, &u): (&Variable, &f64)| if v.scale == Scale::Log { u } else { 0.0 };
+        self.variables.iter().zip(u).map(bend).collect()
+    }
+
     /// How many variables may change.
     pub fn free_count(&self) -> usize {
         self.variables.iter().filter(|v| !v.is_fixed()).count()
@@ -234,9 +241,10 @@ impl Scaling {
         }
     }
 
-    /// How far a variable may go in one step of a trust region: on the logarithmic scale a factor of e.
-    pub fn trusted_step(&self, i: usize, x: f64) -> f64 {
-        if self.is_log(i) { 1.0 } else { self.longest_step(i, x) }
+    /// How far each variable may go in one step of a trust region: on the logarithmic scale a factor of e.
+    pub fn trusted_steps(&self, x: &[f64]) -> Vec<f64> {
+        let step = |(i, &x): (usize, &f64)| if self.is_log(i) { 1.0 } else { self.longest_step(i, x) };
+        x.iter().enumerate().map(step).collect()
     }
 
     /// On the logarithmic scale.
@@ -249,6 +257,11 @@ impl Scaling {
         self.lower[i] == self.upper[i]
             || (x <= self.lower[i] && scaled_gradient >= 0.0)
             || (x >= self.upper[i] && scaled_gradient <= 0.0)
+    }
+
+    /// Which variables are held by their bounds at a point.
+    pub fn held(&self, point: &Point) -> Vec<bool> {
+        (0..point.x.len()).map(|i| self.is_held(i, point.x[i], point.scaled_gradient[i])).collect()
     }
 
     /// Where each variable is, from its physical value.

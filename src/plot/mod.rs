@@ -3,7 +3,7 @@
 //! A [`Figure`] has a width on paper and one or more [`Panel`]s, stacked; a panel has two [`Axis`] and any number of
 //! [`Series`]. Legends stand above the panels, where they hide no data; colours can be told apart with the common
 //! colour-vision deficiencies, and dashes or markers without colours. Standard figures of identification are ready-made:
-//! [`input`], [`trajectory`], [`outputs`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
+//! [`input`], [`trajectory`], [`outputs`], [`comparison`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
 //! statistics: [`correlation`], [`residuals`], [`ellipses`].
 //!
 //! ```
@@ -45,7 +45,7 @@ mod text;
 pub use axis::{Axis, Scale};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
-pub use standard::{Signal, convergence, cost_history, errors, input, outputs, parameters, trajectory};
+pub use standard::{Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory};
 pub use statistics::{Ellipse, correlation, ellipses, residuals};
 
 /// One diagram: two axes and what is drawn between them.

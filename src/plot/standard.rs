@@ -84,7 +84,8 @@ pub fn cost_history(costs: &[f64]) -> Result<Figure> {
 }
 
 /// One output against its reference, before identification in one panel and after it in another, with the same axes
-/// (Lauss 2018, Fig. 5). The reference is a broad light line, so that it is seen below a simulation that agrees with it.
+/// (Lauss 2018, Fig. 5). The reference comes with its label; it is a broad light line, so that it is seen below a simulation
+/// that agrees with it.
 ///
 /// # Errors
 ///
@@ -93,23 +94,48 @@ pub fn outputs(
     name: &str,
     unit: &str,
     time: &[f64],
-    reference: &[f64],
+    reference: (&str, &[f64]),
     before: &[f64],
     after: &[f64],
 ) -> Result<Figure> {
+    let panel = |text: &str, values: &[f64], color: Color| compared(name, unit, time, reference, (text, values), color);
+    let before = panel("before identification", before, Color::PALETTE[1])?;
+    let after = panel("after identification", after, Color::PALETTE[0])?;
+    Ok(Figure::column().share_x().share_y().panel(before).panel(after))
+}
+
+/// One simulated output against its reference, which comes with its label.
+///
+/// # Errors
+///
+/// If there are no values, or not one for each time.
+pub fn comparison(
+    name: &str,
+    unit: &str,
+    time: &[f64],
+    reference: (&str, &[f64]),
+    simulated: &[f64],
+) -> Result<Figure> {
+    let panel = compared(name, unit, time, reference, ("simulated", simulated), Color::PALETTE[0])?;
+    Ok(Figure::column().panel(panel))
+}
+
+fn compared(
+    name: &str,
+    unit: &str,
+    time: &[f64],
+    (reference_label, reference): (&str, &[f64]),
+    (text, values): (&str, &[f64]),
+    color: Color,
+) -> Result<Panel> {
     let what = format!("the figure of output `{name}`");
     check_data(&what, !time.is_empty())?;
-    for (series, values) in [("reference", reference), ("values before", before), ("values after", after)] {
+    for (series, values) in [(reference_label, reference), (&format!("values {text}"), values)] {
         check_length(&format!("{what}, {series}"), values.len(), "times", time.len())?;
     }
-    let panel = |text: &str, values: &[f64], color: Color| {
-        Panel::new(time_axis(), Axis::linear(label(name, unit)))
-            .series(Series::line(time, reference).label("reference").color(Color::LIGHT_GREY).width(1.0))
-            .series(Series::line(time, values).label(text).color(color).dash(Dash::Dashed).width(0.3))
-    };
-    let before = panel("before identification", before, Color::PALETTE[1]);
-    let after = panel("after identification", after, Color::PALETTE[0]);
-    Ok(Figure::column().share_x().share_y().panel(before).panel(after))
+    Ok(Panel::new(time_axis(), Axis::linear(label(name, unit)))
+        .series(Series::line(time, reference).label(reference_label).color(Color::LIGHT_GREY).width(1.0))
+        .series(Series::line(time, values).label(text).color(color).dash(Dash::Dashed).width(0.3)))
 }
 
 /// The error of one output over time at several iterations (Lauss 2018, Fig. 6). If the peaks of the errors span more

@@ -382,12 +382,12 @@ fn larger(a: f64, b: f64) -> f64 {
 /// Steps after which a bound of round-off is worked out anew.
 const BOUND_LIFE: usize = 200;
 
-/// Every residual is within `share` of the bound of its round-off, or nothing beside the largest, which is: a factorisation is
-/// exact relative to the largest entries, and what it leaves in rows where all terms are tiny never goes away.
+/// Every residual is within `share` of the bound of its round-off. What other rows' round-off leaves in the increments comes back
+/// in every row through the solution, ε times as large: a coordinate that stays at zero has no other error.
 fn within(residual: &[f64], bound: &[f64], share: f64) -> bool {
-    let largest = residual.iter().fold(0.0f64, |size, r| larger(size, r.abs()));
-    let shared = 1e6 * f64::EPSILON * largest;
-    residual.iter().zip(bound).all(|(r, bound)| r.abs() <= share * bound + shared)
+    let largest = bound.iter().fold(0.0f64, |size, bound| larger(size, *bound));
+    let floor = bound.len() as f64 * f64::EPSILON * largest;
+    residual.iter().zip(bound).all(|(r, bound)| r.abs() <= share * bound.max(floor))
 }
 
 fn worst_row(r: &[f64]) -> (f64, usize) {

@@ -2,10 +2,10 @@
 //! together with its own derivative along each of them.
 //!
 //! One direction gives a Hessian-vector product, the unit directions give the Hessian; forward run, linearisations and
-//! factorisations are shared by all directions.
+//! factorisations are shared by all directions. Where the last run was a gradient at the same parameters, its states serve again.
 
 use super::{Gradient, add_cost, sample};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scheme::{Direction, Step};
 use crate::system::{Point, StateVector};
 
@@ -13,11 +13,11 @@ impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
     ///
     /// # Errors
-    /// Wrong parameters, a simulation that fails, or a projected start.
+    /// Wrong parameters, or a simulation that fails.
     pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
         let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();
-        self.second_derivatives(u, &directions, gradient, hessian)
+        self.hessian_vectors(u, &directions, gradient, hessian)
     }
 
     /// The Hessian times `direction`; and the gradient. Returns the cost.
@@ -32,16 +32,26 @@ impl Gradient<'_> {
         product: &mut Vec<f64>,
     ) -> Result<f64> {
         let directions = [direction.to_vec()];
-        self.second_derivatives(u, &directions, gradient, std::slice::from_mut(product))
+        self.hessian_vectors(u, &directions, gradient, std::slice::from_mut(product))
     }
 
-    fn second_derivatives(
+    /// The Hessian times each of several directions `along`, in one sweep; and the gradient. Returns the cost.
+    ///
+    /// # Errors
+    /// As [`Gradient::hessian`].
+    pub fn hessian_vectors(
         &mut self,
         u: &[f64],
         along: &[Vec<f64>],
         gradient: &mut [f64],
         products: &mut [Vec<f64>],
     ) -> Result<f64> {
+        let mut entries = along.iter().map(Vec::len).chain([gradient.len()]);
+        if along.len() != products.len() || entries.any(|count| count != u.len()) {
+            let problem = format!("their numbers of entries do not fit {} parameters", u.len());
+            let remedy = "give one entry a parameter, and one product a direction";
+            return Err(Error::invalid("the directions, products and gradient of second derivatives", problem, remedy));
+        }
         let simulation = self.workspace.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
@@ -53,7 +63,8 @@ impl Gradient<'_> {
         // tangents of all times, one state after another
         let size = layout.size();
         let mut stored = Vec::with_capacity((last + 1) * along.len() * size);
-        self.workspace.forward_with_tangents(u, &mut tangents, &mut |_, _, _, tangents| {
+        self.workspace.ensure_stored(u)?;
+        self.workspace.push_forward(&mut tangents, &mut |_, _, _, tangents| {
             for x in tangents.iter() {
                 for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
                     stored.extend_from_slice(part);

@@ -9,7 +9,7 @@ mod hessian;
 mod tangent;
 
 pub use difference::Difference;
-pub use tangent::ResidualRow;
+pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};

@@ -12,17 +12,11 @@ use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
 
 impl Workspace<'_> {
-    /// Runs forward with the tangents of all states along the directions in the tangents' parameter parts.
-    pub(crate) fn forward_with_tangents(
-        &mut self,
-        u: &[f64],
-        tangents: &mut [StateVector],
-        visit: &mut TangentVisitor<'_>,
-    ) -> Result<()> {
+    /// Carries tangents along the stored run; directions are in the tangents' parameter parts.
+    pub(crate) fn push_forward(&mut self, tangents: &mut [StateVector], visit: &mut TangentVisitor<'_>) -> Result<()> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
-        self.forward(u, true, &mut |_, _, _| {})?;
         let layout = self.layout;
         let x = layout.view(&self.states[..layout.size()], grid.times()[0], simulation.inputs_at(0));
         let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
@@ -67,7 +61,8 @@ impl Gradient<'_> {
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
         let mut total = 0.0;
         gradient.fill(0.0);
-        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
             if !cost.concerns(i, last) {
                 return;
             }
@@ -136,21 +131,31 @@ impl Gradient<'_> {
         cost: &LeastSquares,
         visit: &mut dyn FnMut(&ResidualRow<'_>),
     ) -> Result<()> {
+        let mut derivatives = vec![0.0; u.len()];
+        let wanted = |i: usize| cost.weight_at(i) != 0.0;
+        self.output_tangents(u, &wanted, &mut |x| x.residual_rows(cost, &mut derivatives, visit))
+    }
+
+    /// Shows the outputs with their derivatives at every time that is `wanted`, in the order of time, by one run with tangents.
+    ///
+    /// # Errors
+    /// If the simulation fails.
+    pub fn output_tangents(
+        &mut self,
+        u: &[f64],
+        wanted: &dyn Fn(usize) -> bool,
+        visit: &mut dyn FnMut(&OutputTangents<'_>),
+    ) -> Result<()> {
         if self.tangents.is_empty() {
             self.tangents = directions(&self.workspace);
         }
         let p = u.len();
         let y = &mut self.y;
-        let mut derivatives = vec![0.0; p];
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.forward_with_tangents(u, &mut self.tangents, &mut |i, evaluator, x, tangents| {
-            if i % cost.substeps() != 0 {
-                return;
-            }
-            let sample = i / cost.substeps();
-            let weight = cost.weights()[sample];
-            if weight == 0.0 {
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
+            if !wanted(i) {
                 return;
             }
             evaluator.output(x, y);
@@ -160,13 +165,46 @@ impl Gradient<'_> {
                 evaluator.output_push_forward(tangent, &mut y_tangent);
                 y_tangent.iter().enumerate().for_each(|(j, slope)| slopes[j * p + k] = *slope);
             }
-            for (place, reference) in cost.references().iter().enumerate() {
-                let slopes = &slopes[reference.output * p..(reference.output + 1) * p];
-                derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
-                let residual = (y[reference.output] - reference.values[sample]) / reference.deviation;
-                visit(&ResidualRow { reference: place, weight, residual, derivatives: &derivatives });
-            }
+            visit(&OutputTangents { index: i, y, slopes: &slopes });
         })
+    }
+}
+
+/// The outputs at one time, with their derivatives.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputTangents<'a> {
+    /// Number of the time.
+    pub index: usize,
+    /// The outputs.
+    pub y: &'a [f64],
+    slopes: &'a [f64],
+}
+
+impl<'a> OutputTangents<'a> {
+    /// The derivatives of output `k` with respect to all parameters.
+    pub fn slopes(&self, k: usize) -> &'a [f64] {
+        let p = self.slopes.len() / self.y.len();
+        &self.slopes[k * p..(k + 1) * p]
+    }
+
+    /// Shows the residuals of this time, if it is that of a sample with weight. `derivatives`: room for one row.
+    pub(crate) fn residual_rows(
+        &self,
+        cost: &LeastSquares,
+        derivatives: &mut [f64],
+        visit: &mut dyn FnMut(&ResidualRow<'_>),
+    ) {
+        let weight = cost.weight_at(self.index);
+        if weight == 0.0 {
+            return;
+        }
+        for (place, reference) in cost.references().iter().enumerate() {
+            let slopes = self.slopes(reference.output);
+            derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
+            let value = reference.values[self.index / cost.substeps()];
+            let residual = (self.y[reference.output] - value) / reference.deviation;
+            visit(&ResidualRow { reference: place, weight, residual, derivatives });
+        }
     }
 }
 

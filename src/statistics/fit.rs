@@ -3,6 +3,7 @@
 use super::identifiability::{Identifiability, analysed, scaled};
 use super::residuals::{self, Residuals};
 use super::student::LEVELS;
+use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::Problem;
@@ -144,7 +145,14 @@ impl Statistics {
     pub fn of(problem: &Problem, found: &Identification, noise: Noise) -> Result<Self> {
         let held: Vec<usize> =
             (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
-        let mut statistics = Statistics::at(problem, &found.values(), &held, noise)?;
+        let u = found.values();
+        let directions = held_directions(problem, &u, &found.constraints)?;
+        let mut statistics = Statistics::within(problem, &u, &held, &directions, noise)?;
+        if !directions.is_empty() {
+            let active = found.constraints.iter().filter(|c| c.is_held()).map(|c| format!("`{}`", c.name));
+            let names = active.collect::<Vec<_>>().join(", ");
+            statistics.warnings.push(format!("the statistics are those of parameters that keep to {names}"));
+        }
         if !found.outcome.converged {
             let warning = "the search did not converge: statistics are those of an optimum, which this may not be";
             statistics.warnings.insert(0, warning.into());
@@ -157,6 +165,11 @@ impl Statistics {
     /// # Errors
     /// If the cost is no sum of squares, no parameter is left, or the simulation fails.
     pub fn at(problem: &Problem, u: &[f64], held: &[usize], noise: Noise) -> Result<Self> {
+        Statistics::within(problem, u, held, &[], noise)
+    }
+
+    /// The same for parameters that move orthogonally to the rows `directions` only, by all parameters: those of constraints.
+    fn within(problem: &Problem, u: &[f64], held: &[usize], directions: &[Vec<f64>], noise: Noise) -> Result<Self> {
         let what = format!("the statistics of `{}`", problem.name);
         let free = problem.free();
         if free.is_empty() {
@@ -167,7 +180,7 @@ impl Statistics {
             return Err(Error::invalid(what, "all free parameters are at their bounds", "widen the bounds"));
         }
         let residuals = residuals::collect(problem, u)?;
-        let identifiability = Identifiability::of(&residuals.fitted, analysed(problem, u, &moved))?;
+        let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
         let (n, rank) = (residuals.fitted.rows, identifiability.rank);
         let degrees_of_freedom = n - rank; // the rank of n rows is n at most
         let chi_square = residuals.chi_square;
@@ -187,7 +200,8 @@ impl Statistics {
             aic,
             bic,
             parameters: Vec::new(),
-            correlation: correlation(&covariance),
+            // whatever the noise is
+            correlation: correlation(&self::covariance(&residuals, &identifiability, 1.0)),
             covariance,
             outputs,
             identifiability,

@@ -2,6 +2,7 @@
 
 use super::direction::{Analysed, Direction};
 use super::residuals;
+use crate::constraint;
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use crate::problem::Problem;
@@ -13,12 +14,18 @@ use nalgebra::{DMatrix, DVector};
 /// with 1/h² to 3e-8 with 50 µs. No measurement is so free of noise that it would tell more.
 pub const UNDETERMINED: f64 = 1e-6;
 
-/// Directions whose singular value is below this part of the largest one are named in a warning.
-pub const WEAK: f64 = 1e-4;
+/// Directions whose singular value is below this part of the largest one are named in a warning: parameters that replace each
+/// other so well that their common part must be measured a thousand times better than any of them is to be told. Statistics
+/// calls collinearity severe from a condition number of 100 on (Belsley, Kuh & Welsch 1980; as here, of columns of unit
+/// length); simulated references without noise stand ten times that.
+pub const WEAK: f64 = 1e-3;
 
 /// A parameter whose whole size changes the residuals by less than this part of what the most influential one does has no
 /// influence.
 pub const NO_INFLUENCE: f64 = 1e-10;
+
+/// Constraints of unit length that differ by less are one.
+const SAME_CONSTRAINT: f64 = 1e-8;
 
 /// What the residuals' Jacobian at one point says about the parameters.
 ///
@@ -62,7 +69,8 @@ pub struct Identifiability {
 pub fn identifiability(problem: &Problem, u: &[f64]) -> Result<Identifiability> {
     problem.validate()?;
     let free = problem.free();
-    Identifiability::of(&residuals::collect(problem, u)?.fitted, analysed(problem, u, &free))
+    let held = constraint::equalities(problem, u);
+    Identifiability::within(&residuals::collect(problem, u)?.fitted, analysed(problem, u, &free), &held)
 }
 
 /// The parameters at `places`, with their sizes.
@@ -88,6 +96,15 @@ impl Identifiability {
     /// # Errors
     /// If there is no parameter, or the Jacobian is not finite.
     pub fn of(linearised: &Linearised, parameters: Vec<Analysed>) -> Result<Self> {
+        Identifiability::within(linearised, parameters, &[])
+    }
+
+    /// The same for changes along which constraints do not move: orthogonal to the rows `held`, by all parameters of a model.
+    /// Singular values are those on that subspace.
+    ///
+    /// # Errors
+    /// As [`Identifiability::of`]; and if the constraints leave no direction.
+    pub fn within(linearised: &Linearised, parameters: Vec<Analysed>, held: &[Vec<f64>]) -> Result<Self> {
         let what = "the analysis of identifiability";
         if parameters.is_empty() {
             return Err(Error::invalid(what, "no parameter is free", "free at least one"));
@@ -99,11 +116,25 @@ impl Identifiability {
             return Err(Error::invalid(what, problem, "check its value and its size"));
         }
         let largest = norms.iter().copied().fold(0.0, f64::max);
+        // what has no influence itself may be tied to something that has
+        let is_tied = |k: usize| held.iter().any(|row| row[parameters[k].index] != 0.0);
         let (active, without_influence): (Vec<usize>, Vec<usize>) =
-            (0..norms.len()).partition(|&k| norms[k] > NO_INFLUENCE * largest);
-        let lengths: Vec<f64> = active.iter().map(|&k| norms[k]).collect();
-        let columns: Vec<DVector<f64>> = active.iter().map(|&k| scaled.column(k) / norms[k]).collect();
+            (0..norms.len()).partition(|&k| norms[k] > NO_INFLUENCE * largest || is_tied(k));
+        let length =
+            |k: usize| if norms[k] > NO_INFLUENCE * largest { norms[k] } else { largest.max(f64::MIN_POSITIVE) };
+        let lengths: Vec<f64> = active.iter().map(|&k| length(k)).collect();
+        let columns: Vec<DVector<f64>> = active.iter().map(|&k| scaled.column(k) / length(k)).collect();
+        let free = null_space(held, &parameters, &active, &lengths);
+        if free.ncols() == 0 && !active.is_empty() {
+            let problem = "the constraints fix all parameters";
+            return Err(Error::invalid(what, problem, "there is nothing left to determine"));
+        }
+        let columns: Vec<DVector<f64>> = match (held, columns.as_slice()) {
+            ([], _) | (_, []) => columns,
+            _ => (DMatrix::from_columns(&columns) * &free).column_iter().map(|column| column.into_owned()).collect(),
+        };
         let (singular_values, vectors) = decomposed(&columns);
+        let vectors = if held.is_empty() { vectors } else { free * vectors };
         let top = singular_values.first().copied().unwrap_or(0.0);
         let rank = singular_values.iter().filter(|value| **value > UNDETERMINED * top).count();
         let mut found = Identifiability {
@@ -129,7 +160,7 @@ impl Identifiability {
     /// Ratio of the largest to the smallest singular value; infinite with undetermined directions.
     pub fn condition(&self) -> f64 {
         match (self.singular_values.first(), self.singular_values.get(self.rank.wrapping_sub(1))) {
-            (Some(top), Some(last)) if self.rank == self.active.len() => top / last,
+            (Some(top), Some(last)) if self.rank == self.singular_values.len() => top / last,
             _ => f64::INFINITY,
         }
     }
@@ -152,14 +183,22 @@ impl Identifiability {
             [one] => warnings.push(format!("{} has no influence on the compared outputs; fix it", names(&[*one]))),
             several => warnings.push(format!("{} have no influence on the compared outputs; fix them", names(several))),
         }
-        if self.residuals < self.active.len() {
-            let (n, p) = (self.residuals, self.active.len());
+        if self.residuals < self.singular_values.len() {
+            let (n, p) = (self.residuals, self.singular_values.len());
             warnings.push(format!("{n} residuals cannot determine {p} parameters; fix some, or take more data"));
         }
         for direction in &self.undetermined {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
-            let names = direction.names().join(", ");
-            warnings.push(format!("the data do not determine {direction}{meaning}; fix one of {names}"));
+            let quoted: Vec<String> = direction.names().into_iter().map(|name| format!("`{name}`")).collect();
+            warnings.push(match quoted.as_slice() {
+                [one] => format!("the data do not determine {one}; fix it, or take data that depend on it"),
+                [others @ .., last] => format!(
+                    "the data do not tell {} and {last} apart{meaning}; fix one of them (residuals do not change along \
+                     {direction})",
+                    others.join(", ")
+                ),
+                [] => continue,
+            });
         }
         for direction in &self.weak {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
@@ -186,26 +225,8 @@ impl Identifiability {
 
     /// Directions without information, each with as few parameters as elimination leaves.
     fn find_undetermined(&mut self) {
-        let (count, p) = (self.active.len() - self.rank, self.active.len());
-        if count == 0 {
-            return;
-        }
-        let mut rows: Vec<Vec<f64>> =
-            (self.rank..p).map(|j| self.vectors.column(j).iter().copied().collect()).collect();
-        let mut pivots: Vec<usize> = Vec::new();
-        for r in 0..count {
-            let mut order: Vec<usize> = (0..p).filter(|k| !pivots.contains(k)).collect();
-            order.sort_by(|&a, &b| rows[r][b].abs().total_cmp(&rows[r][a].abs()));
-            let pivot = order[0]; // fewer pivots than parameters so far
-            pivots.push(pivot);
-            let scale = rows[r][pivot];
-            rows[r].iter_mut().for_each(|entry| *entry /= scale);
-            for other in (0..count).filter(|&other| other != r) {
-                let (factor, row) = (rows[other][pivot], rows[r].clone());
-                rows[other].iter_mut().zip(row).for_each(|(entry, x)| *entry -= factor * x);
-            }
-        }
-        for row in rows {
+        let silent = self.rank..self.singular_values.len();
+        for row in sparse_basis(silent.map(|j| self.vectors.column(j).iter().copied().collect()).collect()) {
             let most = row.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             let mut weights = vec![0.0; self.parameters.len()];
             for (i, &k) in self.active.iter().enumerate() {
@@ -223,10 +244,50 @@ impl Identifiability {
     }
 }
 
+/// Another basis of the space that independent rows span, each with as few entries as elimination leaves.
+pub(super) fn sparse_basis(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let mut pivots: Vec<usize> = Vec::new();
+    for r in 0..rows.len() {
+        let mut order: Vec<usize> = (0..rows[r].len()).filter(|k| !pivots.contains(k)).collect();
+        order.sort_by(|&a, &b| rows[r][b].abs().total_cmp(&rows[r][a].abs()));
+        let pivot = order[0]; // independent rows are at most as many as their entries
+        pivots.push(pivot);
+        let scale = rows[r][pivot];
+        rows[r].iter_mut().for_each(|entry| *entry /= scale);
+        for other in (0..rows.len()).filter(|&other| other != r) {
+            let (factor, row) = (rows[other][pivot], rows[r].clone());
+            rows[other].iter_mut().zip(row).for_each(|(entry, x)| *entry -= factor * x);
+        }
+    }
+    rows
+}
+
 /// The triangular factor's columns of the parameters, for changes in sizes.
 pub(super) fn scaled(linearised: &Linearised, parameters: &[Analysed]) -> DMatrix<f64> {
     let factor = linearised.factor();
     DMatrix::from_fn(factor.nrows(), parameters.len(), |i, k| factor[(i, parameters[k].index)] * parameters[k].size)
+}
+
+/// An orthonormal basis of the changes orthogonal to the rows `held`, in columns of unit length.
+fn null_space(held: &[Vec<f64>], parameters: &[Analysed], active: &[usize], lengths: &[f64]) -> DMatrix<f64> {
+    let p = active.len();
+    let mut rows = DMatrix::from_fn(p.max(held.len()), p, |i, j| {
+        let parameter = &parameters[active[j]];
+        held.get(i).map_or(0.0, |row| row[parameter.index] * parameter.size / lengths[j])
+    });
+    for mut row in rows.row_iter_mut() {
+        let length = row.norm();
+        if length > 0.0 {
+            row /= length;
+        }
+    }
+    if p == 0 || held.is_empty() {
+        return DMatrix::identity(p, p);
+    }
+    let columns: Vec<DVector<f64>> = rows.column_iter().map(|column| column.into_owned()).collect();
+    let (values, vectors) = decomposed(&columns);
+    let rank = values.iter().filter(|value| **value > SAME_CONSTRAINT).count();
+    vectors.columns(rank, p - rank).into_owned()
 }
 
 /// Singular values, the largest first, and right singular vectors.

@@ -1,5 +1,5 @@
 //! How well the data determine the parameters: before a fit ([`identifiability`](fn@identifiability)) and after it
-//! ([`Statistics`]).
+//! ([`Statistics`]); and how the cost itself bends ([`Curvature`]).
 //!
 //! # Conventions
 //!
@@ -29,8 +29,10 @@
 //!
 //! Covariances are computed from a singular value decomposition. Directions without information
 //! ([`UNDETERMINED`]) are named; every parameter that takes part in one has an infinite standard error. Parameters at
-//! a bound are held: the statistics are those of the others.
+//! a bound are held: the statistics are those of the others. Constraints that act are held, too: with a basis Z of what they
+//! leave free, the covariance is Z (ZᵀSᵀSZ)⁻¹ Zᵀ.
 
+mod curvature;
 mod direction;
 mod fit;
 mod identifiability;
@@ -38,6 +40,7 @@ mod residuals;
 mod student;
 mod text;
 
+pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};

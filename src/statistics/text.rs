@@ -1,5 +1,6 @@
 //! Statistics as text and as JSON.
 
+use super::curvature::{Curvature, Definiteness};
 use super::direction::Direction;
 use super::fit::{ParameterStatistics, Statistics, Verdict};
 use super::identifiability::Identifiability;
@@ -102,6 +103,8 @@ impl Statistics {
         result["noise"] = json!(self.noise);
         result["residuals"] = json!(self.count);
         result["degrees_of_freedom"] = json!(self.degrees_of_freedom);
+        result["deviations"] =
+            self.outputs.iter().map(|output| json!({"output": output.name, "deviation": output.deviation})).collect();
         result["chi_square"] = json!(self.chi_square);
         result["reduced_chi_square"] = json!(self.reduced_chi_square());
         result["aic"] = finite(self.aic);
@@ -117,6 +120,55 @@ impl Statistics {
         result["weakly_determined"] = directions(&self.identifiability.weak);
         result["condition_number"] = finite(self.identifiability.condition());
         result["statistics_warnings"] = json!(self.warnings);
+    }
+}
+
+impl Curvature {
+    /// For a person: eigenvalues, their signs, and what a minimum does not have.
+    pub fn report(&self) -> String {
+        let [positive, zero, negative] = self.inertia();
+        let verdict = match self.definiteness() {
+            Definiteness::PositiveDefinite => "positive definite",
+            Definiteness::Singular => "singular",
+            Definiteness::Indefinite => "indefinite",
+        };
+        let values: Vec<String> = self.eigenvalues.iter().map(|value| format!("{value:.3e}")).collect();
+        let mut lines = vec![format!(
+            "in the free parameters, each in its size: {verdict}, {positive} positive, {zero} zero, {negative} negative \
+             eigenvalues: {} (zero up to {:.1e})",
+            values.join(", "),
+            self.zero
+        )];
+        for bend in &self.bends {
+            let direction = &bend.direction;
+            if bend.eigenvalue == 0.0 {
+                let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
+                lines.push(format!("the cost does not bend along {direction}{meaning}"));
+            } else {
+                lines.push(format!("the cost bends down ({:.3e}) along {direction}", bend.eigenvalue));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let [positive, zero, negative] = self.inertia();
+        let bends = self.bends.iter().map(|bend| {
+            let mut entry = bend.direction.json();
+            entry["eigenvalue"] = json!(bend.eigenvalue);
+            entry
+        });
+        json!({
+            "verdict": self.definiteness(),
+            "parameters": self.parameters.iter().map(|p| json!({"name": p.name, "size": p.size})).collect::<Vec<_>>(),
+            "eigenvalues": self.eigenvalues,
+            "zero_up_to": self.zero,
+            "positive": positive,
+            "zero": zero,
+            "negative": negative,
+            "directions": bends.collect::<Vec<_>>(),
+        })
     }
 }
 

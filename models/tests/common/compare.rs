@@ -62,7 +62,7 @@ pub fn compare_within<M: Model + Clone + 'static, F: CostFunction + Clone>(
 }
 
 /// A direction in parameter space without any pattern.
-fn direction(sizes: &[f64]) -> Vec<f64> {
+pub fn direction(sizes: &[f64]) -> Vec<f64> {
     sizes.iter().enumerate().map(|(k, size)| size * (1.0 + 2.7 * k as f64).sin()).collect()
 }
 

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod compare;
+pub mod crank;
 pub mod mechanisms;
 pub mod textbook;
 
@@ -11,7 +12,7 @@ use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::Form;
 use costate::{Gradient, Hht, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
-use costate_models::{CartPole, EngineMount, Oscillator, Pendulum, Silverbox};
+use costate_models::{CartPole, Emps, EngineMount, Oscillator, Pendulum, Silverbox, SliderCrank};
 use std::sync::Arc;
 use textbook::{Mechanics, Textbook};
 
@@ -120,7 +121,14 @@ impl<M: Model + Clone + 'static> Case<M> {
             let all = [x.q, x.v, x.a, x.a_scheme, x.lambda, &outputs].concat();
             scales.iter_mut().zip(all).for_each(|(scale, x)| *scale = scale.max(x.abs()));
         }
-        scales.iter_mut().filter(|scale| **scale == 0.0).for_each(|scale| *scale = 1.0);
+        // what stays at zero is round-off: it must not be made large
+        let mut rest = scales.as_mut_slice();
+        for count in [n, n, n, n, m, outputs] {
+            let (part, others) = rest.split_at_mut(count);
+            let largest = part.iter().fold(0.0f64, |s, x| s.max(*x));
+            part.iter_mut().filter(|scale| **scale <= 1e-12 * largest).for_each(|scale| *scale = 1.0);
+            rest = others;
+        }
         Everything { scales, sizes: self.sizes.clone(), parts }
     }
 
@@ -239,7 +247,21 @@ pub fn cart_pole() -> Case<CartPole> {
     Case::new(CartPole, &[1.0, 0.5, 0.45, 0.2, 0.02, 0.7], vec![force], 0.02, 100)
 }
 
-/// Runs the body for each of the five models, as `name` and `case`.
+/// Masses and inertias of one size, and a turn and a half of the crank.
+pub fn slider_crank() -> Case<SliderCrank> {
+    let u = [0.9, 0.7, 0.5, 0.03, 0.02, 0.12, 0.35, 0.04, 0.2, 150.0, 0.33, 4.0, 9.81, 0.7, 9.0];
+    let torque = |t: f64| 1.2 + 0.8 * (9.0 * t).sin();
+    Case::new(SliderCrank, &u, vec![torque], 1e-2, 80)
+}
+
+/// Through the smoothed sign of the velocity several times, with different friction forwards and backwards.
+pub fn emps() -> Case<Emps> {
+    let u = [80.0, 180.0, -30.0, 18.0, 1.5, -2.0, 35.0, 0.01, 0.02, 0.05];
+    let voltage = |t: f64| 2.0 * (5.0 * t).sin() + 0.8 * (13.0 * t).cos();
+    Case::new(Emps, &u, vec![voltage], 0.02, 100)
+}
+
+/// Runs the body for each of the ready models, as `name` and `case`.
 #[macro_export]
 macro_rules! for_all_models {
     (|$name:ident, $case:ident| $body:expr) => {{
@@ -261,6 +283,14 @@ macro_rules! for_all_models {
         }
         {
             let ($name, $case) = ("cart_pole", common::cart_pole());
+            $body
+        }
+        {
+            let ($name, $case) = ("slider_crank", common::slider_crank());
+            $body
+        }
+        {
+            let ($name, $case) = ("emps", common::emps());
             $body
         }
     }};

@@ -1,0 +1,145 @@
+//! The search within constraints: a problem as [`minimise_constrained`](crate::optimise::minimise_constrained) takes it.
+
+use super::augmented::{AugmentedCost, Rows};
+use super::result::ConstraintResult;
+use crate::error::{Error, Result};
+use crate::identify::Reduced;
+use crate::least_squares::{Linearised, Reduction};
+use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, CurvedObjective, Limit, Multipliers, Objective};
+use crate::problem::Problem;
+use crate::sensitivity::Method;
+
+/// Cost and constraints in the free parameters.
+pub(crate) struct Constrained<'r, 'p> {
+    problem: &'p Problem,
+    /// Its gradient is that of `cost`.
+    reduced: &'r mut Reduced<'p>,
+    cost: &'p AugmentedCost<'p>,
+    limits: Vec<Limit>,
+}
+
+impl<'r, 'p> Constrained<'r, 'p> {
+    pub fn new(problem: &'p Problem, reduced: &'r mut Reduced<'p>, cost: &'p AugmentedCost<'p>) -> Self {
+        let limits = limits(problem, &cost.rows);
+        Constrained { problem, reduced, cost, limits }
+    }
+}
+
+/// The limit of every value; an output's size comes from a simulation at the start.
+fn limits(problem: &Problem, rows: &[Rows]) -> Vec<Limit> {
+    let needs_run = rows.iter().any(|rows| rows.output.is_some());
+    // should it fail, the search says so
+    let run = if needs_run { problem.simulation.run(&problem.start).ok() } else { None };
+    let mut limits = Vec::new();
+    for (constraint, rows) in problem.constraints.iter().zip(rows) {
+        let peak = match (&rows.output, &run) {
+            (Some((output, times)), Some(run)) => {
+                run.output(*output)[times.clone()].iter().fold(0.0, |most: f64, y| most.max(y.abs()))
+            }
+            _ => 0.0,
+        };
+        limits.extend(std::iter::repeat_n(constraint.limit(problem, peak), rows.count()));
+    }
+    limits
+}
+
+impl ConstrainedObjective for Constrained<'_, '_> {
+    fn dimension(&self) -> usize {
+        self.reduced.free.len()
+    }
+
+    fn limits(&self) -> &[Limit] {
+        &self.limits
+    }
+
+    fn augmented_gradient(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        gradient: &mut [f64],
+        c: &mut [f64],
+    ) -> Result<f64> {
+        self.cost.set(multipliers);
+        self.reduced.value_and_gradient(u, gradient)?;
+        if self.reduced.method == Method::Difference {
+            // the last runs were elsewhere
+            self.reduced.gradient.cost(&self.reduced.u)?;
+        }
+        Ok(self.cost.last_run(c))
+    }
+
+    fn augmented_hessian(&mut self, u: &[f64], multipliers: &Multipliers, hessian: &mut [Vec<f64>]) -> Result<()> {
+        self.cost.set(multipliers);
+        self.reduced.hessian(u, hessian)
+    }
+
+    fn augmented_hessian_vector(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        direction: &[f64],
+        product: &mut [f64],
+    ) -> Result<()> {
+        self.cost.set(multipliers);
+        self.reduced.hessian_vector(u, direction, product)
+    }
+
+    fn augmented_residuals(
+        &mut self,
+        u: &[f64],
+        multipliers: &Multipliers,
+        c: &mut [f64],
+    ) -> Result<(f64, Linearised)> {
+        self.reduced.set(u);
+        let u = self.reduced.u.clone();
+        let Some(cost) = self.reduced.residuals else {
+            return Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"));
+        };
+        let rows = &self.cost.rows;
+        let wanted = |i: usize| cost.weight_at(i) != 0.0 || rows.iter().any(|rows| rows.at(i).is_some());
+        let mut reduction = Reduction::new(u.len());
+        let (mut derivatives, mut scaled) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+        let mut squares = 0.0;
+        let run = self.reduced.gradient.output_tangents(&u, &wanted, &mut |x| {
+            x.residual_rows(cost, &mut derivatives, &mut |row| {
+                let root = row.weight.sqrt();
+                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
+                squares += (root * row.residual).powi(2);
+                reduction.add(&scaled, root * row.residual);
+            });
+            for (output, row) in rows.iter().filter_map(|rows| rows.at(x.index)) {
+                c[row] = x.y[output];
+                if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
+                    scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
+                    reduction.add(&scaled, residual);
+                }
+            }
+        });
+        self.reduced.noting(run)?;
+        for (constraint, rows) in self.problem.constraints.iter().zip(rows) {
+            let Some(function) = constraint.value.of_parameters() else { continue };
+            c[rows.first] = function.value(&u);
+            if let Some((residual, factor)) = multipliers.residual(rows.first, c[rows.first]) {
+                scaled.fill(0.0);
+                function.add_gradient(&u, factor, &mut scaled);
+                reduction.add(&scaled, residual);
+            }
+        }
+        let free = self.reduced.free;
+        Ok((0.5 * squares, reduction.finish().scaled(free, &vec![1.0; free.len()])))
+    }
+}
+
+/// What became of each constraint.
+pub(crate) fn results(problem: &Problem, found: &ConstrainedOutcome, tolerance: f64) -> Vec<ConstraintResult> {
+    let (rows, _) = Rows::of(&problem.constraints, problem.simulation.grid());
+    let limits = limits(problem, &rows);
+    let all = problem.constraints.iter().zip(&rows);
+    all.map(|(constraint, rows)| {
+        let range = rows.first..rows.first + rows.count();
+        let (c, multipliers) = (&found.c[range.clone()], &found.multipliers[range]);
+        let size = limits[rows.first].size;
+        ConstraintResult::of(constraint, rows, problem, c, multipliers, tolerance * size)
+    })
+    .collect()
+}

@@ -1,0 +1,73 @@
+//! Noise that is added to a simulated reference, so that statistics of a fit can be seen at work.
+
+use crate::error::{Error, Result};
+use crate::random::SplitMix64;
+use crate::signature::Quantity;
+
+/// How large the noise is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoiseLevel {
+    /// Its standard deviation as a part of the reference's own about its mean, the same part for every output.
+    Relative(f64),
+    /// Its standard deviation in the unit of the output, by the output's name.
+    Absolute(Vec<(String, f64)>),
+}
+
+/// Independent normal noise of a given seed. Numbers are drawn output by output in the order of the comparison, sample by
+/// sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SyntheticNoise {
+    /// Another seed, another noise.
+    pub seed: u64,
+    /// How large it is.
+    pub level: NoiseLevel,
+}
+
+/// What was added to one reference.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct AddedNoise {
+    /// The output.
+    pub output: String,
+    /// Its unit.
+    pub unit: String,
+    /// Standard deviation of the noise, in that unit.
+    pub deviation: f64,
+    /// The seed of all outputs' noise.
+    pub seed: u64,
+}
+
+impl SyntheticNoise {
+    /// Adds noise to `values` of `output` and says what was added.
+    pub(crate) fn add(&self, output: &Quantity, values: &mut [f64], random: &mut SplitMix64) -> Result<AddedNoise> {
+        let subject = format!("the noise of output `{}`", output.name);
+        let deviation = match &self.level {
+            NoiseLevel::Relative(part) => {
+                let count = values.len() as f64;
+                let mean = values.iter().sum::<f64>() / count;
+                let spread = (values.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count).sqrt();
+                if spread == 0.0 {
+                    let remedy = format!("give it in {}: {}=value", output.unit, output.name);
+                    return Err(Error::invalid(
+                        subject,
+                        "its reference is constant, so that a part of it is none",
+                        remedy,
+                    ));
+                }
+                part * spread
+            }
+            NoiseLevel::Absolute(levels) => match levels.iter().find(|(name, _)| *name == output.name) {
+                Some((_, deviation)) => *deviation,
+                None => {
+                    let remedy = "give one for every compared output";
+                    return Err(Error::invalid(subject, "it has no standard deviation", remedy));
+                }
+            },
+        };
+        if !(deviation.is_finite() && deviation > 0.0) {
+            let problem = format!("its standard deviation would be {deviation} {}", output.unit);
+            return Err(Error::invalid(subject, problem, "give a positive level"));
+        }
+        values.iter_mut().for_each(|y| *y += deviation * random.normal());
+        Ok(AddedNoise { output: output.name.clone(), unit: output.unit.clone(), deviation, seed: self.seed })
+    }
+}

@@ -1,0 +1,182 @@
+//! Trials of a step that a quadratic model suggests: whether one is taken, and what the end is where none is.
+
+use super::evaluation::{Evaluator, Halt, How, Point, Step};
+use super::outcome::{Options, Reason};
+use super::progress::Progress;
+
+/// So many trials in a row that fail to gain what is no more than the cost's uncertainty, and that is the end.
+const ROUND_OFF_TRIALS: usize = 3;
+
+/// The trials of one step that came to nothing.
+#[derive(Default)]
+pub(crate) struct Trials {
+    /// Rejections in a row.
+    count: usize,
+    failures: usize,
+    last_failed: bool,
+}
+
+impl Trials {
+    pub fn failed(&mut self) {
+        (self.count, self.last_failed) = (0, true);
+        self.failures += 1;
+    }
+
+    fn rejected(&mut self) {
+        self.count += 1;
+        self.last_failed = false;
+    }
+
+    pub fn is_new(&self) -> bool {
+        self.count + self.failures == 0
+    }
+
+    pub fn any_failed(&self) -> bool {
+        self.failures > 0
+    }
+}
+
+/// What a model promises.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer {
+    /// The decrease of the cost by this step.
+    pub promise: f64,
+    /// The decrease by the best of steps; `inf` if the model has no minimum.
+    pub most: f64,
+    /// The part of the promise that a step must gain.
+    pub least_gain: f64,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Verdict {
+    Accepted,
+    /// Accepted on its gradient: the cost changes by its uncertainty only, and the ratio of gain to promise says nothing.
+    AcceptedInNoise,
+    Rejected,
+}
+
+/// A trial within a trust region.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taken {
+    /// |D d|.
+    pub length: f64,
+    /// Slope of the cost along d.
+    pub slope: f64,
+    pub gain: f64,
+    pub promise: f64,
+}
+
+impl Taken {
+    /// The radius after the trial (Moré 1978); `is_inside`: the radius did not shorten it.
+    pub fn radius(&self, radius: f64, is_inside: bool) -> f64 {
+        let Taken { length, slope, gain, promise } = *self;
+        let ratio = gain / promise;
+        if ratio <= 0.25 {
+            let parabola = if gain >= 0.0 { 0.5 } else { 0.5 * slope / (slope + gain) };
+            parabola.clamp(0.1, 0.5) * radius.min(10.0 * length).min(length.max(f64::MIN_POSITIVE))
+        } else if ratio >= 0.75 || is_inside {
+            2.0 * length
+        } else {
+            radius
+        }
+    }
+}
+
+impl Progress {
+    /// The gradient has vanished, and what the model still promises is little as well: measured by the cost here, or by the
+    /// cost at the start if the cost vanishes at the minimum.
+    pub fn is_finished(&self, current: &Point, most: f64, options: &Options) -> bool {
+        let tolerance = options.gradient_tolerance;
+        let little = (options.cost_noise * current.cost.abs()).max(tolerance * tolerance * self.start_cost().abs());
+        self.is_gradient_small(current, tolerance) && most <= little
+    }
+
+    /// Is the trial a step? Where the cost changes by its uncertainty only, the gradient decides.
+    pub fn judge(
+        &self,
+        evaluator: &Evaluator,
+        current: &Point,
+        next: &Point,
+        offer: Offer,
+        trials: &mut Trials,
+    ) -> Step<Verdict> {
+        let noise = evaluator.options.cost_noise;
+        let gain = current.cost - next.cost;
+        let uncertain = noise * current.cost.abs();
+        let is_noise = offer.promise <= uncertain && gain.abs() <= uncertain;
+        if is_noise && next.gradient_norm < 0.9 * current.gradient_norm {
+            return Ok(Verdict::AcceptedInNoise);
+        }
+        if gain >= offer.least_gain * offer.promise && gain > 0.0 {
+            return Ok(Verdict::Accepted);
+        }
+        trials.rejected();
+        let certain = self.is_round_off(offer.most, current.cost, 0.0);
+        let likely = self.is_round_off(offer.most, current.cost, noise);
+        if certain || (likely && trials.count >= ROUND_OFF_TRIALS) {
+            return Err(Halt::Stop(Reason::CostAtRoundOff));
+        }
+        Ok(Verdict::Rejected)
+    }
+
+    /// The end where no step is found, however short; `most` is what the model promises at best.
+    pub fn without_step(&self, evaluator: &Evaluator, current: &Point, most: f64, trials: &Trials) -> Halt {
+        let noise = evaluator.options.cost_noise;
+        Halt::Stop(match () {
+            _ if trials.is_new() => Reason::StepSmall,
+            _ if trials.last_failed => Reason::BlockedByFailures,
+            _ if self.is_round_off(most, current.cost, noise) => Reason::CostAtRoundOff,
+            _ => Reason::NoDescent,
+        })
+    }
+
+    /// Takes the step to `next`. A step that damping, limits or failures have shortened may be small for that reason alone.
+    pub fn accept(
+        &mut self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        next: Point,
+        limited: bool,
+        how: How,
+    ) -> Step<Point> {
+        let step: Vec<f64> = next.x.iter().zip(&current.x).map(|(a, b)| a - b).collect();
+        let largest = relative_size(&next, &step);
+        evaluator.record(&next, how)?;
+        let options = evaluator.options;
+        let idle = self.is_idle_after(&next, options.cost_noise);
+        if largest <= options.step_tolerance && !limited {
+            return Err(Halt::Stop(Reason::StepSmall));
+        }
+        if idle {
+            return Err(Halt::Stop(Reason::CostAtRoundOff));
+        }
+        Ok(next)
+    }
+}
+
+/// Runs the function at the start. Where the gradient vanishes, second derivatives tell whether that is the end.
+pub(crate) fn begin(evaluator: &mut Evaluator) -> Step<(Point, Progress)> {
+    let point = evaluator.evaluate_start()?;
+    evaluator.record(&point, How::default())?;
+    if evaluator.scaling.held(&point).iter().all(|held| *held) {
+        return Err(Halt::Stop(Reason::GradientSmall));
+    }
+    let progress = Progress::new(&point);
+    Ok((point, progress))
+}
+
+/// The function at x + d.
+pub(crate) fn trial(evaluator: &mut Evaluator, from: &Point, d: &[f64]) -> Step<Option<Point>> {
+    let mut x = from.x.clone();
+    for (i, x) in x.iter_mut().enumerate().filter(|(i, _)| d[*i] != 0.0) {
+        *x += d[i];
+        evaluator.scaling.clamp(i, from.x[i], x);
+    }
+    evaluator.evaluate(&x)
+}
+
+/// The largest change of a variable, relative to its value or nominal value.
+pub(crate) fn relative_size(point: &Point, d: &[f64]) -> f64 {
+    d.iter().zip(&point.x).map(|(d, x)| d.abs() / x.abs().max(1.0)).fold(0.0, f64::max)
+}

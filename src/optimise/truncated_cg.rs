@@ -1,0 +1,244 @@
+//! Conjugate gradients on a quadratic model, truncated at the trust region's boundary (Steihaug 1983), within bounds.
+//!
+//! From d = 0 the iterates go down the model over the variables that no bound holds. An iterate that would leave the box is
+//! projected onto it if the model agrees, else cut at the first bound; variables on bounds then stay, and the others start
+//! anew from there (Lin & Moré 1999; Nocedal & Wright, sections 7.1 and 16.7). Negative curvature is followed to the boundary.
+//! The way is kept: a smaller trust region takes less of it and needs no further products.
+
+use super::evaluation::{Step, dot, norm};
+use super::outcome::Curvature;
+
+/// Curvature below this part of what the product's length would permit is none.
+const FLAT: f64 = 1e-15;
+/// Bisections for a length.
+const MAX_SEARCH: usize = 60;
+
+/// What is to be solved: minimise gᵀd + ½ dᵀH d.
+pub(crate) struct Subproblem<'a> {
+    pub gradient: &'a [f64],
+    /// Least and largest step of each variable.
+    pub ranges: &'a [(f64, f64)],
+    /// Variables that stay.
+    pub held: &'a [bool],
+    /// The slopes of the free variables are to fall by this factor.
+    pub tolerance: f64,
+    /// No more products than this.
+    pub most_products: usize,
+}
+
+/// Where the way passes, with H times that.
+struct Place {
+    d: Vec<f64>,
+    product: Vec<f64>,
+}
+
+/// The way down the model.
+pub(crate) struct Path {
+    places: Vec<Place>,
+    /// What was seen of H.
+    pub curvature: Curvature,
+    /// Cut by the trust region.
+    is_cut: bool,
+}
+
+/// A step along the way.
+pub(crate) struct PathStep {
+    pub d: Vec<f64>,
+    /// The model's decrease.
+    pub promise: f64,
+    /// Cut by the trust region.
+    pub is_cut: bool,
+}
+
+impl Path {
+    /// Goes down as far as `size` of the step is at most 1; `size` grows with each component. `times` multiplies with H, or
+    /// fails.
+    pub fn follow(
+        subproblem: &Subproblem<'_>,
+        size: &impl Fn(&[f64]) -> f64,
+        times: &mut impl FnMut(&[f64]) -> Step<Option<Vec<f64>>>,
+    ) -> Step<Path> {
+        let Subproblem { gradient, ranges, held, tolerance, most_products } = *subproblem;
+        let n = gradient.len();
+        let origin = Place { d: vec![0.0; n], product: vec![0.0; n] };
+        let mut path = Path { places: vec![origin], curvature: Curvature::Positive, is_cut: false };
+        let mut held = held.to_vec();
+        let free_norm =
+            |r: &[f64], held: &[bool]| norm(r.iter().zip(held).map(|(r, held)| if *held { 0.0 } else { *r }));
+        let first = free_norm(gradient, &held);
+        let mut round_off = f64::EPSILON * first;
+        let mut left = most_products;
+        'faces: loop {
+            let mut r = path.slopes(gradient);
+            let mut p: Vec<f64> = (0..n).map(|i| if held[i] { 0.0 } else { -r[i] }).collect();
+            loop {
+                let here = path.end().d.clone();
+                let square = free_norm(&r, &held).powi(2);
+                if square.sqrt() <= (tolerance * first).max(10.0 * round_off) || left == 0 {
+                    return Ok(path);
+                }
+                left -= 1;
+                let Some(product) = times(&p)? else {
+                    // without curvature, the gradient alone says where to go
+                    if path.places.len() == 1 {
+                        path.curvature = Curvature::Unknown;
+                        let t = reach(size, &here, &p).min(room(&here, &p, ranges, &held));
+                        path.advance(t, &p, &vec![0.0; n]);
+                        path.is_cut = true;
+                    }
+                    return Ok(path);
+                };
+                let curvature = dot(&p, &product);
+                let flat = FLAT * norm(p.iter().copied()) * norm(product.iter().copied());
+                let mut t = if curvature > flat { square / curvature } else { f64::INFINITY };
+                path.see(curvature, flat);
+                let farthest = reach(size, &here, &p);
+                let is_cut = t >= farthest;
+                t = t.min(farthest);
+                let first_bound = room(&here, &p, ranges, &held);
+                if t < first_bound {
+                    path.advance(t, &p, &product);
+                    path.is_cut = is_cut;
+                    if is_cut {
+                        return Ok(path);
+                    }
+                    round_off += f64::EPSILON * t * norm(product.iter().copied());
+                    r = path.slopes(gradient);
+                    let beta = free_norm(&r, &held).powi(2) / square;
+                    (0..n).filter(|&i| !held[i]).for_each(|i| p[i] = beta * p[i] - r[i]);
+                    continue;
+                }
+                let cut_change = -first_bound * square + 0.5 * first_bound * first_bound * curvature;
+                let (d, moved) = projected(&here, &p, t, ranges);
+                let mut is_projected = false;
+                let slope = dot(&moved, &r);
+                // more than one bound is crossed: there is something to be gained
+                let crossed = (0..n).filter(|&i| !held[i] && bound_room(d[i], p[i], ranges[i]) <= 0.0).count();
+                if crossed > 1 && slope < 0.0 && left > 0 && size(&d) <= 1.0 {
+                    left -= 1;
+                    if let Some(moved_product) = times(&moved)?
+                        && slope + 0.5 * dot(&moved, &moved_product) < cut_change
+                    {
+                        round_off += f64::EPSILON * norm(moved_product.iter().copied());
+                        path.advance(1.0, &moved, &moved_product);
+                        path.end_at(d);
+                        is_projected = true;
+                    }
+                }
+                if !is_projected {
+                    round_off += f64::EPSILON * first_bound * norm(product.iter().copied());
+                    path.advance(first_bound, &p, &product);
+                    // rounding must not leave the variable a hair inside
+                    let mut d = path.end().d.clone();
+                    for i in (0..n).filter(|&i| !held[i]) {
+                        let hair = 4.0 * f64::EPSILON * (d[i].abs() + first_bound * p[i].abs());
+                        if bound_room(d[i], p[i], ranges[i]) <= hair {
+                            d[i] = if p[i] < 0.0 { ranges[i].0 } else { ranges[i].1 };
+                        }
+                    }
+                    path.end_at(d);
+                }
+                let end = path.end();
+                (0..n).for_each(|i| held[i] |= bound_room(end.d[i], p[i], ranges[i]) <= 0.0);
+                continue 'faces;
+            }
+        }
+    }
+
+    /// The last step on the way for which `size` is at most 1.
+    pub fn within(&self, gradient: &[f64], size: &impl Fn(&[f64]) -> f64) -> PathStep {
+        // the origin always is
+        let last =
+            self.places.iter().position(|place| size(&place.d) > 1.0 + 1e-12).map_or(self.places.len(), |i| i) - 1;
+        let from = &self.places[last];
+        let (d, product, is_cut) = match self.places.get(last + 1) {
+            None => (from.d.clone(), from.product.clone(), self.is_cut),
+            Some(to) => {
+                let along = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| b - a).collect::<Vec<f64>>();
+                let (step, bend) = (along(&from.d, &to.d), along(&from.product, &to.product));
+                let t = reach(size, &from.d, &step).min(1.0);
+                let at = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + t * b).collect::<Vec<f64>>();
+                (at(&from.d, &step), at(&from.product, &bend), true)
+            }
+        };
+        PathStep { promise: -dot(gradient, &d) - 0.5 * dot(&d, &product), d, is_cut }
+    }
+
+    /// A straight way along one direction, as far as `size` and the bounds permit.
+    pub fn straight(p: &[f64], product: &[f64], ranges: &[(f64, f64)], size: &impl Fn(&[f64]) -> f64) -> Path {
+        let zero = vec![0.0; p.len()];
+        let origin = Place { d: zero.clone(), product: zero.clone() };
+        let mut path = Path { places: vec![origin], curvature: Curvature::Negative, is_cut: true };
+        let t = reach(size, &zero, p).min(room(&zero, p, ranges, &vec![false; p.len()]));
+        path.advance(t, p, product);
+        path
+    }
+
+    fn end(&self) -> &Place {
+        // there is the origin at least
+        &self.places[self.places.len() - 1]
+    }
+
+    fn slopes(&self, gradient: &[f64]) -> Vec<f64> {
+        gradient.iter().zip(&self.end().product).map(|(g, product)| g + product).collect()
+    }
+
+    fn advance(&mut self, t: f64, p: &[f64], product: &[f64]) {
+        let at = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + t * b).collect::<Vec<f64>>();
+        let end = self.end();
+        let place = Place { d: at(&end.d, p), product: at(&end.product, product) };
+        self.places.push(place);
+    }
+
+    /// Puts the end exactly here, a rounding error away.
+    fn end_at(&mut self, d: Vec<f64>) {
+        if let Some(place) = self.places.last_mut() {
+            place.d = d;
+        }
+    }
+
+    fn see(&mut self, curvature: f64, flat: f64) {
+        self.curvature = match () {
+            _ if curvature < -flat => Curvature::Negative,
+            _ if curvature <= flat && self.curvature == Curvature::Positive => Curvature::Singular,
+            _ => self.curvature,
+        };
+    }
+}
+
+/// The largest t for which the size of d + t p is at most 1.
+fn reach(size: &impl Fn(&[f64]) -> f64, d: &[f64], p: &[f64]) -> f64 {
+    let at = |t: f64| size(&d.iter().zip(p).map(|(d, p)| d + t * p).collect::<Vec<f64>>());
+    let (mut low, mut high) = (0.0, 1.0);
+    while at(high) <= 1.0 && high < 1e300 {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..MAX_SEARCH {
+        let middle = if low == 0.0 && high > 1e-300 { 0.1 * high } else { 0.5 * (low + high) };
+        if at(middle) <= 1.0 { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// How far it is from d to the bound ahead in direction p.
+fn bound_room(d: f64, p: f64, (least, most): (f64, f64)) -> f64 {
+    match p {
+        p if p < 0.0 => d - least,
+        p if p > 0.0 => most - d,
+        _ => f64::INFINITY,
+    }
+}
+
+/// The t at which the first free variable meets a bound.
+fn room(d: &[f64], p: &[f64], ranges: &[(f64, f64)], held: &[bool]) -> f64 {
+    let moving = (0..d.len()).filter(|&i| !held[i] && p[i] != 0.0);
+    moving.map(|i| bound_room(d[i], p[i], ranges[i]).max(0.0) / p[i].abs()).fold(f64::INFINITY, f64::min)
+}
+
+/// d + t p, projected onto the box, and the move from d.
+fn projected(d: &[f64], p: &[f64], t: f64, ranges: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let end = |i: usize| if p[i] == 0.0 { d[i] } else { (d[i] + t * p[i]).clamp(ranges[i].0, ranges[i].1) };
+    let end: Vec<f64> = (0..d.len()).map(end).collect();
+    let moved = end.iter().zip(d).map(|(end, d)| end - d).collect();
+    (end, moved)
+}
