@@ -58,7 +58,8 @@
 //! ```text
 //! your model                 plain generic functions: mass, force, constraint, output, initial   (model, signature)
 //! ----------------------     Number: the one bound -------------------------------------------------------------
-//! linearise                  values + exact derivatives by dual numbers
+//! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
+//! planar                     bodies, joints, forces and sensors of the plane, as elements
 //! ======================     System: object-safe, f64 only (the waist) =========================================
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
@@ -76,6 +77,7 @@
 //!
 //! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
 //!   [`problem_file`].
+//! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`]; add elements of your own: [`assembly`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
 //! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
@@ -83,7 +85,8 @@
 //!
 //! # What it does not do
 //!
-//! Matrices are dense: mechanisms of some hundred coordinates, not thousands. The time step is given, not adapted. The
+//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones. Parts are
+//! planar so far. Start projections are dense for both. The time step is given, not adapted. The
 //! gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 pub mod assembly;

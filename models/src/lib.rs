@@ -15,12 +15,14 @@ pub use emps::Emps;
 pub use engine_mount::EngineMount;
 pub use oscillator::Oscillator;
 pub use pendulum::Pendulum;
+pub use pendulum_chain::pendulum_chain;
 pub use silverbox::Silverbox;
 pub use slider_crank::SliderCrank;
 
 use costate::problem::Integrator;
 use costate::registry::{Registry, Scenario};
 use costate::{Result, Signal};
+use std::sync::Arc;
 
 fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
     pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
@@ -118,6 +120,23 @@ pub fn registry() -> Result<Registry> {
                 signals: vec![Signal::function(emps::voltage)],
                 start: named([("M", 80.0), ("Fv", 150.0), ("Fc", 15.0), ("offset", 0.0)]),
                 outputs: vec!["qm".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "chain of four rods from parts, with masses and joint dampers as parameters",
+            Arc::new(pendulum_chain(4)?),
+            Scenario {
+                start: named([
+                    ("m2", 1.2),
+                    ("m3", 0.9),
+                    ("m4", 1.1),
+                    ("d1", 0.05),
+                    ("d2", 0.05),
+                    ("d3", 0.01),
+                    ("d4", 0.03),
+                ]),
+                outputs: vec!["tip.x".into(), "tip.y".into()],
                 ..Scenario::default()
             },
         )?

@@ -5,17 +5,21 @@ use costate::planar::{Body, Mechanism};
 use costate::{Parameter, Result};
 
 /// `count` uniform rods of 1 m and 1 kg, horizontal and at rest at the start, with a damper in every joint. Parameters: all masses,
-/// then all dampers.
+/// then all dampers; the output is the position of the free end.
 ///
 /// # Errors
 /// None for a positive count.
 pub fn pendulum_chain(count: usize) -> Result<Assembly> {
     let mut mechanism = Mechanism::new("pendulum_chain");
     let masses: Vec<_> = (1..=count)
-        .map(|i| mechanism.parameter(Parameter::new(format!("m{i}"), "kg", 1.0).bounds(1e-6, f64::INFINITY)))
+        .map(|i| {
+            let mass = Parameter::new(format!("m{i}"), "kg", 1.0).bounds(1e-6, f64::INFINITY);
+            // from motion alone, masses are known up to a common factor
+            mechanism.parameter(if i == 1 { mass.fixed() } else { mass })
+        })
         .collect();
     let dampers: Vec<_> = (1..=count)
-        .map(|i| mechanism.parameter(Parameter::new(format!("d{i}"), "N m s/rad", 0.0).non_negative().size(0.1)))
+        .map(|i| mechanism.parameter(Parameter::new(format!("d{i}"), "N m s/rad", 0.02).non_negative()))
         .collect();
     let mut last = mechanism.ground();
     let mut pin = last.at([0.0, 0.0]);
