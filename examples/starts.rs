@@ -6,6 +6,7 @@
 use costate::identify::{Identification, Settings, identify};
 use costate::optimise::{Flow, Method, Options};
 use costate::problem::Problem;
+use costate::random::SplitMix64;
 use costate::report::table;
 use costate::{Result, Scale};
 
@@ -14,20 +15,6 @@ const TARGET: f64 = 1e-15;
 const COUNT: usize = 200;
 const METHODS: [Method; 4] =
     [Method::Bfgs, Method::LBfgs { memory: 20 }, Method::GaussNewton, Method::LevenbergMarquardt];
-
-/// Sebastiano Vigna's splitmix64.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// How the variables are scaled.
 #[derive(Clone, Copy)]
@@ -91,11 +78,11 @@ fn main() -> Result<()> {
     for (name, scaling) in [("size", Scaling::BySize), ("log", Scaling::Log)] {
         scaled(&mut problem, scaling);
         for method in METHODS {
-            let mut random = SplitMix64(20180101);
+            let mut random = SplitMix64::new(20180101);
             let mut evaluations = Vec::new();
             let mut lost = Vec::new();
             for number in 0..COUNT {
-                problem.start = optimum.iter().map(|u| u * 3f64.powf(2.0 * random.uniform() - 1.0)).collect();
+                problem.start = optimum.iter().map(|u| u * 3f64.powf(2.0 * random.unit() - 1.0)).collect();
                 let options = Options { cost_target: TARGET, max_evaluations: 500, ..Options::default() };
                 match search(&problem, method, options) {
                     Ok(found) if found.outcome.cost < TARGET => evaluations.push(found.outcome.evaluations),

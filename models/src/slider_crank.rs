@@ -12,7 +12,8 @@
 //! `m_a = m_rod (1 - s_rod/L_rod)` at the crank's pin and `m_b = m_rod s_rod/L_rod` at the slider, these are the crank's
 //! inertia `I_crank + m_crank s_crank² + m_a L_crank²`, the reciprocating mass `m_slider + m_b`, the rod's rest
 //! `I_rod - m_rod s_rod (L_rod - s_rod)`, and the moment of weight `m_crank s_crank + m_a L_crank`. So positions and
-//! accelerations, beside a known torque, determine four of the five masses and inertias at most. The components of the
+//! accelerations, beside a known torque, determine four of the five masses and inertias at most (the fifth
+//! would be read from the error of the time steps: `identifiability` calls that direction weak). The components of the
 //! bearing's force determine all five. The built-in problem frees `m_slider`, `I_crank`, `k` and `d` and compares the crank's
 //! angle and the slider's acceleration over one turn: there the search succeeds from anywhere within a factor of three (50 of
 //! 50 random starts with Levenberg-Marquardt and with BFGS, linear and logarithmic). With `--free L_crank`, too, it succeeds

@@ -151,6 +151,13 @@ fn wrong_files_are_answered_by_place() {
         ("[cost]\noutputs = [\"xx\"]", &["no output `xx` in model `oscillator`", "did you mean `x`?"]),
         ("[cost]\noutputs = [\"x\", \"x\"]", &["the outputs to compare: `x` is named twice"]),
         ("[cost]\noutputs = []", &["there is no output to compare", "name at least one"]),
+        ("[cost]\nsynthetic_noise = { seed = 1 }", &["`level` in [cost.synthetic_noise]", "it is missing"]),
+        ("[cost]\nsynthetic_noise = { level = { a = \"x\" } }", &["`a` in [cost.synthetic_noise.level]", "a number"]),
+        ("[cost]\nsynthetic_noise = { level = { x = 1 } }", &["no compared output `x` in the noise", "known: a"]),
+        (
+            "[cost]\nsynthetic_noise = { level = 0.1 }\n[data]\nfile = \"record.csv\"",
+            &["synthetic noise: the reference is a record", "leave out the record or the noise"],
+        ),
         ("[parameters]\ncc = { start = 1 }", &["no parameter `cc` in model `oscillator`", "did you mean `c`?"]),
         ("[parameters]\nc = 3", &["`c` in [parameters]", "not a table"]),
         ("[parameters]\nc = { begin = 3 }", &["no key `begin` in [parameters.c]"]),

@@ -80,6 +80,35 @@ fn results_are_written() {
     assert!(place.read("results/history.csv").starts_with("iteration,evaluations,cost,gradient_norm,m [kg],c [N/m]"));
 }
 
+// Protects synthetic noise: the same seed gives the same result, another seed another; seed and deviations stand in the result,
+// the command line goes over the problem file, and residuals are what was added.
+#[test]
+fn synthetic_noise_is_stated_and_reproducible() {
+    let place = Place::new();
+    assert!(place.json("identify oscillator --json", 0)["synthetic_noise"].is_null());
+    let once = place.json("identify oscillator --noise-level a=0.02 --noise-seed 7 --json", 0);
+    let noise = serde_json::json!([{"output": "a", "unit": "m/s^2", "deviation": 0.02, "seed": 7}]);
+    assert_eq!(once["synthetic_noise"], noise);
+    let residual = once["rmse"]["a"].as_f64().unwrap();
+    // of 501 samples
+    assert!((residual / 0.02 - 1.0).abs() < 0.15, "{residual}");
+    let text = "model = \"oscillator\"\n[cost]\nsynthetic_noise = { seed = 7, level = { a = 0.02 } }\n";
+    place.write("problem.toml", text);
+    let same = place.json("identify problem.toml --json", 0);
+    assert_eq!((value(&once, "c"), &once["chi_square"]), (value(&same, "c"), &same["chi_square"]));
+    let other = place.json("identify problem.toml --noise-seed 8 --json", 0);
+    assert_eq!(
+        (&other["synthetic_noise"][0]["seed"], other["synthetic_noise"][0]["deviation"].as_f64()),
+        (&8.into(), Some(0.02))
+    );
+    assert!((value(&other, "c") - value(&same, "c")).abs() > 1e-6);
+    let part = place.good("identify oscillator --noise-level 0.1 --out results");
+    assert!(part.err.contains("(seed 1) is added to `a`"), "{}", part.err);
+    let error =
+        place.json("identify problem.toml --noise-level 0.1 --json", 0)["synthetic_noise"][0]["deviation"].clone();
+    assert!(error.as_f64().unwrap() > 0.02, "{error}");
+}
+
 // Protects the search from parameters whose simulation fails: those are counted and reported, and the search goes on.
 #[test]
 fn failing_evaluations_are_counted() {

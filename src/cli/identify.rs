@@ -48,9 +48,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     noise: Option<String>,
     /// Add noise of this seed to a simulated reference [default: 1]
-    #[arg(long, value_name = "N", value_parser = settings::seed)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::seed)]
     noise_seed: Option<u64>,
-    /// Its standard deviation: a part of each output's spread (0.01), or in units: name=value,..
+    /// Its size: 0.01 of each output's spread, or deviations: name=value,..
     #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
     noise_level: Option<String>,
     /// Stop after so many simulations
