@@ -11,6 +11,7 @@
 use costate::identify::{Identification, Settings, Status, identify};
 use costate::optimise::{Flow, Method, Options, Outcome};
 use costate::problem::Problem;
+use costate::random::SplitMix64;
 use costate::{Error, Result, Scale};
 
 /// Without a target, a search has arrived below this part of the median start's cost.
@@ -65,25 +66,11 @@ fn arguments() -> Result<Arguments> {
     Ok(found)
 }
 
-/// Sebastiano Vigna's splitmix64.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 fn random_starts(problem: &Problem, optimum: &[f64], seed: u64, count: usize) -> Vec<Vec<f64>> {
-    let mut random = SplitMix64(seed);
+    let mut random = SplitMix64::new(seed);
     let mut start = |_| {
         let mut value = |(u, parameter): (&f64, &costate::Parameter)| match parameter.free && *u > 0.0 {
-            true => (u * 3f64.powf(2.0 * random.uniform() - 1.0)).clamp(parameter.lower, parameter.upper),
+            true => (u * 3f64.powf(2.0 * random.unit() - 1.0)).clamp(parameter.lower, parameter.upper),
             false => *u,
         };
         optimum.iter().zip(&problem.parameters).map(&mut value).collect()

@@ -62,6 +62,8 @@ fn starts_and_their_forces_follow_from_newton_s_law() {
 /// Protects the joint forces in motion: bearing and wrist of every step hold the bodies' own accelerations, and constraints
 /// hold to round-off.
 #[test]
+// steps by index, in several lists at once
+#[allow(clippy::needless_range_loop)]
 fn forces_and_constraints_hold_over_many_turns() {
     for (alpha, h, count) in [(-0.1, 5e-3, 1000), (-0.3, 1e-2, 300), (-0.05, 1e-3, 1000)] {
         let case = common::slider_crank().alpha(alpha).step(h, count);

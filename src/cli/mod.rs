@@ -56,7 +56,7 @@ enum Command {
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
-    Identify(identify::Arguments),
+    Identify(Box<identify::Arguments>),
 }
 
 /// Whether the work is done, or ran without success.
