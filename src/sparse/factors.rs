@@ -1,35 +1,81 @@
 //! Factors on a frozen pattern with frozen pivots: refactorisation in place, and both solves.
 //!
-//! The factors lie pivot by pivot in one array: the inverse of the pivot, its column of L, its row of U. Indices are relative to
-//! the pivot, so that the pivots of a regular structure (a chain of ten thousand links) share a few [`Template`]s, which
-//! stay in the fastest cache while the values stream by.
+//! Time goes into instructions and mistaken branches, not into arithmetic. Nearly all that a pivot acts on is close behind it:
+//! then a byte suffices as index, and into a window of 256 numbers it needs no check of bounds; pivots with few entries have
+//! code without loops.
 
+use super::layout::{Action, Layout};
 use super::pattern::Pattern;
 use super::pivoting::Pivots;
-use std::collections::HashMap;
 
 /// Largest multiplier (entry of L, comparably scaled) that frozen pivots may produce; fresh ones produce at most ten.
 const GROWTH: f64 = 1e3;
 /// Smallest pivot beside its size when it was chosen.
 const SHRINKAGE: f64 = 1e-6;
+/// Length of the window that a byte can index.
+const WINDOW: usize = 256;
+/// A near pivot has fewer entries than this in its column of L, and in its row of U.
+const FEW: usize = 16;
 
-/// What a pivot acts on, relative to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Template {
-    /// Positions of the rows in the column of L, less that of the next pivot.
-    lower: Vec<u32>,
-    /// Positions of the columns in the row of U, less that of the next pivot.
-    upper: Vec<u32>,
-    /// Places in the array of factors, counted from the end of this pivot's own, that change by -u l: for each entry u
-    /// of the row of U one for each entry l of the column of L.
-    targets: Vec<u32>,
+/// Calls `$function::<N>` for counts from 1 to 4, which have code without loops, else `$function::<0>`.
+///
+/// A plain `match` would become a jump through a table, which processors predict badly.
+macro_rules! by_count {
+    ($count:expr, $function:ident, ($($argument:expr),*)) => {
+        if $count <= 2 {
+            if $count == 2 {
+                $function::<2>($($argument),*)
+            } else if $count == 1 {
+                $function::<1>($($argument),*)
+            } else {
+                $function::<0>($($argument),*)
+            }
+        } else if $count <= 4 {
+            if $count == 3 {
+                $function::<3>($($argument),*)
+            } else {
+                $function::<4>($($argument),*)
+            }
+        } else {
+            $function::<0>($($argument),*)
+        }
+    };
 }
-
 #[derive(Debug, Clone, Copy)]
 struct Pivot {
-    template: u32,
     /// Smallest magnitude at which the pivot still serves.
     floor: f32,
+    /// Of a near pivot, the counts of entries in L and U in four bits each; above that, the place of a far one in its list.
+    shape: u32,
+}
+
+enum Shape {
+    Near(usize, usize),
+    Far(usize),
+}
+
+impl Pivot {
+    #[inline(always)]
+    fn shape(self) -> Shape {
+        let shape = self.shape as usize;
+        if shape < FEW * FEW { Shape::Near(shape / FEW, shape % FEW) } else { Shape::Far(shape - FEW * FEW) }
+    }
+}
+
+/// Indices of near pivots, one after the other; see [`Action`].
+#[derive(Debug, Clone, Default)]
+struct Near {
+    lower: Vec<u8>,
+    upper: Vec<u8>,
+    targets: Vec<u8>,
+}
+
+/// Indices of a pivot that acts on many places, or far away.
+#[derive(Debug, Clone)]
+struct Far {
+    lower: Vec<u32>,
+    upper: Vec<u32>,
+    targets: Vec<u32>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,11 +84,14 @@ pub(super) struct Factors {
     columns: Vec<u32>,
     /// Place of each slot's value in `factors`.
     places: Vec<u32>,
-    templates: Vec<Template>,
     pivots: Vec<Pivot>,
+    near: Near,
+    far: Vec<Far>,
     /// Largest magnitude of each entry of L, pivot by pivot.
-    limits: Vec<f32>,
+    limits: Vec<f64>,
+    /// Pivot by pivot: its inverse, its column of L, its row of U. One window of zeros behind.
     factors: Vec<f64>,
+    /// Unknowns by position, and one window of zeros behind.
     work: Vec<f64>,
 }
 
@@ -50,51 +99,41 @@ impl Factors {
     /// `scale`: factors of the rows that make their entries comparable. `None` if overflow spoils the factors.
     pub(super) fn new(pattern: &Pattern, values: &[f64], pivots: Pivots, scale: &[f64]) -> Option<Self> {
         let layout = Layout::new(&pivots);
-        let mut known = HashMap::new();
-        let mut templates = Vec::new();
-        let mut list = Vec::with_capacity(pattern.size);
-        for k in 0..pattern.size {
-            let template = layout.template(k);
-            let count = templates.len() as u32;
-            let index = *known.entry(template).or_insert_with_key(|template| {
-                templates.push(template.clone());
-                count
-            });
-            list.push(Pivot { template: index, floor: 0.0 });
-        }
+        let (mut near, mut far) = (Near::default(), Vec::new());
+        let list = (0..pattern.size)
+            .map(|k| Pivot { floor: 0.0, shape: add_action(layout.action(k), &mut near, &mut far) })
+            .collect();
         let (row_positions, column_positions) = (inverse(&pivots.rows), inverse(&pivots.columns));
         let mut places = vec![0; pattern.count()];
         for (i, j, slot) in pattern.entries() {
             places[slot] = layout.place(row_positions[i], column_positions[j]);
         }
         let mut factors = Factors {
+            limits: vec![f64::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
+            factors: vec![0.0; pivots.fill() + WINDOW],
+            work: vec![0.0; pattern.size + WINDOW],
             places,
-            templates,
             pivots: list,
-            limits: vec![f32::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
-            factors: vec![0.0; pivots.fill()],
-            work: vec![0.0; pattern.size],
+            near,
+            far,
             rows: pivots.rows,
             columns: pivots.columns,
         };
         if !factors.refactorise(values) {
             return None;
         }
-        factors.set_limits(scale);
+        factors.set_limits(&pivots.lower, &pivots.upper, scale);
         Some(factors)
     }
 
-    fn set_limits(&mut self, scale: &[f64]) {
-        let mut rest = self.factors.as_slice();
-        let mut limits = self.limits.iter_mut();
+    fn set_limits(&mut self, lower: &[Vec<u32>], upper: &[Vec<u32>], scale: &[f64]) {
+        let mut place = 0;
+        self.limits.clear();
         for (k, pivot) in self.pivots.iter_mut().enumerate() {
-            let template = &self.templates[pivot.template as usize];
-            pivot.floor = (SHRINKAGE / rest[0].abs()) as f32;
+            pivot.floor = (SHRINKAGE / self.factors[place].abs()) as f32;
             let pivot_scale = scale[self.rows[k] as usize];
-            for (&i, limit) in template.lower.iter().zip(&mut limits) {
-                *limit = (GROWTH * pivot_scale / scale[self.rows[k + 1 + i as usize] as usize]) as f32;
-            }
-            rest = &rest[1 + template.lower.len() + template.upper.len()..];
+            self.limits.extend(lower[k].iter().map(|&i| GROWTH * pivot_scale / scale[self.rows[i as usize] as usize]));
+            place += 1 + lower[k].len() + upper[k].len();
         }
     }
 
@@ -107,34 +146,40 @@ impl Factors {
         for (&value, &place) in values.iter().zip(&self.places) {
             self.factors[place as usize] = value;
         }
-        let mut good = true;
         let mut rest = self.factors.as_mut_slice();
-        let mut limits = self.limits.as_slice();
+        let (mut limits, mut targets) = (self.limits.as_slice(), self.near.targets.as_slice());
         for pivot in &self.pivots {
-            let Template { lower, upper, targets } = &self.templates[pivot.template as usize];
-            let (own, tail) = rest.split_at_mut(1 + lower.len() + upper.len());
-            let (own_limits, other_limits) = limits.split_at(lower.len());
-            let (diagonal, own) = own.split_at_mut(1);
-            let (l, u) = own.split_at_mut(lower.len());
+            let Some((diagonal, next)) = rest.split_first_mut() else { return false };
             // comparisons are false for NaN
-            good &= diagonal[0].abs() >= f64::from(pivot.floor);
-            let inverse = 1.0 / diagonal[0];
-            diagonal[0] = inverse;
-            for (l, &limit) in l.iter_mut().zip(own_limits) {
-                *l *= inverse;
-                good &= l.abs() <= f64::from(limit);
+            let serves = diagonal.abs() >= f64::from(pivot.floor);
+            if !serves {
+                return false;
             }
-            if !l.is_empty() {
-                for (u, targets) in u.iter().zip(targets.chunks_exact(l.len())) {
-                    for (l, &target) in l.iter().zip(targets) {
-                        tail[target as usize] -= u * l;
-                    }
+            let inverse = 1.0 / *diagonal;
+            *diagonal = inverse;
+            let good;
+            match pivot.shape() {
+                Shape::Near(l, u) => {
+                    let (own, tail) = next.split_at_mut(l + u);
+                    let (own_limits, other_limits) = limits.split_at(l);
+                    let (own_targets, other_targets) = targets.split_at(l * u);
+                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return false };
+                    good = by_count!(l, eliminate_near, (own, u, inverse, own_limits, own_targets, window));
+                    (rest, limits, targets) = (tail, other_limits, other_targets);
+                }
+                Shape::Far(place) => {
+                    let far = &self.far[place];
+                    let (own, tail) = next.split_at_mut(far.lower.len() + far.upper.len());
+                    let (own_limits, other_limits) = limits.split_at(far.lower.len());
+                    good = far.eliminate(own, inverse, own_limits, tail);
+                    (rest, limits) = (tail, other_limits);
                 }
             }
-            rest = tail;
-            limits = other_limits;
+            if !good {
+                return false;
+            }
         }
-        good
+        true
     }
 
     /// b becomes K^-1 b.
@@ -142,28 +187,46 @@ impl Factors {
         for (x, &row) in self.work.iter_mut().zip(&self.rows) {
             *x = b[row as usize];
         }
-        let mut rest = self.factors.as_slice();
-        let mut x = self.work.as_mut_slice();
+        let (mut rest, mut x) = (self.factors.as_slice(), self.work.as_mut_slice());
+        let mut near = self.near.lower.as_slice();
         for pivot in &self.pivots {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let Some((known, tail)) = x.split_first_mut() else { break };
-            let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-            for (l, &i) in own[1..].iter().zip(lower) {
-                tail[i as usize] -= l * *known;
+            let Some((known, tail)) = x.split_first_mut() else { return };
+            match pivot.shape() {
+                Shape::Near(l, u) => {
+                    let (own, next) = rest.split_at(1 + l + u);
+                    let (places, other_places) = near.split_at(l);
+                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return };
+                    by_count!(l, subtract_near, (*known, &own[1..1 + l], places, window));
+                    (rest, near) = (next, other_places);
+                }
+                Shape::Far(place) => {
+                    let Far { lower, upper, .. } = &self.far[place];
+                    let (own, next) = rest.split_at(1 + lower.len() + upper.len());
+                    subtract(*known, &own[1..1 + lower.len()], lower, tail);
+                    rest = next;
+                }
             }
-            (rest, x) = (next, tail);
+            x = tail;
         }
-        let mut rest = self.factors.as_slice();
+        let mut rest = &self.factors[..self.factors.len() - WINDOW];
+        let mut near = self.near.upper.as_slice();
         for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
             let (head, tail) = self.work.split_at_mut(k + 1);
-            let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-            let mut sum = head[k];
-            for (u, &j) in own[1 + lower.len()..].iter().zip(upper) {
-                sum -= u * tail[j as usize];
+            match pivot.shape() {
+                Shape::Near(l, u) => {
+                    let (next, own) = rest.split_at(rest.len() - 1 - l - u);
+                    let (other_places, places) = near.split_at(near.len() - u);
+                    let Some(window) = tail.first_chunk::<WINDOW>() else { return };
+                    head[k] = by_count!(u, reduce_near, (head[k], &own[1 + l..], places, window)) * own[0];
+                    (rest, near) = (next, other_places);
+                }
+                Shape::Far(place) => {
+                    let Far { lower, upper, .. } = &self.far[place];
+                    let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
+                    head[k] = reduce(head[k], &own[1 + lower.len()..], upper, tail) * own[0];
+                    rest = next;
+                }
             }
-            head[k] = sum * own[0];
-            rest = next;
         }
         for (&x, &column) in self.work.iter().zip(&self.columns) {
             b[column as usize] = x;
@@ -175,29 +238,47 @@ impl Factors {
         for (x, &column) in self.work.iter_mut().zip(&self.columns) {
             *x = b[column as usize];
         }
-        let mut rest = self.factors.as_slice();
-        let mut x = self.work.as_mut_slice();
+        let (mut rest, mut x) = (self.factors.as_slice(), self.work.as_mut_slice());
+        let mut near = self.near.upper.as_slice();
         for pivot in &self.pivots {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let Some((known, tail)) = x.split_first_mut() else { break };
-            let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-            *known *= own[0];
-            for (u, &j) in own[1 + lower.len()..].iter().zip(upper) {
-                tail[j as usize] -= u * *known;
+            let Some((known, tail)) = x.split_first_mut() else { return };
+            *known *= rest[0];
+            match pivot.shape() {
+                Shape::Near(l, u) => {
+                    let (own, next) = rest.split_at(1 + l + u);
+                    let (places, other_places) = near.split_at(u);
+                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return };
+                    by_count!(u, subtract_near, (*known, &own[1 + l..], places, window));
+                    (rest, near) = (next, other_places);
+                }
+                Shape::Far(place) => {
+                    let Far { lower, upper, .. } = &self.far[place];
+                    let (own, next) = rest.split_at(1 + lower.len() + upper.len());
+                    subtract(*known, &own[1 + lower.len()..], upper, tail);
+                    rest = next;
+                }
             }
-            (rest, x) = (next, tail);
+            x = tail;
         }
-        let mut rest = self.factors.as_slice();
+        let mut rest = &self.factors[..self.factors.len() - WINDOW];
+        let mut near = self.near.lower.as_slice();
         for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
             let (head, tail) = self.work.split_at_mut(k + 1);
-            let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-            let mut sum = head[k];
-            for (l, &i) in own[1..].iter().zip(lower) {
-                sum -= l * tail[i as usize];
+            match pivot.shape() {
+                Shape::Near(l, u) => {
+                    let (next, own) = rest.split_at(rest.len() - 1 - l - u);
+                    let (other_places, places) = near.split_at(near.len() - l);
+                    let Some(window) = tail.first_chunk::<WINDOW>() else { return };
+                    head[k] = by_count!(l, reduce_near, (head[k], &own[1..1 + l], places, window));
+                    (rest, near) = (next, other_places);
+                }
+                Shape::Far(place) => {
+                    let Far { lower, upper, .. } = &self.far[place];
+                    let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
+                    head[k] = reduce(head[k], &own[1..1 + lower.len()], lower, tail);
+                    rest = next;
+                }
             }
-            head[k] = sum;
-            rest = next;
         }
         for (&x, &row) in self.work.iter().zip(&self.rows) {
             b[row as usize] = x;
@@ -206,8 +287,104 @@ impl Factors {
 
     /// Entries of the factors.
     pub(super) fn fill(&self) -> usize {
-        self.factors.len()
+        self.factors.len() - WINDOW
     }
+}
+
+/// Stores what a pivot acts on in the list where it belongs; returns its shape.
+fn add_action(action: Action, near: &mut Near, far: &mut Vec<Far>) -> u32 {
+    let Action { lower, upper, targets } = action;
+    let is_near = |list: &[u32]| list.iter().all(|&place| (place as usize) < WINDOW);
+    if lower.len().max(upper.len()) < FEW && is_near(&lower) && is_near(&upper) && is_near(&targets) {
+        let bytes = |list: &[u32]| list.iter().map(|&place| place as u8).collect::<Vec<u8>>();
+        near.lower.extend(bytes(&lower));
+        near.upper.extend(bytes(&upper));
+        near.targets.extend(bytes(&targets));
+        (lower.len() * FEW + upper.len()) as u32
+    } else {
+        far.push(Far { lower, upper, targets });
+        (FEW * FEW + far.len() - 1) as u32
+    }
+}
+
+impl Far {
+    /// `own`: column of L and row of U. False if an entry of L exceeds its limit.
+    fn eliminate(&self, own: &mut [f64], inverse: f64, limits: &[f64], tail: &mut [f64]) -> bool {
+        let (l, u) = own.split_at_mut(self.lower.len());
+        let good = scale(l, inverse, limits);
+        if !l.is_empty() {
+            for (u, targets) in u.iter().zip(self.targets.chunks_exact(l.len())) {
+                subtract(*u, l, targets, tail);
+            }
+        }
+        good
+    }
+}
+
+/// Divides a column of L by its pivot; false if an entry exceeds its limit, or is NaN.
+#[inline(always)]
+fn scale(l: &mut [f64], inverse: f64, limits: &[f64]) -> bool {
+    for (l, &limit) in l.iter_mut().zip(limits) {
+        *l *= inverse;
+        let serves = l.abs() <= limit;
+        if !serves {
+            return false;
+        }
+    }
+    true
+}
+
+/// [`Far::eliminate`] of a near pivot, with `N` entries in the column of L, or any number if `N` is 0.
+#[inline(always)]
+fn eliminate_near<const N: usize>(
+    own: &mut [f64],
+    upper: usize,
+    inverse: f64,
+    limits: &[f64],
+    targets: &[u8],
+    window: &mut [f64; WINDOW],
+) -> bool {
+    let count = if N == 0 { limits.len() } else { N };
+    if count == 0 {
+        return true;
+    }
+    let (l, u) = own.split_at_mut(count);
+    let good = scale(l, inverse, &limits[..count]);
+    for (u, targets) in u[..upper].iter().zip(targets.chunks_exact(count)) {
+        subtract_near::<N>(*u, l, targets, window);
+    }
+    good
+}
+
+/// Subtracts the multiple of a sparse vector, of `N` entries or of any number if `N` is 0.
+#[inline(always)]
+fn subtract_near<const N: usize>(factor: f64, entries: &[f64], places: &[u8], x: &mut [f64; WINDOW]) {
+    let count = if N == 0 { entries.len() } else { N };
+    for (entry, &place) in entries[..count].iter().zip(&places[..count]) {
+        x[place as usize] -= entry * factor;
+    }
+}
+
+fn subtract(factor: f64, entries: &[f64], places: &[u32], x: &mut [f64]) {
+    for (entry, &place) in entries.iter().zip(places) {
+        x[place as usize] -= entry * factor;
+    }
+}
+
+/// `value` less the product with a sparse vector, of `N` entries or of any number if `N` is 0.
+#[inline(always)]
+fn reduce_near<const N: usize>(value: f64, entries: &[f64], places: &[u8], x: &[f64; WINDOW]) -> f64 {
+    let count = if N == 0 { entries.len() } else { N };
+    // the nearest place comes last, since it was the last to be known
+    entries[..count]
+        .iter()
+        .zip(&places[..count])
+        .rev()
+        .fold(value, |sum, (entry, &place)| sum - entry * x[place as usize])
+}
+
+fn reduce(value: f64, entries: &[f64], places: &[u32], x: &[f64]) -> f64 {
+    entries.iter().zip(places).rev().fold(value, |sum, (entry, &place)| sum - entry * x[place as usize])
 }
 
 /// Neither infinite nor NaN.
@@ -227,47 +404,4 @@ fn inverse(permutation: &[u32]) -> Vec<usize> {
     let mut inverse = vec![0; permutation.len()];
     permutation.iter().enumerate().for_each(|(k, &i)| inverse[i as usize] = k);
     inverse
-}
-
-/// Where the entries of the factors lie.
-struct Layout<'a> {
-    pivots: &'a Pivots,
-    /// Place of each pivot, and the end.
-    starts: Vec<u32>,
-}
-
-impl<'a> Layout<'a> {
-    fn new(pivots: &'a Pivots) -> Self {
-        let mut starts = vec![0];
-        let mut end = 0;
-        for (lower, upper) in pivots.lower.iter().zip(&pivots.upper) {
-            end += 1 + (lower.len() + upper.len()) as u32;
-            starts.push(end);
-        }
-        Layout { pivots, starts }
-    }
-
-    /// Place of the entry at a position of the permuted matrix; it must be in the pattern.
-    fn place(&self, row: usize, column: usize) -> u32 {
-        let find = |list: &[u32], position: usize| match list.binary_search(&(position as u32)) {
-            Ok(place) => place as u32,
-            Err(_) => unreachable!("the pattern of the factors holds that of the matrix and its fill"),
-        };
-        match row.cmp(&column) {
-            std::cmp::Ordering::Equal => self.starts[row],
-            std::cmp::Ordering::Greater => self.starts[column] + 1 + find(&self.pivots.lower[column], row),
-            std::cmp::Ordering::Less => {
-                self.starts[row] + 1 + self.pivots.lower[row].len() as u32 + find(&self.pivots.upper[row], column)
-            }
-        }
-    }
-
-    fn template(&self, k: usize) -> Template {
-        let (lower, upper) = (&self.pivots.lower[k], &self.pivots.upper[k]);
-        let relative = |list: &[u32]| list.iter().map(|&position| position - k as u32 - 1).collect();
-        let end = self.starts[k + 1];
-        let targets =
-            upper.iter().flat_map(|&j| lower.iter().map(move |&i| self.place(i as usize, j as usize) - end)).collect();
-        Template { lower: relative(lower), upper: relative(upper), targets }
-    }
 }
