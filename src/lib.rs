@@ -109,7 +109,7 @@ pub mod signal;
 pub mod signature;
 pub mod simulate;
 pub mod specification;
-#[allow(dead_code)] // until an assembly of bodies uses it
+#[allow(dead_code, unused_imports)] // until an assembly of bodies uses it
 mod sparse;
 mod start;
 pub mod statistics;

@@ -4,16 +4,15 @@
 //! then a byte suffices as index, and into a window of 256 numbers it needs no check of bounds; pivots with few entries have
 //! code without loops.
 
-use super::layout::{Action, Layout};
+use super::layout::Layout;
 use super::pattern::Pattern;
 use super::pivoting::Pivots;
+use super::triangle::{Triangle, WINDOW};
 
 /// Largest multiplier (entry of L, comparably scaled) that frozen pivots may produce; fresh ones produce at most ten.
 const GROWTH: f64 = 1e3;
 /// Smallest pivot beside its size when it was chosen.
 const SHRINKAGE: f64 = 1e-6;
-/// Length of the window that a byte can index.
-const WINDOW: usize = 256;
 /// A near pivot has fewer entries than this in its column of L, and in its row of U.
 const FEW: usize = 16;
 
@@ -62,19 +61,12 @@ impl Pivot {
     }
 }
 
-/// Indices of near pivots, one after the other; see [`Action`].
-#[derive(Debug, Clone, Default)]
-struct Near {
-    lower: Vec<u8>,
-    upper: Vec<u8>,
-    targets: Vec<u8>,
-}
-
-/// Indices of a pivot that acts on many places, or far away.
+/// A pivot that acts on many places, or far away.
 #[derive(Debug, Clone)]
 struct Far {
-    lower: Vec<u32>,
-    upper: Vec<u32>,
+    /// Entries in its column of L, and in its row of U.
+    lower: usize,
+    upper: usize,
     targets: Vec<u32>,
 }
 
@@ -82,15 +74,20 @@ struct Far {
 pub(super) struct Factors {
     rows: Vec<u32>,
     columns: Vec<u32>,
-    /// Place of each slot's value in `factors`.
+    /// Place of each slot's value in `scratch`.
     places: Vec<u32>,
     pivots: Vec<Pivot>,
-    near: Near,
+    /// Targets of near pivots, one after the other; see [`Layout::targets`].
+    near: Vec<u8>,
     far: Vec<Far>,
     /// Largest magnitude of each entry of L, pivot by pivot.
     limits: Vec<f64>,
-    /// Pivot by pivot: its inverse, its column of L, its row of U. One window of zeros behind.
-    factors: Vec<f64>,
+    /// The matrix during elimination, pivot by pivot: the pivot, its column, its row. One window of zeros behind.
+    scratch: Vec<f64>,
+    /// K = P^T L D U Q^T with unit diagonals of L and U; D is stored inverted.
+    lower: Triangle,
+    diagonal: Vec<f64>,
+    upper: Triangle,
     /// Unknowns by position, and one window of zeros behind.
     work: Vec<f64>,
 }
@@ -99,9 +96,12 @@ impl Factors {
     /// `scale`: factors of the rows that make their entries comparable. `None` if overflow spoils the factors.
     pub(super) fn new(pattern: &Pattern, values: &[f64], pivots: Pivots, scale: &[f64]) -> Option<Self> {
         let layout = Layout::new(&pivots);
-        let (mut near, mut far) = (Near::default(), Vec::new());
+        let (mut near, mut far) = (Vec::new(), Vec::new());
         let list = (0..pattern.size)
-            .map(|k| Pivot { floor: 0.0, shape: add_action(layout.action(k), &mut near, &mut far) })
+            .map(|k| {
+                let (lower, upper) = (pivots.lower[k].len(), pivots.upper[k].len());
+                Pivot { floor: 0.0, shape: add_targets(lower, upper, layout.targets(k), &mut near, &mut far) }
+            })
             .collect();
         let (row_positions, column_positions) = (inverse(&pivots.rows), inverse(&pivots.columns));
         let mut places = vec![0; pattern.count()];
@@ -110,7 +110,10 @@ impl Factors {
         }
         let mut factors = Factors {
             limits: vec![f64::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
-            factors: vec![0.0; pivots.fill() + WINDOW],
+            scratch: vec![0.0; pivots.fill() + WINDOW],
+            lower: Triangle::new(&pivots.lower),
+            diagonal: vec![0.0; pattern.size],
+            upper: Triangle::new(&pivots.upper),
             work: vec![0.0; pattern.size + WINDOW],
             places,
             pivots: list,
@@ -122,18 +125,16 @@ impl Factors {
         if !factors.refactorise(values) {
             return None;
         }
-        factors.set_limits(&pivots.lower, &pivots.upper, scale);
+        factors.set_limits(&pivots.lower, scale);
         Some(factors)
     }
 
-    fn set_limits(&mut self, lower: &[Vec<u32>], upper: &[Vec<u32>], scale: &[f64]) {
-        let mut place = 0;
+    fn set_limits(&mut self, lower: &[Vec<u32>], scale: &[f64]) {
+        let scale = |position: usize| scale[self.rows[position] as usize];
         self.limits.clear();
-        for (k, pivot) in self.pivots.iter_mut().enumerate() {
-            pivot.floor = (SHRINKAGE / self.factors[place].abs()) as f32;
-            let pivot_scale = scale[self.rows[k] as usize];
-            self.limits.extend(lower[k].iter().map(|&i| GROWTH * pivot_scale / scale[self.rows[i as usize] as usize]));
-            place += 1 + lower[k].len() + upper[k].len();
+        for (k, (pivot, lower)) in self.pivots.iter_mut().zip(lower).enumerate() {
+            pivot.floor = (SHRINKAGE / self.diagonal[k].abs()) as f32;
+            self.limits.extend(lower.iter().map(|&i| GROWTH * scale(k) / scale(i as usize)));
         }
     }
 
@@ -142,42 +143,45 @@ impl Factors {
         if !are_finite(values) {
             return false;
         }
-        self.factors.fill(0.0);
+        self.scratch.fill(0.0);
         for (&value, &place) in values.iter().zip(&self.places) {
-            self.factors[place as usize] = value;
+            self.scratch[place as usize] = value;
         }
-        let mut rest = self.factors.as_mut_slice();
-        let (mut limits, mut targets) = (self.limits.as_slice(), self.near.targets.as_slice());
-        for pivot in &self.pivots {
-            let Some((diagonal, next)) = rest.split_first_mut() else { return false };
+        let mut rest = self.scratch.as_mut_slice();
+        let (mut lower, mut upper) = (self.lower.values_mut(), self.upper.values_mut());
+        let (mut limits, mut targets) = (self.limits.as_slice(), self.near.as_slice());
+        for (pivot, inverse) in self.pivots.iter().zip(&mut self.diagonal) {
+            let Some((&mut diagonal, next)) = rest.split_first_mut() else { return false };
             // comparisons are false for NaN
             let serves = diagonal.abs() >= f64::from(pivot.floor);
             if !serves {
                 return false;
             }
-            let inverse = 1.0 / *diagonal;
-            *diagonal = inverse;
-            let good;
-            match pivot.shape() {
-                Shape::Near(l, u) => {
-                    let (own, tail) = next.split_at_mut(l + u);
-                    let (own_limits, other_limits) = limits.split_at(l);
+            *inverse = 1.0 / diagonal;
+            let (l, u) = match pivot.shape() {
+                Shape::Near(l, u) => (l, u),
+                Shape::Far(place) => (self.far[place].lower, self.far[place].upper),
+            };
+            let (column, next) = next.split_at_mut(l);
+            let (row, tail) = next.split_at_mut(u);
+            let (own_limits, other_limits) = limits.split_at(l);
+            let (own_lower, other_lower) = lower.split_at_mut(l);
+            let (own_upper, other_upper) = upper.split_at_mut(u);
+            let pivot_row = Row { entries: row, scaled: own_upper };
+            let pivot_column = Column { entries: column, scaled: own_lower, limits: own_limits };
+            let good = match pivot.shape() {
+                Shape::Near(..) => {
                     let (own_targets, other_targets) = targets.split_at(l * u);
+                    targets = other_targets;
                     let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return false };
-                    good = by_count!(l, eliminate_near, (own, u, inverse, own_limits, own_targets, window));
-                    (rest, limits, targets) = (tail, other_limits, other_targets);
+                    by_count!(l, eliminate_near, (pivot_column, pivot_row, *inverse, own_targets, window))
                 }
-                Shape::Far(place) => {
-                    let far = &self.far[place];
-                    let (own, tail) = next.split_at_mut(far.lower.len() + far.upper.len());
-                    let (own_limits, other_limits) = limits.split_at(far.lower.len());
-                    good = far.eliminate(own, inverse, own_limits, tail);
-                    (rest, limits) = (tail, other_limits);
-                }
-            }
+                Shape::Far(place) => eliminate_far(pivot_column, pivot_row, *inverse, &self.far[place].targets, tail),
+            };
             if !good {
                 return false;
             }
+            (rest, lower, upper, limits) = (tail, other_lower, other_upper, other_limits);
         }
         true
     }
@@ -187,47 +191,9 @@ impl Factors {
         for (x, &row) in self.work.iter_mut().zip(&self.rows) {
             *x = b[row as usize];
         }
-        let (mut rest, mut x) = (self.factors.as_slice(), self.work.as_mut_slice());
-        let mut near = self.near.lower.as_slice();
-        for pivot in &self.pivots {
-            let Some((known, tail)) = x.split_first_mut() else { return };
-            match pivot.shape() {
-                Shape::Near(l, u) => {
-                    let (own, next) = rest.split_at(1 + l + u);
-                    let (places, other_places) = near.split_at(l);
-                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return };
-                    by_count!(l, subtract_near, (*known, &own[1..1 + l], places, window));
-                    (rest, near) = (next, other_places);
-                }
-                Shape::Far(place) => {
-                    let Far { lower, upper, .. } = &self.far[place];
-                    let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-                    subtract(*known, &own[1..1 + lower.len()], lower, tail);
-                    rest = next;
-                }
-            }
-            x = tail;
-        }
-        let mut rest = &self.factors[..self.factors.len() - WINDOW];
-        let mut near = self.near.upper.as_slice();
-        for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let (head, tail) = self.work.split_at_mut(k + 1);
-            match pivot.shape() {
-                Shape::Near(l, u) => {
-                    let (next, own) = rest.split_at(rest.len() - 1 - l - u);
-                    let (other_places, places) = near.split_at(near.len() - u);
-                    let Some(window) = tail.first_chunk::<WINDOW>() else { return };
-                    head[k] = by_count!(u, reduce_near, (head[k], &own[1 + l..], places, window)) * own[0];
-                    (rest, near) = (next, other_places);
-                }
-                Shape::Far(place) => {
-                    let Far { lower, upper, .. } = &self.far[place];
-                    let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-                    head[k] = reduce(head[k], &own[1 + lower.len()..], upper, tail) * own[0];
-                    rest = next;
-                }
-            }
-        }
+        self.lower.substitute_forwards(&mut self.work);
+        self.work.iter_mut().zip(&self.diagonal).for_each(|(x, inverse)| *x *= inverse);
+        self.upper.substitute_backwards(&mut self.work);
         for (&x, &column) in self.work.iter().zip(&self.columns) {
             b[column as usize] = x;
         }
@@ -238,48 +204,9 @@ impl Factors {
         for (x, &column) in self.work.iter_mut().zip(&self.columns) {
             *x = b[column as usize];
         }
-        let (mut rest, mut x) = (self.factors.as_slice(), self.work.as_mut_slice());
-        let mut near = self.near.upper.as_slice();
-        for pivot in &self.pivots {
-            let Some((known, tail)) = x.split_first_mut() else { return };
-            *known *= rest[0];
-            match pivot.shape() {
-                Shape::Near(l, u) => {
-                    let (own, next) = rest.split_at(1 + l + u);
-                    let (places, other_places) = near.split_at(u);
-                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return };
-                    by_count!(u, subtract_near, (*known, &own[1 + l..], places, window));
-                    (rest, near) = (next, other_places);
-                }
-                Shape::Far(place) => {
-                    let Far { lower, upper, .. } = &self.far[place];
-                    let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-                    subtract(*known, &own[1 + lower.len()..], upper, tail);
-                    rest = next;
-                }
-            }
-            x = tail;
-        }
-        let mut rest = &self.factors[..self.factors.len() - WINDOW];
-        let mut near = self.near.lower.as_slice();
-        for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let (head, tail) = self.work.split_at_mut(k + 1);
-            match pivot.shape() {
-                Shape::Near(l, u) => {
-                    let (next, own) = rest.split_at(rest.len() - 1 - l - u);
-                    let (other_places, places) = near.split_at(near.len() - l);
-                    let Some(window) = tail.first_chunk::<WINDOW>() else { return };
-                    head[k] = by_count!(l, reduce_near, (head[k], &own[1..1 + l], places, window));
-                    (rest, near) = (next, other_places);
-                }
-                Shape::Far(place) => {
-                    let Far { lower, upper, .. } = &self.far[place];
-                    let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-                    head[k] = reduce(head[k], &own[1..1 + lower.len()], lower, tail);
-                    rest = next;
-                }
-            }
-        }
+        self.upper.substitute_forwards(&mut self.work);
+        self.work.iter_mut().zip(&self.diagonal).for_each(|(x, inverse)| *x *= inverse);
+        self.lower.substitute_backwards(&mut self.work);
         for (&x, &row) in self.work.iter().zip(&self.rows) {
             b[row as usize] = x;
         }
@@ -287,104 +214,88 @@ impl Factors {
 
     /// Entries of the factors.
     pub(super) fn fill(&self) -> usize {
-        self.factors.len() - WINDOW
+        self.scratch.len() - WINDOW
     }
 }
 
 /// Stores what a pivot acts on in the list where it belongs; returns its shape.
-fn add_action(action: Action, near: &mut Near, far: &mut Vec<Far>) -> u32 {
-    let Action { lower, upper, targets } = action;
-    let is_near = |list: &[u32]| list.iter().all(|&place| (place as usize) < WINDOW);
-    if lower.len().max(upper.len()) < FEW && is_near(&lower) && is_near(&upper) && is_near(&targets) {
-        let bytes = |list: &[u32]| list.iter().map(|&place| place as u8).collect::<Vec<u8>>();
-        near.lower.extend(bytes(&lower));
-        near.upper.extend(bytes(&upper));
-        near.targets.extend(bytes(&targets));
-        (lower.len() * FEW + upper.len()) as u32
+fn add_targets(lower: usize, upper: usize, targets: Vec<u32>, near: &mut Vec<u8>, far: &mut Vec<Far>) -> u32 {
+    if lower.max(upper) < FEW && targets.iter().all(|&place| (place as usize) < WINDOW) {
+        near.extend(targets.iter().map(|&place| place as u8));
+        (lower * FEW + upper) as u32
     } else {
         far.push(Far { lower, upper, targets });
         (FEW * FEW + far.len() - 1) as u32
     }
 }
 
-impl Far {
-    /// `own`: column of L and row of U. False if an entry of L exceeds its limit.
-    fn eliminate(&self, own: &mut [f64], inverse: f64, limits: &[f64], tail: &mut [f64]) -> bool {
-        let (l, u) = own.split_at_mut(self.lower.len());
-        let good = scale(l, inverse, limits);
-        if !l.is_empty() {
-            for (u, targets) in u.iter().zip(self.targets.chunks_exact(l.len())) {
-                subtract(*u, l, targets, tail);
+/// What is left of the matrix in a pivot's column, what becomes of it in L, and the limits of that.
+struct Column<'a> {
+    entries: &'a [f64],
+    scaled: &'a mut [f64],
+    limits: &'a [f64],
+}
+
+/// What is left of the matrix in a pivot's row, and what becomes of it in U.
+struct Row<'a> {
+    entries: &'a [f64],
+    scaled: &'a mut [f64],
+}
+
+impl Column<'_> {
+    /// Divides by the pivot; false if an entry exceeds its limit, or is NaN.
+    #[inline(always)]
+    fn scale(&mut self, inverse: f64) -> bool {
+        for ((scaled, entry), &limit) in self.scaled.iter_mut().zip(self.entries).zip(self.limits) {
+            *scaled = entry * inverse;
+            let serves = scaled.abs() <= limit;
+            if !serves {
+                return false;
             }
         }
-        good
+        true
     }
 }
 
-/// Divides a column of L by its pivot; false if an entry exceeds its limit, or is NaN.
-#[inline(always)]
-fn scale(l: &mut [f64], inverse: f64, limits: &[f64]) -> bool {
-    for (l, &limit) in l.iter_mut().zip(limits) {
-        *l *= inverse;
-        let serves = l.abs() <= limit;
-        if !serves {
-            return false;
-        }
-    }
-    true
-}
-
-/// [`Far::eliminate`] of a near pivot, with `N` entries in the column of L, or any number if `N` is 0.
+/// Divides a pivot's column and row by it and subtracts their product from the rest; false if an entry of L exceeds its limit.
+/// `N` entries in the column, or any number if `N` is 0.
 #[inline(always)]
 fn eliminate_near<const N: usize>(
-    own: &mut [f64],
-    upper: usize,
+    mut column: Column<'_>,
+    row: Row<'_>,
     inverse: f64,
-    limits: &[f64],
     targets: &[u8],
     window: &mut [f64; WINDOW],
 ) -> bool {
-    let count = if N == 0 { limits.len() } else { N };
-    if count == 0 {
-        return true;
-    }
-    let (l, u) = own.split_at_mut(count);
-    let good = scale(l, inverse, &limits[..count]);
-    for (u, targets) in u[..upper].iter().zip(targets.chunks_exact(count)) {
-        subtract_near::<N>(*u, l, targets, window);
+    let count = if N == 0 { column.entries.len() } else { N };
+    column = Column {
+        entries: &column.entries[..count],
+        scaled: &mut column.scaled[..count],
+        limits: &column.limits[..count],
+    };
+    let good = column.scale(inverse);
+    let mut targets = targets;
+    for (scaled, entry) in row.scaled.iter_mut().zip(row.entries) {
+        *scaled = entry * inverse;
+        let (own_targets, other_targets) = targets.split_at(count);
+        for (l, &target) in column.scaled.iter().zip(own_targets) {
+            window[target as usize] -= entry * l;
+        }
+        targets = other_targets;
     }
     good
 }
 
-/// Subtracts the multiple of a sparse vector, of `N` entries or of any number if `N` is 0.
-#[inline(always)]
-fn subtract_near<const N: usize>(factor: f64, entries: &[f64], places: &[u8], x: &mut [f64; WINDOW]) {
-    let count = if N == 0 { entries.len() } else { N };
-    for (entry, &place) in entries[..count].iter().zip(&places[..count]) {
-        x[place as usize] -= entry * factor;
+fn eliminate_far(mut column: Column<'_>, row: Row<'_>, inverse: f64, targets: &[u32], rest: &mut [f64]) -> bool {
+    let good = column.scale(inverse);
+    let count = column.entries.len();
+    for (place, (scaled, entry)) in row.scaled.iter_mut().zip(row.entries).enumerate() {
+        *scaled = entry * inverse;
+        for (l, &target) in column.scaled.iter().zip(&targets[place * count..(place + 1) * count]) {
+            rest[target as usize] -= entry * l;
+        }
     }
-}
-
-fn subtract(factor: f64, entries: &[f64], places: &[u32], x: &mut [f64]) {
-    for (entry, &place) in entries.iter().zip(places) {
-        x[place as usize] -= entry * factor;
-    }
-}
-
-/// `value` less the product with a sparse vector, of `N` entries or of any number if `N` is 0.
-#[inline(always)]
-fn reduce_near<const N: usize>(value: f64, entries: &[f64], places: &[u8], x: &[f64; WINDOW]) -> f64 {
-    let count = if N == 0 { entries.len() } else { N };
-    // the nearest place comes last, since it was the last to be known
-    entries[..count]
-        .iter()
-        .zip(&places[..count])
-        .rev()
-        .fold(value, |sum, (entry, &place)| sum - entry * x[place as usize])
-}
-
-fn reduce(value: f64, entries: &[f64], places: &[u32], x: &[f64]) -> f64 {
-    entries.iter().zip(places).rev().fold(value, |sum, (entry, &place)| sum - entry * x[place as usize])
+    good
 }
 
 /// Neither infinite nor NaN.

@@ -1,22 +1,12 @@
-//! Where the entries of the factors lie, and what each pivot acts on.
+//! Where the entries of the matrix and of its fill lie during elimination.
 
 use super::pivoting::Pivots;
 
-/// Places of the entries in one array, pivot by pivot: the pivot, its column of L, its row of U.
+/// Places of the entries in one array, pivot by pivot: the pivot, its column, its row.
 pub(super) struct Layout<'a> {
     pivots: &'a Pivots,
     /// Place of each pivot, and the end.
     starts: Vec<u32>,
-}
-
-/// What a pivot acts on. All indices count from where the next pivot begins.
-pub(super) struct Action {
-    /// Positions of the rows in the column of L.
-    pub(super) lower: Vec<u32>,
-    /// Positions of the columns in the row of U.
-    pub(super) upper: Vec<u32>,
-    /// Places that change by -u l: for each entry u of the row of U one for each entry l of the column of L.
-    pub(super) targets: Vec<u32>,
 }
 
 impl<'a> Layout<'a> {
@@ -45,12 +35,12 @@ impl<'a> Layout<'a> {
         }
     }
 
-    pub(super) fn action(&self, k: usize) -> Action {
+    /// Places that change by -u l when a pivot is eliminated, counted from where the next pivot begins: for each entry u
+    /// of its row of U one for each entry l of its column of L.
+    pub(super) fn targets(&self, k: usize) -> Vec<u32> {
         let (lower, upper) = (&self.pivots.lower[k], &self.pivots.upper[k]);
-        let relative = |list: &[u32]| list.iter().map(|&position| position - k as u32 - 1).collect();
         let end = self.starts[k + 1];
-        let targets =
-            upper.iter().flat_map(|&j| lower.iter().map(move |&i| self.place(i as usize, j as usize) - end)).collect();
-        Action { lower: relative(lower), upper: relative(upper), targets }
+        let of_column = |&j: &u32| lower.iter().map(move |&i| self.place(i as usize, j as usize) - end);
+        upper.iter().flat_map(of_column).collect()
     }
 }

@@ -9,13 +9,17 @@ mod matching;
 mod ordering;
 mod pattern;
 mod pivoting;
+mod redundancy;
 #[cfg(test)]
 mod tests;
+mod triangle;
 
 use factors::Factors;
 use matching::NONE;
 use pattern::Pattern;
 use pivoting::{Guide, Pivots};
+
+pub(crate) use redundancy::redundant_rows;
 
 /// A pivot is at least this large beside the largest entry of its column that is left (rows comparably scaled).
 const THRESHOLD: f64 = 0.1;
