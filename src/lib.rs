@@ -118,7 +118,6 @@ pub mod sensitivity;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
-#[allow(dead_code)] // until an assembly of bodies uses it
 mod sparse;
 pub mod specification;
 mod start;

@@ -432,4 +432,10 @@ fn slips_are_named() {
         m.gears("mesh", &a, &b, -1.0);
     });
     assert!(text.contains("`mesh`") && text.contains("`b`"), "{text}");
+    let text = message(|m| {
+        let a = m.body("a", Body::new(1.0, 1.0).at([0.5, 0.0], 0.0));
+        m.revolute("left", m.ground().at([0.0, 0.0]), a.at([-0.5, 0.0]));
+        m.revolute("right", m.ground().at([1.0, 0.0]), a.at([0.5, 0.0]));
+    });
+    assert!(text.contains("1 of its 4 constraint rows") && text.contains("`right.x` repeats `left.x`"), "{text}");
 }

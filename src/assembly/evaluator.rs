@@ -77,6 +77,20 @@ impl<'s> AssemblyEvaluator<'s> {
         }
     }
 
+    /// (row, column, value) of C_q at the initial state; entries of one place may come in several parts.
+    pub fn initial_constraint_jacobian(&mut self, u: &[f64]) -> impl Iterator<Item = (u32, u32, f64)> {
+        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
+        let zeros = vec![0.0; n.max(m)];
+        let (mut q, mut v, mut dynamics, mut constraint) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; m]);
+        self.set_parameters(u);
+        self.initial(&mut q, &mut v);
+        let w = vec![0.0; self.system.signature.inputs.len()];
+        let x = Point { t: 0.0, q: &q, v: &v, a: &zeros[..n], lambda: &zeros[..m], w: &w };
+        self.residual(&x, &mut dynamics, &mut constraint);
+        let entries = self.system.pattern.jacobian.iter().zip(&self.values.jacobian);
+        entries.map(|(&(row, column), &value)| (row, column, value))
+    }
+
     fn prepare_template(&mut self, weights: Weights) {
         if self.template_weights == Some(weights) {
             return;

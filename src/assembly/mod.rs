@@ -59,6 +59,7 @@ pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Quantity, Signature};
+use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, Elements, structure_of};
 use element::Local;
@@ -205,7 +206,7 @@ impl Assembler {
     ///
     /// # Errors
     /// The first slip that was made: names that are not unique, an element connected to a coordinate twice or whose functions
-    /// do not fit its connection, a coordinate or input that nothing uses.
+    /// do not fit its connection, a coordinate that nothing uses; and constraint rows that are redundant at the start.
     pub fn build(mut self) -> Result<Assembly> {
         if let Some(error) = self.error {
             return Err(error);
@@ -233,7 +234,7 @@ impl Assembler {
         let size = n + self.signature.constraints.len();
         let (factors, numbers) = Factors::new(size, n, &Slots::entries(&pattern, n));
         let slots = Slots::from_numbers(&pattern, &numbers);
-        Ok(Assembly {
+        let assembly = Assembly {
             signature: self.signature,
             initial: self.initial,
             batches: self.batches,
@@ -241,7 +242,9 @@ impl Assembler {
             slots,
             factors,
             remarks,
-        })
+        };
+        assembly.refuse_redundant_rows()?;
+        Ok(assembly)
     }
 }
 
@@ -254,6 +257,45 @@ pub struct Assembly {
     slots: Slots,
     factors: Factors,
     remarks: Vec<String>,
+}
+
+/// Rows of C_q, at the start and for nominal parameters, that others combine to within this part of their length are redundant.
+const REDUNDANT: f64 = 1e-9;
+
+impl Assembly {
+    /// Says which constraint rows hold what others hold already.
+    fn refuse_redundant_rows(&self) -> Result<()> {
+        let constraints = &self.signature.constraints;
+        let (n, m) = (self.signature.coordinates.len(), constraints.len());
+        let mut rows = vec![Vec::new(); m];
+        let mut evaluator = AssemblyEvaluator::new(self);
+        for (row, column, value) in evaluator.initial_constraint_jacobian(&self.signature.nominal()) {
+            rows[row as usize].push((column, value));
+        }
+        if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
+            // the simulation says where
+            return Ok(());
+        }
+        let found = redundant_rows(&rows, n, REDUNDANT);
+        if found.is_empty() {
+            return Ok(());
+        }
+        let name = |row: &usize| format!("`{}`", constraints[*row].name);
+        let told = found.iter().take(6).map(|(row, others)| {
+            let others: Vec<String> = others.iter().take(6).map(name).collect();
+            match others.as_slice() {
+                [] => format!("{} holds nothing at the start", name(row)),
+                _ => format!("{} repeats {}", name(row), others.join(", ")),
+            }
+        });
+        let told: Vec<String> = told.collect();
+        let more = if found.len() > told.len() { ", and more" } else { "" };
+        let problem =
+            format!("{} of its {m} constraint rows are redundant at the start: {}{more}", found.len(), told.join("; "));
+        let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), or start \
+                      away from a singular position";
+        Err(Error::invalid(self.signature.place(), problem, remedy))
+    }
 }
 
 impl System for Assembly {

@@ -1,48 +1,94 @@
 //! Factors on a frozen pattern with frozen pivots: refactorisation in place, and both solves.
 //!
-//! The factors lie pivot by pivot in one array: the inverse of the pivot, its column of L, its row of U. Indices are relative to
-//! the pivot, so that the pivots of a regular structure (a chain of ten thousand links) share a few [`Template`]s, which
-//! stay in the fastest cache while the values stream by.
+//! Time goes into instructions and mistaken branches, not into arithmetic. Nearly all that a pivot acts on is close behind it:
+//! then a byte suffices as index, and into a window of 256 numbers it needs no check of bounds; pivots with few entries have
+//! code without loops.
 
+use super::layout::Layout;
 use super::pattern::Pattern;
 use super::pivoting::Pivots;
-use std::collections::HashMap;
+use super::triangle::{Triangle, WINDOW};
 
 /// Largest multiplier (entry of L, comparably scaled) that frozen pivots may produce; fresh ones produce at most ten.
 const GROWTH: f64 = 1e3;
 /// Smallest pivot beside its size when it was chosen.
 const SHRINKAGE: f64 = 1e-6;
+/// A near pivot has fewer entries than this in its column of L, and in its row of U.
+const FEW: usize = 16;
 
-/// What a pivot acts on, relative to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Template {
-    /// Positions of the rows in the column of L, less that of the next pivot.
-    lower: Vec<u32>,
-    /// Positions of the columns in the row of U, less that of the next pivot.
-    upper: Vec<u32>,
-    /// Places in the array of factors, counted from the end of this pivot's own, that change by -u l: for each entry u
-    /// of the row of U one for each entry l of the column of L.
-    targets: Vec<u32>,
+/// Calls `$function::<N>` for counts from 1 to 4, which have code without loops, else `$function::<0>`.
+///
+/// A plain `match` would become a jump through a table, which processors predict badly.
+macro_rules! by_count {
+    ($count:expr, $function:ident, ($($argument:expr),*)) => {
+        if $count <= 2 {
+            if $count == 2 {
+                $function::<2>($($argument),*)
+            } else if $count == 1 {
+                $function::<1>($($argument),*)
+            } else {
+                $function::<0>($($argument),*)
+            }
+        } else if $count <= 4 {
+            if $count == 3 {
+                $function::<3>($($argument),*)
+            } else {
+                $function::<4>($($argument),*)
+            }
+        } else {
+            $function::<0>($($argument),*)
+        }
+    };
 }
-
 #[derive(Debug, Clone, Copy)]
 struct Pivot {
-    template: u32,
     /// Smallest magnitude at which the pivot still serves.
     floor: f32,
+    /// Of a near pivot, the counts of entries in L and U in four bits each; above that, the place of a far one in its list.
+    shape: u32,
+}
+
+enum Shape {
+    Near(usize, usize),
+    Far(usize),
+}
+
+impl Pivot {
+    #[inline(always)]
+    fn shape(self) -> Shape {
+        let shape = self.shape as usize;
+        if shape < FEW * FEW { Shape::Near(shape / FEW, shape % FEW) } else { Shape::Far(shape - FEW * FEW) }
+    }
+}
+
+/// A pivot that acts on many places, or far away.
+#[derive(Debug, Clone)]
+struct Far {
+    /// Entries in its column of L, and in its row of U.
+    lower: usize,
+    upper: usize,
+    targets: Vec<u32>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Factors {
     rows: Vec<u32>,
     columns: Vec<u32>,
-    /// Place of each slot's value in `factors`.
+    /// Place of each slot's value in `scratch`.
     places: Vec<u32>,
-    templates: Vec<Template>,
     pivots: Vec<Pivot>,
+    /// Targets of near pivots, one after the other; see [`Layout::targets`].
+    near: Vec<u8>,
+    far: Vec<Far>,
     /// Largest magnitude of each entry of L, pivot by pivot.
-    limits: Vec<f32>,
-    factors: Vec<f64>,
+    limits: Vec<f64>,
+    /// The matrix during elimination, pivot by pivot: the pivot, its column, its row. One window of zeros behind.
+    scratch: Vec<f64>,
+    /// K = P^T L D U Q^T with unit diagonals of L and U; D is stored inverted.
+    lower: Triangle,
+    diagonal: Vec<f64>,
+    upper: Triangle,
+    /// Unknowns by position, and one window of zeros behind.
     work: Vec<f64>,
 }
 
@@ -50,51 +96,45 @@ impl Factors {
     /// `scale`: factors of the rows that make their entries comparable. `None` if overflow spoils the factors.
     pub(super) fn new(pattern: &Pattern, values: &[f64], pivots: Pivots, scale: &[f64]) -> Option<Self> {
         let layout = Layout::new(&pivots);
-        let mut known = HashMap::new();
-        let mut templates = Vec::new();
-        let mut list = Vec::with_capacity(pattern.size);
-        for k in 0..pattern.size {
-            let template = layout.template(k);
-            let count = templates.len() as u32;
-            let index = *known.entry(template).or_insert_with_key(|template| {
-                templates.push(template.clone());
-                count
-            });
-            list.push(Pivot { template: index, floor: 0.0 });
-        }
+        let (mut near, mut far) = (Vec::new(), Vec::new());
+        let list = (0..pattern.size)
+            .map(|k| {
+                let (lower, upper) = (pivots.lower[k].len(), pivots.upper[k].len());
+                Pivot { floor: 0.0, shape: add_targets(lower, upper, layout.targets(k), &mut near, &mut far) }
+            })
+            .collect();
         let (row_positions, column_positions) = (inverse(&pivots.rows), inverse(&pivots.columns));
         let mut places = vec![0; pattern.count()];
         for (i, j, slot) in pattern.entries() {
             places[slot] = layout.place(row_positions[i], column_positions[j]);
         }
         let mut factors = Factors {
+            limits: vec![f64::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
+            scratch: vec![0.0; pivots.fill() + WINDOW],
+            lower: Triangle::new(&pivots.lower),
+            diagonal: vec![0.0; pattern.size],
+            upper: Triangle::new(&pivots.upper),
+            work: vec![0.0; pattern.size + WINDOW],
             places,
-            templates,
             pivots: list,
-            limits: vec![f32::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
-            factors: vec![0.0; pivots.fill()],
-            work: vec![0.0; pattern.size],
+            near,
+            far,
             rows: pivots.rows,
             columns: pivots.columns,
         };
         if !factors.refactorise(values) {
             return None;
         }
-        factors.set_limits(scale);
+        factors.set_limits(&pivots.lower, scale);
         Some(factors)
     }
 
-    fn set_limits(&mut self, scale: &[f64]) {
-        let mut rest = self.factors.as_slice();
-        let mut limits = self.limits.iter_mut();
-        for (k, pivot) in self.pivots.iter_mut().enumerate() {
-            let template = &self.templates[pivot.template as usize];
-            pivot.floor = (SHRINKAGE / rest[0].abs()) as f32;
-            let pivot_scale = scale[self.rows[k] as usize];
-            for (&i, limit) in template.lower.iter().zip(&mut limits) {
-                *limit = (GROWTH * pivot_scale / scale[self.rows[k + 1 + i as usize] as usize]) as f32;
-            }
-            rest = &rest[1 + template.lower.len() + template.upper.len()..];
+    fn set_limits(&mut self, lower: &[Vec<u32>], scale: &[f64]) {
+        let scale = |position: usize| scale[self.rows[position] as usize];
+        self.limits.clear();
+        for (k, (pivot, lower)) in self.pivots.iter_mut().zip(lower).enumerate() {
+            pivot.floor = (SHRINKAGE / self.diagonal[k].abs()) as f32;
+            self.limits.extend(lower.iter().map(|&i| GROWTH * scale(k) / scale(i as usize)));
         }
     }
 
@@ -103,38 +143,47 @@ impl Factors {
         if !are_finite(values) {
             return false;
         }
-        self.factors.fill(0.0);
+        self.scratch.fill(0.0);
         for (&value, &place) in values.iter().zip(&self.places) {
-            self.factors[place as usize] = value;
+            self.scratch[place as usize] = value;
         }
-        let mut good = true;
-        let mut rest = self.factors.as_mut_slice();
-        let mut limits = self.limits.as_slice();
-        for pivot in &self.pivots {
-            let Template { lower, upper, targets } = &self.templates[pivot.template as usize];
-            let (own, tail) = rest.split_at_mut(1 + lower.len() + upper.len());
-            let (own_limits, other_limits) = limits.split_at(lower.len());
-            let (diagonal, own) = own.split_at_mut(1);
-            let (l, u) = own.split_at_mut(lower.len());
+        let mut rest = self.scratch.as_mut_slice();
+        let (mut lower, mut upper) = (self.lower.values_mut(), self.upper.values_mut());
+        let (mut limits, mut targets) = (self.limits.as_slice(), self.near.as_slice());
+        for (pivot, inverse) in self.pivots.iter().zip(&mut self.diagonal) {
+            let Some((&mut diagonal, next)) = rest.split_first_mut() else { return false };
             // comparisons are false for NaN
-            good &= diagonal[0].abs() >= f64::from(pivot.floor);
-            let inverse = 1.0 / diagonal[0];
-            diagonal[0] = inverse;
-            for (l, &limit) in l.iter_mut().zip(own_limits) {
-                *l *= inverse;
-                good &= l.abs() <= f64::from(limit);
+            let serves = diagonal.abs() >= f64::from(pivot.floor);
+            if !serves {
+                return false;
             }
-            if !l.is_empty() {
-                for (u, targets) in u.iter().zip(targets.chunks_exact(l.len())) {
-                    for (l, &target) in l.iter().zip(targets) {
-                        tail[target as usize] -= u * l;
-                    }
+            *inverse = 1.0 / diagonal;
+            let (l, u) = match pivot.shape() {
+                Shape::Near(l, u) => (l, u),
+                Shape::Far(place) => (self.far[place].lower, self.far[place].upper),
+            };
+            let (column, next) = next.split_at_mut(l);
+            let (row, tail) = next.split_at_mut(u);
+            let (own_limits, other_limits) = limits.split_at(l);
+            let (own_lower, other_lower) = lower.split_at_mut(l);
+            let (own_upper, other_upper) = upper.split_at_mut(u);
+            let pivot_row = Row { entries: row, scaled: own_upper };
+            let pivot_column = Column { entries: column, scaled: own_lower, limits: own_limits };
+            let good = match pivot.shape() {
+                Shape::Near(..) => {
+                    let (own_targets, other_targets) = targets.split_at(l * u);
+                    targets = other_targets;
+                    let Some(window) = tail.first_chunk_mut::<WINDOW>() else { return false };
+                    by_count!(l, eliminate_near, (pivot_column, pivot_row, *inverse, own_targets, window))
                 }
+                Shape::Far(place) => eliminate_far(pivot_column, pivot_row, *inverse, &self.far[place].targets, tail),
+            };
+            if !good {
+                return false;
             }
-            rest = tail;
-            limits = other_limits;
+            (rest, lower, upper, limits) = (tail, other_lower, other_upper, other_limits);
         }
-        good
+        true
     }
 
     /// b becomes K^-1 b.
@@ -142,29 +191,9 @@ impl Factors {
         for (x, &row) in self.work.iter_mut().zip(&self.rows) {
             *x = b[row as usize];
         }
-        let mut rest = self.factors.as_slice();
-        let mut x = self.work.as_mut_slice();
-        for pivot in &self.pivots {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let Some((known, tail)) = x.split_first_mut() else { break };
-            let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-            for (l, &i) in own[1..].iter().zip(lower) {
-                tail[i as usize] -= l * *known;
-            }
-            (rest, x) = (next, tail);
-        }
-        let mut rest = self.factors.as_slice();
-        for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let (head, tail) = self.work.split_at_mut(k + 1);
-            let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-            let mut sum = head[k];
-            for (u, &j) in own[1 + lower.len()..].iter().zip(upper) {
-                sum -= u * tail[j as usize];
-            }
-            head[k] = sum * own[0];
-            rest = next;
-        }
+        self.lower.substitute_forwards(&mut self.work);
+        self.work.iter_mut().zip(&self.diagonal).for_each(|(x, inverse)| *x *= inverse);
+        self.upper.substitute_backwards(&mut self.work);
         for (&x, &column) in self.work.iter().zip(&self.columns) {
             b[column as usize] = x;
         }
@@ -175,39 +204,99 @@ impl Factors {
         for (x, &column) in self.work.iter_mut().zip(&self.columns) {
             *x = b[column as usize];
         }
-        let mut rest = self.factors.as_slice();
-        let mut x = self.work.as_mut_slice();
-        for pivot in &self.pivots {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let Some((known, tail)) = x.split_first_mut() else { break };
-            let (own, next) = rest.split_at(1 + lower.len() + upper.len());
-            *known *= own[0];
-            for (u, &j) in own[1 + lower.len()..].iter().zip(upper) {
-                tail[j as usize] -= u * *known;
-            }
-            (rest, x) = (next, tail);
-        }
-        let mut rest = self.factors.as_slice();
-        for (k, pivot) in self.pivots.iter().enumerate().rev() {
-            let Template { lower, upper, .. } = &self.templates[pivot.template as usize];
-            let (head, tail) = self.work.split_at_mut(k + 1);
-            let (next, own) = rest.split_at(rest.len() - 1 - lower.len() - upper.len());
-            let mut sum = head[k];
-            for (l, &i) in own[1..].iter().zip(lower) {
-                sum -= l * tail[i as usize];
-            }
-            head[k] = sum;
-            rest = next;
-        }
+        self.upper.substitute_forwards(&mut self.work);
+        self.work.iter_mut().zip(&self.diagonal).for_each(|(x, inverse)| *x *= inverse);
+        self.lower.substitute_backwards(&mut self.work);
         for (&x, &row) in self.work.iter().zip(&self.rows) {
             b[row as usize] = x;
         }
     }
 
     /// Entries of the factors.
+    #[cfg(test)]
     pub(super) fn fill(&self) -> usize {
-        self.factors.len()
+        self.scratch.len() - WINDOW
     }
+}
+
+/// Stores what a pivot acts on in the list where it belongs; returns its shape.
+fn add_targets(lower: usize, upper: usize, targets: Vec<u32>, near: &mut Vec<u8>, far: &mut Vec<Far>) -> u32 {
+    if lower.max(upper) < FEW && targets.iter().all(|&place| (place as usize) < WINDOW) {
+        near.extend(targets.iter().map(|&place| place as u8));
+        (lower * FEW + upper) as u32
+    } else {
+        far.push(Far { lower, upper, targets });
+        (FEW * FEW + far.len() - 1) as u32
+    }
+}
+
+/// What is left of the matrix in a pivot's column, what becomes of it in L, and the limits of that.
+struct Column<'a> {
+    entries: &'a [f64],
+    scaled: &'a mut [f64],
+    limits: &'a [f64],
+}
+
+/// What is left of the matrix in a pivot's row, and what becomes of it in U.
+struct Row<'a> {
+    entries: &'a [f64],
+    scaled: &'a mut [f64],
+}
+
+impl Column<'_> {
+    /// Divides by the pivot; false if an entry exceeds its limit, or is NaN.
+    #[inline(always)]
+    fn scale(&mut self, inverse: f64) -> bool {
+        for ((scaled, entry), &limit) in self.scaled.iter_mut().zip(self.entries).zip(self.limits) {
+            *scaled = entry * inverse;
+            let serves = scaled.abs() <= limit;
+            if !serves {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Divides a pivot's column and row by it and subtracts their product from the rest; false if an entry of L exceeds its limit.
+/// `N` entries in the column, or any number if `N` is 0.
+#[inline(always)]
+fn eliminate_near<const N: usize>(
+    mut column: Column<'_>,
+    row: Row<'_>,
+    inverse: f64,
+    targets: &[u8],
+    window: &mut [f64; WINDOW],
+) -> bool {
+    let count = if N == 0 { column.entries.len() } else { N };
+    column = Column {
+        entries: &column.entries[..count],
+        scaled: &mut column.scaled[..count],
+        limits: &column.limits[..count],
+    };
+    let good = column.scale(inverse);
+    let mut targets = targets;
+    for (scaled, entry) in row.scaled.iter_mut().zip(row.entries) {
+        *scaled = entry * inverse;
+        let (own_targets, other_targets) = targets.split_at(count);
+        for (l, &target) in column.scaled.iter().zip(own_targets) {
+            window[target as usize] -= entry * l;
+        }
+        targets = other_targets;
+    }
+    good
+}
+
+fn eliminate_far(mut column: Column<'_>, row: Row<'_>, inverse: f64, targets: &[u32], rest: &mut [f64]) -> bool {
+    let good = column.scale(inverse);
+    let count = column.entries.len();
+    for (place, (scaled, entry)) in row.scaled.iter_mut().zip(row.entries).enumerate() {
+        *scaled = entry * inverse;
+        for (l, &target) in column.scaled.iter().zip(&targets[place * count..(place + 1) * count]) {
+            rest[target as usize] -= entry * l;
+        }
+    }
+    good
 }
 
 /// Neither infinite nor NaN.
@@ -227,47 +316,4 @@ fn inverse(permutation: &[u32]) -> Vec<usize> {
     let mut inverse = vec![0; permutation.len()];
     permutation.iter().enumerate().for_each(|(k, &i)| inverse[i as usize] = k);
     inverse
-}
-
-/// Where the entries of the factors lie.
-struct Layout<'a> {
-    pivots: &'a Pivots,
-    /// Place of each pivot, and the end.
-    starts: Vec<u32>,
-}
-
-impl<'a> Layout<'a> {
-    fn new(pivots: &'a Pivots) -> Self {
-        let mut starts = vec![0];
-        let mut end = 0;
-        for (lower, upper) in pivots.lower.iter().zip(&pivots.upper) {
-            end += 1 + (lower.len() + upper.len()) as u32;
-            starts.push(end);
-        }
-        Layout { pivots, starts }
-    }
-
-    /// Place of the entry at a position of the permuted matrix; it must be in the pattern.
-    fn place(&self, row: usize, column: usize) -> u32 {
-        let find = |list: &[u32], position: usize| match list.binary_search(&(position as u32)) {
-            Ok(place) => place as u32,
-            Err(_) => unreachable!("the pattern of the factors holds that of the matrix and its fill"),
-        };
-        match row.cmp(&column) {
-            std::cmp::Ordering::Equal => self.starts[row],
-            std::cmp::Ordering::Greater => self.starts[column] + 1 + find(&self.pivots.lower[column], row),
-            std::cmp::Ordering::Less => {
-                self.starts[row] + 1 + self.pivots.lower[row].len() as u32 + find(&self.pivots.upper[row], column)
-            }
-        }
-    }
-
-    fn template(&self, k: usize) -> Template {
-        let (lower, upper) = (&self.pivots.lower[k], &self.pivots.upper[k]);
-        let relative = |list: &[u32]| list.iter().map(|&position| position - k as u32 - 1).collect();
-        let end = self.starts[k + 1];
-        let targets =
-            upper.iter().flat_map(|&j| lower.iter().map(move |&i| self.place(i as usize, j as usize) - end)).collect();
-        Template { lower: relative(lower), upper: relative(upper), targets }
-    }
 }

@@ -32,13 +32,14 @@ impl Edges {
 
 /// Partner of each of `multipliers` among `accelerations` and reverse, [`NONE`] for those left over.
 ///
-/// `entries`: (multiplier, acceleration, magnitude) of the constraint Jacobian. `is_massless`: accelerations without a
-/// diagonal entry to pivot on; they are matched first. `crowding`: entries in an acceleration's column; few are preferred.
+/// `entries`: (multiplier, acceleration, magnitude) of the constraint Jacobian. `is_solid`: accelerations with a diagonal
+/// entry to pivot on; the others need a multiplier and are matched first. `crowding`: entries in an acceleration's column; few
+/// are preferred.
 pub(super) fn match_multipliers(
     multipliers: usize,
     accelerations: usize,
     entries: &[(u32, u32, f64)],
-    is_massless: &[bool],
+    is_solid: &[bool],
     crowding: &[usize],
 ) -> (Vec<u32>, Vec<u32>) {
     let mut largest = vec![0.0f64; multipliers];
@@ -52,10 +53,10 @@ pub(super) fn match_multipliers(
     let columns = Edges::new(accelerations, mirrored, |_| 0);
     let rows = Edges::new(multipliers, relative, |column| crowding[column as usize]);
     let (mut of_row, mut of_column) = (vec![NONE; multipliers], vec![NONE; accelerations]);
-    let massless: Vec<u32> = (0..accelerations as u32).filter(|&j| is_massless[j as usize]).collect();
+    let light: Vec<u32> = (0..accelerations as u32).filter(|&j| !is_solid[j as usize]).collect();
     let all: Vec<u32> = (0..multipliers as u32).collect();
     // a vertex that is matched stays matched, if to another partner
-    LEVELS.iter().for_each(|&level| augment(&columns, level, &massless, &mut of_column, &mut of_row));
+    LEVELS.iter().for_each(|&level| augment(&columns, level, &light, &mut of_column, &mut of_row));
     LEVELS.iter().for_each(|&level| augment(&rows, level, &all, &mut of_row, &mut of_column));
     (of_row, of_column)
 }
@@ -115,16 +116,16 @@ mod tests {
     fn rows_make_way_and_massless_columns_come_first() {
         let chain: Vec<(u32, u32, f64)> =
             (0..100).flat_map(|i| [(i, i, 1.0), (i, i + 1, 0.9)]).chain([(100, 0, 1.0)]).collect();
-        let (rows, columns) = match_multipliers(101, 101, &chain, &[false; 101], &[1; 101]);
+        let (rows, columns) = match_multipliers(101, 101, &chain, &[true; 101], &[1; 101]);
         assert_eq!(rows[100], 0);
         assert!((0..100).all(|i| rows[i] == i as u32 + 1 && columns[i + 1] == i as u32));
 
         let pair = [(0, 0, 1.0), (0, 1, 1e-3)];
-        assert_eq!(match_multipliers(1, 2, &pair, &[false, false], &[1, 1]).0, [0]);
-        assert_eq!(match_multipliers(1, 2, &pair, &[false, true], &[1, 1]).0, [1]);
+        assert_eq!(match_multipliers(1, 2, &pair, &[true, true], &[1, 1]).0, [0]);
+        assert_eq!(match_multipliers(1, 2, &pair, &[true, false], &[1, 1]).0, [1]);
 
         let crowded = [(0, 0, 1.0), (1, 0, 1.0), (2, 0, 0.0)];
-        let (rows, columns) = match_multipliers(3, 1, &crowded, &[false], &[2]);
+        let (rows, columns) = match_multipliers(3, 1, &crowded, &[true], &[2]);
         assert_eq!((rows, columns), (vec![0, NONE, NONE], vec![0]));
     }
 
@@ -132,6 +133,6 @@ mod tests {
     #[test]
     fn large_entries_are_preferred() {
         let entries = [(0, 0, 1.0), (0, 1, 0.6), (1, 0, 1.0), (1, 1, 1e-6)];
-        assert_eq!(match_multipliers(2, 2, &entries, &[false; 2], &[1; 2]).0, [1, 0]);
+        assert_eq!(match_multipliers(2, 2, &entries, &[true; 2], &[1; 2]).0, [1, 0]);
     }
 }

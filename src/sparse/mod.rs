@@ -4,17 +4,22 @@
 //! structure and from values that come first, and kept as long as it serves; see [`SparseLu::factorise`].
 
 mod factors;
+mod layout;
 mod matching;
 mod ordering;
 mod pattern;
 mod pivoting;
+mod redundancy;
 #[cfg(test)]
 mod tests;
+mod triangle;
 
 use factors::Factors;
 use matching::NONE;
 use pattern::Pattern;
 use pivoting::{Guide, Pivots};
+
+pub(crate) use redundancy::redundant_rows;
 
 /// A pivot is at least this large beside the largest entry of its column that is left (rows comparably scaled).
 const THRESHOLD: f64 = 0.1;
@@ -43,11 +48,24 @@ pub(crate) struct Counts {
     pub(crate) pivotings: usize,
 }
 
+/// The unknown of the other kind that an acceleration or a multiplier is matched with.
+///
+/// A multiplier's diagonal entry is zero until an acceleration that it acts on has been eliminated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Partner {
+    None,
+    /// Of an acceleration that is a good pivot itself (most are): the multiplier, which may follow at any time.
+    Behind(u32),
+    /// Of a multiplier: the acceleration that must go first.
+    Ahead(u32),
+    /// Of an acceleration of little or no mass, and of its multiplier: both go at once.
+    Beside(u32),
+}
+
 /// Depends on the structure of the matrix and on the matching alone.
 #[derive(Debug, Clone)]
 struct Order {
-    /// Acceleration of each multiplier and reverse; [`NONE`] for unknowns that stand alone.
-    partner: Vec<u32>,
+    partners: Vec<Partner>,
     columns: Vec<u32>,
 }
 
@@ -69,6 +87,7 @@ impl SparseLu {
         &mut self.values
     }
 
+    #[cfg(test)]
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
@@ -79,6 +98,7 @@ impl SparseLu {
         self.factors = None;
     }
 
+    #[cfg(test)]
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
@@ -112,6 +132,7 @@ impl SparseLu {
     }
 
     /// Entries of L and U together, 0 if there are no factors.
+    #[cfg(test)]
     pub(crate) fn fill(&self) -> usize {
         self.factors.as_ref().map_or(0, Factors::fill)
     }
@@ -121,70 +142,83 @@ impl SparseLu {
         if !self.values.iter().all(|value| value.is_finite()) {
             return None;
         }
-        let partner = self.match_unknowns();
-        if self.order.as_ref().is_none_or(|order| order.partner != partner) {
-            self.counts.orders += 1;
-            self.order = Some(self.order_unknowns(partner));
-        }
         let scale = self.pattern.equilibrate(&self.values);
+        let partners = self.match_unknowns(&scale);
+        if self.order.as_ref().is_none_or(|order| order.partners != partners) {
+            self.counts.orders += 1;
+            self.order = Some(self.order_unknowns(partners));
+        }
         let pivots = self.choose_pivots(&scale)?;
         Factors::new(&self.pattern, &self.values, pivots, &scale)
     }
 
-    fn match_unknowns(&self) -> Vec<u32> {
+    fn match_unknowns(&self, scale: &[f64]) -> Vec<Partner> {
         let n = self.accelerations;
         let mut constraint_jacobian = Vec::new();
         let mut crowding = vec![0; n];
-        let (mut diagonal, mut largest) = (vec![0.0f64; n], vec![0.0f64; n]);
+        let mut diagonal = vec![0.0f64; n];
         for (i, j, slot) in self.pattern.entries().filter(|&(_, j, _)| j < n) {
-            let size = self.values[slot].abs();
+            let size = (scale[i] * self.values[slot] * scale[j]).abs();
             crowding[j] += 1;
             if i >= n {
                 constraint_jacobian.push(((i - n) as u32, j as u32, size));
-            } else {
-                largest[j] = largest[j].max(size);
-                largest[i] = largest[i].max(size);
-                if i == j {
-                    diagonal[j] = size;
+            } else if i == j {
+                diagonal[j] = size;
+            }
+        }
+        let is_solid: Vec<bool> = diagonal.iter().map(|&size| size >= THRESHOLD).collect();
+        let multipliers = self.pattern.size - n;
+        let (of_row, of_column) =
+            matching::match_multipliers(multipliers, n, &constraint_jacobian, &is_solid, &crowding);
+        let acceleration = |j: usize, row: u32| match row {
+            NONE => Partner::None,
+            row if is_solid[j] => Partner::Behind(row + n as u32),
+            row => Partner::Beside(row + n as u32),
+        };
+        let multiplier = |column: u32| match column {
+            NONE => Partner::None,
+            column if is_solid[column as usize] => Partner::Ahead(column),
+            column => Partner::Beside(column),
+        };
+        let accelerations = of_column.into_iter().enumerate().map(|(j, row)| acceleration(j, row));
+        accelerations.chain(of_row.into_iter().map(multiplier)).collect()
+    }
+
+    /// Orders the graph in which a multiplier and the acceleration beside it are one node.
+    fn order_unknowns(&self, partners: Vec<Partner>) -> Order {
+        let mut group = vec![0; partners.len()];
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        let mut after = Vec::new();
+        // accelerations come first, so that the partner of a multiplier has its group already
+        for (i, partner) in partners.iter().enumerate() {
+            match *partner {
+                Partner::Beside(other) if (other as usize) < i => {
+                    group[i] = group[other as usize];
+                    groups[group[i] as usize].push(i as u32);
+                }
+                _ => {
+                    group[i] = groups.len() as u32;
+                    groups.push(vec![i as u32]);
+                    after.push(if let Partner::Ahead(other) = *partner { Some(group[other as usize]) } else { None });
                 }
             }
         }
-        let is_massless: Vec<bool> = diagonal.iter().zip(&largest).map(|(d, largest)| *d <= 1e-6 * largest).collect();
-        let multipliers = self.pattern.size - n;
-        let (of_row, of_column) =
-            matching::match_multipliers(multipliers, n, &constraint_jacobian, &is_massless, &crowding);
-        let shifted = of_column.into_iter().map(|row| if row == NONE { NONE } else { row + n as u32 });
-        shifted.chain(of_row).collect()
-    }
-
-    /// Orders the graph in which each multiplier and its acceleration are one node.
-    fn order_unknowns(&self, partner: Vec<u32>) -> Order {
-        let mut group = vec![0; partner.len()];
-        let mut groups: Vec<Vec<u32>> = Vec::new();
-        // accelerations come first, so that a partner met here has its group already
-        for (i, &other) in partner.iter().enumerate() {
-            if other == NONE || other as usize > i {
-                group[i] = groups.len() as u32;
-                groups.push(vec![i as u32]);
-            } else {
-                group[i] = group[other as usize];
-                groups[group[i] as usize].push(i as u32);
-            }
-        }
         let weights: Vec<u32> = groups.iter().map(|members| members.len() as u32).collect();
-        let order = ordering::minimum_degree(self.pattern.compressed(&group, groups.len()), &weights);
+        let graph = self.pattern.compressed(&group, groups.len());
+        let order = ordering::minimum_degree(graph, &weights, &after);
         let columns = order.iter().flat_map(|&node| groups[node as usize].iter().copied()).collect();
-        Order { partner, columns }
+        Order { partners, columns }
     }
 
     fn choose_pivots(&self, scale: &[f64]) -> Option<Pivots> {
-        let Order { partner, columns } = self.order.as_ref()?;
-        // in a pair first the large off-diagonal entries, which hold the zero of the multiplier's diagonal
-        let preferred: Vec<[u32; 2]> = partner
-            .iter()
-            .enumerate()
-            .map(|(i, &other)| if other == NONE { [i as u32; 2] } else { [other, i as u32] })
-            .collect();
+        let Order { partners, columns } = self.order.as_ref()?;
+        let preferred = |i: u32, partner: &Partner| match *partner {
+            Partner::None => [i, i],
+            Partner::Ahead(other) | Partner::Behind(other) => [i, other],
+            // the large off-diagonal entries of the pair first
+            Partner::Beside(other) => [other, i],
+        };
+        let preferred: Vec<[u32; 2]> = (0..).zip(partners).map(|(i, partner)| preferred(i, partner)).collect();
         let choose = |threshold: f64| {
             let guide = Guide { columns, preferred: &preferred, scale, threshold };
             pivoting::choose(&self.pattern, &self.values, &guide)

@@ -25,11 +25,18 @@ struct QuotientGraph {
     queue: BTreeSet<(u32, u32, u32)>,
     arrival: Vec<u32>,
     arrivals: u32,
+    /// The node that waits for this one.
+    successor: Vec<Option<u32>>,
+    is_waiting: Vec<bool>,
+    /// Element that absorbed an element: its parent in the assembly tree.
+    parent: Vec<Option<u32>>,
 }
 
-/// Order in which to eliminate the nodes so that few entries fill in. `neighbours`: symmetric, without loops or duplicates;
-/// `weights`: number of unknowns of each node, at least one.
-pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32]) -> Vec<u32> {
+/// Order in which to eliminate the nodes so that few entries fill in, subtrees one after the other.
+///
+/// `neighbours`: symmetric, without loops or duplicates; `weights`: number of unknowns of each node, at least one; `after`: a
+/// neighbour that must go first.
+pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], after: &[Option<u32>]) -> Vec<u32> {
     let count = neighbours.len();
     // nodes with very many neighbours would be visited at each elimination; they come last anyway
     let dense = 16.0f64.max(10.0 * (count as f64).sqrt()) as usize;
@@ -48,16 +55,116 @@ pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32]) -> 
         queue: BTreeSet::new(),
         arrival: vec![0; count],
         arrivals: 0,
+        successor: vec![None; count],
+        is_waiting: after.iter().map(Option::is_some).collect(),
+        parent: vec![None; count],
     };
+    for (i, first) in after.iter().enumerate() {
+        if let Some(first) = first {
+            graph.successor[*first as usize] = Some(i as u32);
+        }
+    }
     (0..count).filter(|&i| live(i)).for_each(|i| graph.enqueue(i));
-    let mut order = Vec::with_capacity(count);
+    let mut pivots = Vec::with_capacity(count);
     let mut search = Search::new(count);
     while let Some((_, _, pivot)) = graph.queue.pop_first() {
         graph.eliminate(pivot as usize, &mut search);
+        pivots.push(pivot);
+    }
+    let mut order = Vec::with_capacity(count);
+    for pivot in Forest::new(&pivots, &graph.parent).order() {
         order.append(&mut graph.members[pivot as usize]);
     }
-    order.extend((0..count).filter(|&i| !live(i)).map(|i| i as u32));
+    // dense nodes, and those that wait for one
+    let mut is_ordered = vec![false; count];
+    order.iter().for_each(|&i| is_ordered[i as usize] = true);
+    order.extend((0..count as u32).filter(|&i| !is_ordered[i as usize]));
     order
+}
+
+/// The tree of eliminations: a node changes only its ancestors.
+struct Forest {
+    roots: Vec<u32>,
+    children: Vec<Vec<u32>>,
+    /// Nodes of each subtree.
+    size: Vec<u32>,
+}
+
+/// Subtrees that are eliminated side by side.
+const BRANCHES: u32 = 4;
+
+impl Forest {
+    /// `nodes`: children before their parents.
+    fn new(nodes: &[u32], parent: &[Option<u32>]) -> Self {
+        let mut forest =
+            Forest { roots: Vec::new(), children: vec![Vec::new(); parent.len()], size: vec![1; parent.len()] };
+        for &node in nodes {
+            match parent[node as usize] {
+                Some(parent) => {
+                    forest.size[parent as usize] += forest.size[node as usize];
+                    forest.children[parent as usize].push(node);
+                }
+                None => forest.roots.push(node),
+            }
+        }
+        forest
+    }
+
+    /// Children before their parents. Large branches take turns, node by node: a processor works on one while it waits for
+    /// a pivot of the other.
+    fn order(mut self) -> Vec<u32> {
+        let branches = self.cut_branches();
+        let mut streams: Vec<_> = branches.into_iter().map(|root| self.postorder(root).into_iter()).collect();
+        let mut order = Vec::new();
+        while !streams.is_empty() {
+            streams.retain_mut(|stream| stream.next().map(|node| order.push(node)).is_some());
+        }
+        for root in std::mem::take(&mut self.roots) {
+            order.append(&mut self.postorder(root));
+        }
+        order
+    }
+
+    /// Takes a few subtrees of similar size out of the forest.
+    fn cut_branches(&mut self) -> Vec<u32> {
+        let mut branches = Vec::new();
+        let total: u32 = self.roots.iter().map(|&root| self.size[root as usize]).sum();
+        let limit = total / BRANCHES;
+        let is_large = |root: &u32| self.size[*root as usize] > limit / 2;
+        let mut front: Vec<u32> = self.roots.iter().copied().filter(is_large).collect();
+        // down from the roots, as long as a node splits into several large branches or is too large itself
+        while let Some(node) = front.pop() {
+            let below: Vec<u32> = self.children[node as usize].iter().copied().filter(is_large).collect();
+            if below.len() > 1 || (below.len() == 1 && self.size[node as usize] > 2 * limit) {
+                front.extend(below);
+            } else {
+                branches.push(node);
+            }
+        }
+        let is_cut: BTreeSet<u32> = branches.iter().copied().collect();
+        self.roots.retain(|root| !is_cut.contains(root));
+        self.children.iter_mut().for_each(|children| children.retain(|child| !is_cut.contains(child)));
+        branches
+    }
+
+    /// One subtree in one piece, its largest part first: leaves come right before their parents.
+    fn postorder(&mut self, root: u32) -> Vec<u32> {
+        let mut order = Vec::with_capacity(self.size[root as usize] as usize);
+        let mut stack = vec![root];
+        while let Some(node) = stack.pop() {
+            // a parent is met a second time when its children are through
+            let mut below = std::mem::take(&mut self.children[node as usize]);
+            if below.is_empty() {
+                order.push(node);
+            } else {
+                // the last one on the stack comes off first
+                below.sort_by_key(|&child| self.size[child as usize]);
+                stack.push(node);
+                stack.extend(below);
+            }
+        }
+        order
+    }
 }
 
 /// Scratch of one elimination; a mark is set if it equals the round.
@@ -77,6 +184,9 @@ impl Search {
 
 impl QuotientGraph {
     fn enqueue(&mut self, i: usize) {
+        if self.is_waiting[i] {
+            return;
+        }
         self.arrivals += 1;
         self.arrival[i] = self.arrivals;
         self.queue.insert((self.degree[i], self.arrivals, i as u32));
@@ -95,8 +205,17 @@ impl QuotientGraph {
         self.elements[j] = Vec::new();
     }
 
-    fn absorb(&mut self, element: usize) {
+    fn release_successors(&mut self, pivot: usize) {
+        for &i in &self.members[pivot] {
+            if let Some(successor) = self.successor[i as usize] {
+                self.is_waiting[successor as usize] = false;
+            }
+        }
+    }
+
+    fn absorb(&mut self, element: usize, pivot: usize) {
         self.is_absorbed[element] = true;
+        self.parent[element] = Some(pivot as u32);
         self.boundary[element] = Vec::new();
     }
 
@@ -116,13 +235,15 @@ impl QuotientGraph {
         reach(&std::mem::take(&mut self.neighbours[pivot]), &self.weight);
         for element in std::mem::take(&mut self.elements[pivot]) {
             reach(&self.boundary[element as usize], &self.weight);
-            self.absorb(element as usize);
+            self.absorb(element as usize, pivot);
         }
         self.weight[pivot] = 0;
+        self.release_successors(pivot);
         boundary.iter().for_each(|&i| self.dequeue(i as usize));
         self.measure_elements(&boundary, search);
         let keys = self.update_neighbourhoods(pivot, &boundary, search);
         boundary.retain(|&i| self.weight[i as usize] > 0);
+        self.release_successors(pivot);
         self.merge_indistinguishable(keys, search);
         boundary.retain(|&i| self.weight[i as usize] > 0);
         let total: u32 = boundary.iter().map(|&i| self.weight[i as usize]).sum();
@@ -160,7 +281,7 @@ impl QuotientGraph {
             elements.retain(|&element| {
                 let e = element as usize;
                 if !self.is_absorbed[e] && search.outside[e] == 0 {
-                    self.absorb(e);
+                    self.absorb(e, pivot);
                 }
                 let keep = !self.is_absorbed[e];
                 if keep {
@@ -178,7 +299,7 @@ impl QuotientGraph {
                 }
                 keep
             });
-            if outside == 0 {
+            if outside == 0 && !self.is_waiting[i] {
                 self.merge(pivot, i);
                 continue;
             }
@@ -196,7 +317,7 @@ impl QuotientGraph {
         for group in keys.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (place, &(_, i)) in group.iter().enumerate() {
                 let i = i as usize;
-                if self.weight[i] == 0 {
+                if self.weight[i] == 0 || self.is_waiting[i] {
                     continue;
                 }
                 search.round += 1;
@@ -205,6 +326,7 @@ impl QuotientGraph {
                 for &(_, j) in &group[place + 1..] {
                     let j = j as usize;
                     let alike = self.weight[j] > 0
+                        && !self.is_waiting[j]
                         && self.neighbours[j].len() == self.neighbours[i].len()
                         && self.elements[j].len() == self.elements[i].len()
                         && self.neighbours[j].iter().all(|&k| search.node_mark[k as usize] == search.round)
@@ -248,7 +370,8 @@ mod tests {
     }
 
     fn checked_fill(neighbours: Vec<Vec<u32>>) -> usize {
-        let order = minimum_degree(neighbours.clone(), &vec![1; neighbours.len()]);
+        let count = neighbours.len();
+        let order = minimum_degree(neighbours.clone(), &vec![1; count], &vec![None; count]);
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert!(sorted.iter().enumerate().all(|(i, &j)| i == j as usize), "not a permutation");
