@@ -14,7 +14,7 @@ const DENSE: usize = 12;
 #[derive(Clone)]
 pub(super) enum Factors {
     Dense(DenseLu),
-    Sparse(SparseLu),
+    Sparse(Box<SparseLu>),
 }
 
 impl Factors {
@@ -25,7 +25,7 @@ impl Factors {
             return (Factors::Dense(DenseLu::new(size)), slots);
         }
         let (lu, slots) = SparseLu::new(size, n, entries);
-        (Factors::Sparse(lu), slots)
+        (Factors::Sparse(Box::new(lu)), slots)
     }
 
     fn values_mut(&mut self) -> &mut [f64] {

@@ -106,6 +106,7 @@ impl<'m> Curvature<'m> {
     }
 
     /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`.
+    #[allow(clippy::too_many_arguments)]
     fn motion<M: Model>(
         &mut self,
         model: &M,
