@@ -108,9 +108,9 @@ pub mod sensitivity;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
-pub mod specification;
 #[allow(dead_code, unused_imports)] // until an assembly of bodies uses it
 mod sparse;
+pub mod specification;
 mod start;
 pub mod statistics;
 pub mod system;
