@@ -1,6 +1,7 @@
 //! Factors on a frozen pattern with frozen pivots: refactorisation in place, and both solves.
 //!
-//! Time goes into instructions and mistaken branches, not into arithmetic. Nearly all that a pivot acts on is close behind it:
+//! Elimination takes each pivot's part off all that is left (right-looking), into places that are computed beforehand. Time
+//! goes into instructions and mistaken branches, not into arithmetic. Nearly all that a pivot acts on is close behind it:
 //! then a byte suffices as index, and into a window of 256 numbers it needs no check of bounds; pivots with few entries have
 //! code without loops.
 
@@ -9,7 +10,8 @@ use super::pattern::Pattern;
 use super::pivoting::Pivots;
 use super::triangle::{Triangle, WINDOW};
 
-/// Largest multiplier (entry of L, comparably scaled) that frozen pivots may produce; fresh ones produce at most ten.
+/// Largest multiplier (entry of L, comparably scaled) that frozen pivots may produce; fresh ones produce at most a hundred,
+/// and few of them more than ten.
 const GROWTH: f64 = 1e3;
 /// Smallest pivot beside its size when it was chosen.
 const SHRINKAGE: f64 = 1e-6;
@@ -40,6 +42,7 @@ macro_rules! by_count {
         }
     };
 }
+
 #[derive(Debug, Clone, Copy)]
 struct Pivot {
     /// Smallest magnitude at which the pivot still serves.
@@ -109,7 +112,7 @@ impl Factors {
             places[slot] = layout.place(row_positions[i], column_positions[j]);
         }
         let mut factors = Factors {
-            limits: vec![f64::INFINITY; pivots.lower.iter().map(Vec::len).sum()],
+            limits: vec![f64::MAX; pivots.lower.iter().map(Vec::len).sum()],
             scratch: vec![0.0; pivots.fill() + WINDOW],
             lower: Triangle::new(&pivots.lower),
             diagonal: vec![0.0; pattern.size],
@@ -122,7 +125,7 @@ impl Factors {
             rows: pivots.rows,
             columns: pivots.columns,
         };
-        if !factors.refactorise(values) {
+        if !factors.refactorise(values) || !factors.diagonal.iter().all(|inverse| inverse.is_finite()) {
             return None;
         }
         factors.set_limits(&pivots.lower, scale);
@@ -133,7 +136,7 @@ impl Factors {
         let scale = |position: usize| scale[self.rows[position] as usize];
         self.limits.clear();
         for (k, (pivot, lower)) in self.pivots.iter_mut().zip(lower).enumerate() {
-            pivot.floor = (SHRINKAGE / self.diagonal[k].abs()) as f32;
+            pivot.floor = ((SHRINKAGE / self.diagonal[k].abs()) as f32).min(f32::MAX);
             self.limits.extend(lower.iter().map(|&i| GROWTH * scale(k) / scale(i as usize)));
         }
     }
@@ -265,7 +268,7 @@ fn eliminate_near<const N: usize>(
     mut column: Column<'_>,
     row: Row<'_>,
     inverse: f64,
-    targets: &[u8],
+    mut targets: &[u8],
     window: &mut [f64; WINDOW],
 ) -> bool {
     let count = if N == 0 { column.entries.len() } else { N };
@@ -275,7 +278,6 @@ fn eliminate_near<const N: usize>(
         limits: &column.limits[..count],
     };
     let good = column.scale(inverse);
-    let mut targets = targets;
     for (scaled, entry) in row.scaled.iter_mut().zip(row.entries) {
         *scaled = entry * inverse;
         let (own_targets, other_targets) = targets.split_at(count);

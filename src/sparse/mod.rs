@@ -1,7 +1,13 @@
 //! Sparse LU factors for assemblies of bodies, with the transposed solve that an adjoint needs.
 //!
 //! The matrix is K = [A B^T; B 0] with accelerations first and multipliers behind. The order of its pivots is found from the
-//! structure and from values that come first, and kept as long as it serves; see [`SparseLu::factorise`].
+//! structure and from values that come first, and kept as long as it serves; see [`SparseLu::factorise`]:
+//!
+//! 1. `pattern`: rows and columns are made comparable, whatever the units.
+//! 2. `matching`: each multiplier gets an acceleration of its own, which must be eliminated before it or with it.
+//! 3. `ordering`: the order that causes little fill, under this condition.
+//! 4. `pivoting`: pivots in this order where they are large enough, else others.
+//! 5. `layout`, `factors`, `triangle`: factors on these pivots, again and again, and both solves.
 
 mod factors;
 mod layout;
@@ -23,8 +29,11 @@ pub(crate) use redundancy::redundant_rows;
 
 /// A pivot is at least this large beside the largest entry of its column that is left (rows comparably scaled).
 const THRESHOLD: f64 = 0.1;
-/// Threshold that is tried if the first one leads to much more fill than the structure asks for.
-const LAX_THRESHOLD: f64 = 1e-3;
+/// Threshold that is taken instead if it saves a fifth of the fill: it costs a digit at most, and in closed loops the stricter
+/// one makes a third more fill and twice as many operations.
+const LAX_THRESHOLD: f64 = 0.01;
+/// An acceleration is eliminated by its own diagonal entry if that is at least so large (comparably scaled).
+const SOLID: f64 = 0.1;
 
 /// A sparse matrix K = [A B^T; B 0] and its factors `P K Q = L U`.
 #[derive(Debug, Clone)]
@@ -74,8 +83,9 @@ impl SparseLu {
     /// non-zero, in any order; several at one place share a slot. Returns the slot in [`SparseLu::values_mut`] of each.
     ///
     /// # Panics
-    /// If an entry lies outside of the matrix.
+    /// If an entry lies outside of the matrix, or `n` exceeds `size`.
     pub(crate) fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
+        assert!(n <= size, "more accelerations than unknowns");
         let (pattern, slots) = Pattern::new(size, entries);
         let values = vec![0.0; pattern.count()];
         let lu = SparseLu { accelerations: n, pattern, values, factors: None, order: None, counts: Counts::default() };
@@ -166,7 +176,7 @@ impl SparseLu {
                 diagonal[j] = size;
             }
         }
-        let is_solid: Vec<bool> = diagonal.iter().map(|&size| size >= THRESHOLD).collect();
+        let is_solid: Vec<bool> = diagonal.iter().map(|&size| size >= SOLID).collect();
         let multipliers = self.pattern.size - n;
         let (of_row, of_column) =
             matching::match_multipliers(multipliers, n, &constraint_jacobian, &is_solid, &crowding);
@@ -226,7 +236,7 @@ impl SparseLu {
         let pivots = choose(THRESHOLD)?;
         if pivots.strayed > 0
             && let Some(lax) = choose(LAX_THRESHOLD)
-            && 2 * lax.fill() < pivots.fill()
+            && 5 * lax.fill() < 4 * pivots.fill()
         {
             return Some(lax);
         }

@@ -35,7 +35,7 @@ struct QuotientGraph {
 /// Order in which to eliminate the nodes so that few entries fill in, subtrees one after the other.
 ///
 /// `neighbours`: symmetric, without loops or duplicates; `weights`: number of unknowns of each node, at least one; `after`: a
-/// neighbour that must go first.
+/// neighbour that must go first, of lower number.
 pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], after: &[Option<u32>]) -> Vec<u32> {
     let count = neighbours.len();
     // nodes with very many neighbours would be visited at each elimination; they come last anyway
@@ -401,5 +401,39 @@ mod tests {
         });
         let entries = checked_fill(graph(side * side, edges));
         assert!(entries < 9500, "{entries}");
+    }
+
+    /// Protects the pivots of multipliers, which are zero before: a node that waits for another comes after it, be the other
+    /// merged with nodes like it, or dense; in each tree of random graphs.
+    #[test]
+    fn nodes_that_wait_come_later() {
+        for case in 0..200u32 {
+            let count = 40 + case as usize;
+            let random = |k: usize, below: usize| {
+                ((k as f64 * 12.9898 + f64::from(case)).sin().abs() * 43758.5453) as usize % below
+            };
+            let mut edges = BTreeSet::new();
+            for k in 0..2 * count {
+                let (i, j) = (random(2 * k, count), random(2 * k + 1, count));
+                edges.extend((i != j).then(|| (i.min(j), i.max(j))));
+            }
+            // a node with many neighbours, and its successor
+            edges.extend((1..count).filter(|_| case % 3 == 0).map(|i| (0, i)));
+            let neighbours = graph(count, edges.iter().copied());
+            let mut after = vec![None; count];
+            let mut is_taken = vec![false; count];
+            for &(i, j) in &edges {
+                if !is_taken[i] && !is_taken[j] {
+                    (is_taken[i], is_taken[j]) = (true, true);
+                    after[j] = Some(i as u32);
+                }
+            }
+            let order = minimum_degree(neighbours, &vec![1; count], &after);
+            let mut position = vec![usize::MAX; count];
+            order.iter().enumerate().for_each(|(k, &i)| position[i as usize] = k);
+            assert!(order.len() == count && position.iter().all(|&k| k < count), "a permutation");
+            let waits = |i: usize| after[i].is_none_or(|first| position[first as usize] < position[i]);
+            assert!((0..count).all(waits), "case {case}");
+        }
     }
 }

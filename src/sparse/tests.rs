@@ -207,7 +207,7 @@ fn assemblies_of_all_shapes_have_small_residuals() {
             sample.fill_in(&mut lu, &slots);
             assert!(lu.factorise(), "{name}");
             let residual = sample.residuals(&mut lu);
-            // round-off of some operations on each entry; multipliers are at most ten
+            // round-off of some operations on each entry; few multipliers exceed ten
             assert!(residual < 1e-13, "{name}, turn {turn}: {residual:e}");
         }
         assert_eq!(lu.counts(), Counts { orders: 1, pivotings: 1 }, "{name}");
@@ -267,13 +267,17 @@ fn earlier_matrices_leave_no_trace() {
     assert_eq!(lu.counts(), Counts { orders: 2, pivotings: 3 });
 }
 
-/// Protects time and memory: fill that is linear in the size. The chain has 21 entries a body to start with and 31 in its
-/// factors (5 pivots, twice 13 beside them); 31 x 31 pins have 2 x 30 x 31 bars, and a good order of a plane grid makes about
-/// 31/4 n log2 n entries in each factor for n pins, 73 000, of which each here is two rows and columns, so four times that.
+/// Protects time and memory: fill must be linear in the size for chains and trees, and nearly so for closed loops.
+///
+/// A body of a chain has 5 pivots, and twice 13 entries beside them (it comes with 21 entries in all). In the grid a cut across
+/// one row of 30 four-bars goes through 31 bars, so the last pivots are full blocks of about 4 x 31 unknowns; nested
+/// dissection of a plane graph then makes about 31/4 x 961 log2(961) = 74 000 entries for one unknown a pin, and each pin
+/// has 11.5 here, most of which are gone before (bars between two pins): 440 000 were measured, and twice as many with a
+/// strict choice of pivots.
 #[test]
 fn fill_is_bounded() {
     for (name, sample, bound) in
-        [("chain", chain(1000, 0.3, 0.2), 32_000), ("tree", tree(1000), 36_000), ("grid", four_bars(30), 600_000)]
+        [("chain", chain(1000, 0.3, 0.2), 32_000), ("tree", tree(1000), 36_000), ("grid", four_bars(30), 460_000)]
     {
         let Some(mut lu) = factorised(&sample) else { panic!("{name} is regular") };
         assert!(lu.fill() < bound, "{name}: {}", lu.fill());
@@ -492,17 +496,17 @@ fn times() {
         assert!(lu.factorise());
         let fresh = start.elapsed().as_secs_f64();
         let mut b: Vec<f64> = (0..sample.size).map(|i| (1.0 + 0.7 * i as f64).cos()).collect();
-        let turns = 1_000_000 / bodies;
+        let turns = 400_000 / bodies;
         let measure = |work: &mut dyn FnMut()| {
-            let mut times: Vec<f64> = (0..9)
+            let times: Vec<f64> = (0..25)
                 .map(|_| {
                     let start = std::time::Instant::now();
                     (0..turns).for_each(|_| work());
                     start.elapsed().as_secs_f64() * 1e9 / (turns * bodies) as f64
                 })
                 .collect();
-            times.sort_by(f64::total_cmp);
-            times[4]
+            // the least disturbed one
+            times.into_iter().fold(f64::INFINITY, f64::min)
         };
         let factorisation = measure(&mut || assert!(lu.factorise()));
         let solve = measure(&mut || {
