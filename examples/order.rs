@@ -27,8 +27,8 @@ fn main() -> Result<()> {
     let error = |run: &Trajectory, steps: usize, scheme_variable: bool| {
         (0..=COARSEST)
             .map(|i| {
-                let (x, exact) = (run.state(i * steps / COARSEST), reference.state(i * 1024));
-                let a = if scheme_variable { x.a_scheme } else { x.a };
+                let (i, exact) = (i * steps / COARSEST, reference.state(i * 1024));
+                let a = if scheme_variable { run.scheme_acceleration(i) } else { run.state(i).a.to_vec() };
                 a.iter().zip(exact.a).map(|(a, exact)| (a - exact).abs()).fold(0.0, f64::max)
             })
             .fold(0.0, f64::max)

@@ -6,7 +6,7 @@ use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::Signal;
 use crate::signature::Signature;
 use crate::start::{Start, StartReport};
-use crate::system::{Evaluator, OutputPoint, System};
+use crate::system::{Evaluator, OutputPoint, Point, System};
 use std::sync::Arc;
 
 /// Everything that fixes a trajectory but the parameters.
@@ -135,12 +135,68 @@ impl Simulation {
     }
 }
 
+/// The states of a run, one after another: q, v, a and λ of each. The scheme's own acceleration follows from two of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct States {
+    n: usize,
+    m: usize,
+    rows: Vec<f64>,
+}
+
+impl States {
+    fn new(layout: &Layout) -> Self {
+        States { n: layout.n, m: layout.m, rows: Vec::new() }
+    }
+
+    fn size(&self) -> usize {
+        3 * self.n + self.m
+    }
+
+    fn keep(&mut self, i: usize, x: &OutputPoint<'_>) {
+        let size = self.size();
+        let mut row = &mut self.rows[i * size..(i + 1) * size];
+        for part in [x.q, x.v, x.a, x.lambda] {
+            let (own, rest) = row.split_at_mut(part.len());
+            own.copy_from_slice(part);
+            row = rest;
+        }
+    }
+
+    /// The state at time `i`.
+    #[inline]
+    pub fn point<'a>(&'a self, i: usize, t: f64, w: &'a [f64]) -> Point<'a> {
+        let size = self.size();
+        let (q, rest) = self.rows[i * size..(i + 1) * size].split_at(self.n);
+        let (v, rest) = rest.split_at(self.n);
+        let (a, lambda) = rest.split_at(self.n);
+        Point { t, q, v, a, lambda, w }
+    }
+
+    /// The scheme's own acceleration at time `i`.
+    #[inline]
+    fn scheme_acceleration(&self, i: usize, scheme: &dyn Scheme, a_scheme: &mut [f64]) {
+        let a = self.point(i, 0.0, &[]).a;
+        match i.checked_sub(1) {
+            None => a_scheme.copy_from_slice(a),
+            Some(before) => scheme.own_acceleration(self.point(before, 0.0, &[]).a, a, a_scheme),
+        }
+    }
+
+    /// The state at time `i` of `simulation` as outputs see it; `a_scheme` is room for what is not stored.
+    #[inline]
+    pub fn view<'a>(&'a self, i: usize, simulation: &'a Simulation, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
+        self.scheme_acceleration(i, simulation.scheme(), a_scheme);
+        let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.times()[i], simulation.inputs_at(i));
+        OutputPoint { t, q, v, a, a_scheme, lambda, w }
+    }
+}
+
 /// The result of a simulation.
 #[derive(Debug, Clone)]
 pub struct Trajectory {
-    layout: Layout,
+    scheme: Arc<dyn Scheme>,
     times: Vec<f64>,
-    states: Vec<f64>,
+    states: States,
     /// Output `k` at time `i` is `outputs[i * count + k]`.
     outputs: Vec<f64>,
     output_count: usize,
@@ -156,10 +212,16 @@ impl Trajectory {
         &self.times
     }
 
-    /// The state at time `i` (without inputs).
-    pub fn state(&self, i: usize) -> OutputPoint<'_> {
-        let size = self.layout.size();
-        self.layout.view(&self.states[i * size..(i + 1) * size], self.times[i], &[])
+    /// The state at time `i` (without inputs), with the consistent acceleration.
+    pub fn state(&self, i: usize) -> Point<'_> {
+        self.states.point(i, self.times[i], &[])
+    }
+
+    /// The scheme's own acceleration at time `i`.
+    pub fn scheme_acceleration(&self, i: usize) -> Vec<f64> {
+        let mut a_scheme = vec![0.0; self.states.n];
+        self.states.scheme_acceleration(i, &*self.scheme, &mut a_scheme);
+        a_scheme
     }
 
     /// Output `k` over time.
@@ -174,8 +236,12 @@ pub struct Workspace<'p> {
     pub(crate) evaluator: Box<dyn Evaluator + 'p>,
     pub(crate) stepper: Box<dyn Stepper>,
     pub(crate) layout: Layout,
-    /// All states of the last stored run, or two of them.
-    pub(crate) states: Vec<f64>,
+    /// All states of the last stored run.
+    pub(crate) states: States,
+    /// The state before a step, and after it, in the scheme's layout.
+    current: [Vec<f64>; 2],
+    /// Room for the scheme's own acceleration, which is not stored.
+    pub(crate) a_scheme: Vec<f64>,
     /// The parameters of the last run, if it was stored and went through.
     stored_at: Option<Vec<f64>>,
     pub(crate) start: Option<Start>,
@@ -189,12 +255,15 @@ impl<'p> Workspace<'p> {
     /// A workspace for one thread.
     pub fn new(simulation: &'p Simulation) -> Self {
         let signature = simulation.signature();
+        let layout = simulation.scheme.layout(signature);
         Workspace {
             simulation,
             evaluator: simulation.system.evaluator(),
             stepper: simulation.scheme.stepper(signature),
-            layout: simulation.scheme.layout(signature),
-            states: Vec::new(),
+            layout,
+            states: States::new(&layout),
+            current: [vec![0.0; layout.size()], vec![0.0; layout.size()]],
+            a_scheme: vec![0.0; layout.n],
             stored_at: None,
             start: None,
             counters: Counters::default(),
@@ -211,33 +280,32 @@ impl<'p> Workspace<'p> {
         let simulation = self.simulation;
         simulation.check_parameters(u)?;
         let signature = simulation.signature();
-        let size = self.layout.size();
         let grid = &simulation.grid;
-        let kept = if store { grid.count() + 1 } else { 2 };
-        self.states.resize(kept * size, 0.0);
+        if store {
+            self.states.rows.resize((grid.count() + 1) * self.states.size(), 0.0);
+        }
         self.stored_at = None;
         self.counters = Counters::default();
         self.start = None;
         self.evaluator.set_parameters(u);
         let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
-        let x0 = &mut self.states[..size];
+        let [previous, next] = &mut self.current;
         let project = simulation.project_start;
-        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, project, x0)?;
+        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, project, previous)?;
         self.start = Some(start);
-        self.stepper.start(&mut *self.evaluator, t0, w0, x0);
-        visit(0, &mut *self.evaluator, &self.layout.view(x0, t0, w0));
-        for i in 1..=grid.count() {
-            let (head, tail) = self.states.split_at_mut(if store { i * size } else { size });
-            let (previous, next) = if store {
-                (&head[(i - 1) * size..], &mut tail[..size])
-            } else if i % 2 == 1 {
-                (&*head, tail)
-            } else {
-                (&*tail, head)
-            };
-            let step = Step { index: i, t: grid.times()[i], h: grid.step(i), w: simulation.inputs_at(i) };
-            self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
-            visit(i, &mut *self.evaluator, &self.layout.view(next, step.t, step.w));
+        self.stepper.start(&mut *self.evaluator, t0, w0, previous);
+        for i in 0..=grid.count() {
+            let (t, w) = (grid.times()[i], simulation.inputs_at(i));
+            if i > 0 {
+                let step = Step { index: i, t, h: grid.step(i), w };
+                self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
+                std::mem::swap(previous, next);
+            }
+            let x = self.layout.view(previous, t, w);
+            if store {
+                self.states.keep(i, &x);
+            }
+            visit(i, &mut *self.evaluator, &x);
         }
         self.stored_at = store.then(|| u.to_vec());
         Ok(())
@@ -264,10 +332,11 @@ impl<'p> Workspace<'p> {
             let (step, value) = (place / count, outputs[place]);
             return Err(Error::NotFinite { quantity, value, time: self.simulation.grid.times()[step], step });
         }
+        self.stored_at = None;
         Ok(Trajectory {
-            layout: self.layout,
+            scheme: self.simulation.scheme.clone(),
             times: self.simulation.grid.times().to_vec(),
-            states: self.states.clone(),
+            states: std::mem::replace(&mut self.states, States::new(&self.layout)),
             outputs,
             output_count: count,
             counters: self.counters,

@@ -48,8 +48,9 @@ fn errors<M: Model + Clone + 'static>(case: &Case<M>, exact: &[Motion], steps: u
     let run = case.clone().step(END / steps as f64, steps).simulation().run(&case.u).unwrap();
     let mut errors = [0.0; 4];
     for (k, [q, v, a]) in exact.iter().enumerate().skip(COMMON / 5) {
-        let x = run.state(k * steps / COMMON);
-        for (error, (seen, exact)) in errors.iter_mut().zip([(x.q, q), (x.v, v), (x.a, a), (x.a_scheme, a)]) {
+        let i = k * steps / COMMON;
+        let (x, own) = (run.state(i), run.scheme_acceleration(i));
+        for (error, (seen, exact)) in errors.iter_mut().zip([(x.q, q), (x.v, v), (x.a, a), (&own, a)]) {
             let distance = seen.iter().zip(exact).map(|(s, e)| (s - e).abs());
             *error = distance.fold(*error, f64::max);
         }

@@ -3,7 +3,7 @@
 use super::Assembly;
 use super::batch::BatchEvaluator;
 use super::pattern::{Pairs, ParameterEntries, Values};
-use crate::linearise::DenseLu;
+use crate::linearise::{DenseLu, output_variable, output_variable_mut};
 use crate::sparse::SparseLu;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
@@ -129,20 +129,18 @@ fn multiply_parameters_transposed(entries: &ParameterEntries, values: &[f64], sc
     }
 }
 
-/// Adds the weighted values to their slots.
-fn add_to_slots(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
-    for (&slot, value) in slots.iter().zip(values) {
-        matrix[slot as usize] += weight * value;
-    }
-}
-
 impl Evaluator for AssemblyEvaluator<'_> {
     fn set_parameters(&mut self, u: &[f64]) {
         self.u.copy_from_slice(u);
         self.template_weights = None;
         self.factors.forget_order();
+        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
+        let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+        self.initial(&mut q, &mut v);
+        let (zeros, w) = (vec![0.0; n.max(m)], vec![0.0; self.system.signature.inputs.len()]);
+        let start = Point { t: 0.0, q: &q, v: &v, a: &zeros[..n], lambda: &zeros[..m], w: &w };
         for batch in &mut self.batches {
-            batch.set_parameters(u, &mut self.values);
+            batch.set_parameters(u, &start, &mut self.values);
         }
     }
 
@@ -201,18 +199,12 @@ impl Evaluator for AssemblyEvaluator<'_> {
     }
 
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> Result<(), SingularMatrix> {
-        for batch in &mut self.batches {
-            batch.linearise(x, &mut self.values);
-        }
-        let (values, slots) = (&self.values, &self.system.slots);
+        self.prepare_template(weights);
         let matrix = self.factors.values_mut();
-        matrix.fill(0.0);
-        add_to_slots(matrix, &slots.mass, &values.mass, weights.acceleration);
-        add_to_slots(matrix, &slots.position, &values.position, weights.position);
-        add_to_slots(matrix, &slots.velocity, &values.velocity, weights.velocity);
-        add_to_slots(matrix, &slots.bending, &values.bending, weights.position);
-        add_to_slots(matrix, &slots.jacobian, &values.jacobian, 1.0);
-        add_to_slots(matrix, &slots.jacobian_transposed, &values.jacobian, 1.0);
+        matrix.copy_from_slice(&self.template);
+        for batch in &mut self.batches {
+            batch.linearise(x, weights, &mut self.values, matrix);
+        }
         self.factors.factorise()
     }
 
@@ -305,35 +297,19 @@ impl Evaluator for AssemblyEvaluator<'_> {
 
     fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
         let (pattern, values) = (&self.system.pattern, &self.values);
-        let n = self.system.signature.coordinates.len();
-        let StateVector { q, v, a, a_scheme, lambda, u, .. } = cotangent;
+        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
-            let (part, j) = (variable as usize / n, variable as usize % n);
-            let part = match part {
-                0 => &mut q[j],
-                1 => &mut v[j],
-                2 => &mut a[j],
-                3 => &mut a_scheme[j],
-                _ => &mut lambda[variable as usize - 4 * n],
-            };
-            *part += value * y[row as usize];
+            *output_variable_mut(cotangent, n, m, variable as usize) += value * y[row as usize];
         }
+        let u = &mut cotangent.u;
         multiply_parameters_transposed(&pattern.output_by_parameter, &values.output_by_parameter, 1.0, y, u);
     }
 
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
-        let n = self.system.signature.coordinates.len();
+        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
-            let (part, j) = (variable as usize / n, variable as usize % n);
-            let component = match part {
-                0 => tangent.q[j],
-                1 => tangent.v[j],
-                2 => tangent.a[j],
-                3 => tangent.a_scheme[j],
-                _ => tangent.lambda[variable as usize - 4 * n],
-            };
-            y[row as usize] += value * component;
+            y[row as usize] += value * output_variable(tangent, n, m, variable as usize);
         }
         multiply_parameters(&pattern.output_by_parameter, &values.output_by_parameter, &tangent.u, y);
     }

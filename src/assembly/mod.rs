@@ -171,8 +171,13 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, remedy));
             return own;
         };
+        if structure.constraint.iter().any(|entry| entry.0 >= own.len()) {
+            let problem = format!("its constraints fill more rows than the {} of its connection", own.len());
+            self.note(Error::invalid(format!("`{name}`"), problem, "name one row for each constraint"));
+            return own;
+        }
         let kind = TypeId::of::<E>();
-        let place = self.batches.iter().position(|batch| batch.takes(kind, sizes, &structure));
+        let place = self.batches.iter().position(|batch| batch.takes(kind, own.len(), sizes, &structure));
         let batch = match place {
             Some(place) => &mut self.batches[place],
             None => {

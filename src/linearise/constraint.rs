@@ -1,40 +1,57 @@
 //! Constraints with first and second derivatives from nested [`Jet`]s, and their time derivatives.
 
 use super::entries::motion_entry;
-use super::kernel::{Sizes, of_width};
+use super::kernel::Sizes;
 use crate::model::Model;
 use crate::number::{Jet, Number};
 use crate::system::{Level, Point, StateVector};
 
-/// Evaluates C with derivatives along one coordinate and, inside, along a list of variables (coordinates, then `n +`
-/// parameters).
-pub(crate) trait ConstraintKernel<M> {
-    fn set_parameters(&mut self, u: &[f64]);
-    fn set_point(&mut self, t: f64, q: &[f64]);
-    /// Seeds coordinate `outer` (if any) and the variables of pass `pass`; returns their number.
-    fn evaluate(&mut self, model: &M, outer: Option<usize>, pass: usize) -> usize;
-    /// Passes over the inner variables.
-    fn passes(&self) -> usize;
-    /// Inner variable `lane` of `pass`, and its place in the list.
-    fn variable(&self, pass: usize, lane: usize) -> usize;
-    fn place(&self, pass: usize, lane: usize) -> usize;
-    /// C of `row`.
-    fn value(&self, row: usize) -> f64;
-    /// dC/d(outer) of `row`.
-    fn first(&self, row: usize) -> f64;
-    /// dC/d(inner) of `row`.
-    fn inner(&self, row: usize, lane: usize) -> f64;
-    /// d²C/d(outer)d(inner) of `row`.
-    fn second(&self, row: usize, lane: usize) -> f64;
+/// Where C is differentiated.
+#[derive(Clone, Copy)]
+pub(crate) struct ConstraintPoint<'a> {
+    pub t: f64,
+    pub q: &'a [f64],
+    pub u: &'a [f64],
 }
 
-/// The coordinate `outer` of every evaluation must be one of `variables`, if there are any.
-pub(crate) fn constraint_kernel<M: Model>(sizes: Sizes, variables: Vec<usize>) -> Box<dyn ConstraintKernel<M>> {
+/// C with its first derivatives by a list of coordinates.
+pub(crate) trait JacobianKernel<M> {
+    /// C into `value`, and its derivatives into `slopes`, rows x list.
+    fn evaluate(&mut self, model: &M, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]);
+}
+
+/// C with first and second derivatives by a list of variables (coordinates, then `n +` parameters).
+pub(crate) trait CurvatureKernel<M> {
+    /// C into `value`, its derivatives into `slopes`, rows x list, and λᵀ d²C into `curvature`, coordinates of the list x list.
+    fn evaluate(
+        &mut self,
+        model: &M,
+        x: ConstraintPoint<'_>,
+        lambda: &[f64],
+        value: &mut [f64],
+        slopes: &mut [f64],
+        curvature: &mut [f64],
+    );
+}
+
+pub(crate) fn jacobian_kernel<M: Model>(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel<M>> {
+    match coordinates.len() {
+        0..=1 => Box::new(JetJacobian::<1>::new(sizes, coordinates)),
+        2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),
+        3..=4 => Box::new(JetJacobian::<4>::new(sizes, coordinates)),
+        _ => Box::new(JetJacobian::<8>::new(sizes, coordinates)),
+    }
+}
+
+/// For a list that is not empty.
+pub(crate) fn curvature_kernel<M: Model>(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel<M>> {
     match variables.len() {
-        2 => Box::new(SquareConstraints::<2>::new(sizes, variables)),
-        3 => Box::new(SquareConstraints::<3>::new(sizes, variables)),
-        4 => Box::new(SquareConstraints::<4>::new(sizes, variables)),
-        count => of_width!(count.max(1), JetConstraints, (sizes, variables)),
+        0..=1 => Box::new(AllPairs::<1>::new(sizes, variables)),
+        2 => Box::new(AllPairs::<2>::new(sizes, variables)),
+        3 => Box::new(AllPairs::<3>::new(sizes, variables)),
+        4 => Box::new(AllPairs::<4>::new(sizes, variables)),
+        5..=6 => Box::new(OneByOne::<6>::new(sizes, variables)),
+        _ => Box::new(OneByOne::<8>::new(sizes, variables)),
     }
 }
 
@@ -44,97 +61,54 @@ fn seeded<'a, T>(q: &'a mut [T], u: &'a mut [T], variable: usize) -> &'a mut T {
     if variable < n { &mut q[variable] } else { &mut u[variable - n] }
 }
 
-type Nested<const W: usize> = Jet<Jet<f64, W>, 1>;
-
-/// One coordinate after another.
-struct JetConstraints<const W: usize> {
-    variables: Vec<usize>,
-    t: f64,
-    q: Vec<Nested<W>>,
-    u: Vec<Nested<W>>,
-    c: Vec<Nested<W>>,
+struct JetJacobian<const W: usize> {
+    coordinates: Vec<usize>,
+    q: Vec<Jet<f64, W>>,
+    u: Vec<Jet<f64, W>>,
+    c: Vec<Jet<f64, W>>,
 }
 
-impl<const W: usize> JetConstraints<W> {
-    fn new(sizes: Sizes, variables: Vec<usize>) -> Self {
-        let zeros = |count| vec![Nested::<W>::from(0.0); count];
-        JetConstraints { variables, t: 0.0, q: zeros(sizes.n), u: zeros(sizes.p), c: zeros(sizes.m) }
+impl<const W: usize> JetJacobian<W> {
+    fn new(sizes: Sizes, coordinates: Vec<usize>) -> Self {
+        let zeros = |count| vec![Jet { re: 0.0, eps: [0.0; W] }; count];
+        let mut q = zeros(sizes.n);
+        // where one pass is enough the seeds stay in place
+        coordinates.iter().take(W).enumerate().for_each(|(lane, &j)| q[j].eps[lane] = 1.0);
+        JetJacobian { coordinates, q, u: zeros(sizes.p), c: zeros(sizes.m) }
     }
 }
 
-impl<M: Model, const W: usize> ConstraintKernel<M> for JetConstraints<W> {
-    fn set_parameters(&mut self, u: &[f64]) {
-        self.u.iter_mut().zip(u).for_each(|(jet, value)| *jet = Nested::from(*value));
-    }
-
-    fn set_point(&mut self, t: f64, q: &[f64]) {
-        self.t = t;
-        self.q.iter_mut().zip(q).for_each(|(jet, value)| *jet = Nested::from(*value));
-    }
-
-    fn evaluate(&mut self, model: &M, outer: Option<usize>, pass: usize) -> usize {
-        let lanes = &self.variables[self.variables.len().min(pass * W)..self.variables.len().min((pass + 1) * W)];
-        if let Some(j) = outer {
-            self.q[j].eps[0].re = 1.0;
+impl<M: Model, const W: usize> JacobianKernel<M> for JetJacobian<W> {
+    fn evaluate(&mut self, model: &M, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]) {
+        let list = self.coordinates.len();
+        self.q.iter_mut().zip(x.q).for_each(|(jet, value)| jet.re = *value);
+        self.u.iter_mut().zip(x.u).for_each(|(jet, value)| jet.re = *value);
+        for (pass, lanes) in self.coordinates.chunks(W).enumerate() {
+            if list > W {
+                self.q.iter_mut().for_each(|jet| jet.eps = [0.0; W]);
+                lanes.iter().enumerate().for_each(|(lane, &j)| self.q[j].eps[lane] = 1.0);
+            }
+            self.c.fill(Jet { re: 0.0, eps: [0.0; W] });
+            model.constraint(Jet { re: x.t, eps: [0.0; W] }, &self.q, &self.u, &mut self.c);
+            for (c, slopes) in self.c.iter().zip(slopes.chunks_exact_mut(list)) {
+                slopes[pass * W..pass * W + lanes.len()].copy_from_slice(&c.eps[..lanes.len()]);
+            }
         }
-        for (lane, &i) in lanes.iter().enumerate() {
-            seeded(&mut self.q, &mut self.u, i).re.eps[lane] = 1.0;
-        }
-        self.c.fill(Nested::from(0.0));
-        model.constraint(Nested::from(self.t), &self.q, &self.u, &mut self.c);
-        if let Some(j) = outer {
-            self.q[j].eps[0].re = 0.0;
-        }
-        for (lane, &i) in lanes.iter().enumerate() {
-            seeded(&mut self.q, &mut self.u, i).re.eps[lane] = 0.0;
-        }
-        lanes.len()
-    }
-
-    fn passes(&self) -> usize {
-        self.variables.len().div_ceil(W).max(1)
-    }
-
-    fn variable(&self, pass: usize, lane: usize) -> usize {
-        self.variables[pass * W + lane]
-    }
-
-    fn place(&self, pass: usize, lane: usize) -> usize {
-        pass * W + lane
-    }
-
-    fn value(&self, row: usize) -> f64 {
-        self.c[row].re.re
-    }
-
-    fn first(&self, row: usize) -> f64 {
-        self.c[row].eps[0].re
-    }
-
-    fn inner(&self, row: usize, lane: usize) -> f64 {
-        self.c[row].re.eps[lane]
-    }
-
-    fn second(&self, row: usize, lane: usize) -> f64 {
-        self.c[row].eps[0].eps[lane]
+        value.iter_mut().zip(&self.c).for_each(|(value, c)| *value = c.re);
     }
 }
 
 type Square<const W: usize> = Jet<Jet<f64, W>, W>;
 
 /// All pairs of few variables in one evaluation.
-struct SquareConstraints<const W: usize> {
-    variables: Vec<usize>,
-    t: f64,
+struct AllPairs<const W: usize> {
+    coordinates: usize,
     q: Vec<Square<W>>,
     u: Vec<Square<W>>,
     c: Vec<Square<W>>,
-    evaluated: bool,
-    /// Lane of the coordinate asked for last.
-    outer: usize,
 }
 
-impl<const W: usize> SquareConstraints<W> {
+impl<const W: usize> AllPairs<W> {
     fn new(sizes: Sizes, variables: Vec<usize>) -> Self {
         let zeros = |count| vec![Square::<W>::from(0.0); count];
         let (mut q, mut u) = (zeros(sizes.n), zeros(sizes.p));
@@ -143,108 +117,99 @@ impl<const W: usize> SquareConstraints<W> {
             jet.re.eps[lane] = 1.0;
             jet.eps[lane].re = 1.0;
         }
-        SquareConstraints { variables, t: 0.0, q, u, c: zeros(sizes.m), evaluated: false, outer: 0 }
+        let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
+        AllPairs { coordinates, q, u, c: zeros(sizes.m) }
     }
 }
 
-impl<M: Model, const W: usize> ConstraintKernel<M> for SquareConstraints<W> {
-    #[inline]
-    fn set_parameters(&mut self, u: &[f64]) {
-        self.u.iter_mut().zip(u).for_each(|(jet, value)| jet.re.re = *value);
-        self.evaluated = false;
-    }
-
-    #[inline]
-    fn set_point(&mut self, t: f64, q: &[f64]) {
-        self.t = t;
-        self.q.iter_mut().zip(q).for_each(|(jet, value)| jet.re.re = *value);
-        self.evaluated = false;
-    }
-
-    fn evaluate(&mut self, model: &M, outer: Option<usize>, _pass: usize) -> usize {
-        if !self.evaluated {
-            self.c.fill(Square::from(0.0));
-            model.constraint(Square::from(self.t), &self.q, &self.u, &mut self.c);
-            self.evaluated = true;
-        }
-        if let Some(lane) = outer.and_then(|j| self.variables.iter().position(|&i| i == j)) {
-            self.outer = lane;
-        }
-        W
-    }
-
-    fn passes(&self) -> usize {
-        1
-    }
-
-    fn variable(&self, _pass: usize, lane: usize) -> usize {
-        self.variables[lane]
-    }
-
-    fn place(&self, _pass: usize, lane: usize) -> usize {
-        lane
-    }
-
-    fn value(&self, row: usize) -> f64 {
-        self.c[row].re.re
-    }
-
-    fn first(&self, row: usize) -> f64 {
-        self.c[row].eps[self.outer].re
-    }
-
-    fn inner(&self, row: usize, lane: usize) -> f64 {
-        self.c[row].re.eps[lane]
-    }
-
-    fn second(&self, row: usize, lane: usize) -> f64 {
-        self.c[row].eps[self.outer].eps[lane]
-    }
-}
-
-/// Evaluates C with its first derivatives by a list of coordinates.
-pub(crate) trait JacobianKernel<M> {
-    fn set_parameters(&mut self, u: &[f64]);
-    /// Puts C into `value` and hands (row, place in the list, derivative) to `take`.
-    fn evaluate(&mut self, model: &M, t: f64, q: &[f64], value: &mut [f64], take: &mut dyn FnMut(usize, usize, f64));
-}
-
-struct JetJacobian<const W: usize> {
-    coordinates: Vec<usize>,
-    q: Vec<Jet<f64, W>>,
-    u: Vec<Jet<f64, W>>,
-    c: Vec<Jet<f64, W>>,
-}
-
-pub(crate) fn jacobian_kernel<M: Model>(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel<M>> {
-    of_width!(coordinates.len().max(1), JetJacobian, (sizes, coordinates))
-}
-
-impl<const W: usize> JetJacobian<W> {
-    fn new(sizes: Sizes, coordinates: Vec<usize>) -> Self {
-        let zeros = |count| vec![Jet { re: 0.0, eps: [0.0; W] }; count];
-        JetJacobian { coordinates, q: zeros(sizes.n), u: zeros(sizes.p), c: zeros(sizes.m) }
-    }
-}
-
-impl<M: Model, const W: usize> JacobianKernel<M> for JetJacobian<W> {
-    #[inline]
-    fn set_parameters(&mut self, u: &[f64]) {
-        self.u.iter_mut().zip(u).for_each(|(jet, value)| jet.re = *value);
-    }
-
-    fn evaluate(&mut self, model: &M, t: f64, q: &[f64], value: &mut [f64], take: &mut dyn FnMut(usize, usize, f64)) {
-        self.q.iter_mut().zip(q).for_each(|(jet, value)| jet.re = *value);
-        for (pass, lanes) in self.coordinates.chunks(W).enumerate() {
-            lanes.iter().enumerate().for_each(|(lane, &j)| self.q[j].eps[lane] = 1.0);
-            self.c.fill(Jet { re: 0.0, eps: [0.0; W] });
-            model.constraint(Jet { re: t, eps: [0.0; W] }, &self.q, &self.u, &mut self.c);
-            lanes.iter().for_each(|&j| self.q[j].eps = [0.0; W]);
-            for (row, c) in self.c.iter().enumerate() {
-                value[row] = c.re;
-                c.eps[..lanes.len()].iter().enumerate().for_each(|(lane, slope)| take(row, pass * W + lane, *slope));
+impl<M: Model, const W: usize> CurvatureKernel<M> for AllPairs<W> {
+    fn evaluate(
+        &mut self,
+        model: &M,
+        x: ConstraintPoint<'_>,
+        lambda: &[f64],
+        value: &mut [f64],
+        slopes: &mut [f64],
+        curvature: &mut [f64],
+    ) {
+        self.q.iter_mut().zip(x.q).for_each(|(jet, value)| jet.re.re = *value);
+        self.u.iter_mut().zip(x.u).for_each(|(jet, value)| jet.re.re = *value);
+        self.c.fill(Square::from(0.0));
+        model.constraint(Square::from(x.t), &self.q, &self.u, &mut self.c);
+        let mut sum = [[0.0; W]; W];
+        for ((c, lambda), (value, slopes)) in
+            self.c.iter().zip(lambda).zip(value.iter_mut().zip(slopes.chunks_exact_mut(W)))
+        {
+            *value = c.re.re;
+            slopes.copy_from_slice(&c.re.eps);
+            for (sum, second) in sum.iter_mut().zip(&c.eps) {
+                sum.iter_mut().zip(&second.eps).for_each(|(sum, second)| *sum += lambda * second);
             }
         }
+        let rows = curvature.chunks_exact_mut(W).zip(&sum).take(self.coordinates);
+        rows.for_each(|(row, sum)| row.copy_from_slice(sum));
+    }
+}
+
+type Nested<const W: usize> = Jet<Jet<f64, W>, 1>;
+
+/// One coordinate after another.
+struct OneByOne<const W: usize> {
+    variables: Vec<usize>,
+    coordinates: usize,
+    q: Vec<Nested<W>>,
+    u: Vec<Nested<W>>,
+    c: Vec<Nested<W>>,
+}
+
+impl<const W: usize> OneByOne<W> {
+    fn new(sizes: Sizes, variables: Vec<usize>) -> Self {
+        let zeros = |count| vec![Nested::<W>::from(0.0); count];
+        let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
+        OneByOne { variables, coordinates, q: zeros(sizes.n), u: zeros(sizes.p), c: zeros(sizes.m) }
+    }
+}
+
+impl<M: Model, const W: usize> CurvatureKernel<M> for OneByOne<W> {
+    fn evaluate(
+        &mut self,
+        model: &M,
+        x: ConstraintPoint<'_>,
+        lambda: &[f64],
+        value: &mut [f64],
+        slopes: &mut [f64],
+        curvature: &mut [f64],
+    ) {
+        let list = self.variables.len();
+        self.q.iter_mut().zip(x.q).for_each(|(jet, value)| *jet = Nested::from(*value));
+        self.u.iter_mut().zip(x.u).for_each(|(jet, value)| *jet = Nested::from(*value));
+        for (pass, lanes) in self.variables.chunks(W).enumerate() {
+            for (lane, &i) in lanes.iter().enumerate() {
+                seeded(&mut self.q, &mut self.u, i).re.eps[lane] = 1.0;
+            }
+            let columns = pass * W..pass * W + lanes.len();
+            // one evaluation at least, for the first derivatives
+            for place in 0..self.coordinates.max(1) {
+                let outer = self.variables[place];
+                seeded(&mut self.q, &mut self.u, outer).eps[0].re = 1.0;
+                self.c.fill(Nested::from(0.0));
+                model.constraint(Nested::from(x.t), &self.q, &self.u, &mut self.c);
+                seeded(&mut self.q, &mut self.u, outer).eps[0].re = 0.0;
+                if place < self.coordinates {
+                    let row = &mut curvature[place * list..][columns.clone()];
+                    for (lane, entry) in row.iter_mut().enumerate() {
+                        *entry = self.c.iter().zip(lambda).map(|(c, lambda)| lambda * c.eps[0].eps[lane]).sum();
+                    }
+                }
+            }
+            for (c, slopes) in self.c.iter().zip(slopes.chunks_exact_mut(list)) {
+                slopes[columns.clone()].copy_from_slice(&c.re.eps[..lanes.len()]);
+            }
+            for &i in lanes {
+                seeded(&mut self.q, &mut self.u, i).re.eps = [0.0; W];
+            }
+        }
+        value.iter_mut().zip(&self.c).for_each(|(value, c)| *value = c.re.re);
     }
 }
 

@@ -269,7 +269,7 @@ impl<'m> Curvature<'m> {
             for i in lanes..last {
                 self.x[i].eps[i - lanes].re = 0.0;
                 let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[i - lanes].eps[0]).sum();
-                *super::entries::output_variable(cotangent, n, m, i) += slope;
+                *super::entries::output_variable_mut(cotangent, n, m, i) += slope;
             }
         }
     }

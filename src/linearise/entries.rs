@@ -13,7 +13,19 @@ pub(super) fn motion_entry(s: &mut StateVector, part: usize, i: usize) -> &mut f
 }
 
 /// Entry of a state vector by the numbering of `Structure::output`.
-pub(super) fn output_variable(s: &mut StateVector, n: usize, m: usize, variable: usize) -> &mut f64 {
+pub(crate) fn output_variable(s: &StateVector, n: usize, m: usize, variable: usize) -> f64 {
+    match variable {
+        i if i < n => s.q[i],
+        i if i < 2 * n => s.v[i - n],
+        i if i < 3 * n => s.a[i - 2 * n],
+        i if i < 4 * n => s.a_scheme[i - 3 * n],
+        i if i < 4 * n + m => s.lambda[i - 4 * n],
+        i => s.u[i - 4 * n - m],
+    }
+}
+
+/// The same, to be changed.
+pub(crate) fn output_variable_mut(s: &mut StateVector, n: usize, m: usize, variable: usize) -> &mut f64 {
     match variable {
         i if i < n => &mut s.q[i],
         i if i < 2 * n => &mut s.v[i - n],

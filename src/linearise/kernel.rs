@@ -83,7 +83,10 @@ fn newton_seeds(j: usize) -> Vec<(Target, usize)> {
     vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)]
 }
 
-const WIDTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+/// Widths of kernels of the equations of motion.
+const MOTION: [usize; 6] = [1, 2, 3, 4, 6, 8];
+/// Outputs are differentiated once a step at most: fewer widths are compiled.
+const OUTPUT: [usize; 3] = [2, 4, 8];
 const WIDEST: usize = 8;
 
 impl Plan {
@@ -91,13 +94,14 @@ impl Plan {
     fn new(
         rows: &[Vec<usize>],
         variables: usize,
+        widths: &[usize],
         seeds_of: impl Fn(usize) -> Vec<(Target, usize)>,
         destination: impl Fn(usize, usize) -> usize,
     ) -> Self {
         let (group_of, count) = groups(rows, variables);
         let passes = count.div_ceil(WIDEST).max(1);
         let needed = count.div_ceil(passes).max(1);
-        let width = WIDTHS.into_iter().find(|&w| w >= needed).unwrap_or(WIDEST);
+        let width = widths.iter().copied().find(|&w| w >= needed).unwrap_or(WIDEST);
         let mut chunks = vec![Chunk::default(); passes];
         for (variable, group) in group_of.iter().enumerate() {
             let Some(group) = group else { continue };
@@ -118,7 +122,7 @@ impl Plan {
     /// The matrix of Newton's iteration: the unknown acceleration j moves q_j, v_j and a_j. `stride` is its row length.
     pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> Self {
         let rows = newton_rows(structure, n);
-        Plan::new(&rows, n, newton_seeds, |row, j| row * stride + j)
+        Plan::new(&rows, n, &MOTION, newton_seeds, |row, j| row * stride + j)
     }
 
     /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
@@ -127,15 +131,24 @@ impl Plan {
         let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
         let entries: Vec<(usize, usize)> = rows.iter().enumerate().flat_map(pairs).collect();
         let number = |row, j| entries.binary_search(&(row, j)).unwrap_or_default();
-        (Plan::new(&rows, n, newton_seeds, number), entries)
+        (Plan::new(&rows, n, &MOTION, newton_seeds, number), entries)
     }
 
     /// All derivatives by q, v and u; the destinations number the entries, which are returned, too.
     pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
+        Plan::of_motion(structure, n, p, |_| true)
+    }
+
+    /// Those by u alone.
+    pub(crate) fn by_parameters(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
+        Plan::of_motion(structure, n, p, |variable| variable >= 2 * n)
+    }
+
+    fn of_motion(structure: &Structure, n: usize, p: usize, wanted: impl Fn(usize) -> bool) -> (Self, FullEntries) {
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|row| {
-                let mut variables = structure.force[row].clone();
-                variables.extend(&structure.inertia[row]);
+                let all = structure.force[row].iter().chain(&structure.inertia[row]);
+                let mut variables: Vec<usize> = all.copied().filter(|&variable| wanted(variable)).collect();
                 variables.sort_unstable();
                 variables.dedup();
                 variables
@@ -152,7 +165,7 @@ impl Plan {
             i if i < 2 * n => vec![(Target::Velocity, i - n)],
             i => vec![(Target::Parameter, i - 2 * n)],
         };
-        let plan = Plan::new(&rows, 2 * n + p, seeds, number);
+        let plan = Plan::new(&rows, 2 * n + p, &MOTION, seeds, number);
         let of_kind = |wanted: usize| {
             let entries = all.iter().filter(|entry| entry.0 == wanted);
             entries.map(|&(kind, row, variable)| (row, variable - kind * n)).collect()
@@ -167,7 +180,7 @@ impl Plan {
             rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
         let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
         // the target is not used: outputs keep all their variables in one array
-        (Plan::new(rows, variables, |i| vec![(Target::Position, i)], number), entries)
+        (Plan::new(rows, variables, &OUTPUT, |i| vec![(Target::Position, i)], number), entries)
     }
 }
 
@@ -243,28 +256,20 @@ pub(crate) struct Sizes {
     pub outputs: usize,
 }
 
-/// Makes the kernel of the width that the plan asks for.
-macro_rules! of_width {
-    ($width:expr, $kernel:ident, ($($argument:expr),*)) => {
-        match $width {
-            1 => Box::new($kernel::<1>::new($($argument),*)),
-            2 => Box::new($kernel::<2>::new($($argument),*)),
-            3 => Box::new($kernel::<3>::new($($argument),*)),
-            4 => Box::new($kernel::<4>::new($($argument),*)),
-            6 => Box::new($kernel::<6>::new($($argument),*)),
-            _ => Box::new($kernel::<8>::new($($argument),*)),
-        }
-    };
-}
-pub(super) use of_width;
-
 pub(crate) fn force_kernel<'m, M: Model>(
     sizes: Sizes,
     plan: Plan,
     mass_entries: &'m [(usize, usize)],
     with_mass: bool,
 ) -> Box<dyn ForceKernel<M> + 'm> {
-    of_width!(plan.width, JetForces, (sizes, plan, mass_entries, with_mass))
+    match plan.width {
+        1 => Box::new(JetForces::<1>::new(sizes, plan, mass_entries, with_mass)),
+        2 => Box::new(JetForces::<2>::new(sizes, plan, mass_entries, with_mass)),
+        3 => Box::new(JetForces::<3>::new(sizes, plan, mass_entries, with_mass)),
+        4 => Box::new(JetForces::<4>::new(sizes, plan, mass_entries, with_mass)),
+        6 => Box::new(JetForces::<6>::new(sizes, plan, mass_entries, with_mass)),
+        _ => Box::new(JetForces::<8>::new(sizes, plan, mass_entries, with_mass)),
+    }
 }
 
 impl<'m, const W: usize> JetForces<'m, W> {
@@ -353,7 +358,11 @@ struct JetOutputs<const W: usize> {
 }
 
 pub(crate) fn output_kernel<M: Model>(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel<M>> {
-    of_width!(plan.width, JetOutputs, (sizes, plan))
+    match plan.width {
+        2 => Box::new(JetOutputs::<2>::new(sizes, plan)),
+        4 => Box::new(JetOutputs::<4>::new(sizes, plan)),
+        _ => Box::new(JetOutputs::<8>::new(sizes, plan)),
+    }
 }
 
 impl<const W: usize> JetOutputs<W> {

@@ -20,13 +20,13 @@ pub use plain::Plain;
 
 pub(crate) use blocks::evaluate as element_blocks;
 pub(crate) use constraint::{
-    ConstraintKernel, JacobianKernel, constraint_kernel, jacobian_kernel, level, level_curvature, level_pull_back,
-    level_push_forward,
+    ConstraintPoint, CurvatureKernel, JacobianKernel, curvature_kernel, jacobian_kernel, level, level_curvature,
+    level_pull_back, level_push_forward,
 };
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use curvature::Curvature;
 pub(crate) use dense_lu::DenseLu;
-use entries::output_variable;
+pub(crate) use entries::{output_variable, output_variable_mut};
 pub use function::{DifferentiatedFunction, ParameterFunction};
 pub(crate) use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 pub(crate) use round_off::RoundOff;
@@ -43,7 +43,7 @@ pub(crate) const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0,
 /// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
 struct Curved<M> {
     first: Box<dyn JacobianKernel<M>>,
-    second: Box<dyn ConstraintKernel<M>>,
+    second: Box<dyn CurvatureKernel<M>>,
 }
 
 /// Derivatives at one point, as lists of entries.
@@ -58,7 +58,12 @@ struct PlainEvaluator<'s, M> {
     full_entries: FullEntries,
     full_values: Vec<f64>,
     curved: Option<Curved<M>>,
-    curved_full: Option<Box<dyn ConstraintKernel<M>>>,
+    /// By `full_variables`.
+    curved_full: Option<Box<dyn CurvatureKernel<M>>>,
+    full_variables: Vec<usize>,
+    /// What those kernels return: rows x variables, and variables x variables.
+    slopes: Vec<f64>,
+    second_slopes: Vec<f64>,
     outputs: Box<dyn OutputKernel<M>>,
     output_entries: Vec<(usize, usize)>,
     output_values: Vec<f64>,
@@ -75,6 +80,7 @@ struct PlainEvaluator<'s, M> {
     curvature: Curvature<'s>,
     round_off: RoundOff,
     dynamics_scratch: Vec<f64>,
+    constraint_scratch: Vec<f64>,
     mass_matrix: Matrix<f64>,
 }
 
@@ -90,11 +96,11 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
         let coordinates = &structure.curved_coordinates;
         let curved = (!coordinates.is_empty()).then(|| Curved {
             first: jacobian_kernel(*sizes, coordinates.clone()),
-            second: constraint_kernel(*sizes, coordinates.clone()),
+            second: curvature_kernel(*sizes, coordinates.clone()),
         });
         let mut variables = structure.curved_or_parametric.clone();
         variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
-        let curved_full = (!variables.is_empty()).then(|| constraint_kernel(*sizes, variables));
+        let curved_full = (!variables.is_empty()).then(|| curvature_kernel(*sizes, variables.clone()));
         PlainEvaluator {
             system,
             u: vec![0.0; p],
@@ -105,6 +111,9 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             full_entries,
             curved,
             curved_full,
+            slopes: vec![0.0; m * n.max(variables.len())],
+            second_slopes: vec![0.0; variables.len() * variables.len()],
+            full_variables: variables,
             outputs: output_kernel(*sizes, output_plan),
             output_values: vec![0.0; output_entries.len()],
             output_entries,
@@ -118,6 +127,7 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             curvature: Curvature::new(structure, *sizes),
             round_off: RoundOff::new(*sizes),
             dynamics_scratch: vec![0.0; n],
+            constraint_scratch: vec![0.0; m],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
     }
@@ -180,37 +190,31 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             return;
         };
         let coordinates = &self.system.structure.curved_coordinates;
-        let Some(weight) = position_weight else {
-            let jacobian = &mut self.constraint_jacobian;
-            first.evaluate(model, x.t, x.q, constraint, &mut |row, place, slope| {
-                jacobian[row * n + coordinates[place]] = slope;
-            });
-            return;
-        };
-        second.set_point(x.t, x.q);
-        for &j in coordinates {
-            for pass in 0..second.passes() {
-                let lanes = second.evaluate(model, Some(j), pass);
+        let count = coordinates.len();
+        let at = ConstraintPoint { t: x.t, q: x.q, u: &self.u };
+        let slopes = &mut self.slopes[..m * count];
+        match position_weight {
+            None => first.evaluate(model, at, constraint, slopes),
+            Some(weight) => {
+                let second_slopes = &mut self.second_slopes[..count * count];
+                second.evaluate(model, at, x.lambda, constraint, slopes, second_slopes);
                 let matrix = self.lu.matrix_mut();
-                for lane in 0..lanes {
-                    let mut curvature = 0.0;
-                    for row in 0..m {
-                        curvature += x.lambda[row] * second.second(row, lane);
-                    }
-                    matrix[j * size + second.variable(pass, lane)] += weight * curvature;
-                }
-                if pass == 0 {
-                    for row in 0..m {
-                        let value = second.first(row);
-                        self.constraint_jacobian[row * n + j] = value;
-                        matrix[j * size + n + row] = value;
-                        matrix[(n + row) * size + j] = value;
+                for (row, &j) in second_slopes.chunks_exact(count).zip(coordinates) {
+                    for (&k, value) in coordinates.iter().zip(row) {
+                        matrix[j * size + k] += weight * value;
                     }
                 }
             }
         }
-        for (row, value) in constraint.iter_mut().enumerate() {
-            *value = second.value(row);
+        for (row, slopes) in slopes.chunks_exact(count).enumerate() {
+            for (&j, &value) in coordinates.iter().zip(slopes) {
+                self.constraint_jacobian[row * n + j] = value;
+                if position_weight.is_some() {
+                    let matrix = self.lu.matrix_mut();
+                    matrix[j * size + n + row] = value;
+                    matrix[(n + row) * size + j] = value;
+                }
+            }
         }
     }
 }
@@ -231,31 +235,25 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         if !structure.mass_by_position {
             self.update_mass(&anywhere);
         }
-        if let Some(Curved { first, second }) = &mut self.curved {
-            first.set_parameters(u);
-            second.set_parameters(u);
-        }
-        if let Some(kernel) = &mut self.curved_full {
-            kernel.set_parameters(u);
-        }
         if m > 0 {
             // columns of C_q that neither q nor t changes
             let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
-            let mut kernel = jacobian_kernel::<M>(self.system.sizes, fixed.clone());
-            kernel.set_parameters(u);
-            let mut value = vec![0.0; m];
-            let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
-            self.system.model.initial::<f64>(u, &mut start, &mut speed);
-            // a constraint may be defined near the start only (a root, a logarithm)
-            for point in [&anywhere, &start] {
-                let mut finite = true;
-                let jacobian = &mut self.constraint_jacobian;
-                kernel.evaluate(&self.system.model, 0.37, point, &mut value, &mut |row, place, slope| {
-                    jacobian[row * n + fixed[place]] = slope;
-                    finite &= slope.is_finite();
-                });
-                if finite {
-                    break;
+            if !fixed.is_empty() {
+                let mut kernel = jacobian_kernel::<M>(self.system.sizes, fixed.clone());
+                let mut value = vec![0.0; m];
+                let slopes = &mut self.slopes[..m * fixed.len()];
+                let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
+                self.system.model.initial::<f64>(u, &mut start, &mut speed);
+                // a constraint may be defined near the start only (a root, a logarithm)
+                for point in [&anywhere, &start] {
+                    let at = ConstraintPoint { t: 0.37, q: point, u };
+                    kernel.evaluate(&self.system.model, at, &mut value, slopes);
+                    if slopes.iter().all(|slope| slope.is_finite()) {
+                        break;
+                    }
+                }
+                for (row, slopes) in slopes.chunks_exact(fixed.len()).enumerate() {
+                    fixed.iter().zip(slopes).for_each(|(j, slope)| self.constraint_jacobian[row * n + j] = *slope);
                 }
             }
         }
@@ -336,33 +334,29 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
             &mut self.mass,
         );
         if let Some(kernel) = &mut self.curved_full {
-            self.constraint_force_slope.fill(0.0);
-            self.constraint_by_parameter.fill(0.0);
-            kernel.set_point(x.t, x.q);
-            let outer = &structure.curved_or_parametric;
-            for place in 0..outer.len().max(1) {
-                let j = outer.get(place).copied();
-                for pass in 0..kernel.passes() {
-                    let lanes = kernel.evaluate(&self.system.model, j, pass);
-                    if let (Some(j), 0) = (j, pass) {
-                        for row in 0..m {
-                            self.constraint_jacobian[row * n + j] = kernel.first(row);
-                        }
+            let variables = &self.full_variables;
+            let count = variables.len();
+            let at = ConstraintPoint { t: x.t, q: x.q, u: &self.u };
+            let slopes = &mut self.slopes[..m * count];
+            kernel.evaluate(
+                &self.system.model,
+                at,
+                x.lambda,
+                &mut self.constraint_scratch,
+                slopes,
+                &mut self.second_slopes,
+            );
+            for (row, slopes) in slopes.chunks_exact(count).enumerate() {
+                for (&variable, &slope) in variables.iter().zip(slopes) {
+                    match variable.checked_sub(n) {
+                        None => self.constraint_jacobian[row * n + variable] = slope,
+                        Some(k) => self.constraint_by_parameter[row * p + k] = slope,
                     }
-                    for lane in 0..lanes {
-                        let variable = kernel.variable(pass, lane);
-                        if let Some(j) = j {
-                            let slope = &mut self.constraint_force_slope[j * (n + p) + variable];
-                            for row in 0..m {
-                                *slope += x.lambda[row] * kernel.second(row, lane);
-                            }
-                        }
-                        if place == 0 && variable >= n {
-                            for row in 0..m {
-                                self.constraint_by_parameter[row * p + variable - n] = kernel.inner(row, lane);
-                            }
-                        }
-                    }
+                }
+            }
+            for (&j, slopes) in structure.curved_or_parametric.iter().zip(self.second_slopes.chunks_exact(count)) {
+                for (variable, slope) in variables.iter().zip(slopes) {
+                    self.constraint_force_slope[j * (n + p) + variable] = *slope;
                 }
             }
         }
@@ -564,22 +558,14 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
         let Sizes { n, m, .. } = self.system.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            *output_variable(cotangent, n, m, variable) += value * y[row];
+            *output_variable_mut(cotangent, n, m, variable) += value * y[row];
         }
     }
 
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
         let Sizes { n, m, .. } = self.system.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            let component = match variable {
-                i if i < n => tangent.q[i],
-                i if i < 2 * n => tangent.v[i - n],
-                i if i < 3 * n => tangent.a[i - 2 * n],
-                i if i < 4 * n => tangent.a_scheme[i - 3 * n],
-                i if i < 4 * n + m => tangent.lambda[i - 4 * n],
-                i => tangent.u[i - 4 * n - m],
-            };
-            y[row] += value * component;
+            y[row] += value * output_variable(tangent, n, m, variable);
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Structure {
     pub has_force: bool,
     /// Q depends on parameters alone.
     pub constant_force: bool,
+    /// Q is linear in q and v, for fixed parameters, wherever and whenever, and M is constant.
+    pub linear_motion: bool,
     /// Variables (q, v, u) in which Q or M a is not linear (with M a, all that M depends on).
     pub curved_motion: Vec<usize>,
     /// Coordinates whose column of C_q changes with q or t.
@@ -141,6 +143,9 @@ impl Structure {
         curved_motion.dedup();
 
         let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
+        let force_in_state = trace(&join(&[&q, &v, &w, &[0.37]]), n, |x, out| {
+            model.force(x[2 * n + k], &x[..n], &x[n..2 * n], &x[2 * n..2 * n + k], &constant_u, out);
+        });
         let in_space_and_time = trace(&join(&[&q, &[0.37]]), m, |x, out| {
             model.constraint(x[n], &x[..n], &constant_u, out);
         });
@@ -216,6 +221,8 @@ impl Structure {
             constant_force: force_rows
                 .iter()
                 .all(|row| row.depends.iter().all(|i| (2 * n..2 * n + p).contains(i)) && !row.looked),
+            linear_motion: inertia.iter().flatten().all(|&i| i >= n)
+                && force_in_state.iter().all(|row| row.nonlinear.iter().all(|&i| i >= 2 * n)),
             curved_motion,
             mass_by_position: inertia.iter().flatten().any(|&i| i < n),
             mass_by_parameter: inertia.iter().flatten().any(|&i| i >= 2 * n),

@@ -9,18 +9,18 @@ use crate::number::Number;
 pub(super) struct Sides(pub Side, pub Side);
 
 impl Sides {
-    #[inline]
+    #[inline(always)]
     pub fn poses<D: Number>(self, q: &[D]) -> [Pose<D>; 2] {
         [self.0.pose(q), self.1.pose(&q[self.0.coordinates()..])]
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn twists<D: Number>(self, v: &[D]) -> [Twist<D>; 2] {
         [self.0.twist(v), self.1.twist(&v[self.0.coordinates()..])]
     }
 
     /// Adds a force and a torque on the second side at `arms[1]`, and the opposite ones on the first at `arms[0]`.
-    #[inline]
+    #[inline(always)]
     pub fn push<D: Number>(self, arms: [[D; 2]; 2], [x, y]: [D; 2], torque: D, force: &mut [D]) {
         let (first, second) = force.split_at_mut(self.0.coordinates());
         self.0.push(arms[0], [-x, -y], -torque, first);
@@ -29,13 +29,13 @@ impl Sides {
 }
 
 /// The angle of a side, or its rate, from its own coordinates at the head of `z`; zero without one.
-#[inline]
+#[inline(always)]
 pub(super) fn angle<D: Number>(side: Side, z: &[D]) -> D {
     if side == Side::Body { z[2] } else { D::from(0.0) }
 }
 
 /// From a point of the first side to one of the second: locations are the first four parameters.
-#[inline]
+#[inline(always)]
 fn gap<D: Number>([a, b]: &[Pose<D>; 2], u: &[D]) -> [D; 2] {
     let (a, b) = (a.point([u[0], u[1]]), b.point([u[2], u[3]]));
     [b[0] - a[0], b[1] - a[1]]

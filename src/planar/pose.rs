@@ -24,7 +24,7 @@ impl Side {
     }
 
     /// Its pose, from its own coordinates at the head of `q`.
-    #[inline]
+    #[inline(always)]
     pub fn pose<D: Number>(self, q: &[D]) -> Pose<D> {
         let (zero, one) = (D::from(0.0), D::from(1.0));
         match self {
@@ -38,7 +38,7 @@ impl Side {
     }
 
     /// Its velocity, from its own velocities at the head of `v`.
-    #[inline]
+    #[inline(always)]
     pub fn twist<D: Number>(self, v: &[D]) -> Twist<D> {
         let zero = D::from(0.0);
         match self {
@@ -49,7 +49,7 @@ impl Side {
     }
 
     /// Adds a force at a point, given by its arm in world axes, and a torque to the side's own forces.
-    #[inline]
+    #[inline(always)]
     pub fn push<D: Number>(self, [arm_x, arm_y]: [D; 2], [x, y]: [D; 2], torque: D, force: &mut [D]) {
         if self == Side::Ground {
             return;
@@ -90,19 +90,19 @@ pub struct Twist<D> {
 
 impl<D: Number> Pose<D> {
     /// A vector in the body's axes, in the world's.
-    #[inline]
+    #[inline(always)]
     pub fn turn(&self, [x, y]: [D; 2]) -> [D; 2] {
         [self.cos * x - self.sin * y, self.sin * x + self.cos * y]
     }
 
     /// A vector in the world's axes, in the body's.
-    #[inline]
+    #[inline(always)]
     pub fn turn_back(&self, [x, y]: [D; 2]) -> [D; 2] {
         [self.cos * x + self.sin * y, self.cos * y - self.sin * x]
     }
 
     /// The world position of a point given in the body's axes.
-    #[inline]
+    #[inline(always)]
     pub fn point(&self, location: [D; 2]) -> [D; 2] {
         let [x, y] = self.turn(location);
         [self.x + x, self.y + y]
@@ -111,7 +111,7 @@ impl<D: Number> Pose<D> {
 
 impl<D: Number> Twist<D> {
     /// The velocity of a point at `arm` (in world axes) from the reference point.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, [x, y]: [D; 2]) -> [D; 2] {
         [self.x - self.rate * y, self.y + self.rate * x]
     }

@@ -15,11 +15,11 @@
 
 mod products;
 
-use super::newton::{Convergence, NewtonOptions, Verdict};
+use super::newton::{Convergence, NewtonOptions, SAFETY, Verdict};
 use super::{Counters, Direction, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, Point, StateVector, Weights};
+use crate::system::{Evaluator, OutputPoint, Point, StateVector, Weights};
 
 /// Which form of the step equation is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,6 +92,10 @@ impl Scheme for Hht {
         let n = signature.coordinates.len();
         let memory = if self.form == Form::Literal { n } else { 0 };
         Layout { n, m: signature.constraints.len(), memory }
+    }
+
+    fn own_acceleration(&self, before: &[f64], after: &[f64], own: &mut [f64]) {
+        own_acceleration(self.alpha, before, after, own);
     }
 
     fn stepper(&self, signature: &Signature) -> Box<dyn Stepper> {
@@ -217,6 +221,7 @@ impl HhtStepper {
         let limit = self.convergence.max_iterations();
         let mut renew = true;
         let mut worst = (f64::INFINITY, 0);
+        let mut sizes = [0.0; 2];
         for iteration in 1..=limit {
             self.update(&k, next);
             let x = self.layout.view(next, step.t, step.w);
@@ -243,43 +248,60 @@ impl HhtStepper {
                 worst = worst_row(&self.r);
             }
             // where steps end at round-off, the bound of a while ago tells it
-            let known = iteration > 1 && self.bound_age.is_some() && within([&self.r, &self.bound], n, 0.5);
+            let last_sizes = std::mem::replace(&mut sizes, [&self.r[..n], &self.r[n..]].map(largest));
+            let known = iteration > 1
+                && self.bound_age.is_some()
+                && Excess::of([&self.r, &self.bound], n).is_gone_after_increment(last_sizes);
             self.residual.copy_from_slice(&self.r);
             system.solve(&mut self.r);
             let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
             let verdict = self.convergence.judge(increment);
             renew = verdict == Verdict::Doubtful;
-            let within_round_off = known
-                || renew && {
-                    // at the point where the residual was evaluated: its multipliers are back there
-                    self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z += r);
-                    let inertial = if self.literal { &self.inertial } else { x.a };
-                    let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
-                    let (dynamics, constraint) = self.bound.split_at_mut(n);
-                    system.round_off(&point, dynamics, constraint);
-                    if self.literal {
-                        let unit = f64::EPSILON * k.c2.abs();
-                        dynamics.iter_mut().zip(memory_before).for_each(|(bound, g)| *bound += unit * g.abs());
-                    }
-                    constraint.iter_mut().for_each(|c| *c *= inverse_beta_hh);
-                    self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z -= r);
-                    self.bound_age = Some(0);
-                    within([&self.residual, &self.bound], n, 1.0)
-                };
-            if verdict == Verdict::Converged || within_round_off {
+            let doubted = renew && !known;
+            if doubted {
+                // at the point where the residual was evaluated: its multipliers are back there
+                self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z += r);
+                self.measure_round_off(system, &k, step, memory_before, next);
+                self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z -= r);
+            }
+            let round_off = known || doubted && Excess::of([&self.residual, &self.bound], n).is_none();
+            if verdict == Verdict::Converged || round_off {
                 self.update(&k, next);
-                self.keep(next);
+                self.keep(before.a, next);
                 return Ok(());
             }
         }
         Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
     }
 
-    /// Puts the unknowns into the state.
-    fn keep(&self, next: &mut [f64]) {
+    /// Works out the bound of the residuals' round-off at `next`, with the multipliers in `z`.
+    fn measure_round_off(
+        &mut self,
+        system: &mut dyn Evaluator,
+        k: &Coefficients,
+        step: &Step<'_>,
+        memory_before: &[f64],
+        next: &[f64],
+    ) {
+        let n = self.layout.n;
+        let x = self.layout.view(next, step.t, step.w);
+        let inertial = if self.literal { &self.inertial } else { x.a };
+        let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
+        let (dynamics, constraint) = self.bound.split_at_mut(n);
+        system.round_off(&point, dynamics, constraint);
+        if self.literal {
+            let unit = f64::EPSILON * k.c2.abs();
+            dynamics.iter_mut().zip(memory_before).for_each(|(bound, g)| *bound += unit * g.abs());
+        }
+        constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
+        self.bound_age = Some(0);
+    }
+
+    /// Puts the unknowns into the state. The scheme's acceleration is the one that a stored run gives back, to the last bit.
+    fn keep(&self, a_before: &[f64], next: &mut [f64]) {
         let n = self.layout.n;
         let x = self.layout.parts(next);
-        x.a_scheme.copy_from_slice(&self.z[..n]);
+        own_acceleration(self.alpha, a_before, x.a, x.a_scheme);
         x.lambda.copy_from_slice(&self.z[n..]);
     }
 
@@ -315,7 +337,6 @@ impl HhtStepper {
         }
         let (a, lambda) = self.z.split_at(n);
         let (a_change, lambda_change) = self.r.split_at(n);
-        let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, x| larger(size, x.abs()));
         // nothing moves where nothing is: the floor only keeps 0/0 away
         let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
         let (mut relative, mut total) = (0.0f64, 0.0f64);
@@ -347,10 +368,9 @@ impl HhtStepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
     ) -> Result<()> {
         let k = Coefficients::new(self.alpha, step.h);
-        let x = self.layout.view(next, step.t, step.w);
         if self.literal {
             self.inertial.iter_mut().zip(x.a_scheme).for_each(|(s, a)| *s = k.c1 * a);
         } else {
@@ -362,12 +382,19 @@ impl HhtStepper {
     }
 
     /// Derivatives of g = C_qᵀ λ - Q: those of the dynamics with no acceleration.
-    fn linearise_force(&mut self, system: &mut dyn Evaluator, step: &Step<'_>, next: &[f64]) {
+    fn linearise_force(&mut self, system: &mut dyn Evaluator, step: &Step<'_>, x: &OutputPoint<'_>) {
         let n = self.layout.n;
-        let x = self.layout.view(next, step.t, step.w);
         let point = Point { t: step.t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w: step.w };
         // only products are asked for: a singular matrix does not matter here
         let _ = system.linearise(&point, Coefficients::new(self.alpha, step.h).weights());
+    }
+}
+
+/// a_i from q''_i = (a_i + α q''_{i-1}) / (1+α), which holds in both forms.
+#[inline]
+fn own_acceleration(alpha: f64, before: &[f64], after: &[f64], own: &mut [f64]) {
+    for ((own, before), after) in own.iter_mut().zip(before).zip(after) {
+        *own = (1.0 + alpha) * after - alpha * before;
     }
 }
 
@@ -380,17 +407,50 @@ fn larger(a: f64, b: f64) -> f64 {
 /// Steps after which a bound of round-off is worked out anew.
 const BOUND_LIFE: usize = 200;
 
-/// Every residual, of the equations of motion and of the constraints, is within `share` of the bound of its round-off, or a
-/// thousandth of the largest bound of its kind. What other rows' round-off leaves in the increments comes back in every row
-/// through the solution: a coordinate that stays at zero, or a body that the motion has not reached yet, has no other error.
-fn within([residual, bound]: [&[f64]; 2], n: usize, share: f64) -> bool {
-    let largest = |values: &[f64]| values.iter().fold(0.0f64, |size, value| larger(size, *value));
-    let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
-    [0..n, n..bound.len()].into_iter().all(|kind| {
-        let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
-        let floor = larger(floor, 1e-3 * largest(bound));
-        residual.iter().zip(bound).all(|(r, bound)| r.abs() <= share * larger(*bound, floor))
-    })
+/// Bounds are worst cases: what is left on purpose stays well below them, within what round-off mostly is.
+const BELOW_BOUND: f64 = 0.01;
+
+/// The part of the residuals that is no round-off, of the equations of motion and of the constraints.
+///
+/// A residual is round-off within the bound of its own, or a thousandth of the largest bound of its kind: what other rows'
+/// round-off leaves in the increments comes back in every row through the solution. A coordinate that stays at zero, or a
+/// body that the motion has not reached yet, has no other error.
+struct Excess {
+    size: [f64; 2],
+    /// The smallest bound of each kind.
+    tightest: [f64; 2],
+}
+
+impl Excess {
+    fn of([residual, bound]: [&[f64]; 2], n: usize) -> Self {
+        let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
+        let kinds = [0..n, n..bound.len()].map(|kind| {
+            let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
+            let floor = larger(floor, 1e-3 * largest(bound));
+            residual.iter().zip(bound).fold((0.0, f64::INFINITY), |(size, tightest), (r, bound)| {
+                let bound = larger(*bound, floor);
+                let size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
+                (size, if bound < tightest { bound } else { tightest })
+            })
+        });
+        Excess { size: kinds.map(|kind| kind.0), tightest: kinds.map(|kind| kind.1) }
+    }
+
+    fn is_none(&self) -> bool {
+        self.size == [0.0; 2]
+    }
+
+    /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
+    /// go on shrinking as they did.
+    fn is_gone_after_increment(&self, before: [f64; 2]) -> bool {
+        let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
+        let ratio = larger(shrunk(0), shrunk(1));
+        (0..2).all(|kind| SAFETY * ratio * self.size[kind] <= BELOW_BOUND * self.tightest[kind])
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |size, value| larger(size, value.abs()))
 }
 
 fn worst_row(r: &[f64]) -> (f64, usize) {
@@ -515,24 +575,23 @@ impl Stepper for HhtStepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
         bar: &mut StateVector,
         directions: &mut [Direction],
     ) -> Result<()> {
         let n = self.layout.n;
         let k = Coefficients::new(self.alpha, step.h);
         if self.literal {
-            self.linearise_force(system, step, next);
+            self.linearise_force(system, step, x);
             let zeros = std::mem::take(&mut self.zeros);
-            let x = self.layout.view(next, step.t, step.w);
             let point = Point { t: step.t, q: x.q, v: x.v, a: &zeros[..n], lambda: x.lambda, w: step.w };
             self.pull_force(system, &point, &zeros[n..], bar, directions);
             self.zeros = zeros;
         }
-        self.linearise(system, signature, step, next)?;
+        self.linearise(system, signature, step, x)?;
         self.solve_transposed(system, &k, bar);
         if !directions.is_empty() {
-            self.curve(system, &k, step, next, directions);
+            self.curve(system, &k, x, directions);
         }
         self.pull_equations(system, &k, step.h, bar);
         for direction in directions {
@@ -547,45 +606,45 @@ impl Stepper for HhtStepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
         tangents: &mut [StateVector],
     ) -> Result<()> {
         let n = self.layout.n;
         let k = Coefficients::new(self.alpha, step.h);
-        self.linearise(system, signature, step, next)?;
-        for x in tangents.iter_mut() {
+        self.linearise(system, signature, step, x)?;
+        for tangent in tangents.iter_mut() {
             for j in 0..n {
-                x.q[j] += step.h * x.v[j] + k.q_by_a * x.a_scheme[j];
-                x.v[j] += k.v_by_a * x.a_scheme[j];
-                x.a[j] *= k.c2;
+                tangent.q[j] += step.h * tangent.v[j] + k.q_by_a * tangent.a_scheme[j];
+                tangent.v[j] += k.v_by_a * tangent.a_scheme[j];
+                tangent.a[j] *= k.c2;
             }
-            x.lambda.fill(0.0);
+            tangent.lambda.fill(0.0);
             self.r.fill(0.0);
             let (dynamics, constraint) = self.r.split_at_mut(n);
             if self.literal {
                 // M multiplies a_i alone
-                self.saved.copy_from_slice(&x.a);
-                x.a.fill(0.0);
-                system.push_forward(x, dynamics, constraint);
-                x.a.copy_from_slice(&self.saved);
-                dynamics.iter_mut().zip(&x.memory).for_each(|(r, g)| *r -= k.c2 * g);
+                self.saved.copy_from_slice(&tangent.a);
+                tangent.a.fill(0.0);
+                system.push_forward(tangent, dynamics, constraint);
+                tangent.a.copy_from_slice(&self.saved);
+                dynamics.iter_mut().zip(&tangent.memory).for_each(|(r, g)| *r -= k.c2 * g);
             } else {
-                system.push_forward(x, dynamics, constraint);
+                system.push_forward(tangent, dynamics, constraint);
             }
             constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
             system.solve(&mut self.r);
             for j in 0..n {
                 let a = -self.r[j];
-                x.q[j] += k.beta_hh * a;
-                x.v[j] += k.gamma_h * a;
-                x.a[j] += k.c1 * a;
-                x.a_scheme[j] = a;
+                tangent.q[j] += k.beta_hh * a;
+                tangent.v[j] += k.gamma_h * a;
+                tangent.a[j] += k.c1 * a;
+                tangent.a_scheme[j] = a;
             }
-            x.lambda.iter_mut().zip(&self.r[n..]).for_each(|(lambda, r)| *lambda = -r);
+            tangent.lambda.iter_mut().zip(&self.r[n..]).for_each(|(lambda, r)| *lambda = -r);
         }
         if self.literal {
-            self.linearise_force(system, step, next);
-            tangents.iter_mut().for_each(|x| self.push_force(system, x));
+            self.linearise_force(system, step, x);
+            tangents.iter_mut().for_each(|tangent| self.push_force(system, tangent));
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::signature::Signature;
 use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 
-/// Where the parts of a stored state are: (q, v, a, a_scheme, λ, memory) one after another.
+/// Where the parts of a state at work are: (q, v, a, a_scheme, λ, memory) one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Coordinates.
@@ -35,7 +35,7 @@ impl Layout {
         4 * self.n + self.m + self.memory
     }
 
-    /// A stored state as outputs see it.
+    /// A state as outputs see it.
     #[inline]
     pub fn view<'a>(&self, x: &'a [f64], t: f64, w: &'a [f64]) -> OutputPoint<'a> {
         let n = self.n;
@@ -111,8 +111,12 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// Its numerical damping parameter: α of HHT.
     fn parameter(&self) -> f64;
 
-    /// How its states are stored.
+    /// How its states are laid out at work.
     fn layout(&self, signature: &Signature) -> Layout;
+
+    /// The scheme's own acceleration at the end of a step, from the consistent ones at its beginning and its end: stored runs
+    /// do without it.
+    fn own_acceleration(&self, before: &[f64], after: &[f64], own: &mut [f64]);
 
     /// A workspace for one thread.
     fn stepper(&self, signature: &Signature) -> Box<dyn Stepper>;
@@ -158,8 +162,8 @@ pub trait Stepper {
         counters: &mut Counters,
     ) -> Result<()>;
 
-    /// Turns a cotangent of `next` into one of `previous`; adds to its parameters' part. Does the same to its derivatives along
-    /// directions, whose tangents are those of `next`.
+    /// Turns a cotangent of the step's end `x` into one of its beginning; adds to its parameters' part. Does the same to its derivatives along
+    /// directions, whose tangents are those of `x`.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -168,12 +172,12 @@ pub trait Stepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
         cotangent: &mut StateVector,
         directions: &mut [Direction],
     ) -> Result<()>;
 
-    /// Turns tangents of `previous` into those of `next`; their parameters' parts are the directions.
+    /// Turns tangents of a step's beginning into those of its end `x`; their parameters' parts are the directions.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -182,7 +186,7 @@ pub trait Stepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
         tangents: &mut [StateVector],
     ) -> Result<()>;
 }

@@ -38,7 +38,7 @@ pub(crate) enum Verdict {
 const SLOW: f64 = 0.03;
 /// With the factors of the first iterate kept, the ratio of the next two increments is twice that of the last two (both are
 /// of first order in the first increment); twice that again, to be safe.
-const SAFETY: f64 = 4.0;
+pub(super) const SAFETY: f64 = 4.0;
 
 /// Watches the increments of one step.
 #[derive(Debug, Clone)]

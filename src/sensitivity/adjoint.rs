@@ -3,7 +3,6 @@
 use super::{Gradient, add_cost, sample};
 use crate::error::Result;
 use crate::scheme::Step;
-use crate::system::Point;
 
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run.
@@ -12,29 +11,24 @@ impl Gradient<'_> {
         let signature = simulation.signature();
         let grid = simulation.grid();
         let last = grid.count();
-        let layout = self.workspace.layout;
-        let size = layout.size();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
-        let states = &self.workspace.states;
+        let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
         bar.clear_state();
         bar.u.fill(0.0);
         for i in (0..=last).rev() {
-            let (t, w) = (grid.times()[i], simulation.inputs_at(i));
-            let state = &states[i * size..(i + 1) * size];
-            let x = layout.view(state, t, w);
+            let x = states.view(i, simulation, a_scheme);
             if cost.concerns(i, last) {
                 evaluator.output(&x, y);
                 add_cost(cost, evaluator, &sample(simulation, i, &x, y, u), bar, y_bar);
             }
             if i > 0 {
-                let step = Step { index: i, t, h: grid.step(i), w };
-                stepper.pull_back(evaluator, signature, &step, state, bar, &mut [])?;
+                let step = Step { index: i, t: x.t, h: grid.step(i), w: x.w };
+                stepper.pull_back(evaluator, signature, &step, &x, bar, &mut [])?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
-        let x = layout.view(&states[..size], grid.times()[0], simulation.inputs_at(0));
-        let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
+        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         stepper.start_pull_back(evaluator, &start, bar, &mut []);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {

@@ -7,7 +7,7 @@
 use super::{Gradient, add_cost, sample};
 use crate::error::{Error, Result};
 use crate::scheme::{Direction, Step};
-use crate::system::{Point, StateVector};
+use crate::system::StateVector;
 
 impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
@@ -76,6 +76,7 @@ impl Gradient<'_> {
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
+        let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         bar.clear_state();
         bar.u.fill(0.0);
         let mut total = 0.0;
@@ -91,9 +92,7 @@ impl Gradient<'_> {
                 tangent.lambda.copy_from_slice(x.lambda);
                 tangent.memory.copy_from_slice(layout.memory(state));
             }
-            let (t, w) = (grid.times()[i], simulation.inputs_at(i));
-            let state = &self.workspace.states[i * size..(i + 1) * size];
-            let x = layout.view(state, t, w);
+            let x = states.view(i, simulation, a_scheme);
             if cost.concerns(i, last) {
                 evaluator.output(&x, y);
                 let sample = sample(simulation, i, &x, y, u);
@@ -110,13 +109,12 @@ impl Gradient<'_> {
                 }
             }
             if i > 0 {
-                let step = Step { index: i, t, h: grid.step(i), w };
-                stepper.pull_back(evaluator, signature, &step, state, bar, &mut directions)?;
+                let step = Step { index: i, t: x.t, h: grid.step(i), w: x.w };
+                stepper.pull_back(evaluator, signature, &step, &x, bar, &mut directions)?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
-        let x = layout.view(&self.workspace.states[..size], grid.times()[0], simulation.inputs_at(0));
-        let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
+        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         stepper.start_pull_back(evaluator, &start, bar, &mut directions);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
 use crate::scheme::{Counters, Step};
 use crate::simulate::Workspace;
-use crate::system::{Evaluator, OutputPoint, Point, StateVector};
+use crate::system::{Evaluator, OutputPoint, StateVector};
 
 /// What is done at each time: number of the time, evaluator, state, tangents.
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
@@ -17,21 +17,19 @@ impl Workspace<'_> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
-        let layout = self.layout;
-        let x = layout.view(&self.states[..layout.size()], grid.times()[0], simulation.inputs_at(0));
-        let start = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
+        let (states, a_scheme) = (&self.states, &mut self.a_scheme[..]);
+        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         // a stored run always has its start
         if let Some(f_0) = &self.start {
             f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
         }
         self.stepper.start_push_forward(&mut *self.evaluator, &start, tangents);
-        visit(0, &mut *self.evaluator, &x, tangents);
+        visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
         for i in 1..=grid.count() {
             let step = Step { index: i, t: grid.times()[i], h: grid.step(i), w: simulation.inputs_at(i) };
-            let size = layout.size();
-            let state = &self.states[i * size..(i + 1) * size];
-            self.stepper.push_forward(&mut *self.evaluator, signature, &step, state, tangents)?;
-            visit(i, &mut *self.evaluator, &layout.view(state, step.t, step.w), tangents);
+            let x = states.view(i, simulation, a_scheme);
+            self.stepper.push_forward(&mut *self.evaluator, signature, &step, &x, tangents)?;
+            visit(i, &mut *self.evaluator, &x, tangents);
         }
         let Counters { factorisations, .. } = &mut self.counters;
         *factorisations += grid.count() + 1;

@@ -118,7 +118,7 @@ impl<M: Model + Clone + 'static> Case<M> {
         for i in 0..run.times().len() {
             let x = run.state(i);
             let outputs: Vec<f64> = y.iter().map(|y| y[i]).collect();
-            let all = [x.q, x.v, x.a, x.a_scheme, x.lambda, &outputs].concat();
+            let all = [x.q, x.v, x.a, &run.scheme_acceleration(i), x.lambda, &outputs].concat();
             scales.iter_mut().zip(all).for_each(|(scale, x)| *scale = scale.max(x.abs()));
         }
         // what stays at zero is round-off: it must not be made large

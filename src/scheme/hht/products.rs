@@ -1,8 +1,8 @@
 //! The pieces of a step's products with cotangents and tangents, and their derivatives along directions.
 
 use super::{Coefficients, HhtStepper};
-use crate::scheme::{Direction, Step};
-use crate::system::{Evaluator, Point, StateVector};
+use crate::scheme::Direction;
+use crate::system::{Evaluator, OutputPoint, Point, StateVector};
 
 impl HhtStepper {
     /// With the multipliers (w, μ) of a step in `r`: from the cotangent of its end to that of its beginning.
@@ -36,14 +36,12 @@ impl HhtStepper {
         &mut self,
         system: &mut dyn Evaluator,
         k: &Coefficients,
-        step: &Step<'_>,
-        next: &[f64],
+        x: &OutputPoint<'_>,
         directions: &mut [Direction],
     ) {
         let n = self.layout.n;
-        let x = self.layout.view(next, step.t, step.w);
         // `inertial` has been set by `linearise`
-        let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: x.lambda, w: step.w };
+        let point = Point { t: x.t, q: x.q, v: x.v, a: &self.inertial, lambda: x.lambda, w: x.w };
         let (dynamics, constraint) = self.r.split_at(n);
         for Direction { tangent, cotangent } in directions {
             if self.literal {

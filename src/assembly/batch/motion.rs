@@ -1,0 +1,408 @@
+//! Equations of motion and constraints of a batch, with first derivatives: the time loop.
+
+use super::super::element::{Element, Local};
+use super::super::pattern::{Slots, Values};
+use super::local::{LocalState, gather, scatter};
+use super::plans::Copied;
+use super::{Elements, Evaluator, Motion};
+use crate::linearise::{
+    ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, SEPARATE, Sizes, curvature_kernel, force_kernel,
+    jacobian_kernel, probe,
+};
+use crate::system::{Point, Weights};
+
+/// Any time will do where nothing depends on it.
+const SOME_TIME: f64 = 0.37;
+
+pub(super) struct MotionKernels<'s, E> {
+    newton: Box<dyn ForceKernel<Local<E>> + 's>,
+    full: Box<dyn ForceKernel<Local<E>> + 's>,
+    by_parameters: Box<dyn ForceKernel<Local<E>> + 's>,
+    /// Where constraints are not linear: by the coordinates in which they are not.
+    jacobian: Option<Box<dyn JacobianKernel<Local<E>>>>,
+    curvature: Option<Box<dyn CurvatureKernel<Local<E>>>>,
+    /// By these and the parameters.
+    full_curvature: Option<Box<dyn CurvatureKernel<Local<E>>>>,
+    /// Forces that depend on parameters alone.
+    constant_force: Vec<f64>,
+    /// Q is worked out at every point.
+    evaluates_force: bool,
+    constrains: bool,
+    entries: Vec<f64>,
+    slopes: Vec<f64>,
+    second_slopes: Vec<f64>,
+}
+
+impl<'s, E: Element> MotionKernels<'s, E> {
+    pub fn new(batch: &'s Elements<E>) -> Self {
+        let Elements { sizes, structure, plans, own_rows, .. } = batch;
+        let Sizes { n, m, .. } = *sizes;
+        let with_mass = structure.mass_by_position || structure.mass_by_parameter;
+        let curved = &structure.curved_coordinates;
+        let constant_force = structure.has_force && structure.constant_force;
+        let count = plans.variables.len();
+        let zeros = |count: usize| vec![0.0; count];
+        let forces =
+            |plan: &crate::linearise::Plan, with_mass| force_kernel(*sizes, plan.clone(), &structure.mass, with_mass);
+        MotionKernels {
+            newton: forces(&plans.newton, structure.mass_by_position),
+            full: forces(&plans.full, with_mass),
+            by_parameters: forces(&plans.by_parameters, with_mass),
+            jacobian: (!curved.is_empty()).then(|| jacobian_kernel(*sizes, curved.clone())),
+            curvature: (!curved.is_empty()).then(|| curvature_kernel(*sizes, curved.clone())),
+            full_curvature: (count > 0).then(|| curvature_kernel(*sizes, plans.variables.clone())),
+            constant_force: zeros(if constant_force { n * batch.models.len() } else { 0 }),
+            evaluates_force: structure.has_force && !structure.constant_force,
+            constrains: *own_rows > 0,
+            entries: zeros(plans.full_entries.len().max(plans.newton_entries.len())),
+            slopes: zeros(m * count.max(n)),
+            second_slopes: zeros(count * count),
+        }
+    }
+}
+
+/// Puts the entries of C_q that change from point to point into the matrix.
+#[inline]
+fn add_slopes(slots: &Slots, first: usize, entries: &[Copied], jacobian: &[f64], matrix: &mut [f64]) {
+    for entry in entries {
+        let place = first + entry.to as usize;
+        matrix[slots.jacobian[place] as usize] += jacobian[place];
+        matrix[slots.jacobian_transposed[place] as usize] += jacobian[place];
+    }
+}
+
+#[inline]
+fn copy(from: &[f64], to: &mut [f64], entries: &[Copied]) {
+    for entry in entries {
+        to[entry.to as usize] = from[entry.from as usize];
+    }
+}
+
+/// Adds weighted values to their slots.
+#[inline]
+fn add(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
+    for (&slot, value) in slots.iter().zip(values) {
+        matrix[slot as usize] += weight * value;
+    }
+}
+
+impl<E: Element> Evaluator<'_, E> {
+    /// Takes what does not change from point to point for the parameters that are set.
+    pub(super) fn set_constants(&mut self, start: &Point<'_>, values: &mut Values) {
+        let batch = self.batch;
+        let Elements { models, sizes, structure, plans, .. } = batch;
+        let Sizes { n, m, inputs, p, .. } = *sizes;
+        let (anywhere, moving, still) = (probe(n, 0.3), probe(n, 1.1), vec![0.0; n.max(inputs)]);
+        let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
+        let mut kernel = (!plans.fixed_slopes.is_empty()).then(|| jacobian_kernel::<Local<E>>(*sizes, fixed.clone()));
+        let (mut value, mut slopes) = (vec![0.0; m], vec![0.0; m * fixed.len()]);
+        for (e, model) in models.iter().enumerate() {
+            let own = &self.u[e * p..(e + 1) * p];
+            if !self.motion.constant_force.is_empty() {
+                let force = &mut self.motion.constant_force[e * n..(e + 1) * n];
+                force.fill(0.0);
+                model.0.force::<f64>(SOME_TIME, &anywhere, &moving, &still[..inputs], own, force);
+            }
+            if structure.linear_motion && plans.full_entries.len() > 0 {
+                let entries = &mut self.motion.entries;
+                entries.fill(0.0);
+                let w = &still[..inputs];
+                let x = Point { t: SOME_TIME, q: &anywhere, v: &moving, a: &still[..n], lambda: &[], w };
+                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
+                self.motion.full.set_parameters(own);
+                self.motion.full.evaluate(model, &x, SEPARATE, &mut self.force, entries, mass);
+                let [position, velocity, _] = plans.full_entries.split(entries);
+                values.position[batch.places(e, |p| p.position)].copy_from_slice(position);
+                values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
+            }
+            if let Some(kernel) = &mut kernel {
+                gather(&mut self.x.q, start.q, batch.coordinates_of(e));
+                // a constraint may be defined near the start only (a root, a logarithm)
+                for q in [&anywhere, &self.x.q] {
+                    kernel.evaluate(model, ConstraintPoint { t: SOME_TIME, q, u: own }, &mut value, &mut slopes);
+                    if slopes.iter().all(|slope| slope.is_finite()) {
+                        break;
+                    }
+                }
+                let jacobian = &mut values.jacobian[batch.places(e, |p| p.jacobian)];
+                for &entry in &plans.fixed_slopes {
+                    let (row, j) = structure.constraint[entry];
+                    // all columns that are not curved are in the list
+                    let place = fixed.binary_search(&j).unwrap_or_default();
+                    jacobian[entry] = slopes[row * fixed.len() + place];
+                }
+            }
+        }
+        if !structure.mass_by_position {
+            for e in 0..models.len() {
+                self.x.q.copy_from_slice(&anywhere);
+                self.update_mass(e, values);
+            }
+        }
+    }
+
+    /// Takes the entries of M of element `e` at its q.
+    fn update_mass(&mut self, e: usize, values: &mut Values) {
+        let batch = self.batch;
+        let p = batch.sizes.p;
+        self.mass_matrix.fill(0.0);
+        batch.models[e].0.mass(&self.x.q, &self.u[e * p..(e + 1) * p], &mut self.mass_matrix);
+        let mass = &mut values.mass[batch.places(e, |p| p.mass)];
+        for (value, &place) in mass.iter_mut().zip(&batch.structure.mass) {
+            *value = self.mass_matrix[place];
+        }
+    }
+
+    /// Takes what the motion of element `e` depends on.
+    #[inline]
+    fn take_motion(&mut self, e: usize, x: &Point<'_>) {
+        let (batch, own) = (self.batch, &mut self.x);
+        let c = batch.coordinates_of(e);
+        gather(&mut own.q, x.q, c);
+        gather(&mut own.v, x.v, c);
+        gather(&mut own.w, x.w, batch.inputs_of(e));
+        if batch.structure.mass_by_position || batch.structure.mass_by_parameter {
+            gather(&mut own.a, x.a, c);
+        }
+    }
+
+    /// Takes what the constraints of element `e` depend on.
+    #[inline]
+    fn take_constraint(&mut self, e: usize, x: &Point<'_>) {
+        gather(&mut self.x.q, x.q, self.batch.coordinates_of(e));
+        gather(&mut self.x.lambda, x.lambda, self.batch.own_rows_of(e));
+    }
+
+    /// Takes away Q.
+    #[inline]
+    fn add_force(&mut self, e: usize, x: &Point<'_>, dynamics: &mut [f64]) {
+        let batch = self.batch;
+        self.take_motion(e, x);
+        self.force.fill(0.0);
+        let LocalState { q, v, w, .. } = &self.x;
+        let p = batch.sizes.p;
+        batch.models[e].0.force::<f64>(x.t, q, v, w, &self.u[e * p..(e + 1) * p], &mut self.force);
+        for (&place, force) in batch.coordinates_of(e).iter().zip(&self.force) {
+            dynamics[place as usize] -= force;
+        }
+    }
+
+    /// Adds M a with the stored M.
+    #[inline]
+    fn add_inertia(&self, e: usize, x: &Point<'_>, values: &Values, dynamics: &mut [f64]) {
+        let (structure, c) = (&self.batch.structure, self.batch.coordinates_of(e));
+        let mass = &values.mass[self.batch.places(e, |p| p.mass)];
+        for (&(row, column), value) in structure.mass.iter().zip(mass) {
+            dynamics[c[row] as usize] += value * x.a[c[column] as usize];
+        }
+    }
+
+    /// Takes away forces that depend on parameters alone.
+    #[inline]
+    fn add_constant_force(&self, e: usize, dynamics: &mut [f64]) {
+        let n = self.batch.sizes.n;
+        if let Some(own) = self.motion.constant_force.get(e * n..(e + 1) * n) {
+            for (&place, force) in self.batch.coordinates_of(e).iter().zip(own) {
+                dynamics[place as usize] -= force;
+            }
+        }
+    }
+
+    /// Adds C_qᵀ λ from the stored C_q, and the C at hand.
+    #[inline]
+    fn add_constraint(&self, e: usize, values: &Values, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let c = self.batch.coordinates_of(e);
+        let jacobian = &values.jacobian[self.batch.places(e, |p| p.jacobian)];
+        for (&(row, j), value) in self.batch.structure.constraint.iter().zip(jacobian) {
+            dynamics[c[j] as usize] += value * self.x.lambda[row];
+        }
+        scatter(&self.rows, constraint, self.batch.own_rows_of(e));
+    }
+
+    /// C where it is linear.
+    fn evaluate_linear_constraint(&mut self, e: usize, t: f64) {
+        let Sizes { m, p, .. } = self.batch.sizes;
+        self.rows[..m].fill(0.0);
+        let own = &self.u[e * p..(e + 1) * p];
+        self.batch.models[e].0.constraint::<f64>(t, &self.x.q, own, &mut self.rows[..m]);
+    }
+}
+
+impl<E: Element> Motion for Evaluator<'_, E> {
+    fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]) {
+        let Elements { models, structure, plans, .. } = self.batch;
+        let slots = self.slots;
+        if !structure.mass_by_position {
+            let all = self.batch.all_places(|p| p.mass);
+            add(matrix, &slots.mass[all.clone()], &values.mass[all], weights.acceleration);
+        }
+        if structure.linear_motion {
+            let all = self.batch.all_places(|p| p.position);
+            add(matrix, &slots.position[all.clone()], &values.position[all], weights.position);
+            let all = self.batch.all_places(|p| p.velocity);
+            add(matrix, &slots.velocity[all.clone()], &values.velocity[all], weights.velocity);
+        }
+        for e in 0..models.len() {
+            let first = self.batch.places(e, |p| p.jacobian).start;
+            for place in plans.fixed_slopes.iter().map(|entry| first + entry) {
+                matrix[slots.jacobian[place] as usize] += values.jacobian[place];
+                matrix[slots.jacobian_transposed[place] as usize] += values.jacobian[place];
+            }
+        }
+    }
+
+    fn residual(&mut self, x: &Point<'_>, values: &mut Values, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let batch = self.batch;
+        let (structure, plans) = (&batch.structure, &batch.plans);
+        let MotionKernels { evaluates_force, constrains, .. } = self.motion;
+        if !batch.moves() && !constrains {
+            return;
+        }
+        let Sizes { m, p, .. } = batch.sizes;
+        for (e, model) in batch.models.iter().enumerate() {
+            if evaluates_force {
+                self.add_force(e, x, dynamics);
+            }
+            if structure.mass_by_position {
+                gather(&mut self.x.q, x.q, batch.coordinates_of(e));
+                self.update_mass(e, values);
+            }
+            self.add_inertia(e, x, values, dynamics);
+            self.add_constant_force(e, dynamics);
+            if !constrains {
+                continue;
+            }
+            self.take_constraint(e, x);
+            if let Some(kernel) = &mut self.motion.jacobian {
+                let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
+                kernel.evaluate(model, at, &mut self.rows[..m], &mut self.motion.slopes);
+                copy(&self.motion.slopes, &mut values.jacobian[batch.places(e, |p| p.jacobian)], &plans.slopes);
+            } else {
+                self.evaluate_linear_constraint(e, x.t);
+            }
+            self.add_constraint(e, values, dynamics, constraint);
+        }
+    }
+
+    fn newton(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        values: &mut Values,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+        matrix: &mut [f64],
+    ) {
+        let (batch, slots) = (self.batch, self.slots);
+        let (structure, plans) = (&batch.structure, &batch.plans);
+        let MotionKernels { evaluates_force, constrains, .. } = self.motion;
+        if !batch.moves() && !constrains {
+            return;
+        }
+        let Sizes { m, p, .. } = batch.sizes;
+        for (e, model) in batch.models.iter().enumerate() {
+            if !structure.linear_motion {
+                self.take_motion(e, x);
+                let own = &self.u[e * p..(e + 1) * p];
+                let MotionKernels { newton, entries, .. } = &mut self.motion;
+                let entries = &mut entries[..plans.strides.newton];
+                entries.fill(0.0);
+                newton.set_parameters(own);
+                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
+                newton.evaluate(model, &self.x.point(x.t), weights, &mut self.force, entries, mass);
+                scatter(&self.force, dynamics, batch.coordinates_of(e));
+                add(matrix, &slots.newton[batch.places(e, |p| p.newton)], entries, 1.0);
+            } else if evaluates_force {
+                self.add_force(e, x, dynamics);
+            }
+            if !structure.mass_by_position {
+                self.add_inertia(e, x, values, dynamics);
+            }
+            self.add_constant_force(e, dynamics);
+            if !constrains {
+                continue;
+            }
+            self.take_constraint(e, x);
+            if let Some(kernel) = &mut self.motion.curvature {
+                let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
+                let (slopes, second) = (&mut self.motion.slopes, &mut self.motion.second_slopes);
+                kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second);
+                let places = batch.places(e, |p| p.jacobian);
+                copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
+                add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
+                add(matrix, &slots.bending[batch.places(e, |p| p.bending)], second, weights.position);
+            } else {
+                self.evaluate_linear_constraint(e, x.t);
+            }
+            self.add_constraint(e, values, dynamics, constraint);
+        }
+    }
+
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
+        let (batch, slots) = (self.batch, self.slots);
+        let (structure, plans) = (&batch.structure, &batch.plans);
+        let linear = structure.linear_motion;
+        let moves = if linear { plans.strides.by_parameter > 0 } else { batch.moves() };
+        let bends = self.motion.constrains && self.motion.full_curvature.is_some();
+        if !moves && !bends {
+            return;
+        }
+        let Sizes { m, p, .. } = batch.sizes;
+        for (e, model) in batch.models.iter().enumerate() {
+            let own = &self.u[e * p..(e + 1) * p];
+            if moves {
+                let by_parameter = batch.places(e, |p| p.by_parameter);
+                let MotionKernels { full, by_parameters, entries, .. } = &mut self.motion;
+                let (kernel, count) = match linear {
+                    true => (by_parameters, plans.strides.by_parameter),
+                    false => (full, plans.full_entries.len()),
+                };
+                let entries = &mut entries[..count];
+                entries.fill(0.0);
+                kernel.set_parameters(own);
+                let c = batch.coordinates_of(e);
+                gather(&mut self.x.q, x.q, c);
+                gather(&mut self.x.v, x.v, c);
+                gather(&mut self.x.a, x.a, c);
+                gather(&mut self.x.w, x.w, batch.inputs_of(e));
+                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
+                kernel.evaluate(model, &self.x.point(x.t), SEPARATE, &mut self.force, entries, mass);
+                if linear {
+                    values.by_parameter[by_parameter].copy_from_slice(entries);
+                } else {
+                    let [own_position, own_velocity, own_parameter] = plans.full_entries.split(entries);
+                    values.by_parameter[by_parameter].copy_from_slice(own_parameter);
+                    let position = batch.places(e, |p| p.position);
+                    values.position[position.clone()].copy_from_slice(own_position);
+                    add(matrix, &slots.position[position], own_position, weights.position);
+                    let velocity = batch.places(e, |p| p.velocity);
+                    values.velocity[velocity.clone()].copy_from_slice(own_velocity);
+                    add(matrix, &slots.velocity[velocity], own_velocity, weights.velocity);
+                    if structure.mass_by_position {
+                        let mass = batch.places(e, |p| p.mass);
+                        add(matrix, &slots.mass[mass.clone()], &values.mass[mass], weights.acceleration);
+                    }
+                }
+            }
+            if !self.motion.constrains {
+                continue;
+            }
+            let MotionKernels { full_curvature, slopes, second_slopes, .. } = &mut self.motion;
+            let Some(kernel) = full_curvature else { continue };
+            gather(&mut self.x.q, x.q, batch.coordinates_of(e));
+            gather(&mut self.x.lambda, x.lambda, batch.own_rows_of(e));
+            let at = ConstraintPoint { t: x.t, q: &self.x.q, u: own };
+            kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+            let jacobian = batch.places(e, |p| p.jacobian);
+            copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
+            add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);
+            let bending = batch.places(e, |p| p.bending);
+            copy(second_slopes, &mut values.bending[bending.clone()], &plans.full_bending);
+            add(matrix, &slots.bending[bending.clone()], &values.bending[bending], weights.position);
+            let by_parameter = batch.places(e, |p| p.bending_by_parameter);
+            copy(second_slopes, &mut values.bending_by_parameter[by_parameter], &plans.full_bending_by_parameter);
+            let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
+            copy(slopes, &mut values.constraint_by_parameter[by_parameter], &plans.full_by_parameter);
+        }
+    }
+}

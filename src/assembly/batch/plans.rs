@@ -1,0 +1,131 @@
+//! What a batch evaluates with which seeds, and which entries result.
+
+use super::super::pattern::Places;
+use crate::linearise::{FullEntries, Plan, Sizes, Structure};
+
+/// A value of a kernel and where it goes.
+#[derive(Clone, Copy)]
+pub(super) struct Copied {
+    pub from: u32,
+    pub to: u32,
+}
+
+pub(super) struct Plans {
+    /// Newton's matrix where it changes from point to point; empty where motion is linear.
+    pub newton: Plan,
+    pub newton_entries: Vec<(usize, usize)>,
+    /// All derivatives of the motion.
+    pub full: Plan,
+    pub full_entries: FullEntries,
+    /// Those by parameters alone: what is left at each point where motion is linear.
+    pub by_parameters: Plan,
+    pub output: Plan,
+    /// (row, variable) of outputs by the state, and by parameters.
+    pub output_entries: Vec<(usize, usize)>,
+    /// d(C_qᵀ λ): pairs of local coordinates, and (coordinate, parameter).
+    pub bending: Vec<(usize, usize)>,
+    pub bending_by_parameter: Vec<(usize, usize)>,
+    pub constraint_by_parameter: Vec<(usize, usize)>,
+    /// Coordinates whose columns of C_q change with parameters, then `n +` parameters in C.
+    pub variables: Vec<usize>,
+    /// From rows x curved coordinates to the entries of C_q.
+    pub slopes: Vec<Copied>,
+    /// From rows x `variables` to the same.
+    pub full_slopes: Vec<Copied>,
+    /// From coordinates x `variables` to `bending` and `bending_by_parameter`.
+    pub full_bending: Vec<Copied>,
+    pub full_bending_by_parameter: Vec<Copied>,
+    /// From rows x `variables` to `constraint_by_parameter`.
+    pub full_by_parameter: Vec<Copied>,
+    /// Entries of C_q that do not change from point to point.
+    pub fixed_slopes: Vec<usize>,
+    /// Number of values an element.
+    pub strides: Places,
+}
+
+/// Where entry (i, j) of a matrix with `columns` columns goes.
+fn copied(i: usize, j: usize, columns: usize, to: usize) -> Copied {
+    Copied { from: (i * columns + j) as u32, to: to as u32 }
+}
+
+fn pairs(a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
+    a.iter().flat_map(|&i| b.iter().map(move |&j| (i, j))).collect()
+}
+
+impl Plans {
+    pub fn new(structure: &Structure, sizes: Sizes, own_rows: usize) -> Self {
+        let Sizes { n, m, p, .. } = sizes;
+        let (newton, mut newton_entries) = Plan::newton_entries(structure, n);
+        if structure.linear_motion {
+            newton_entries.clear();
+        }
+        let (full, full_entries) = Plan::full(structure, n, p);
+        let state_variables = 4 * n + m;
+        let (output, output_entries) = Plan::output(structure, state_variables + p);
+        let curved = &structure.curved_coordinates;
+        let both = &structure.curved_or_parametric;
+        let by_parameter = &structure.constraint_parameters;
+        let own: Vec<usize> = (0..own_rows).collect();
+        let bending = pairs(curved, curved);
+        let bending_by_parameter = pairs(both, by_parameter);
+        let constraint_by_parameter = pairs(&own, by_parameter);
+        let mut variables = both.clone();
+        variables.extend(by_parameter.iter().map(|k| n + k));
+        let place = |list: &[usize], variable: usize| list.binary_search(&variable).ok();
+        let slopes_of = |list: &[usize], columns: usize| -> Vec<Copied> {
+            let entries = structure.constraint.iter().enumerate();
+            entries.filter_map(|(to, &(row, j))| Some(copied(row, place(list, j)?, columns, to))).collect()
+        };
+        let (count, first_parameter) = (variables.len(), both.len());
+        let from_variables = |pairs: &[(usize, usize)], by_parameter: bool| -> Vec<Copied> {
+            let all = pairs.iter().enumerate();
+            all.filter_map(|(to, &(i, j))| {
+                let column = if by_parameter {
+                    first_parameter + place(&structure.constraint_parameters, j)?
+                } else {
+                    place(both, j)?
+                };
+                Some(copied(place(both, i)?, column, count, to))
+            })
+            .collect()
+        };
+        let full_by_parameter = (constraint_by_parameter.iter().enumerate())
+            .filter_map(|(to, &(row, k))| Some(copied(row, first_parameter + place(by_parameter, k)?, count, to)))
+            .collect();
+        let state_entries = output_entries.iter().filter(|entry| entry.1 < state_variables).count();
+        Plans {
+            strides: Places {
+                mass: structure.mass.len(),
+                position: full_entries.position.len(),
+                velocity: full_entries.velocity.len(),
+                newton: newton_entries.len(),
+                jacobian: structure.constraint.len(),
+                bending: bending.len(),
+                by_parameter: full_entries.parameter.len(),
+                bending_by_parameter: bending_by_parameter.len(),
+                constraint_by_parameter: constraint_by_parameter.len(),
+                output: state_entries,
+                output_by_parameter: output_entries.len() - state_entries,
+            },
+            newton,
+            newton_entries,
+            full,
+            full_entries,
+            by_parameters: Plan::by_parameters(structure, n, p).0,
+            output,
+            output_entries,
+            slopes: slopes_of(curved, curved.len()),
+            full_slopes: slopes_of(both, count),
+            full_bending: from_variables(&bending, false),
+            full_bending_by_parameter: from_variables(&bending_by_parameter, true),
+            full_by_parameter,
+            fixed_slopes: (0..structure.constraint.len())
+                .filter(|&entry| place(curved, structure.constraint[entry].1).is_none())
+                .collect(),
+            bending,
+            bending_by_parameter,
+            constraint_by_parameter,
+            variables,
+        }
+    }
+}
