@@ -18,6 +18,12 @@ pub trait System: Send + Sync {
         &[]
     }
 
+    /// Coordinates, less constraint rows that are independent at the start.
+    fn degrees_of_freedom(&self) -> usize {
+        let signature = self.signature();
+        signature.coordinates.len().saturating_sub(signature.constraints.len())
+    }
+
     /// A workspace for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 }
