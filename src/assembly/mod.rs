@@ -59,6 +59,7 @@ pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Quantity, Signature};
+use crate::sketch::Sketch;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, Elements, structure_of};
@@ -242,6 +243,7 @@ impl Assembler {
             slots,
             factors,
             remarks,
+            sketch: None,
         };
         assembly.refuse_redundant_rows()?;
         Ok(assembly)
@@ -257,12 +259,19 @@ pub struct Assembly {
     slots: Slots,
     factors: Factors,
     remarks: Vec<String>,
+    sketch: Option<Sketch>,
 }
 
 /// Rows of C_q, at the start and for nominal parameters, that others combine to within this part of their length are redundant.
 const REDUNDANT: f64 = 1e-9;
 
 impl Assembly {
+    /// Keeps what it looks like.
+    pub(crate) fn with_sketch(mut self, sketch: Sketch) -> Self {
+        self.sketch = Some(sketch);
+        self
+    }
+
     /// Says which constraint rows hold what others hold already.
     fn refuse_redundant_rows(&self) -> Result<()> {
         let constraints = &self.signature.constraints;
@@ -305,6 +314,10 @@ impl System for Assembly {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    fn sketch(&self) -> Option<&Sketch> {
+        self.sketch.as_ref()
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
