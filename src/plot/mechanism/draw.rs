@@ -16,7 +16,6 @@ impl Stage<'_> {
         let Some(last) = moments.last() else { return };
         let mut pen = Pen { scene, size: self.size, fade: 0.0 };
         self.fixed(&mut pen, view, last);
-        self.paths(&mut pen, view, last);
         let earlier = moments.len() - 1;
         for (k, moment) in moments.iter().enumerate() {
             // the earliest is the lightest
@@ -27,6 +26,7 @@ impl Stage<'_> {
                 self.pose(&mut pen, view, moment);
             }
         }
+        self.paths(&mut pen, view, last);
     }
 
     /// The ground, and what is on it.
@@ -39,7 +39,11 @@ impl Stage<'_> {
                 _ => {}
             }
         }
-        for support in &self.supports {
+        self.supports(pen, view, false);
+    }
+
+    fn supports(&self, pen: &mut Pen<'_>, view: &View, front: bool) {
+        for support in self.supports.iter().filter(|support| support.front == front) {
             match support.joint {
                 true => pen.support(view.at(support.at), support.normal),
                 false => pen.wall(view.at(support.at), support.normal),
@@ -54,7 +58,7 @@ impl Stage<'_> {
         let (spots, direction, beyond, below) = match &self.shape.sketch.parts[index] {
             Part::Guide { spots, direction, block: true } => (spots, direction, 1.6 * long, high),
             Part::Guide { spots, direction, block: false } => (spots, direction, 1.5 * pen.size, pen.slot_half()),
-            Part::Contact { spots, direction, .. } => (spots, direction, 1.5 * pen.size, 0.0),
+            Part::Contact { spots, direction, .. } => (spots, direction, 12.0, 0.0),
             _ => return,
         };
         let part = &self.shape.sketch.parts[index];
@@ -94,6 +98,7 @@ impl Stage<'_> {
             points.push(now);
             let color = PATHS[k % PATHS.len()];
             pen.path(thinned(&points), 0.25, color);
+            pen.disc(now, 0.45, color);
         }
     }
 
@@ -154,6 +159,7 @@ impl Stage<'_> {
             }
         }
         self.bodies(pen, view, moment);
+        self.supports(pen, view, true);
         for (index, part) in parts.iter().enumerate() {
             match part {
                 Part::Guide { spots, .. } if spots[0].member != GROUND => self.guide(pen, view, moment, index),
@@ -162,11 +168,6 @@ impl Stage<'_> {
                         .as_ref()
                         .map_or([true, false], |values| values.each_ref().map(|value| value.evaluate(&shape.u) != 0.0));
                     pen.strut(at(a), at(b), spring, damper);
-                }
-                Part::Torsion { members, stiffness } => {
-                    let spring = stiffness.as_ref().is_some_and(|value| value.evaluate(&shape.u) != 0.0);
-                    let angle = -moment.pose(members[1]).angle;
-                    pen.torsion(view.at(shape.pivot(*members, moment)), angle, spring);
                 }
                 _ => {}
             }
@@ -183,6 +184,11 @@ impl Stage<'_> {
         }
         for part in parts {
             match part {
+                Part::Torsion { members, stiffness } => {
+                    let spring = stiffness.as_ref().is_some_and(|value| value.evaluate(&shape.u) != 0.0);
+                    let angle = -moment.pose(members[1]).angle;
+                    pen.torsion(view.at(shape.pivot(*members, moment)), angle, spring);
+                }
                 Part::Pin([_, spot]) | Part::Guide { spots: [_, spot], block: false, .. } => pen.ring(at(spot)),
                 Part::Weld([_, spot]) => pen.weld(at(spot)),
                 _ => {}

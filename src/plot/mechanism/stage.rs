@@ -21,6 +21,8 @@ const PADDING: f64 = 5.5;
 const BETWEEN: f64 = 5.0;
 /// Over a panel, for its title, mm.
 const TITLE: f64 = LABEL_SIZE * (LINE_HEIGHT + 0.2);
+/// Between the axis of a panel and the title below it, mm.
+const BELOW: f64 = 1.8;
 
 /// What holds something to the ground.
 pub(super) struct Support {
@@ -29,6 +31,8 @@ pub(super) struct Support {
     pub normal: Point,
     /// A joint, or the end of a spring.
     pub joint: bool,
+    /// In front of the body, which would hide it.
+    pub front: bool,
 }
 
 /// One panel: a title and the moments that it shows, the last one on top and not faded.
@@ -161,7 +165,7 @@ impl<'s> Stage<'s> {
         for columns in 1..=panels {
             let rows = panels.div_ceil(columns) as f64;
             let wide = (width - self.left - self.right - BETWEEN * (columns as f64 - 1.0)) / columns as f64;
-            let high = (height - MARGIN - below) / rows - TITLE;
+            let high = (height - MARGIN - below + BELOW) / rows - TITLE - BELOW;
             if columns > 1 && wide < NARROWEST {
                 break;
             }
@@ -183,7 +187,7 @@ impl<'s> Stage<'s> {
         let columns = self.columns.min(contents.len()).max(1);
         let rows = contents.len().div_ceil(columns);
         let (wide, high) = self.panel;
-        let top = |row: usize| MARGIN + TITLE + row as f64 * (high + TITLE);
+        let top = |row: usize| MARGIN + TITLE + row as f64 * (high + BELOW + TITLE);
         let left = |column: usize| self.left + column as f64 * (wide + BETWEEN);
         let bottom = top(rows - 1) + high;
         let foot = TICK_LENGTH + GAP + TICK_SIZE + LABEL_SIZE * LINE_HEIGHT + MARGIN;
@@ -440,11 +444,12 @@ fn supports(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<Support> {
             false if y > 0.0 => (0.0, -1.0),
             _ => (0.0, 1.0),
         };
+        let front = matches!(shape.outlines.get(other.member), Some(Outline::Disc(..)));
         let same = supports.iter_mut().find(|support| support.at == at);
         match same {
-            Some(support) if joint && !support.joint => *support = Support { at, normal, joint },
+            Some(support) if joint && !support.joint => *support = Support { at, normal, joint, front },
             Some(_) => {}
-            None => supports.push(Support { at, normal, joint }),
+            None => supports.push(Support { at, normal, joint, front }),
         }
     }
     supports
