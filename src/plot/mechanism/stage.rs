@@ -369,7 +369,7 @@ pub(super) fn wheels(
     let distance = x.hypot(y);
     // the second turns `ratio` times as far: its radius is the smaller one for a large ratio
     let radius = distance * ratio.abs() / (1.0 + ratio.abs());
-    (ratio < 0.0 && distance > 0.0).then(|| [(first, radius), (second, distance - radius)])
+    (ratio < 0.0 && distance > 0.0).then_some([(first, radius), (second, distance - radius)])
 }
 
 /// Which members have a joint within a distance (m) of their centre of mass.
