@@ -7,7 +7,7 @@ use costate::{Error, Hht, Parameter, Plain, Result, Signal, Simulation, System, 
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
 
-/// Half a millimetre has 25 units in an SVG.
+/// Units of an SVG a millimetre.
 const UNITS: f64 = 50.0;
 
 fn simulation(system: impl System + 'static, end: f64, step: f64) -> Simulation {
@@ -79,7 +79,7 @@ fn joints_are_where_they_belong() {
         for (pin, x) in [(left, x0), (right, x1)] {
             assert!((pin.0 - x).abs() <= 1.0 && (y0 - pin.1 - length * scale).abs() <= 1.0, "{pin:?} at {length} m");
         }
-        assert!((tick(&svg, "0.0") - x0).abs() <= 1.0 && (tick(&svg, "0.5") - 0.5 * (x0 + x1)).abs() <= 1.0);
+        assert!((tick(&svg, "0.0") - x0).abs() <= 1.0 && (tick(&svg, "1.0") - x1).abs() <= 1.0);
         scales.push(scale);
     }
     assert!(scales[0] > 20.0 * UNITS, "1 m is {} mm", scales[0] / UNITS);
@@ -220,7 +220,7 @@ fn every_part_has_a_symbol() {
     let count = |name: &str| counts.iter().find(|(known, _)| *known == name).unwrap().1;
     assert_ne!(count("spring"), count("damper"));
     assert!(count("prismatic on the ground") > 10, "the guide is hatched");
-    assert_eq!(count("torque") > 1, count("force") > 1, "arrows have a shaft and a head");
+    assert!(count("torque") >= 2 && count("force") >= 2, "arrows have a shaft and a head");
 }
 
 /// What viewers show: the whole picture after each frame, with its delay.
