@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// Frames a second, up to 50
     #[arg(long, value_name = "FRAMES", default_value_t = 25.0, allow_hyphen_values = true, value_parser = settings::number)]
     fps: f64,
-    /// Simulated seconds a second [default: 1, or what makes a short or long motion last some seconds]
+    /// Simulated seconds a second [default: 1, unless the motion is very short or long]
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, value_parser = settings::number)]
     speed: Option<f64>,
     #[command(flatten)]

@@ -439,7 +439,7 @@ fn supports(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<Support> {
         };
         let normal = match joint {
             // what hangs is held from above
-            true if y > 0.4 * x.hypot(y) => (0.0, -1.0),
+            true if y > 0.2 * x.hypot(y) => (0.0, -1.0),
             false if x.abs() > y.abs() => (-x.signum(), 0.0),
             false if y > 0.0 => (0.0, -1.0),
             _ => (0.0, 1.0),
