@@ -259,7 +259,11 @@ impl Folder {
         Record::from_columns(columns)?.write_csv(&self.path.join(name))
     }
 
-    fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
+    /// Writes a figure as SVG, and as PNG if bitmaps are wanted.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or a figure that cannot be drawn.
+    pub fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
         // an output may be called `F/N`
         let name = name.replace(['/', '\\'], "_");
         figure.write_svg(self.path.join(format!("{name}.svg")))?;

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::model::Matrix;
 use crate::signature::Signature;
+use crate::sketch::Sketch;
 
 /// A mechanism whose derivatives are known. Shared between threads; the work is done by its [`Evaluator`]s.
 pub trait System: Send + Sync {
@@ -22,6 +23,11 @@ pub trait System: Send + Sync {
     fn degrees_of_freedom(&self) -> usize {
         let signature = self.signature();
         signature.coordinates.len().saturating_sub(signature.constraints.len())
+    }
+
+    /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
+    fn sketch(&self) -> Option<&Sketch> {
+        None
     }
 
     /// A workspace for one thread.

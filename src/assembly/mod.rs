@@ -59,6 +59,7 @@ pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Quantity, Signature};
+use crate::sketch::Sketch;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, Elements, structure_of};
@@ -266,6 +267,7 @@ impl Assembler {
             factors: Factors::default(),
             redundant: 0,
             remarks,
+            sketch: None,
         };
         assembly.lay_out();
         let redundant = assembly.redundant_rows();
@@ -295,12 +297,19 @@ pub struct Assembly {
     /// Number of redundant rows at the start.
     redundant: usize,
     remarks: Vec<String>,
+    sketch: Option<Sketch>,
 }
 
 /// Rows of C_q, at the start and for nominal parameters, that others combine to within this part of their length are redundant.
 const REDUNDANT: f64 = 1e-9;
 
 impl Assembly {
+    /// Keeps what it looks like.
+    pub(crate) fn with_sketch(mut self, sketch: Sketch) -> Self {
+        self.sketch = Some(sketch);
+        self
+    }
+
     /// Degrees of freedom at the start: coordinates, less independent constraint rows.
     pub fn degrees_of_freedom(&self) -> usize {
         self.signature.coordinates.len() + self.redundant - self.signature.constraints.len()
@@ -370,6 +379,10 @@ impl System for Assembly {
 
     fn degrees_of_freedom(&self) -> usize {
         Assembly::degrees_of_freedom(self)
+    }
+
+    fn sketch(&self) -> Option<&Sketch> {
+        self.sketch.as_ref()
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {

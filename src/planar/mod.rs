@@ -18,6 +18,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! While parts are added, the mechanism notes down what they look like: [`crate::plot::mechanism`] draws it.
 
 mod body;
 mod force;
@@ -36,6 +38,7 @@ pub use sensors::Mounting;
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Value};
 use crate::error::{Error, Result};
 use crate::signature::Parameter;
+use crate::sketch::{GROUND, Sketch, Spot};
 use body::{CentredBody, PointMass, RigidBody};
 use joint::Sides;
 use sensor::Store;
@@ -97,6 +100,8 @@ impl Body {
 /// Something that parts can be fixed to: the ground, a body or a point mass.
 #[derive(Debug, Clone)]
 pub struct Member {
+    /// Its place in the sketch.
+    number: usize,
     side: Side,
     name: String,
     coordinates: Vec<Coordinate>,
@@ -121,18 +126,30 @@ pub struct Place {
     location: [Value; 2],
 }
 
+impl Place {
+    fn spot(&self) -> Spot {
+        Spot { member: self.member.number, location: self.location.clone() }
+    }
+}
+
 /// A mechanism being put together. Every part has a name; messages, coordinates, constraints and outputs use it.
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 2],
     /// What stores energy, with its coordinates and parameters.
     stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
+    sketch: Sketch,
 }
 
 impl Mechanism {
     /// An empty mechanism; gravity is 9.81 m/s² along -y.
     pub fn new(name: impl Into<String>) -> Self {
-        Mechanism { assembler: Assembler::new(name), gravity: [zero(), Value::from(-9.81)], stores: Vec::new() }
+        Mechanism {
+            assembler: Assembler::new(name),
+            gravity: [zero(), Value::from(-9.81)],
+            stores: Vec::new(),
+            sketch: Sketch::new(),
+        }
     }
 
     /// Changes gravity, m/s², for parts that are added after this.
@@ -157,7 +174,7 @@ impl Mechanism {
 
     /// The world.
     pub fn ground(&self) -> Member {
-        Member { side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
+        Member { number: GROUND, side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
     }
 
     /// Adds a rigid body.
@@ -168,6 +185,8 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
             self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
         ];
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Side::Body, places, center.clone(), [mass.clone(), inertia.clone()]);
         let values: Vec<Value> =
             [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
         self.stores.push((Store::Body, coordinates.clone(), values.clone()));
@@ -178,7 +197,7 @@ impl Mechanism {
         } else {
             self.assembler.element(name, RigidBody, connection.parameters(values));
         }
-        Member { side: Side::Body, name: name.into(), coordinates }
+        Member { number, side: Side::Body, name: name.into(), coordinates }
     }
 
     /// Adds a mass without extension, kg, at rest at `position`, m.
@@ -188,10 +207,13 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.x"), "m", x, zero()),
             self.assembler.coordinate(format!("{name}.y"), "m", y, zero()),
         ];
-        let values: Vec<Value> = [mass.into()].into_iter().chain(self.gravity.clone()).collect();
+        let mass = mass.into();
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Side::Point, places, [zero(), zero()], [mass.clone(), zero()]);
+        let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
-        Member { side: Side::Point, name: name.into(), coordinates }
+        Member { number, side: Side::Point, name: name.into(), coordinates }
     }
 
     /// The connection of a part between two members, which must not be one and the same.
@@ -217,6 +239,7 @@ impl Mechanism {
     /// # Errors
     /// The first slip that was made in putting it together; see also [`Assembler::build`].
     pub fn build(self) -> Result<Assembly> {
-        self.assembler.build()
+        let assembly = self.assembler.build()?;
+        Ok(if self.sketch.is_empty() { assembly } else { assembly.with_sketch(self.sketch) })
     }
 }
