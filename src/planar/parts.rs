@@ -41,6 +41,7 @@ impl Mechanism {
         rows: [(&str, &str); N],
         element: impl FnOnce(Sides) -> J,
     ) -> Joint<J> {
+        self.hold.link(members[0], members[1]);
         let (sides, connection) = self.between(name, members[0], members[1]);
         let element = element(sides);
         let connection = connection.parameters(parameters.clone()).constraints(rows);
@@ -131,6 +132,7 @@ impl Mechanism {
         motion: M,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
+        self.hold.ground(coordinate);
         let connection = Connection::to([coordinate]).parameters(parameters);
         self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
     }
@@ -173,6 +175,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) -> Strut<L> {
+        self.hold.link(&first.member, &second.member);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let mut values = [first.location, second.location].concat();
         values.push(free_length);
@@ -220,6 +223,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) {
+        self.hold.link(first, second);
         let (sides, connection) = self.between(name, first, second);
         let connection = connection.parameters([free_angle]).parameters(parameters);
         self.assembler.element(name, Torsion(sides, law), connection);
@@ -284,6 +288,7 @@ impl Mechanism {
         let (direction, radius) = (direction.into(), radius.into());
         let spots = [line.spot(), center.spot()];
         self.sketch.parts.push(Part::Contact { spots, direction: direction.clone(), radius: radius.clone() });
+        self.hold.link(&line.member, &center.member);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection
             .parameters(line.location)
