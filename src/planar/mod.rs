@@ -183,10 +183,21 @@ impl Mechanism {
 
     /// Adds a mass without extension, kg, at rest at `position`, m.
     pub fn point<V: Into<Value>>(&mut self, name: &str, mass: impl Into<Value>, position: [V; 2]) -> Member {
-        let [x, y] = pair(position);
+        self.point_moving(name, mass, position, [zero(), zero()])
+    }
+
+    /// Adds a mass without extension, kg, at `position`, m, with `velocity`, m/s.
+    pub fn point_moving<V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        mass: impl Into<Value>,
+        position: [V; 2],
+        velocity: [W; 2],
+    ) -> Member {
+        let ([x, y], [v_x, v_y]) = (pair(position), pair(velocity));
         let coordinates = vec![
-            self.assembler.coordinate(format!("{name}.x"), "m", x, zero()),
-            self.assembler.coordinate(format!("{name}.y"), "m", y, zero()),
+            self.assembler.coordinate(format!("{name}.x"), "m", x, v_x),
+            self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
         ];
         let values: Vec<Value> = [mass.into()].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
