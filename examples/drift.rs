@@ -33,7 +33,7 @@ fn main() -> costate::Result<()> {
     ];
     for (name, system) in systems {
         let energy = system.signature().output_index("energy")?;
-        for alpha in [-0.05, 0.0] {
+        for alpha in [-0.05, -0.1, -0.3] {
             for step in [4e-3, 2e-3, 1e-3, 5e-4] {
                 let grid = TimeGrid::uniform(0.0, 10.0, step)?;
                 let simulation = Simulation::new(system.clone(), Hht::new(alpha)?, grid, vec![])?;

@@ -21,8 +21,12 @@
 //! L1 = g H12/G2 is known from swings and gravity.
 
 use costate::assembly::{Assembly, Connection, Element, Value};
+use costate::cost::{LeastSquares, Quadrature, Reference};
+use costate::data::Record;
 use costate::planar::Mechanism;
-use costate::{Matrix, Number, Parameter, Result, State, unpack};
+use costate::problem::Problem;
+use costate::{Error, Hht, Matrix, Number, Parameter, Result, Simulation, State, System, TimeGrid, unpack};
+use std::sync::Arc;
 
 /// Two arms. Coordinates: both angles. Parameters: those of [`PHYSICAL`].
 struct Arms;
@@ -81,7 +85,8 @@ pub fn double_pendulum(starts: &[[f64; 4]]) -> Result<Assembly> {
     let assembler = mechanism.assembler();
     for (swing, start) in starts.iter().enumerate() {
         // an angle that is off by 0.1 rad, or a rate by 1 rad/s, matters, whatever the value is
-        let kinds = [("theta1", "rad", 0.1), ("theta2", "rad", 0.1), ("omega1", "rad/s", 1.0), ("omega2", "rad/s", 1.0)];
+        let kinds =
+            [("theta1", "rad", 0.1), ("theta2", "rad", 0.1), ("omega1", "rad/s", 1.0), ("omega2", "rad/s", 1.0)];
         let mut nominal = start.iter();
         let initial: [Value; 4] = kinds.map(|(name, unit, size)| {
             let value = nominal.next().copied().unwrap_or(0.0);
@@ -104,4 +109,88 @@ pub fn ratios(u: &[f64]) -> [f64; 6] {
     let h22 = i2 + m2 * a2 * a2;
     let h11 = i1 + m1 * a1 * a1 + m2 * l1 * l1;
     [h11, m2 * l1 * a2, (m1 * a1 + m2 * l1) * g, m2 * a2 * g, k1, k2].map(|value| value / h22)
+}
+
+/// One segment of a record.
+struct Segment {
+    /// Times from its start, s.
+    times: Vec<f64>,
+    /// Both angles over time, rad.
+    angles: [Vec<f64>; 2],
+    /// Angles and rates of its first sample.
+    start: [f64; 4],
+}
+
+/// The segments of a record with the columns `segment`, `t`, `theta1`, `theta2`, `omega1`, `omega2`: rows of one number that follow
+/// each other are a segment.
+fn segments(record: &Record) -> Result<Vec<Segment>> {
+    let [number, t, theta1, theta2, omega1, omega2] =
+        ["segment", "t", "theta1", "theta2", "omega1", "omega2"].map(|name| record.column(name));
+    let (number, t, theta1, theta2, omega1, omega2) = (number?, t?, theta1?, theta2?, omega1?, omega2?);
+    let mut segments = Vec::new();
+    let mut first = 0;
+    for rows in number.chunk_by(|a, b| a == b) {
+        let rows = first..first + rows.len();
+        first = rows.end;
+        segments.push(Segment {
+            times: t[rows.clone()].iter().map(|time| time - t[rows.start]).collect(),
+            angles: [theta1, theta2].map(|angle| angle[rows.clone()].to_vec()),
+            start: [theta1, theta2, omega1, omega2].map(|column| column[rows.start]),
+        });
+    }
+    Ok(segments)
+}
+
+/// The problem of fitting the first `count` segments of a record (columns `segment`, `t`, `theta1`, `theta2`, `omega1`, `omega2`)
+/// up to `end` (s) of each, by `substeps` steps between two samples of the angles. Every segment has an unknown initial state,
+/// which starts from its first row; the physical parameters start from `physical`. Segments that end early have no samples
+/// there. All are to be sampled alike.
+///
+/// # Errors
+/// Missing columns, and segments that are sampled differently or have fewer than two samples.
+pub fn measured(record: &Record, count: usize, end: f64, substeps: usize, physical: [f64; 10]) -> Result<Problem> {
+    let mut segments = segments(record)?;
+    segments.truncate(count);
+    let subject = "the record of the double pendulum";
+    let longest = segments.iter().max_by_key(|segment| segment.times.len());
+    let times: Vec<f64> = match longest {
+        Some(segment) => segment.times.iter().copied().take_while(|t| *t <= end + 1e-9).collect(),
+        None => Vec::new(),
+    };
+    let [_, .., last] = times[..] else {
+        return Err(Error::invalid(subject, "there are fewer than two samples", "take more segments, or a later end"));
+    };
+    let step = last / (times.len() - 1) as f64;
+    for (number, segment) in segments.iter().enumerate() {
+        if let Some(i) = (0..segment.times.len()).find(|&i| (segment.times[i] - i as f64 * step).abs() > 0.01 * step) {
+            let problem = format!(
+                "sample {i} of segment {number} is at {} s and not at a multiple of {step} s",
+                segment.times[i]
+            );
+            return Err(Error::invalid(subject, problem, "resample it evenly"));
+        }
+    }
+    let starts: Vec<[f64; 4]> = segments.iter().map(|segment| segment.start).collect();
+    let system = double_pendulum(&starts)?;
+    let parameters = system.signature().parameters.clone();
+    let mut start = system.signature().nominal();
+    start[..10].copy_from_slice(&physical);
+    let sample = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+    let values = segments.iter().flat_map(|segment| &segment.angles);
+    let reference = |(output, values): (usize, &Vec<f64>)| Reference {
+        output,
+        values: (0..times.len()).map(|i| sample(values, i)).collect(),
+        deviation: 1.0,
+    };
+    let references = values.enumerate().map(reference).collect();
+    let grid = TimeGrid::steps(0.0, step / substeps as f64, (times.len() - 1) * substeps)?;
+    Ok(Problem {
+        name: "double_pendulum".into(),
+        simulation: Simulation::new(Arc::new(system), Hht::new(0.0)?, grid, Vec::new())?,
+        cost: Box::new(LeastSquares::new(&times, references, substeps, Quadrature::Unit)?),
+        parameters,
+        start,
+        optimum: None,
+        constraints: Vec::new(),
+    })
 }

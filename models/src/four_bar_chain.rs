@@ -42,7 +42,8 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
         .collect();
     for (i, pair) in cranks.windows(2).enumerate() {
         let coupler = Body::new(&coupler_mass, &coupler_mass * inertia).at([i as f64 + 0.5, 1.0], 0.0);
-        let coupler = mechanism.body(&format!("coupler{}", i + 1), coupler.moving([velocity.clone(), still.clone()], 0.0));
+        let coupler =
+            mechanism.body(&format!("coupler{}", i + 1), coupler.moving([velocity.clone(), still.clone()], 0.0));
         mechanism.revolute(&format!("left{}", i + 1), pair[0].at([0.0, 0.5]), coupler.at([-0.5, 0.0]));
         mechanism.revolute(&format!("right{}", i + 1), pair[1].at([0.0, 0.5]), coupler.at([0.5, 0.0]));
     }

@@ -2,8 +2,8 @@
 
 use crate::SliderCrank;
 use crate::engine_mount::{
-    CHAMBER_STIFFNESS, DECOUPLER, DECOUPLER_ARM, DECOUPLER_DAMPING, DECOUPLER_STIFFNESS, GRAVITY, LOAD, TRACK, TRACK_ARM,
-    TRACK_DAMPING,
+    CHAMBER_STIFFNESS, DECOUPLER, DECOUPLER_ARM, DECOUPLER_DAMPING, DECOUPLER_STIFFNESS, GRAVITY, LOAD, TRACK,
+    TRACK_ARM, TRACK_DAMPING,
 };
 use costate::assembly::{Assembler, Assembly, Connection, Element, Value};
 use costate::planar::{Body, Law, Linear, Mechanism};

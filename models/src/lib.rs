@@ -164,6 +164,7 @@ pub fn registry() -> Result<Registry> {
             Arc::new(four_bar_chain(2)?),
             Scenario {
                 step: 2e-3,
+                integrator: damped(-0.1),
                 start: named([("m_coupler", 1.3), ("v0", 0.9)]),
                 outputs: vec!["B0.x".into(), "B0.y".into()],
                 ..Scenario::default()

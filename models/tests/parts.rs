@@ -172,7 +172,15 @@ const PARTS: [(&str, usize, Build); 17] = [
         let v = [("x", 0.15), ("y", 0.05), ("direction", 1.4), ("free", 0.3), ("k1", 8.0), ("k3", 0.9), ("d", 0.7)];
         let [x, y, direction, free, k1, k3, d] = v.map(|(n, v)| value(m, n, v));
         let laws = [k1, k3, d];
-        m.support("road", second.at([x.clone(), y.clone()]), direction.clone(), [height, rate], free, Cubic, laws.clone());
+        m.support(
+            "road",
+            second.at([x.clone(), y.clone()]),
+            direction.clone(),
+            [height, rate],
+            free,
+            Cubic,
+            laws.clone(),
+        );
         m.support("rail", first.at([y, x]), direction, [height], 0.1, Cubic, laws);
     }),
     ("torque", 1, |m| {

@@ -1,7 +1,7 @@
 //! Joints and forces by name.
 
+use super::force::Strut as StrutElement;
 use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Support, Torque, Torsion};
-use super::force::{Strut as StrutElement};
 use super::joint::{Driven, Gears, Motion, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
