@@ -27,7 +27,7 @@ fn main() -> costate::Result<()> {
         let data = std::env::var_os("COSTATE_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
         data.join("double_pendulum/train.csv")
     });
-    let record = Record::read(&file)?;
+    let record = Record::read_csv(&file)?;
     // every determined parameter off: a1, L1, I1, I2, k1, k2
     let mut physical = PHYSICAL.map(|(.., nominal, _)| nominal);
     for (k, factor) in [(2, 0.8), (4, 1.2), (5, 1.3), (6, 0.8), (7, 0.3), (8, 3.0)] {

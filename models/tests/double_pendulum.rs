@@ -154,7 +154,7 @@ fn the_measured_swings_are_reproduced() -> Result<()> {
         println!("skipped: {} is absent (set COSTATE_DATA to the folder of measured records)", file.display());
         return Ok(());
     }
-    let record = Record::read(&file)?;
+    let record = Record::read_csv(&file)?;
     let began = std::time::Instant::now();
     let (problem, found) = fit_growing(&record, 4, &[0.3, 1.0, 3.0])?;
     let (error, values) = (rmse(&problem, &found), found.values());
