@@ -119,10 +119,9 @@ fn swings_determine_six_ratios() -> Result<()> {
     for (swing, start) in starts.iter().enumerate() {
         let samples = if swing == 1 { 500 } else { 751 };
         let angles = [truth.output(2 * swing), truth.output(2 * swing + 1)];
-        for i in 0..samples {
+        for (i, (first, second)) in angles[0].iter().zip(&angles[1]).take(samples).enumerate() {
             // starts as rough as denoised rates are
-            let row =
-                [swing as f64, 10.0 + 2e-3 * i as f64, angles[0][i], angles[1][i], start[2] + 0.1, start[3] - 0.1];
+            let row = [swing as f64, 10.0 + 2e-3 * i as f64, *first, *second, start[2] + 0.1, start[3] - 0.1];
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
     }
