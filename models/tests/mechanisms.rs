@@ -32,7 +32,7 @@ fn message(build: impl Fn(&mut Mechanism)) -> String {
 #[test]
 fn closed_forms() -> Result<()> {
     let mut mechanism = Mechanism::new("flight");
-    let ball = mechanism.moving_point("ball", 2.0, [1.0, 2.0], [3.0, 4.0]);
+    let ball = mechanism.point_moving("ball", 2.0, [1.0, 2.0], [3.0, 4.0]);
     mechanism.free(&ball);
     let wheel = mechanism.body("wheel", Body::new(1.0, 0.5).moving([0.0, 0.0], 7.0));
     mechanism.revolute("axle", mechanism.ground().at([0.0, 0.0]), wheel.at([0.0, 0.0]));

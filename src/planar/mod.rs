@@ -216,11 +216,11 @@ impl Mechanism {
 
     /// Adds a mass without extension, kg, at rest at `position`, m.
     pub fn point<V: Into<Value>>(&mut self, name: &str, mass: impl Into<Value>, position: [V; 2]) -> Member {
-        self.moving_point(name, mass, position, [0.0, 0.0])
+        self.point_moving(name, mass, position, [zero(), zero()])
     }
 
     /// Adds a mass without extension, kg, at `position`, m, with `velocity`, m/s.
-    pub fn moving_point<V: Into<Value>, W: Into<Value>>(
+    pub fn point_moving<V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,
         mass: impl Into<Value>,

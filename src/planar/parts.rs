@@ -1,6 +1,7 @@
 //! Joints and forces by name.
 
-use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Strut as StrutElement, Torque, Torsion};
+use super::force::Strut as StrutElement;
+use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Support, Torque, Torsion};
 use super::joint::{Driven, Gears, Motion, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
@@ -239,6 +240,37 @@ impl Mechanism {
         [coulomb, stick, transition, viscous]: [Value; 4],
     ) {
         self.torsion_by(name, first, second, zero(), BrownMcPhee, [coulomb, stick, transition, viscous]);
+    }
+
+    /// A force by a law between a point and a support that moves as inputs say, such as a wheel on a road. Distances are measured
+    /// along a fixed direction (rad, world axes) from the world's origin, the support's from there by `motion`: its displacement (m)
+    /// and, where the law has damping, its rate (m/s). `free_distance` (m) is that without elongation.
+    #[allow(clippy::too_many_arguments)]
+    pub fn support<L: Law, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: impl Into<Value>,
+        motion: impl IntoIterator<Item = Input>,
+        free_distance: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        let motion: Vec<Input> = motion.into_iter().collect();
+        if !(1..=2).contains(&motion.len()) {
+            let problem = format!("{} inputs move it", motion.len());
+            let remedy = "give its displacement, or its displacement and its rate";
+            self.assembler.note(Error::invalid(format!("support `{name}`"), problem, remedy));
+            return;
+        }
+        let ground = self.ground();
+        self.hold.link(&place.member, &ground);
+        let connection = Connection::to(place.member.coordinates.iter().copied())
+            .inputs(motion)
+            .parameters(place.location)
+            .parameters([direction.into(), free_distance.into()])
+            .parameters(parameters);
+        self.assembler.element(name, Support(place.member.side, law), connection);
     }
 
     /// An input (N) as a force at a point along a direction, given in world or body axes.

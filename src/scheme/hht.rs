@@ -264,7 +264,11 @@ impl HhtStepper {
                 self.measure_round_off(system, &k, step, memory_before, next);
                 self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z -= r);
             }
-            let round_off = known || doubted && Excess::of([&self.residual, &self.bound], n).is_none();
+            let round_off = known
+                || doubted && {
+                    let excess = Excess::of([&self.residual, &self.bound], n);
+                    excess.is_none() || iteration > STALLED && excess.is_below_largest_bound()
+                };
             if verdict == Verdict::Converged || round_off {
                 self.update(&k, next);
                 self.keep(before.a, next);
@@ -407,6 +411,10 @@ fn larger(a: f64, b: f64) -> f64 {
 /// Steps after which a bound of round-off is worked out anew.
 const BOUND_LIFE: usize = 200;
 
+/// After so many iterations it is taken for granted that they go in circles: near a singular position round-off of the
+/// constraints makes large increments of the multipliers, whose products with those of the positions come back in all rows.
+const STALLED: usize = 10;
+
 /// Bounds are worst cases: what is left on purpose stays well below them, within what round-off mostly is.
 const BELOW_BOUND: f64 = 0.01;
 
@@ -417,23 +425,34 @@ const BELOW_BOUND: f64 = 0.01;
 /// body that the motion has not reached yet, has no other error.
 struct Excess {
     size: [f64; 2],
-    /// The smallest bound of each kind.
+    /// The smallest and the largest bound of each kind.
     tightest: [f64; 2],
+    largest: [f64; 2],
 }
 
 impl Excess {
     fn of([residual, bound]: [&[f64]; 2], n: usize) -> Self {
         let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
-        let kinds = [0..n, n..bound.len()].map(|kind| {
+        let mut excess = Excess { size: [0.0; 2], tightest: [f64::INFINITY; 2], largest: [0.0; 2] };
+        for (place, kind) in [0..n, n..bound.len()].into_iter().enumerate() {
             let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
-            let floor = larger(floor, 1e-3 * largest(bound));
-            residual.iter().zip(bound).fold((0.0, f64::INFINITY), |(size, tightest), (r, bound)| {
+            let largest = largest(bound);
+            let floor = larger(floor, 1e-3 * largest);
+            let (mut size, mut tightest) = (0.0, f64::INFINITY);
+            for (r, bound) in residual.iter().zip(bound) {
                 let bound = larger(*bound, floor);
-                let size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
-                (size, if bound < tightest { bound } else { tightest })
-            })
-        });
-        Excess { size: kinds.map(|kind| kind.0), tightest: kinds.map(|kind| kind.1) }
+                size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
+                tightest = if bound < tightest { bound } else { tightest };
+            }
+            (excess.size[place], excess.tightest[place]) = (size, tightest);
+            excess.largest[place] = larger(largest, floor);
+        }
+        excess
+    }
+
+    /// Whether no residual is above the largest bound of its kind.
+    fn is_below_largest_bound(&self) -> bool {
+        self.size[0] <= self.largest[0] && self.size[1] <= self.largest[1]
     }
 
     fn is_none(&self) -> bool {
