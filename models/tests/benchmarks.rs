@@ -165,3 +165,18 @@ fn forty_windows_move_as_one() {
     assert!(drift.position < 2e-14, "{drift:?}");
     assert!(drift.place < 1e-5 && drift.velocity < 2e-5, "{drift:?}");
 }
+
+/// Protects the passage of singular positions: forty windows come through them at all steps and dampings that were tried, and
+/// keep their energy to second order.
+#[test]
+fn forty_windows_pass_singular_positions() {
+    let system = Arc::new(four_bar_chain(40).unwrap());
+    let energy = system.signature().output_index("energy").unwrap();
+    let lost = |alpha: f64, step: f64| {
+        let energies = run(&system, alpha, 2.0, step).unwrap().output(energy);
+        energies.iter().fold(0.0f64, |lost, e| lost.max((e - energies[0]).abs()))
+    };
+    let [coarse, middle, fine] = [2e-3, 1e-3, 5e-4].map(|step| lost(-0.05, step));
+    assert!((coarse / middle).log2() > 1.9 && (middle / fine).log2() > 1.9, "{coarse} {middle} {fine}");
+    assert!(lost(-0.3, 1e-3) < 0.04 && middle < 0.03, "{middle}");
+}

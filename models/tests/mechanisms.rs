@@ -109,7 +109,7 @@ fn a_turned_and_moved_world_changes_nothing() -> Result<()> {
     let outputs = |turn, origin| -> Result<Vec<Vec<f64>>> {
         let system = in_a_turned_world(turn, origin)?;
         let count = system.signature().outputs.len();
-        let trajectory = run(system, 0.5, 1e-3)?;
+        let trajectory = run(system, 0.5, 5e-3)?;
         Ok((0..count).map(|k| trajectory.output(k)).collect())
     };
     let plain = outputs(0.0, [0.0, 0.0])?;
@@ -118,11 +118,11 @@ fn a_turned_and_moved_world_changes_nothing() -> Result<()> {
         let moved = outputs(turn, origin)?;
         for (k, (one, other)) in plain.iter().zip(&moved).enumerate() {
             let size = one.iter().fold(1.0f64, |size, y| size.max(y.abs()));
-            // energy counts from the world's origin; positions of several metres have a round-off of 1e-15 m, which a step of
-            // 1e-3 s turns into some 1e-9 m/s² of acceleration
+            // energy counts from the world's origin; positions of several metres have a round-off of 1e-15 m, which steps of
+            // 5e-3 s turn into some 1e-10 m/s² of acceleration, a hundred times that where links stand badly
             let shift = one[0] - other[0];
-            let same = one.iter().zip(other).all(|(a, b)| (a - b - shift).abs() < 2e-8 * size);
-            assert!(same, "turned by {turn}: output {k} differs");
+            let off = one.iter().zip(other).fold(0.0f64, |off, (a, b)| off.max((a - b - shift).abs()));
+            assert!(off < 5e-8 * size, "turned by {turn}, moved by {origin:?}: output {k} differs by {off} of {size}");
             let is_energy = k + 1 == plain.len();
             assert!(is_energy || shift.abs() < 1e-9 * size, "turned by {turn}: output {k} is off by {shift}");
         }

@@ -359,9 +359,9 @@ impl Assembly {
         let told: Vec<String> = told.collect();
         let more = if found.len() > told.len() { ", and more" } else { "" };
         let (count, m) = (found.len(), constraints.len());
-        let (are, s) = if count == 1 { ("is", "") } else { ("are", "s") };
+        let are = if count == 1 { "is" } else { "are" };
         let problem =
-            format!("{count} of its {m} constraint row{s} {are} redundant at the start: {}{more}", told.join("; "));
+            format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", told.join("; "));
         let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), start \
                       away from a singular position, or have redundant rows left out or kept (RedundantRows)";
         Error::invalid(self.signature.place(), problem, remedy)

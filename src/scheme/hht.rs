@@ -15,7 +15,8 @@
 
 mod products;
 
-use super::newton::{Convergence, NewtonOptions, SAFETY, Verdict};
+use super::newton::{Convergence, NewtonOptions, Verdict};
+use super::round_off::{Excess, STALLED, larger, largest};
 use super::{Counters, Direction, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
@@ -267,7 +268,8 @@ impl HhtStepper {
             let round_off = known
                 || doubted && {
                     let excess = Excess::of([&self.residual, &self.bound], n);
-                    excess.is_none() || iteration > STALLED && excess.is_below_largest_bound()
+                    let products = k.beta_hh * largest(&self.r[..n]) * largest(&self.r[n..]);
+                    excess.is_none() || iteration > STALLED && excess.is_noise(products)
                 };
             if verdict == Verdict::Converged || round_off {
                 self.update(&k, next);
@@ -402,75 +404,8 @@ fn own_acceleration(alpha: f64, before: &[f64], after: &[f64], own: &mut [f64]) 
     }
 }
 
-/// The larger of two; one machine instruction, unlike `f64::max`, which looks for NaN.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if b > a { b } else { a }
-}
-
 /// Steps after which a bound of round-off is worked out anew.
 const BOUND_LIFE: usize = 200;
-
-/// After so many iterations it is taken for granted that they go in circles: near a singular position round-off of the
-/// constraints makes large increments of the multipliers, whose products with those of the positions come back in all rows.
-const STALLED: usize = 10;
-
-/// Bounds are worst cases: what is left on purpose stays well below them, within what round-off mostly is.
-const BELOW_BOUND: f64 = 0.01;
-
-/// The part of the residuals that is no round-off, of the equations of motion and of the constraints.
-///
-/// A residual is round-off within the bound of its own, or a thousandth of the largest bound of its kind: what other rows'
-/// round-off leaves in the increments comes back in every row through the solution. A coordinate that stays at zero, or a
-/// body that the motion has not reached yet, has no other error.
-struct Excess {
-    size: [f64; 2],
-    /// The smallest and the largest bound of each kind.
-    tightest: [f64; 2],
-    largest: [f64; 2],
-}
-
-impl Excess {
-    fn of([residual, bound]: [&[f64]; 2], n: usize) -> Self {
-        let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
-        let mut excess = Excess { size: [0.0; 2], tightest: [f64::INFINITY; 2], largest: [0.0; 2] };
-        for (place, kind) in [0..n, n..bound.len()].into_iter().enumerate() {
-            let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
-            let largest = largest(bound);
-            let floor = larger(floor, 1e-3 * largest);
-            let (mut size, mut tightest) = (0.0, f64::INFINITY);
-            for (r, bound) in residual.iter().zip(bound) {
-                let bound = larger(*bound, floor);
-                size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
-                tightest = if bound < tightest { bound } else { tightest };
-            }
-            (excess.size[place], excess.tightest[place]) = (size, tightest);
-            excess.largest[place] = larger(largest, floor);
-        }
-        excess
-    }
-
-    /// Whether no residual is above the largest bound of its kind.
-    fn is_below_largest_bound(&self) -> bool {
-        self.size[0] <= self.largest[0] && self.size[1] <= self.largest[1]
-    }
-
-    fn is_none(&self) -> bool {
-        self.size == [0.0; 2]
-    }
-
-    /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
-    /// go on shrinking as they did.
-    fn is_gone_after_increment(&self, before: [f64; 2]) -> bool {
-        let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
-        let ratio = larger(shrunk(0), shrunk(1));
-        (0..2).all(|kind| SAFETY * ratio * self.size[kind] <= BELOW_BOUND * self.tightest[kind])
-    }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |size, value| larger(size, value.abs()))
-}
 
 fn worst_row(r: &[f64]) -> (f64, usize) {
     r.iter().enumerate().fold((0.0, 0), |worst, (row, r)| if r.abs() > worst.0 { (r.abs(), row) } else { worst })
