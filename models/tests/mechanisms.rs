@@ -275,7 +275,8 @@ fn tree(limbs: &[Limb]) -> Result<Assembly> {
             0 => drop(mechanism.revolute(&joint, first, second)),
             1 => {
                 mechanism.revolute(&joint, first, second);
-                mechanism.torsion(&format!("friction{}", i + 1), &parent, &body, stiffness, damping);
+                // limbs start several radians from where it is free of torque
+                mechanism.torsion(&format!("friction{}", i + 1), &parent, &body, stiffness * 0.01, damping * 0.1);
             }
             2 => drop(mechanism.spring(&joint, first, second, 0.1, stiffness, damping)),
             _ => drop(mechanism.rod(&joint, first, second, 0.1)),
