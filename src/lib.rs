@@ -135,5 +135,5 @@ pub use sensitivity::{Gradient, Method};
 pub use signal::Signal;
 pub use signature::{Parameter, Quantity, Scale, Signature};
 pub use simulate::{Simulation, Trajectory};
-pub use start::StartReport;
+pub use start::{InitialState, StartReport};
 pub use system::{Evaluator, System};
