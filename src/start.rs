@@ -36,8 +36,8 @@ pub enum InitialState {
     AsGiven,
     /// At those, moved onto the constraints by the smallest change in the norm of the mass matrix.
     Projected,
-    /// At rest in static equilibrium with the inputs of the first time; the model's initial positions are where the search
-    /// begins, its initial velocities are left out.
+    /// At rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0. The model's initial positions are
+    /// where the search begins, its initial velocities are left out.
     Equilibrium,
 }
 

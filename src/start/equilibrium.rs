@@ -7,9 +7,10 @@
 //! ```
 //!
 //! by Newton's iteration from the model's initial position. Far from the solution its matrix gets a shift σ M: the step is then
-//! an implicit one of length 1/σ along the creeping motion M q' = Q - C_qᵀ ν, C = 0 (Coffey, Kelley & Keyes 2003), which goes
-//! downhill to where the mechanism would settle. The shift needs no units to be weighed against each other, holds coordinates that have
-//! neither stiffness nor tension yet, and goes to zero where steps agree with what linearisation promises.
+//! an implicit one of length 1/σ along the creeping motion M q' = Q - C_qᵀ ν, C = 0 (Coffey, Kelley & Keyes 2003,
+//! *Pseudotransient continuation and differential-algebraic equations*), which goes downhill to where the mechanism would
+//! settle. Forces and lengths need not be weighed against each other; coordinates that have neither stiffness nor tension yet
+//! are held; and the shift goes to zero where steps agree with what linearisation promises.
 
 use super::{Purpose, accelerations, dense, not_finite, saddle, singular};
 use crate::error::{Error, Result};
@@ -141,11 +142,10 @@ impl Search<'_> {
         work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.kinds.measure(&step[..n]) > STALLED
     }
 
-    /// Shorter steps from here on.
+    /// More of the mass, less of the stiffness from here on.
     fn retreat(&mut self) {
         self.shift = if self.shift == 0.0 { self.safe_shift } else { 10.0 * self.shift };
         self.safe_shift = self.shift;
-        self.damping *= 0.5;
     }
 
     /// Longer steps, after one whose corrections shrank by `contraction`.
@@ -240,6 +240,10 @@ impl Equilibrium {
             }
             // false for NaN
             let agrees = contraction <= CONTRACTION;
+            if !agrees {
+                // a shift shortens motions, but not what is due to violated constraints
+                search.damping *= 0.5;
+            }
             if !agrees || search.goes_uphill(&residual, &step) {
                 search.retreat();
                 continue;
