@@ -69,7 +69,8 @@ fn symbols() -> Result<Assembly> {
 fn simulation(system: Assembly, end: f64, signal: fn(f64) -> f64) -> Result<Simulation> {
     let signals = vec![Signal::function(signal)];
     let grid = TimeGrid::uniform(0.0, end, 1e-3)?;
-    Ok(Simulation::new(Arc::new(system), Hht::new(-0.1)?, grid, signals)?.project_start(true))
+    Ok(Simulation::new(Arc::new(system), Hht::new(-0.1)?, grid, signals)?
+        .initial_state(costate::InitialState::Projected))
 }
 
 fn main() -> Result<()> {

@@ -119,6 +119,23 @@ pub enum Error {
         violations: String,
     },
 
+    /// The search for a static equilibrium did not converge.
+    #[error(
+        "no static equilibrium was found at t = {time} s: after {iterations} iterations from the model's initial position \
+         the equation of {equation} is off by {residual:.3e}; give initial positions nearer to an equilibrium, or check that \
+         springs and constraints can balance the forces at rest"
+    )]
+    NoEquilibrium {
+        /// Time, s.
+        time: f64,
+        /// Iterations taken.
+        iterations: usize,
+        /// How much the worst equation is off.
+        residual: f64,
+        /// Its name.
+        equation: String,
+    },
+
     /// An optimisation cannot start or go on.
     #[error("{method}: {problem}; {remedy}")]
     Optimiser {
@@ -184,6 +201,7 @@ impl Error {
                 | Error::NotFinite { .. }
                 | Error::Singular { .. }
                 | Error::InconsistentStart { .. }
+                | Error::NoEquilibrium { .. }
         )
     }
 }

@@ -138,5 +138,5 @@ pub use signal::Signal;
 pub use signature::{Parameter, Quantity, Scale, Signature};
 pub use simulate::{Simulation, Trajectory};
 pub use sketch::Sketch;
-pub use start::StartReport;
+pub use start::{InitialState, StartReport};
 pub use system::{Evaluator, System};

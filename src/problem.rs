@@ -10,6 +10,7 @@ use crate::sensitivity::Gradient;
 use crate::signal::Signal;
 use crate::signature::Parameter;
 use crate::simulate::Simulation;
+use crate::start::InitialState;
 use crate::system::System;
 use std::sync::Arc;
 
@@ -21,13 +22,13 @@ pub struct Integrator {
     pub alpha: f64,
     /// Form of HHT.
     pub form: Form,
-    /// Whether an inconsistent start is projected.
-    pub project_start: bool,
+    /// Where simulations begin.
+    pub initial_state: InitialState,
 }
 
 impl Default for Integrator {
     fn default() -> Self {
-        Integrator { alpha: -0.05, form: Form::Consistent, project_start: false }
+        Integrator { alpha: -0.05, form: Form::Consistent, initial_state: InitialState::AsGiven }
     }
 }
 
@@ -38,7 +39,7 @@ impl Integrator {
     /// α out of range, or signals that do not fit.
     pub fn simulation(&self, system: Arc<dyn System>, grid: TimeGrid, signals: Vec<Signal>) -> Result<Simulation> {
         let scheme = Hht::new(self.alpha)?.form(self.form);
-        Ok(Simulation::new(system, scheme, grid, signals)?.project_start(self.project_start))
+        Ok(Simulation::new(system, scheme, grid, signals)?.initial_state(self.initial_state))
     }
 }
 

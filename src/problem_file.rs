@@ -17,7 +17,7 @@
 //! alpha = 0.0
 //! substeps = 16                 # or step = 1.024e-4
 //! # end = 10.0                  # s; with a record it must be the record's
-//! project_start = false
+//! initial_state = "as-given"    # or projected (onto the constraints), equilibrium (at rest, forces in balance)
 //!
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
@@ -107,12 +107,12 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.data = Some(self::data(&data)?);
     }
     if let Some(integrator) = root.section("integrator")? {
-        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "project_start"])?;
+        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "initial_state"])?;
         specification.alpha = integrator.number("alpha")?;
         specification.step = integrator.number("step")?;
         specification.end = integrator.number("end")?;
         specification.substeps = integrator.count("substeps")?;
-        specification.project_start = integrator.flag("project_start")?;
+        specification.initial_state = integrator.named("initial_state", str::parse)?;
         specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {

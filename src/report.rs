@@ -333,7 +333,8 @@ impl Folder {
                 "newton_iterations": trajectory.counters.iterations,
                 "factorisations": trajectory.counters.factorisations,
                 "start": {
-                    "projected": trajectory.start.projected,
+                    "initial_state": trajectory.start.initial_state.name(),
+                    "equilibrium_iterations": trajectory.start.iterations,
                     "position_residuals": trajectory.start.position,
                     "velocity_residuals": trajectory.start.velocity,
                 },

@@ -5,7 +5,7 @@ use crate::grid::TimeGrid;
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::Signal;
 use crate::signature::Signature;
-use crate::start::{Start, StartReport};
+use crate::start::{InitialState, Start, StartReport};
 use crate::system::{Evaluator, OutputPoint, Point, System};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Simulation {
     signals: Vec<Signal>,
     /// Inputs at every time, evaluated once.
     inputs: Vec<f64>,
-    project_start: bool,
+    initial_state: InitialState,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -71,12 +71,13 @@ impl Simulation {
                 inputs[i * signals.len() + k] = *value;
             }
         }
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, project_start: false })
+        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, initial_state: InitialState::AsGiven })
     }
 
-    /// Moves the model's initial state onto the constraints instead of refusing one that violates them.
-    pub fn project_start(mut self, project: bool) -> Self {
-        self.project_start = project;
+    /// Where it begins: at the model's initial state (otherwise), at that state moved onto the constraints, or at rest in static
+    /// equilibrium.
+    pub fn initial_state(mut self, state: InitialState) -> Self {
+        self.initial_state = state;
         self
     }
 
@@ -202,7 +203,7 @@ pub struct Trajectory {
     output_count: usize,
     /// What it cost.
     pub counters: Counters,
-    /// How well the model's initial state satisfied the constraints.
+    /// How well the model's initial state satisfied the constraints, and what was made of it.
     pub start: StartReport,
 }
 
@@ -290,8 +291,8 @@ impl<'p> Workspace<'p> {
         self.evaluator.set_parameters(u);
         let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
         let [previous, next] = &mut self.current;
-        let project = simulation.project_start;
-        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, project, previous)?;
+        let initial_state = simulation.initial_state;
+        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, initial_state, previous)?;
         self.start = Some(start);
         self.stepper.start(&mut *self.evaluator, t0, w0, previous);
         for i in 0..=grid.count() {

@@ -16,6 +16,7 @@ use crate::scheme::Form;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
 use crate::simulate::Simulation;
+use crate::start::InitialState;
 use crate::statistics::Noise;
 use std::path::{Path, PathBuf};
 
@@ -96,8 +97,8 @@ pub struct Specification {
     pub alpha: Option<f64>,
     /// Form of HHT.
     pub form: Option<Form>,
-    /// Whether the start is projected onto the constraints.
-    pub project_start: Option<bool>,
+    /// Where the simulation begins.
+    pub initial_state: Option<InitialState>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
     /// What is known of the noise, for statistics.
@@ -137,7 +138,7 @@ impl Specification {
         scenario.end = self.end.unwrap_or(scenario.end);
         scenario.integrator.alpha = self.alpha.unwrap_or(scenario.integrator.alpha);
         scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
-        scenario.integrator.project_start = self.project_start.unwrap_or(scenario.integrator.project_start);
+        scenario.integrator.initial_state = self.initial_state.unwrap_or(scenario.integrator.initial_state);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {

@@ -13,8 +13,10 @@
 //! M (q_0 - q_m) + C_qᵀ ν = 0,  C(q_0) = 0;      M (v_0 - v_m) + C_qᵀ μ = 0,  C_q v_0 + C_t = 0
 //! ```
 //!
-//! with M and C_q at q_0. These are equations like any other: gradients pass through them.
+//! with M and C_q at q_0. If a static equilibrium is asked for, v_0 = 0 and q_0 balances the forces, see [`equilibrium`]. These
+//! are equations like any other: gradients pass through them.
 
+mod equilibrium;
 mod projection;
 
 use crate::error::{Error, Result};
@@ -22,26 +24,82 @@ use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
+use equilibrium::Equilibrium;
 use nalgebra::{DMatrix, DVector};
 use projection::Projection;
 
-/// Residuals of the constraints at the start, as distances in the coordinates' units.
+/// Where a simulation begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InitialState {
+    /// At the model's initial positions and velocities, which must satisfy the constraints.
+    #[default]
+    AsGiven,
+    /// At those, moved onto the constraints by the smallest change in the norm of the mass matrix.
+    Projected,
+    /// At rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0. The model's initial positions are
+    /// where the search begins, its initial velocities are left out.
+    Equilibrium,
+}
+
+impl InitialState {
+    const ALL: [InitialState; 3] = [InitialState::AsGiven, InitialState::Projected, InitialState::Equilibrium];
+
+    /// Its name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            InitialState::AsGiven => "as-given",
+            InitialState::Projected => "projected",
+            InitialState::Equilibrium => "equilibrium",
+        }
+    }
+}
+
+impl std::str::FromStr for InitialState {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|state| state.name() == name);
+        found.ok_or_else(|| Error::unknown("initial state", name, "", Self::ALL.map(InitialState::name)))
+    }
+}
+
+/// How a start came about. Residuals are those of the model's own initial state, as distances in the coordinates' units.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StartReport {
     /// |C| over the length of its gradient, a row.
     pub position: Vec<f64>,
     /// |C_q v + C_t| over the length of C's gradient, a row.
     pub velocity: Vec<f64>,
-    /// Whether the state was projected.
-    pub projected: bool,
+    /// What was made of that state.
+    pub initial_state: InitialState,
+    /// Iterations that the search for an equilibrium took.
+    pub iterations: usize,
 }
 
 /// What belongs to the start of one simulation.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub report: StartReport,
-    /// The model's state before projection, and the multipliers of both projections, if there was one.
-    projection: Option<Projection>,
+    origin: Origin,
+}
+
+/// What q_0 and v_0 solve.
+#[derive(Debug, Clone)]
+enum Origin {
+    Model,
+    Projection(Projection),
+    Equilibrium(Equilibrium),
+}
+
+/// What a singular matrix was meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The accelerations of the start.
+    Accelerations,
+    /// The search for an equilibrium.
+    Equilibrium,
+    /// A time step.
+    Step,
 }
 
 const PLAIN: Weights = Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 };
@@ -57,7 +115,7 @@ impl Start {
         layout: &Layout,
         t: f64,
         w: &[f64],
-        project: bool,
+        initial_state: InitialState,
         x0: &mut [f64],
     ) -> Result<Self> {
         let (n, m) = (layout.n, layout.m);
@@ -69,52 +127,35 @@ impl Start {
                 return Err(Error::NotFinite { quantity, value: values[j], time: t, step: 0 });
             }
         }
-        let zeros = vec![0.0; n.max(m)];
-        let mut start = Start { report: StartReport::default(), projection: None };
+        let mut report = StartReport { initial_state, ..StartReport::default() };
+        let mut violations = Vec::new();
         if m > 0 {
-            let Violations { position, velocity, position_limit, velocity_limit } =
-                Violations::find(system, signature, t, w, x.q, x.v);
-            let mut bad = Vec::new();
-            for (k, constraint) in signature.constraints.iter().enumerate() {
-                if position[k].is_nan() || position[k] > position_limit[k] {
-                    bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
-                }
-                if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
-                    bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
-                }
-            }
-            start.report = StartReport { position, velocity, projected: false };
-            if project {
-                start.projection = Some(Projection::solve(system, signature, t, w, x.q, x.v)?);
-                start.report.projected = true;
-            } else if !bad.is_empty() {
-                return Err(Error::InconsistentStart { violations: bad.join(", ") });
-            }
+            let found = Violations::find(system, signature, t, w, x.q, x.v);
+            violations = found.describe(signature);
+            (report.position, report.velocity) = (found.position, found.velocity);
         }
+        let origin = match initial_state {
+            InitialState::AsGiven if !violations.is_empty() => {
+                return Err(Error::InconsistentStart { violations: violations.join(", ") });
+            }
+            InitialState::Projected if m > 0 => {
+                Origin::Projection(Projection::solve(system, signature, t, w, x.q, x.v)?)
+            }
+            InitialState::AsGiven | InitialState::Projected => Origin::Model,
+            InitialState::Equilibrium => {
+                let found = Equilibrium::solve(system, signature, t, w, x.q)?;
+                x.v.fill(0.0);
+                refuse_moving_constraints(system, signature, t, w, x.q, x.v)?;
+                report.iterations = found.iterations;
+                Origin::Equilibrium(found)
+            }
+        };
+        let zeros = vec![0.0; n.max(m)];
         let point = Point { t, q: x.q, v: x.v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let mut r = vec![0.0; n + m];
-        let (dynamics, constraint) = r.split_at_mut(n);
-        let regular = system.factorise(&point, PLAIN, dynamics, constraint).is_ok();
-        system.constraint(Level::Acceleration, &point, constraint);
-        if let Some(row) = r.iter().position(|r| !r.is_finite()) {
-            let quantity = format!("the residual of the {}", signature.equation_name(row));
-            return Err(Error::NotFinite { quantity, value: r[row], time: t, step: 0 });
-        }
-        if !regular {
-            return Err(singular(system, signature, &point, true));
-        }
-        // linear in (a, λ): one solve, and one more to remove its round-off
-        system.solve(&mut r);
-        let mut z: Vec<f64> = r.iter().map(|r| -r).collect();
-        let point = Point { a: &z[..n], lambda: &z[n..], ..point };
-        let (dynamics, constraint) = r.split_at_mut(n);
-        system.residual(&point, dynamics, constraint);
-        system.constraint(Level::Acceleration, &point, constraint);
-        system.solve(&mut r);
-        z.iter_mut().zip(&r).for_each(|(z, r)| *z -= r);
+        let z = accelerations(system, signature, &point)?;
         x.a.copy_from_slice(&z[..n]);
         x.lambda.copy_from_slice(&z[n..]);
-        Ok(start)
+        Ok(Start { report, origin })
     }
 
     /// From a cotangent of (q_0, v_0, a_0, λ_0) to one of the parameters, which is added to `bar.u`.
@@ -127,7 +168,7 @@ impl Start {
         directions: &mut [Direction],
     ) -> Result<()> {
         let n = x0.q.len();
-        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, true))?;
+        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
         let solve = |system: &mut dyn Evaluator, bar: &StateVector| {
             let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
             system.solve_transposed(&mut p);
@@ -151,8 +192,11 @@ impl Start {
             pull(system, &own, cotangent);
         }
         pull(system, &p, bar);
-        if let Some(projection) = &self.projection {
-            projection.pull_back(system, signature, x0, bar, directions)?;
+        match &self.origin {
+            Origin::Model => {}
+            Origin::Projection(projection) => projection.pull_back(system, signature, x0, bar, directions)?,
+            // the model's initial state has no part in where the search ends
+            Origin::Equilibrium(found) => return found.pull_back(system, signature, x0, bar, directions),
         }
         for Direction { tangent, cotangent } in directions {
             let StateVector { q, v, u, .. } = cotangent;
@@ -173,14 +217,18 @@ impl Start {
         tangents: &mut [StateVector],
     ) -> Result<()> {
         let (n, m) = (x0.q.len(), x0.lambda.len());
-        for tangent in tangents.iter_mut() {
-            tangent.clear_state();
-            system.initial_push_forward(&tangent.u, &mut tangent.q, &mut tangent.v);
-            if let Some(projection) = &self.projection {
-                projection.push_forward(system, signature, x0, tangent)?;
+        tangents.iter_mut().for_each(StateVector::clear_state);
+        if let Origin::Equilibrium(found) = &self.origin {
+            found.push_forward(system, signature, x0, tangents)?;
+        } else {
+            for tangent in tangents.iter_mut() {
+                system.initial_push_forward(&tangent.u, &mut tangent.q, &mut tangent.v);
+                if let Origin::Projection(projection) = &self.origin {
+                    projection.push_forward(system, signature, x0, tangent)?;
+                }
             }
         }
-        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, true))?;
+        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
         for tangent in tangents {
             let mut r = vec![0.0; n + m];
             let (dynamics, constraint) = r.split_at_mut(n);
@@ -193,6 +241,56 @@ impl Start {
             tangent.a.iter_mut().chain(&mut tangent.lambda).zip(&r).for_each(|(z, r)| *z = -r);
         }
         Ok(())
+    }
+}
+
+/// Accelerations and multipliers for the positions and velocities of `x`, whose own are zero.
+fn accelerations(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>) -> Result<Vec<f64>> {
+    let (n, m) = (x.q.len(), x.lambda.len());
+    let mut r = vec![0.0; n + m];
+    let (dynamics, constraint) = r.split_at_mut(n);
+    let regular = system.factorise(x, PLAIN, dynamics, constraint).is_ok();
+    system.constraint(Level::Acceleration, x, constraint);
+    if let Some(row) = r.iter().position(|r| !r.is_finite()) {
+        let quantity = format!("the residual of the {}", signature.equation_name(row));
+        return Err(Error::NotFinite { quantity, value: r[row], time: x.t, step: 0 });
+    }
+    if !regular {
+        return Err(singular(system, signature, x, Purpose::Accelerations));
+    }
+    // linear in (a, λ): one solve, and one more to remove its round-off
+    system.solve(&mut r);
+    let mut z: Vec<f64> = r.iter().map(|r| -r).collect();
+    let point = Point { a: &z[..n], lambda: &z[n..], ..*x };
+    let (dynamics, constraint) = r.split_at_mut(n);
+    system.residual(&point, dynamics, constraint);
+    system.constraint(Level::Acceleration, &point, constraint);
+    system.solve(&mut r);
+    z.iter_mut().zip(&r).for_each(|(z, r)| *z -= r);
+    Ok(z)
+}
+
+/// A constraint that moves at the first time leaves no rest. (One that only begins to move then does.)
+fn refuse_moving_constraints(
+    system: &mut dyn Evaluator,
+    signature: &Signature,
+    t: f64,
+    w: &[f64],
+    q: &[f64],
+    no_velocity: &[f64],
+) -> Result<()> {
+    if signature.constraints.is_empty() {
+        return Ok(());
+    }
+    let Violations { velocity, velocity_limit, .. } = Violations::find(system, signature, t, w, q, no_velocity);
+    match (0..velocity.len()).find(|&k| velocity[k].is_nan() || velocity[k] > velocity_limit[k]) {
+        None => Ok(()),
+        Some(k) => {
+            let what = format!("constraint `{}`", signature.constraints[k].name);
+            let problem =
+                format!("it moves by {:.3e} a second at t = {t} s, which leaves no equilibrium at rest", velocity[k]);
+            Err(Error::invalid(what, problem, "begin where it stands still, or with another initial state"))
+        }
     }
 }
 
@@ -225,6 +323,21 @@ impl Violations {
         let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
         Violations { position, velocity, position_limit, velocity_limit }
     }
+
+    /// The rows that are violated, each with its distance.
+    fn describe(&self, signature: &Signature) -> Vec<String> {
+        let Violations { position, velocity, position_limit, velocity_limit } = self;
+        let mut bad = Vec::new();
+        for (k, constraint) in signature.constraints.iter().enumerate() {
+            if position[k].is_nan() || position[k] > position_limit[k] {
+                bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
+            }
+            if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
+                bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
+            }
+        }
+        bad
+    }
 }
 
 fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
@@ -242,7 +355,7 @@ fn saddle(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
-pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, at_start: bool) -> Error {
+pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
     let mut blocks = Blocks::zeros(signature);
     system.blocks(x, &mut blocks);
     let n = signature.coordinates.len();
@@ -281,6 +394,13 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
         );
         return Error::Singular { time: x.t, reason, remedy: remedy_rows };
     }
+    if purpose == Purpose::Equilibrium {
+        let names = equilibrium::loose_coordinates(signature, &blocks).join(", ");
+        let reason = format!("neither a stiffness nor a constraint holds {names} at rest");
+        let remedy =
+            "give it a spring or a constraint, or begin with another initial state than equilibrium".to_string();
+        return Error::Singular { time: x.t, reason, remedy };
+    }
     // directions that the constraints leave free and that carry no mass
     let mass = dense(&blocks.mass);
     let svd = saddle(&mass, &c_q).svd(false, true);
@@ -300,7 +420,7 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
             format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
             "give it mass, or a constraint that ties it to a coordinate with mass".to_string(),
         ),
-        _ if at_start => ("[M C_qᵀ; C_q 0] has no inverse to working precision".to_string(), "check masses and units".to_string()),
+        _ if purpose == Purpose::Accelerations => ("[M C_qᵀ; C_q 0] has no inverse to working precision".to_string(), "check masses and units".to_string()),
         _ => (
             "Newton's matrix has no inverse here, though [M C_qᵀ; C_q 0] has one: a stiffness or damping cancels the mass".to_string(),
             "take another step size, or check the signs of stiffnesses and dampings".to_string(),

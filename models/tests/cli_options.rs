@@ -139,8 +139,15 @@ fn exit_codes_and_spellings() {
     assert!(place.good("simulate cart-pole --step 0.02").out.contains("written to out/cart_pole"));
     assert!(place.good("simulate cart_pole --step 0.02 --scheme hht-literal").err.is_empty());
     assert!(place.files().contains(&"out/cart_pole_simulation/states.csv".to_string()));
-    let projected = place.good("simulate pendulum --step 0.1 --project-start").out;
+    let projected = place.good("simulate pendulum --step 0.1 --initial-state projected").out;
     assert!(projected.contains("start projected onto the constraints: the model's was off by"), "{projected}");
+    let at_rest = place.good("simulate pendulum --step 0.1 --initial-state equilibrium --out rest").out;
+    assert!(
+        at_rest.contains("start at rest in static equilibrium, found from the model's initial position in"),
+        "{at_rest}"
+    );
+    let written = place.read("rest/simulation.json");
+    assert!(written.contains("\"initial_state\": \"equilibrium\""), "{written}");
     assert_eq!(place.run("identify oscillator --json").code, 0);
     let run = place.run("identify oscillator --max-iterations 1 --out results");
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);

@@ -32,7 +32,7 @@ scheme = "hht"
 alpha = -0.05
 substeps = 1
 end = 5.0
-project_start = false
+initial_state = "as-given"
 
 [cost]
 weights = "unit"
@@ -133,7 +133,8 @@ fn wrong_files_are_answered_by_place() {
         ("[integrator]\nstep = -1", &["-1 s is not positive"]),
         ("[integrator]\nsubsteps = -1", &["`substeps` in [integrator]", "it is -1", "whole number"]),
         ("[integrator]\nsubsteps = 1.5", &["`substeps` in [integrator]", "not a whole number"]),
-        ("[integrator]\nproject_start = 1", &["`project_start`", "not true or false", "without quotes"]),
+        ("[integrator]\ninitial_state = 1", &["`initial_state`", "not a text", "put it in quotes"]),
+        ("[integrator]\ninitial_state = \"equilibirum\"", &["no initial state `equilibirum`", "mean `equilibrium`?"]),
         ("[integrator]\nscheme = \"hth\"", &["no scheme `hth` in [integrator] of", "did you mean `hht`?"]),
         ("integrator = 3", &["`integrator` in", "not a table", "{ key = value, .. }"]),
         ("[data]", &["[data] names no file", "add: file = "]),

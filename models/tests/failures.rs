@@ -7,7 +7,9 @@ use costate::problem::{Integrator, Problem};
 use costate::registry::{Registry, Scenario};
 use costate::signal::Interpolation;
 use costate::specification::Specification;
-use costate::{Error, Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate::{
+    Error, Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
+};
 use std::sync::Arc;
 
 /// A point mass on an inclined line x + 2 y = s, given as many times as there are constraint rows, and its start.
@@ -80,14 +82,14 @@ fn a_start_off_the_constraints_is_refused_or_projected() {
     let error =
         said(simulated.run(&u), &["`line` by 8.944e-2 in position", "`line` by 8.944e-1 in velocity", "projection"]);
     assert!(error.is_simulation_failure());
-    let trajectory = simulated.project_start(true).run(&u).unwrap();
+    let trajectory = simulated.initial_state(InitialState::Projected).run(&u).unwrap();
     let start = trajectory.state(0);
     assert!((start.q[0] + 2.0 * start.q[1] - 0.5).abs() < 1e-14);
     assert!((start.v[0] + 2.0 * start.v[1]).abs() < 1e-14);
-    assert!(trajectory.start.projected && trajectory.start.position[0] > 0.08);
+    assert!(trajectory.start.position[0] > 0.08);
 }
 
-// Protects `project_start` as a setting: it reaches the simulation from a specification.
+// Protects `initial_state` as a setting: it reaches the simulation from a specification.
 #[test]
 fn a_specification_projects_the_start() {
     let off = Slope { start: [0.3, 0.2], ..CONSISTENT };
@@ -101,7 +103,7 @@ fn a_specification_projects_the_start() {
     let registry = Registry::new().with("a mass on a slope", off, scenario).unwrap();
     let specification = Specification::of("slope");
     said(specification.build(&registry), &["violates the constraints", "`line`", "ask for a projection of the start"]);
-    let projected = Specification { project_start: Some(true), ..specification };
+    let projected = Specification { initial_state: Some(InitialState::Projected), ..specification };
     assert!(projected.build(&registry).is_ok());
 }
 

@@ -4,7 +4,8 @@
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::{
-    Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid,
+    Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State,
+    TimeGrid,
 };
 use std::sync::Arc;
 
@@ -133,7 +134,7 @@ fn a_start_within_the_round_off_of_its_constraint_is_consistent() {
         let length = 0.1 * 1.17f64.powi(i);
         let model = || Distance { length, off: 0.0, far: 0.0 };
         simulation(model(), -0.1, 1e-3, 50).run(&[1.0]).unwrap_or_else(|error| panic!("{length}: {error}"));
-        let projected = simulation(model(), -0.1, 1e-3, 50).project_start(true);
+        let projected = simulation(model(), -0.1, 1e-3, 50).initial_state(InitialState::Projected);
         projected.run(&[1.0]).unwrap_or_else(|error| panic!("projected, {length}: {error}"));
     }
 }

@@ -7,7 +7,7 @@ use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{Displaced, Scaled, bead, guided};
 use common::{ALL, Case, FORMS, NONE, Parts};
 use costate::cost::Quadrature;
-use costate::{Error, Method, Model};
+use costate::{Error, InitialState, Method, Model};
 
 /// Everything but multipliers, whose unit is that of the equations.
 const UNSCALED: Parts = Parts { lambda: false, ..ALL };
@@ -103,7 +103,7 @@ fn the_first_multiplier_knows_how_the_support_accelerates() {
 fn check_projection<M: Model + Clone + 'static>(name: &str, case: Case<M>) {
     let case = case.alpha(-0.1).project();
     let run = case.simulation().run(&case.u).unwrap();
-    assert!(run.start.projected);
+    assert_eq!(run.start.initial_state, InitialState::Projected);
     assert!(run.start.position.iter().any(|c| *c > 1e-3), "{name} starts on its constraints: {:?}", run.start);
     let x = run.state(0);
     let [position, velocity, acceleration] = case.textbook().mechanics.along_motion(x.t, x.q, x.v, x.a, &case.u);

@@ -5,7 +5,7 @@ use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::planar::{Axes, Body, BrownMcPhee, Law, Linear, Mechanism, Motion, Mounting};
 use costate::scheme::Form;
-use costate::{Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Quantity, Result};
+use costate::{Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Quantity, Result};
 use costate::{Signal, Signature, Simulation, State, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl CostFunction for Everything {
 fn simulation(system: Assembly, signals: Vec<Signal>, form: Form, steps: usize) -> Simulation {
     let scheme = Hht::new(-0.1).unwrap().form(form);
     let grid = TimeGrid::uniform(0.0, 2e-3 * steps as f64, 2e-3).unwrap();
-    Simulation::new(Arc::new(system), scheme, grid, signals).unwrap().project_start(true)
+    Simulation::new(Arc::new(system), scheme, grid, signals).unwrap().initial_state(InitialState::Projected)
 }
 
 fn largest(values: &[f64]) -> f64 {

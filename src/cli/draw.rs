@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::plot::mechanism::{Picture, check_times};
 use crate::registry::Registry;
 use crate::report::Folder;
+use crate::start::InitialState;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -38,7 +39,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let times = if arguments.at.is_empty() { vec![start] } else { arguments.at.clone() };
     check_times(simulation.grid(), &times)?;
     // what does not move is drawn as it was put together, even if it cannot be simulated
-    let moves = specification.project_start == Some(true) || times.iter().any(|t| *t > start);
+    let given = matches!(specification.initial_state, None | Some(InitialState::AsGiven));
+    let moves = !given || times.iter().any(|t| *t > start);
     let trajectory = if moves { Some(simulation.run(&u)?) } else { None };
     let picture = match &trajectory {
         Some(trajectory) => Picture::of_motion(&simulation, &u, trajectory)?,

@@ -37,9 +37,10 @@ pub(super) struct ProblemArguments {
     /// Form of HHT: `hht` (second order always) or `hht-literal` (as printed in Lauss 2018)
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
-    /// Move an inconsistent start onto the constraints
-    #[arg(long)]
-    project_start: bool,
+    /// Where simulations begin: `as-given` (the model's state), `projected` (that, moved onto the constraints) or
+    /// `equilibrium` (at rest, forces in balance)
+    #[arg(long, value_name = "NAME")]
+    initial_state: Option<String>,
 }
 
 impl ProblemArguments {
@@ -70,8 +71,8 @@ impl ProblemArguments {
         if let Some(name) = &self.scheme {
             specification.form = Some(problem_file::form(name)?);
         }
-        if self.project_start {
-            specification.project_start = Some(true);
+        if let Some(name) = &self.initial_state {
+            specification.initial_state = Some(name.parse()?);
         }
         Ok(())
     }

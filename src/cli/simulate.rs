@@ -5,6 +5,7 @@ use super::{Verdict, print};
 use crate::error::Result;
 use crate::registry::Registry;
 use crate::report::{Folder, output_errors};
+use crate::start::InitialState;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -42,13 +43,19 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         counters.iterations as f64 / counters.steps as f64,
         folder.path().display()
     ));
-    if trajectory.start.projected {
-        let worst = |values: &[f64]| values.iter().fold(0.0f64, |w, x| w.max(*x));
-        print(&format!(
+    let start = &trajectory.start;
+    let worst = |values: &[f64]| values.iter().fold(0.0f64, |w, x| w.max(*x));
+    match start.initial_state {
+        InitialState::AsGiven => {}
+        InitialState::Projected => print(&format!(
             "start projected onto the constraints: the model's was off by {:.3e} in position, {:.3e} in velocity",
-            worst(&trajectory.start.position),
-            worst(&trajectory.start.velocity)
-        ));
+            worst(&start.position),
+            worst(&start.velocity)
+        )),
+        InitialState::Equilibrium => print(&format!(
+            "start at rest in static equilibrium, found from the model's initial position in {} iterations",
+            start.iterations
+        )),
     }
     for fit in measured.iter().flat_map(|measured| output_errors(measured, &simulation, &trajectory)) {
         print(&fit.to_string());

@@ -384,7 +384,7 @@ impl HhtStepper {
         }
         let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: x.lambda, w: step.w };
         let regular = system.linearise(&point, k.weights());
-        regular.map_err(|_| crate::start::singular(system, signature, &point, false))
+        regular.map_err(|_| crate::start::singular(system, signature, &point, crate::start::Purpose::Step))
     }
 
     /// Derivatives of g = C_qᵀ λ - Q: those of the dynamics with no acceleration.
@@ -490,7 +490,7 @@ impl Stepper for HhtStepper {
             let x = self.layout.view(next, step.t, step.w);
             let point = Point { t: step.t, q: x.q, v: x.v, a: &self.inertial, lambda: &self.z[n..], w: step.w };
             return Err(match failure {
-                Failure::Singular => crate::start::singular(system, signature, &point, false),
+                Failure::Singular => crate::start::singular(system, signature, &point, crate::start::Purpose::Step),
                 Failure::NotFinite => {
                     let (dynamics, constraint) = self.r.split_at_mut(n);
                     let inertial = if self.literal { &self.inertial } else { x.a };

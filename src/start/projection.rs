@@ -9,7 +9,7 @@
 //!
 //! Weighed with fixed numbers, the left sides are what the evaluator's `curvature` differentiates twice, forces left out.
 
-use super::{dense, saddle, singular};
+use super::{Purpose, dense, saddle, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
@@ -67,7 +67,7 @@ impl Projection {
             r.rows_mut(0, n).copy_from(&force);
             r.rows_mut(n, m).copy_from_slice(&c);
             let Some(step) = saddle(&(mass + curvature), &c_q).lu().solve(&r) else {
-                return Err(singular(system, signature, &point, true));
+                return Err(singular(system, signature, &point, Purpose::Accelerations));
             };
             if !step.iter().all(|x| x.is_finite()) {
                 break;
@@ -100,7 +100,9 @@ impl Projection {
         r.rows_mut(0, n).copy_from(&(&mass * DVector::from_column_slice(&v_model)));
         r.rows_mut(n, m).copy_from(&-DVector::from_column_slice(&c));
         let matrix = saddle(&mass, &c_q).lu();
-        let Some(mut solution) = matrix.solve(&r) else { return Err(singular(system, signature, &point, true)) };
+        let Some(mut solution) = matrix.solve(&r) else {
+            return Err(singular(system, signature, &point, Purpose::Accelerations));
+        };
         let residual = saddle(&mass, &c_q) * &solution - &r;
         if let Some(correction) = matrix.solve(&residual) {
             solution -= correction;
@@ -263,7 +265,9 @@ impl Stage<'_> {
         let mut r = DVector::zeros(n + m);
         r.rows_mut(0, n).copy_from(&upper);
         r.rows_mut(n, m).copy_from(&lower);
-        let Some(x) = matrix.lu().solve(&r) else { return Err(singular(system, signature, x0, true)) };
+        let Some(x) = matrix.lu().solve(&r) else {
+            return Err(singular(system, signature, x0, Purpose::Accelerations));
+        };
         Ok((x.rows(0, n).into_owned(), x.rows(n, m).into_owned()))
     }
 

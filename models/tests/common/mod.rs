@@ -11,7 +11,7 @@ pub mod textbook;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::Form;
-use costate::{Gradient, Hht, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
+use costate::{Gradient, Hht, InitialState, Method, Model, Number, Plain, Result, Signal, Simulation, State, TimeGrid};
 use costate_models::{CartPole, Emps, EngineMount, Oscillator, Pendulum, Silverbox, SliderCrank};
 use std::sync::Arc;
 use textbook::{Mechanics, Textbook};
@@ -73,7 +73,8 @@ impl<M: Model + Clone + 'static> Case<M> {
         let system = Arc::new(Plain::new(self.model.clone())?);
         let signals = self.signals.iter().map(|&w| Signal::function(w)).collect();
         let scheme = Hht::new(self.alpha)?.form(self.form);
-        Ok(Simulation::new(system, scheme, self.grid.clone(), signals)?.project_start(self.project))
+        let state = if self.project { InitialState::Projected } else { InitialState::AsGiven };
+        Ok(Simulation::new(system, scheme, self.grid.clone(), signals)?.initial_state(state))
     }
 
     pub fn simulation(&self) -> Simulation {

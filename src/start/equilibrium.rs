@@ -1,0 +1,376 @@
+//! Static equilibrium as a start, with first and second derivatives.
+//!
+//! Positions q_0 and multipliers ν solve
+//!
+//! ```text
+//! C_qᵀ ν - Q(t_0, q_0, 0, w_0, u) = 0,      C(t_0, q_0, u) = 0
+//! ```
+//!
+//! by Newton's iteration from the model's initial position. Far from the solution its matrix gets a shift σ M: the step is then
+//! an implicit one of length 1/σ along the creeping motion M q' = Q - C_qᵀ ν, C = 0 (Coffey, Kelley & Keyes 2003,
+//! *Pseudotransient continuation and differential-algebraic equations*), which goes downhill to where the mechanism would
+//! settle. Forces and lengths need not be weighed against each other; coordinates that have neither stiffness nor tension yet
+//! are held; and the shift goes to zero where steps agree with what linearisation promises.
+
+use super::{Purpose, accelerations, dense, not_finite, saddle, singular};
+use crate::error::{Error, Result};
+use crate::scheme::Direction;
+use crate::signature::Signature;
+use crate::system::{Blocks, Evaluator, Point, StateVector, Weights};
+use nalgebra::{DMatrix, DVector};
+
+/// Iterations before the search counts as failed; each costs about one iteration of a time step.
+const LIMIT: usize = 300;
+/// A step is taken if its second correction is at most this part of the first.
+const CONTRACTION: f64 = 0.5;
+/// With corrections that shrink faster than this, the shift falls.
+const FAST: f64 = 0.25;
+/// A shift this small beside the first one that served is left out.
+const LAST_SHIFT: f64 = 1e-4;
+/// Changes of positions, relative to the largest of their kind, that are round-off if they do not shrink: a Newton step of
+/// that size leaves about its square.
+const STALLED: f64 = 1e-11;
+
+/// What is kept of the search.
+#[derive(Debug, Clone)]
+pub(super) struct Equilibrium {
+    nu: Vec<f64>,
+    /// Iterations that were taken.
+    pub iterations: usize,
+}
+
+fn weights(shift: f64) -> Weights {
+    Weights { acceleration: shift, position: 1.0, velocity: 0.0 }
+}
+
+/// Coordinates of one unit are of one kind: changes are measured by the largest of their kind.
+struct Kinds {
+    of: Vec<usize>,
+    sizes: Vec<f64>,
+}
+
+impl Kinds {
+    fn new(signature: &Signature, q: &[f64]) -> Self {
+        let mut units: Vec<&str> = Vec::new();
+        let mut of = Vec::with_capacity(q.len());
+        for coordinate in &signature.coordinates {
+            let place = units.iter().position(|unit| *unit == coordinate.unit).unwrap_or(units.len());
+            if place == units.len() {
+                units.push(&coordinate.unit);
+            }
+            of.push(place);
+        }
+        let mut kinds = Kinds { of, sizes: vec![0.0; units.len()] };
+        kinds.sizes = kinds.largest(q);
+        kinds
+    }
+
+    fn largest(&self, values: &[f64]) -> Vec<f64> {
+        let mut largest = vec![0.0f64; self.sizes.len()];
+        self.of.iter().zip(values).for_each(|(&kind, value)| largest[kind] = largest[kind].max(value.abs()));
+        largest
+    }
+
+    /// Sizes grow only: what a solution at zero leaves is round-off of the way there.
+    fn include(&mut self, values: &[f64]) {
+        let largest = self.largest(values);
+        self.sizes.iter_mut().zip(largest).for_each(|(size, new)| *size = size.max(new));
+    }
+
+    /// The largest change beside the size of its kind; NaN where a change is.
+    fn measure(&self, change: &[f64]) -> f64 {
+        let relative = self.of.iter().zip(change).filter(|(_, change)| **change != 0.0);
+        relative.map(|(&kind, change)| change.abs() / self.sizes[kind]).fold(0.0, |a, b| if a >= b { a } else { b })
+    }
+}
+
+/// Of a step: how far it goes, and what its second correction is.
+struct Trial {
+    q: Vec<f64>,
+    nu: Vec<f64>,
+    correction: Vec<f64>,
+}
+
+/// The search, at one position.
+struct Search<'a> {
+    t: f64,
+    w: &'a [f64],
+    q: Vec<f64>,
+    nu: Vec<f64>,
+    zeros: Vec<f64>,
+    kinds: Kinds,
+    /// σ, 1/s²; zero where Newton's iteration is left alone.
+    shift: f64,
+    /// The shift to come back to where no shift fails.
+    safe_shift: f64,
+    /// The first shift that served.
+    first_shift: Option<f64>,
+    /// The part of a step that is taken.
+    damping: f64,
+}
+
+impl Search<'_> {
+    fn point(&self) -> Point<'_> {
+        let n = self.q.len();
+        let zeros = &self.zeros[..n];
+        Point { t: self.t, q: &self.q, v: zeros, a: zeros, lambda: &self.nu, w: self.w }
+    }
+
+    /// The position that `step` leads to, with what remains there of the shifted and damped equations, solved for.
+    fn try_step(&self, system: &mut dyn Evaluator, residual: &[f64], step: &[f64]) -> Trial {
+        let n = self.q.len();
+        let move_by = |x: &[f64], step: &[f64]| -> Vec<f64> {
+            x.iter().zip(step).map(|(x, step)| x - self.damping * step).collect()
+        };
+        let (q, nu) = (move_by(&self.q, &step[..n]), move_by(&self.nu, &step[n..]));
+        let a: Vec<f64> = step[..n].iter().map(|step| -self.shift * self.damping * step).collect();
+        let mut correction = vec![0.0; residual.len()];
+        let (dynamics, constraint) = correction.split_at_mut(n);
+        system.residual(&Point { q: &q, a: &a, lambda: &nu, ..self.point() }, dynamics, constraint);
+        correction.iter_mut().zip(residual).for_each(|(r, before)| *r -= (1.0 - self.damping) * before);
+        system.solve(&mut correction);
+        Trial { q, nu, correction }
+    }
+
+    /// Whether a step gains energy: M + stiffness is negative along it, and Newton's iteration heads for a summit. What the
+    /// step does about violated constraints says nothing of that.
+    fn goes_uphill(&self, residual: &[f64], step: &[f64]) -> bool {
+        let n = self.q.len();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let work = product(&residual[..n], &step[..n]);
+        let of_constraints = product(&residual[n..], &step[n..]);
+        work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.kinds.measure(&step[..n]) > STALLED
+    }
+
+    /// More of the mass, less of the stiffness from here on.
+    fn retreat(&mut self) {
+        self.shift = if self.shift == 0.0 { self.safe_shift } else { 10.0 * self.shift };
+        self.safe_shift = self.shift;
+    }
+
+    /// Longer steps, after one whose corrections shrank by `contraction`.
+    fn advance(&mut self, contraction: f64) {
+        self.damping = (2.0 * self.damping).min(1.0);
+        if self.shift == 0.0 {
+            return;
+        }
+        let first = *self.first_shift.get_or_insert(self.shift);
+        if contraction <= FAST {
+            self.shift *= 0.1;
+        }
+        if self.shift < LAST_SHIFT * first {
+            self.shift = 0.0;
+        }
+    }
+
+    /// Bounds of the residuals' round-off; none is much smaller than the largest of its kind, which other rows leave in it.
+    fn round_off(&self, system: &mut dyn Evaluator) -> Vec<f64> {
+        let n = self.q.len();
+        let mut bound = vec![0.0; n + self.nu.len()];
+        let (dynamics, constraint) = bound.split_at_mut(n);
+        system.round_off(&self.point(), dynamics, constraint);
+        for part in [dynamics, constraint] {
+            let floor = 1e-3 * part.iter().fold(0.0f64, |largest, bound| largest.max(*bound)) + f64::MIN_POSITIVE;
+            part.iter_mut().for_each(|bound| *bound = 2.0 * bound.max(floor));
+        }
+        bound
+    }
+}
+
+impl Equilibrium {
+    /// Moves `q` from the model's initial position to an equilibrium.
+    pub(super) fn solve(
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        t: f64,
+        w: &[f64],
+        q: &mut [f64],
+    ) -> Result<Self> {
+        let (n, m) = (q.len(), signature.constraints.len());
+        let zeros = vec![0.0; n.max(m)];
+        let x = Point { t, q, v: &zeros[..n], a: &zeros[..n], lambda: &zeros[..m], w };
+        // multipliers for a beginning, because tension may be all that holds a coordinate
+        let z = accelerations(system, signature, &x)?;
+        let kinds = Kinds::new(signature, q);
+        let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
+        let shift = kinds.largest(&z[..n]).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
+        let mut search = Search {
+            t,
+            w,
+            q: q.to_vec(),
+            nu: z[n..].to_vec(),
+            zeros,
+            kinds,
+            shift: 0.0,
+            safe_shift: if shift > 0.0 { shift } else { 1.0 },
+            first_shift: None,
+            damping: 1.0,
+        };
+        let mut residual = vec![0.0; n + m];
+        for iterations in 1..=LIMIT {
+            let (dynamics, constraint) = residual.split_at_mut(n);
+            let regular = system.factorise(&search.point(), weights(search.shift), dynamics, constraint).is_ok();
+            if !residual.iter().all(|r| r.is_finite()) {
+                return Err(not_finite(signature, &search.point(), &residual, 0));
+            }
+            if !regular {
+                if search.shift == 0.0 && search.first_shift.is_some() {
+                    return Err(singular(system, signature, &search.point(), Purpose::Equilibrium));
+                }
+                search.retreat();
+                continue;
+            }
+            let mut step = residual.clone();
+            system.solve(&mut step);
+            let changed = step[..n].to_vec();
+            search.kinds.include(&changed);
+            let size = search.kinds.measure(&changed);
+            let trial = search.try_step(system, &residual, &step);
+            let contraction = match search.kinds.measure(&trial.correction[..n]) / search.damping {
+                0.0 => 0.0,
+                left => left / size,
+            };
+            if search.shift == 0.0 && search.damping == 1.0 {
+                let within = |bound: Vec<f64>| residual.iter().zip(bound).all(|(r, bound)| r.abs() <= bound);
+                let stalls = contraction.is_nan() || contraction > FAST;
+                if size <= f64::EPSILON || stalls && (size <= STALLED || within(search.round_off(system))) {
+                    q.copy_from_slice(&trial.q);
+                    return Ok(Equilibrium { nu: trial.nu, iterations });
+                }
+            }
+            // false for NaN
+            let agrees = contraction <= CONTRACTION;
+            if !agrees {
+                // a shift shortens motions, but not what is due to violated constraints
+                search.damping *= 0.5;
+            }
+            if !agrees || search.goes_uphill(&residual, &step) {
+                search.retreat();
+                continue;
+            }
+            let corrected = |x: Vec<f64>, correction: &[f64]| x.iter().zip(correction).map(|(x, c)| x - c).collect();
+            search.q = corrected(trial.q, &trial.correction[..n]);
+            search.nu = corrected(trial.nu, &trial.correction[n..]);
+            search.kinds.include(&search.q);
+            search.advance(contraction);
+        }
+        let bound = search.round_off(system);
+        let excess = |row: &usize| residual[*row].abs() / bound[*row];
+        let worst = (0..n + m).max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0);
+        Err(Error::NoEquilibrium {
+            time: t,
+            iterations: LIMIT,
+            residual: residual.get(worst).map_or(0.0, |r| r.abs()),
+            equation: signature.equation_name(worst),
+        })
+    }
+
+    /// The equations' derivatives at the equilibrium, and their factors.
+    fn linearise<'x>(
+        &'x self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x0: &Point<'x>,
+        zeros: &'x [f64],
+    ) -> Result<Point<'x>> {
+        let n = x0.q.len();
+        let point = Point { v: &zeros[..n], a: &zeros[..n], lambda: &self.nu, ..*x0 };
+        match system.linearise(&point, weights(0.0)) {
+            Ok(()) => Ok(point),
+            Err(_) => Err(singular(system, signature, &point, Purpose::Equilibrium)),
+        }
+    }
+
+    /// With the derivatives in place: the tangents of q_0 and ν for a direction of the parameters, all else zero.
+    fn tangent(system: &mut dyn Evaluator, signature: &Signature, u: &[f64]) -> StateVector {
+        let mut tangent = StateVector { u: u.to_vec(), ..StateVector::zeros(signature) };
+        let n = tangent.q.len();
+        let mut r = vec![0.0; n + tangent.lambda.len()];
+        let (dynamics, constraint) = r.split_at_mut(n);
+        system.push_forward(&tangent, dynamics, constraint);
+        system.solve(&mut r);
+        tangent.q.iter_mut().chain(&mut tangent.lambda).zip(&r).for_each(|(x, r)| *x = -r);
+        tangent
+    }
+
+    /// From a cotangent of q_0 to one of the parameters, and its derivatives along directions. Velocities are zero whatever the
+    /// parameters are: their cotangents come to nothing, as do those of the model's own start.
+    pub(super) fn pull_back(
+        &self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x0: &Point<'_>,
+        bar: &mut StateVector,
+        directions: &mut [Direction],
+    ) -> Result<()> {
+        let n = x0.q.len();
+        let zeros = vec![0.0; n];
+        let point = self.linearise(system, signature, x0, &zeros)?;
+        let solve = |system: &mut dyn Evaluator, q: &[f64], lambda: &[f64]| {
+            let mut p = [q, lambda].concat();
+            system.solve_transposed(&mut p);
+            p
+        };
+        let pull = |system: &mut dyn Evaluator, p: &[f64], u: &mut [f64]| {
+            let mut cotangent = StateVector::zeros(signature);
+            system.pull_back(-1.0, &p[..n], &p[n..], &mut cotangent);
+            u.iter_mut().zip(&cotangent.u).for_each(|(u, own)| *u += own);
+        };
+        let p = solve(system, &bar.q, &vec![0.0; self.nu.len()]);
+        for Direction { tangent, cotangent } in directions {
+            let along = Self::tangent(system, signature, &tangent.u);
+            let mut curved = StateVector::zeros(signature);
+            system.curvature(&point, -1.0, &p[..n], &p[n..], &along, &mut curved);
+            curved.q.iter_mut().zip(&cotangent.q).for_each(|(curved, own)| *curved += own);
+            cotangent.u.iter_mut().zip(&curved.u).for_each(|(u, curved)| *u += curved);
+            let own = solve(system, &curved.q, &curved.lambda);
+            pull(system, &own, &mut cotangent.u);
+        }
+        pull(system, &p, &mut bar.u);
+        Ok(())
+    }
+
+    /// Tangents of q_0 for the directions in the parameters' parts; velocities have none.
+    pub(super) fn push_forward(
+        &self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x0: &Point<'_>,
+        tangents: &mut [StateVector],
+    ) -> Result<()> {
+        let zeros = vec![0.0; x0.q.len()];
+        self.linearise(system, signature, x0, &zeros)?;
+        for tangent in tangents {
+            tangent.q = Self::tangent(system, signature, &tangent.u).q;
+        }
+        Ok(())
+    }
+}
+
+/// The coordinates that no stiffness and no constraint holds at `x`, by name: those that take part in the motion that the matrix
+/// of the equilibrium maps to (almost) nothing.
+pub(super) fn loose_coordinates(signature: &Signature, blocks: &Blocks) -> Vec<String> {
+    let n = signature.coordinates.len();
+    let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+    let mut matrix: DMatrix<f64> = saddle(&stiffness, &dense(&blocks.constraint_by_position));
+    // rows and columns in comparable units, so that the smallest singular value is no matter of them
+    let size = matrix.nrows();
+    let mut scales = DVector::from_element(size, 1.0);
+    for _ in 0..3 {
+        let factors: Vec<f64> = (0..size)
+            .map(|i| matrix.row(i).amax().max(matrix.column(i).amax()))
+            .map(|largest| if largest > 0.0 { 1.0 / largest.sqrt() } else { 1.0 })
+            .collect();
+        for (i, factor) in factors.iter().enumerate() {
+            matrix.row_mut(i).scale_mut(*factor);
+            matrix.column_mut(i).scale_mut(*factor);
+            scales[i] *= factor;
+        }
+    }
+    let svd = matrix.svd(false, true);
+    let Some(v_t) = svd.v_t else { return Vec::new() };
+    let motion = v_t.row(svd.singular_values.imin()).transpose().component_mul(&scales);
+    let largest = motion.rows(0, n).amax();
+    let moving = (0..n).filter(|&j| largest > 0.0 && motion[j].abs() > 0.3 * largest);
+    moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect()
+}
