@@ -59,7 +59,7 @@
 //! your model                 plain generic functions: mass, force, constraint, output, initial   (model, signature)
 //! ----------------------     Number: the one bound -------------------------------------------------------------
 //! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
-//! planar                     bodies, joints, forces and sensors of the plane, as elements
+//! planar                     bodies, joints, forces and sensors of the plane, as elements, with a sketch of their looks
 //! ======================     System: object-safe, f64 only (the waist) =========================================
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
@@ -78,6 +78,7 @@
 //! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
 //!   [`problem_file`].
 //! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`]; add elements of your own: [`assembly`].
+//! - Draw and animate such a mechanism: [`plot::mechanism`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
 //! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
@@ -118,6 +119,7 @@ pub mod sensitivity;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
+mod sketch;
 mod sparse;
 pub mod specification;
 mod start;
@@ -135,5 +137,6 @@ pub use sensitivity::{Gradient, Method};
 pub use signal::Signal;
 pub use signature::{Parameter, Quantity, Scale, Signature};
 pub use simulate::{Simulation, Trajectory};
+pub use sketch::Sketch;
 pub use start::{InitialState, StartReport};
 pub use system::{Evaluator, System};

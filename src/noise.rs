@@ -37,14 +37,15 @@ pub struct AddedNoise {
 }
 
 impl SyntheticNoise {
-    /// Adds noise to `values` of `output` and says what was added.
+    /// Adds noise to `values` of `output` and says what was added. Samples that are not there (NaN) remain so.
     pub(crate) fn add(&self, output: &Quantity, values: &mut [f64], random: &mut SplitMix64) -> Result<AddedNoise> {
         let subject = format!("the noise of output `{}`", output.name);
         let deviation = match &self.level {
             NoiseLevel::Relative(part) => {
-                let count = values.len() as f64;
-                let mean = values.iter().sum::<f64>() / count;
-                let spread = (values.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count).sqrt();
+                let there = || values.iter().filter(|y| !y.is_nan());
+                let count = there().count() as f64;
+                let mean = there().sum::<f64>() / count;
+                let spread = (there().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count).sqrt();
                 if spread == 0.0 {
                     let remedy = format!("give it in {}: {}=value", output.unit, output.name);
                     return Err(Error::invalid(

@@ -199,8 +199,10 @@ impl std::fmt::Display for OutputError {
 pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &Trajectory) -> Vec<OutputError> {
     let error = |reference: &Reference| {
         let y = trajectory.output(reference.output);
-        let squares = y.iter().step_by(cost.substeps()).zip(&reference.values).map(|(y, r)| (y - r) * (y - r));
-        let mean = squares.sum::<f64>() / reference.values.len() as f64;
+        let differences = y.iter().step_by(cost.substeps()).zip(&reference.values).map(|(y, r)| y - r);
+        // samples that are not there have no difference
+        let squares = differences.filter(|difference| !difference.is_nan()).map(|difference| difference * difference);
+        let mean = squares.sum::<f64>() / reference.samples().count() as f64;
         OutputError { output: simulation.signature().outputs[reference.output].clone(), rmse: mean.sqrt() }
     };
     cost.references().iter().map(error).collect()
@@ -259,7 +261,11 @@ impl Folder {
         Record::from_columns(columns)?.write_csv(&self.path.join(name))
     }
 
-    fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
+    /// Writes a figure as SVG, and as PNG if bitmaps are wanted.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or a figure that cannot be drawn.
+    pub fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
         // an output may be called `F/N`
         let name = name.replace(['/', '\\'], "_");
         figure.write_svg(self.path.join(format!("{name}.svg")))?;
@@ -353,7 +359,7 @@ impl Folder {
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
-    /// the statistics where there are any.
+    /// the statistics where there are any. A reference that lacks samples is in figures only.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -474,7 +480,10 @@ impl Folder {
                 .collect();
             let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
             self.figure(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
-            columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
+            // a record cannot hold samples that are not there
+            if reference.values.iter().all(|value| value.is_finite()) {
+                columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
+            }
             columns.push((format!("{name} before [{unit}]"), before));
             columns.push((format!("{name} after [{unit}]"), after));
         }

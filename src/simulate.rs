@@ -121,7 +121,7 @@ impl Simulation {
         Workspace::new(self).trajectory(u)
     }
 
-    fn check_parameters(&self, u: &[f64]) -> Result<()> {
+    pub(crate) fn check_parameters(&self, u: &[f64]) -> Result<()> {
         let signature = self.signature();
         if u.len() != signature.parameters.len() {
             let problem = format!("{} values are given for {} parameters", u.len(), signature.parameters.len());

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::model::Matrix;
 use crate::signature::Signature;
+use crate::sketch::Sketch;
 
 /// A mechanism whose derivatives are known. Shared between threads; the work is done by its [`Evaluator`]s.
 pub trait System: Send + Sync {
@@ -16,6 +17,17 @@ pub trait System: Send + Sync {
     /// What looks like a slip in the mechanism, in sentences: a parameter that nothing depends on, an output that is zero.
     fn remarks(&self) -> &[String] {
         &[]
+    }
+
+    /// Coordinates, less constraint rows that are independent at the start.
+    fn degrees_of_freedom(&self) -> usize {
+        let signature = self.signature();
+        signature.coordinates.len().saturating_sub(signature.constraints.len())
+    }
+
+    /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
+    fn sketch(&self) -> Option<&Sketch> {
+        None
     }
 
     /// A workspace for one thread.

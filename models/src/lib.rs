@@ -1,22 +1,31 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
+pub mod cars;
 pub mod cart_pole;
+pub mod double_pendulum;
 pub mod emps;
 pub mod engine_mount;
+pub mod four_bar_chain;
+pub mod from_parts;
 pub mod hand_derived;
 pub mod oscillator;
 pub mod pendulum;
 pub mod pendulum_chain;
 pub mod silverbox;
+pub mod simple_pendulum;
 pub mod slider_crank;
 
+pub use cars::{half_car, quarter_car};
 pub use cart_pole::CartPole;
+pub use double_pendulum::double_pendulum;
 pub use emps::Emps;
 pub use engine_mount::EngineMount;
+pub use four_bar_chain::four_bar_chain;
 pub use oscillator::Oscillator;
 pub use pendulum::Pendulum;
 pub use pendulum_chain::pendulum_chain;
 pub use silverbox::Silverbox;
+pub use simple_pendulum::simple_pendulum;
 pub use slider_crank::SliderCrank;
 
 use costate::problem::Integrator;
@@ -137,6 +146,89 @@ pub fn registry() -> Result<Registry> {
                     ("d4", 0.03),
                 ]),
                 outputs: vec!["tip.x".into(), "tip.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "point mass on a rod, let go horizontally, from parts (IFToMM A01)",
+            Arc::new(simple_pendulum()?),
+            Scenario {
+                end: 2.0,
+                start: named([("L", 1.2), ("g", 9.0)]),
+                outputs: vec!["position.x".into(), "position.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "two four-bar linkages side by side, through singular positions, from parts (IFToMM A02)",
+            Arc::new(four_bar_chain(2)?),
+            Scenario {
+                step: 2e-3,
+                integrator: damped(-0.1),
+                start: named([("m_coupler", 1.3), ("v0", 0.9)]),
+                outputs: vec!["B0.x".into(), "B0.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "quarter of a car with a damper that resists bump and rebound differently, over a road, from parts",
+            Arc::new(quarter_car()?),
+            Scenario {
+                end: 2.0,
+                step: 2e-3,
+                signals: vec![Signal::function(cars::under_front)],
+                start: named([
+                    ("m_wheel", 55.0),
+                    ("k", 15e3),
+                    ("c_bump", 1500.0),
+                    ("c_rebound", 1500.0),
+                    ("k_tyre", 220e3),
+                ]),
+                outputs: vec!["on_body.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "half a car, heaving and pitching over a road, from parts",
+            Arc::new(half_car()?),
+            Scenario {
+                end: 2.0,
+                step: 2e-3,
+                signals: vec![Signal::function(cars::under_front), Signal::function(cars::under_rear)],
+                start: named([
+                    ("I_body", 1000.0),
+                    ("m_wheel_front", 50.0),
+                    ("m_wheel_rear", 45.0),
+                    ("k_front", 16e3),
+                    ("k_rear", 23e3),
+                    ("c_bump_front", 1500.0),
+                    ("c_bump_rear", 1500.0),
+                    ("c_rebound_front", 1500.0),
+                    ("c_rebound_rear", 1500.0),
+                    ("k_tyre_front", 210e3),
+                    ("k_tyre_rear", 210e3),
+                ]),
+                outputs: vec!["over_front.y".into(), "over_rear.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "double pendulum with friction in its joints: ten parameters, of which a swing determines six combinations",
+            Arc::new(double_pendulum(&[[2.6, 3.5, 7.8, -1.4]])?),
+            Scenario {
+                step: 2e-3,
+                integrator: damped(0.0),
+                start: named([
+                    ("a1", 0.12),
+                    ("L1", 0.19),
+                    ("I1", 6e-4),
+                    ("I2", 1.1e-3),
+                    ("k1", 1e-4),
+                    ("k2", 4e-5),
+                    ("theta1_0", 2.65),
+                    ("omega2_0", -1.2),
+                ]),
+                outputs: vec!["swing0.theta1".into(), "swing0.theta2".into()],
                 ..Scenario::default()
             },
         )?

@@ -131,7 +131,7 @@ impl Law for Cubic {
 type Build = fn(&mut Mechanism);
 
 /// Every part, each with all its properties as parameters.
-const PARTS: [(&str, usize, Build); 16] = [
+const PARTS: [(&str, usize, Build); 17] = [
     ("links", 0, |m| {
         links(m);
     }),
@@ -165,6 +165,23 @@ const PARTS: [(&str, usize, Build); 16] = [
         let [x, y, d] = [("x", 0.3), ("y", 0.1), ("d", 0.9)].map(|(n, v)| value(m, n, v));
         m.force("push", first.at([x.clone(), y.clone()]), [d.clone(), Value::from(0.4)], Axes::World, push);
         m.force("pull", second.at([x, y]), [d, Value::from(-0.2)], Axes::Body, pull);
+    }),
+    ("support", 2, |m| {
+        let [first, second] = links(m);
+        let (height, rate) = (m.input("height", "m"), m.input("rate", "m/s"));
+        let v = [("x", 0.15), ("y", 0.05), ("direction", 1.4), ("free", 0.3), ("k1", 8.0), ("k3", 0.9), ("d", 0.7)];
+        let [x, y, direction, free, k1, k3, d] = v.map(|(n, v)| value(m, n, v));
+        let laws = [k1, k3, d];
+        m.support(
+            "road",
+            second.at([x.clone(), y.clone()]),
+            direction.clone(),
+            [height, rate],
+            free,
+            Cubic,
+            laws.clone(),
+        );
+        m.support("rail", first.at([y, x]), direction, [height], 0.1, Cubic, laws);
     }),
     ("torque", 1, |m| {
         let [first, second] = links(m);

@@ -67,6 +67,13 @@ impl Coordinate {
     }
 }
 
+impl Input {
+    /// Its place in the signature.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
 impl Row {
     /// Its place in the signature.
     pub fn index(self) -> usize {

@@ -17,6 +17,12 @@ pub(super) enum Factors {
     Sparse(Box<SparseLu>),
 }
 
+impl Default for Factors {
+    fn default() -> Self {
+        Factors::Dense(DenseLu::new(0))
+    }
+}
+
 impl Factors {
     /// Returns the slot of each entry, too.
     pub fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
@@ -60,6 +66,62 @@ pub(super) struct AssemblyEvaluator<'s> {
     /// K without what changes from point to point, for `template_weights`.
     template: Vec<f64>,
     template_weights: Option<Weights>,
+    left_out: LeftOut,
+}
+
+/// Constraint rows that are left out: their equation is "multiplier = 0".
+struct LeftOut {
+    rows: Vec<usize>,
+    /// Slots of the diagonal entries of their multipliers.
+    slots: Vec<usize>,
+    /// Places of their entries of C_q and dC/du.
+    jacobian: Vec<usize>,
+    by_parameter: Vec<usize>,
+    /// Room for a vector of rows.
+    masked: Vec<f64>,
+}
+
+impl LeftOut {
+    fn new(system: &Assembly) -> Self {
+        let is_left_out = |row: u32| system.is_left_out[row as usize];
+        let pattern = &system.pattern;
+        let entries = pattern.jacobian.iter().enumerate().filter(|(_, entry)| is_left_out(entry.0));
+        let jacobian: Vec<usize> = entries.map(|(place, _)| place).collect();
+        let of_rows = pattern.constraint_by_parameter.entries.iter().filter(|entry| is_left_out(entry.row));
+        let mut slots: Vec<usize> = jacobian.iter().map(|&place| system.slots.jacobian[place] as usize).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        LeftOut {
+            rows: (0..system.is_left_out.len()).filter(|&row| system.is_left_out[row]).collect(),
+            slots,
+            by_parameter: of_rows.map(|entry| entry.value as usize).collect(),
+            jacobian,
+            masked: vec![0.0; system.is_left_out.len()],
+        }
+    }
+
+    fn fix(&self, matrix: &mut [f64]) {
+        self.slots.iter().for_each(|&slot| matrix[slot] = 1.0);
+    }
+
+    fn clear(&self, constraint: &mut [f64]) {
+        self.rows.iter().for_each(|&row| constraint[row] = 0.0);
+    }
+
+    fn clear_derivatives(&self, values: &mut Values) {
+        self.jacobian.iter().for_each(|&place| values.jacobian[place] = 0.0);
+        self.by_parameter.iter().for_each(|&place| values.constraint_by_parameter[place] = 0.0);
+    }
+
+    /// The same with zeros where rows are left out.
+    fn mask<'c>(&'c mut self, constraint: &'c [f64]) -> &'c [f64] {
+        if self.rows.is_empty() {
+            return constraint;
+        }
+        self.masked.copy_from_slice(constraint);
+        self.rows.iter().for_each(|&row| self.masked[row] = 0.0);
+        &self.masked
+    }
 }
 
 impl<'s> AssemblyEvaluator<'s> {
@@ -74,6 +136,7 @@ impl<'s> AssemblyEvaluator<'s> {
             factors,
             template: vec![0.0; size],
             template_weights: None,
+            left_out: LeftOut::new(system),
         }
     }
 
@@ -172,6 +235,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.residual(x, &mut self.values, dynamics, constraint);
         }
+        self.left_out.clear(constraint);
     }
 
     fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
@@ -195,6 +259,8 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.newton(x, weights, &mut self.values, dynamics, constraint, matrix);
         }
+        self.left_out.clear(constraint);
+        self.left_out.fix(matrix);
         self.factors.factorise()
     }
 
@@ -205,6 +271,8 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.linearise(x, weights, &mut self.values, matrix);
         }
+        self.left_out.clear_derivatives(&mut self.values);
+        self.left_out.fix(matrix);
         self.factors.factorise()
     }
 
@@ -268,6 +336,10 @@ impl Evaluator for AssemblyEvaluator<'_> {
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
         value.fill(0.0);
         self.batches.iter_mut().for_each(|batch| batch.level(level, x, value));
+        if level == Level::Acceleration {
+            // the start is measured against all rows, its accelerations and multipliers follow from those that count
+            self.left_out.clear(value);
+        }
     }
 
     fn constraint_pull_back(
@@ -278,11 +350,13 @@ impl Evaluator for AssemblyEvaluator<'_> {
         c: &[f64],
         cotangent: &mut StateVector,
     ) {
+        let c = self.left_out.mask(c);
         self.batches.iter_mut().for_each(|batch| batch.level_pull_back(level, x, scale, c, cotangent));
     }
 
     fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
         self.batches.iter_mut().for_each(|batch| batch.level_push_forward(level, x, tangent, c));
+        self.left_out.clear(c);
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
@@ -323,6 +397,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
+        let constraint = self.left_out.mask(constraint);
         for batch in &mut self.batches {
             batch.curvature(x, scale, (dynamics, constraint), tangent, cotangent);
         }
@@ -337,6 +412,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
+        let c = self.left_out.mask(c);
         self.batches.iter_mut().for_each(|batch| batch.level_curvature(level, x, scale, c, tangent, cotangent));
     }
 

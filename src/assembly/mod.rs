@@ -59,6 +59,7 @@ pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Quantity, Signature};
+use crate::sketch::Sketch;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, Elements, structure_of};
@@ -67,6 +68,19 @@ use evaluator::{AssemblyEvaluator, Factors};
 use pattern::{Pattern, Slots};
 use std::any::TypeId;
 use std::collections::HashSet;
+
+/// What is done with constraint rows that repeat others at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RedundantRows {
+    /// [`Assembler::build`] names them and fails.
+    #[default]
+    Refuse,
+    /// They are left out: their multipliers are zero, and the rows that they repeat carry the load alone. Motion is the same;
+    /// how a load is shared among redundant supports is not determined by rigid bodies anyway.
+    LeaveOut,
+    /// Nothing: for a mechanism that starts in a singular position. The simulation fails where the rows are still redundant.
+    Keep,
+}
 
 /// Collects elements and what they are connected to.
 pub struct Assembler {
@@ -80,6 +94,7 @@ pub struct Assembler {
     used_inputs: HashSet<usize>,
     /// The first thing that went wrong, told by [`Assembler::build`].
     error: Option<Error>,
+    redundant_rows: RedundantRows,
     /// Elements of zero rows and outputs that have a name all the same, for messages.
     names: HashSet<String>,
 }
@@ -95,6 +110,7 @@ impl Assembler {
             used_coordinates: HashSet::new(),
             used_inputs: HashSet::new(),
             error: None,
+            redundant_rows: RedundantRows::default(),
             names: HashSet::new(),
         }
     }
@@ -202,6 +218,11 @@ impl Assembler {
         self.error.get_or_insert(error);
     }
 
+    /// Chooses what is done with constraint rows that repeat others at the start.
+    pub fn redundant_rows(&mut self, policy: RedundantRows) {
+        self.redundant_rows = policy;
+    }
+
     /// Names and units so far.
     pub fn signature(&self) -> &Signature {
         &self.signature
@@ -236,19 +257,29 @@ impl Assembler {
         }
         let mut pattern = Pattern::default();
         self.batches.iter_mut().for_each(|batch| batch.number(n, &mut pattern));
-        let size = n + self.signature.constraints.len();
-        let (factors, numbers) = Factors::new(size, n, &Slots::entries(&pattern, n));
-        let slots = Slots::from_numbers(&pattern, &numbers);
-        let assembly = Assembly {
+        let mut assembly = Assembly {
+            is_left_out: vec![false; self.signature.constraints.len()],
             signature: self.signature,
             initial: self.initial,
             batches: self.batches,
             pattern,
-            slots,
-            factors,
+            slots: Slots::default(),
+            factors: Factors::default(),
+            redundant: 0,
             remarks,
+            sketch: None,
         };
-        assembly.refuse_redundant_rows()?;
+        assembly.lay_out();
+        let redundant = assembly.redundant_rows();
+        assembly.redundant = redundant.len();
+        match self.redundant_rows {
+            RedundantRows::Refuse if !redundant.is_empty() => return Err(assembly.refuse(&redundant)),
+            RedundantRows::LeaveOut if !redundant.is_empty() => {
+                redundant.iter().for_each(|(row, _)| assembly.is_left_out[*row] = true);
+                assembly.lay_out();
+            }
+            _ => {}
+        }
         Ok(assembly)
     }
 }
@@ -261,17 +292,47 @@ pub struct Assembly {
     pattern: Pattern,
     slots: Slots,
     factors: Factors,
+    /// Constraint rows whose multipliers are kept at zero.
+    is_left_out: Vec<bool>,
+    /// Number of redundant rows at the start.
+    redundant: usize,
     remarks: Vec<String>,
+    sketch: Option<Sketch>,
 }
 
 /// Rows of C_q, at the start and for nominal parameters, that others combine to within this part of their length are redundant.
 const REDUNDANT: f64 = 1e-9;
 
 impl Assembly {
-    /// Says which constraint rows hold what others hold already.
-    fn refuse_redundant_rows(&self) -> Result<()> {
-        let constraints = &self.signature.constraints;
-        let (n, m) = (self.signature.coordinates.len(), constraints.len());
+    /// Keeps what it looks like.
+    pub(crate) fn with_sketch(mut self, sketch: Sketch) -> Self {
+        self.sketch = Some(sketch);
+        self
+    }
+
+    /// Degrees of freedom at the start: coordinates, less independent constraint rows.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.signature.coordinates.len() + self.redundant - self.signature.constraints.len()
+    }
+
+    /// Names of the constraint rows that were left out, because they repeat others at the start.
+    pub fn left_out(&self) -> Vec<&str> {
+        let rows = self.signature.constraints.iter().zip(&self.is_left_out);
+        rows.filter(|(_, left_out)| **left_out).map(|(row, _)| row.name.as_str()).collect()
+    }
+
+    /// Gives every entry its place in the matrix.
+    fn lay_out(&mut self) {
+        let n = self.signature.coordinates.len();
+        let size = n + self.signature.constraints.len();
+        let (factors, numbers) = Factors::new(size, n, &Slots::entries(&self.pattern, n, &self.is_left_out));
+        self.slots = Slots::from_numbers(&self.pattern, &numbers);
+        self.factors = factors;
+    }
+
+    /// Constraint rows that hold what others hold already, each with those.
+    fn redundant_rows(&self) -> Vec<(usize, Vec<usize>)> {
+        let (n, m) = (self.signature.coordinates.len(), self.signature.constraints.len());
         let mut rows = vec![Vec::new(); m];
         let mut evaluator = AssemblyEvaluator::new(self);
         for (row, column, value) in evaluator.initial_constraint_jacobian(&self.signature.nominal()) {
@@ -279,12 +340,14 @@ impl Assembly {
         }
         if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
             // the simulation says where
-            return Ok(());
+            return Vec::new();
         }
-        let found = redundant_rows(&rows, n, REDUNDANT);
-        if found.is_empty() {
-            return Ok(());
-        }
+        redundant_rows(&rows, n, REDUNDANT)
+    }
+
+    /// Says which these are.
+    fn refuse(&self, found: &[(usize, Vec<usize>)]) -> Error {
+        let constraints = &self.signature.constraints;
         let name = |row: &usize| format!("`{}`", constraints[*row].name);
         let told = found.iter().take(6).map(|(row, others)| {
             let others: Vec<String> = others.iter().take(6).map(name).collect();
@@ -295,11 +358,13 @@ impl Assembly {
         });
         let told: Vec<String> = told.collect();
         let more = if found.len() > told.len() { ", and more" } else { "" };
+        let (count, m) = (found.len(), constraints.len());
+        let are = if count == 1 { "is" } else { "are" };
         let problem =
-            format!("{} of its {m} constraint rows are redundant at the start: {}{more}", found.len(), told.join("; "));
-        let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), or start \
-                      away from a singular position";
-        Err(Error::invalid(self.signature.place(), problem, remedy))
+            format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", told.join("; "));
+        let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), start \
+                      away from a singular position, or have redundant rows left out or kept (RedundantRows)";
+        Error::invalid(self.signature.place(), problem, remedy)
     }
 }
 
@@ -310,6 +375,14 @@ impl System for Assembly {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    fn degrees_of_freedom(&self) -> usize {
+        Assembly::degrees_of_freedom(self)
+    }
+
+    fn sketch(&self) -> Option<&Sketch> {
+        self.sketch.as_ref()
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {

@@ -145,13 +145,15 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The entries of K with `n` coordinates, in the order in which [`Slots::from_numbers`] takes their slots back.
-    pub fn entries(pattern: &Pattern, n: usize) -> Pairs {
+    /// The entries of K with `n` coordinates, in the order in which [`Slots::from_numbers`] takes their slots back. Those of a
+    /// row that is left out all lead to the diagonal entry of its multiplier.
+    pub fn entries(pattern: &Pattern, n: usize, is_left_out: &[bool]) -> Pairs {
         let n = n as u32;
         let plain = [&pattern.mass, &pattern.position, &pattern.velocity, &pattern.newton, &pattern.bending];
         let mut entries: Pairs = plain.into_iter().flatten().copied().collect();
-        entries.extend(pattern.jacobian.iter().map(|&(row, j)| (n + row, j)));
-        entries.extend(pattern.jacobian.iter().map(|&(row, j)| (j, n + row)));
+        let diagonal = |row: u32| is_left_out[row as usize].then_some((n + row, n + row));
+        entries.extend(pattern.jacobian.iter().map(|&(row, j)| diagonal(row).unwrap_or((n + row, j))));
+        entries.extend(pattern.jacobian.iter().map(|&(row, j)| diagonal(row).unwrap_or((j, n + row))));
         entries
     }
 

@@ -10,7 +10,9 @@
 //! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge or the check failed,
 //! 2 wrong input, or a simulation that fails at the very start.
 
+mod animate;
 mod check;
+mod draw;
 mod gradient;
 mod hessian;
 mod identifiability;
@@ -47,6 +49,10 @@ enum Command {
     Models(models::Arguments),
     /// Simulate a model; write states, outputs and figures.
     Simulate(simulate::Arguments),
+    /// Draw a mechanism from parts, at its start or at given times.
+    Draw(draw::Arguments),
+    /// Animate a mechanism from parts, as a GIF.
+    Animate(animate::Arguments),
     /// Compute the cost and its gradient.
     Gradient(gradient::Arguments),
     /// Compute the Hessian of the cost.
@@ -72,6 +78,8 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
     let outcome = registry.and_then(|registry| match arguments.command {
         Command::Models(arguments) => models::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
+        Command::Draw(arguments) => draw::run(&registry, &arguments),
+        Command::Animate(arguments) => animate::run(&registry, &arguments),
         Command::Gradient(arguments) => gradient::run(&registry, &arguments),
         Command::Hessian(arguments) => hessian::run(&registry, &arguments),
         Command::Check(arguments) => check::run(&registry, &arguments),

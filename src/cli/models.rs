@@ -44,6 +44,9 @@ fn describe(entry: &Entry) -> Result<String> {
             lines.push(format!("  {kind}: {}", list(quantities)));
         }
     }
+    if !signature.constraints.is_empty() {
+        lines.push(format!("  degrees of freedom: {}", entry.system.degrees_of_freedom()));
+    }
     let scenario = &entry.scenario;
     lines.push(format!(
         "  built-in problem: find the free parameters from {} over {} s, h = {} s, alpha = {}",

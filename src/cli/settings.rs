@@ -2,6 +2,7 @@
 
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
+use crate::plot::mechanism::sketch;
 use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
@@ -170,6 +171,27 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
         u[signature.parameter_index(name)?] = *value;
     }
     Ok(())
+}
+
+/// The nominal parameters with what `--set` says.
+pub(super) fn nominal_with(signature: &Signature, set_to: &[String]) -> Result<Vec<f64>> {
+    let mut u = signature.nominal();
+    set(signature, &mut u, &assignments("--set", set_to)?)?;
+    Ok(u)
+}
+
+/// The model that a specification names, if it has a picture.
+pub(super) fn drawable<'r>(registry: &'r Registry, specification: &Specification) -> Result<&'r Entry> {
+    let entry = entry(registry, specification)?;
+    match sketch(&*entry.system) {
+        Err(Error::Invalid { what, problem, remedy }) => {
+            let drawable = registry.entries().iter().filter(|entry| entry.system.sketch().is_some());
+            let names: Vec<&str> = drawable.map(Entry::name).collect();
+            let known = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+            Err(Error::invalid(what, problem, format!("{remedy} (models with a picture: {known})")))
+        }
+        other => other.map(|_| entry),
+    }
 }
 
 /// The parameter vector that `--at` means.

@@ -26,8 +26,7 @@ pub(super) struct Arguments {
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = arguments.problem.specification()?;
     let entry = settings::entry(registry, &specification)?;
-    let mut u = entry.system.signature().nominal();
-    settings::set(entry.system.signature(), &mut u, &settings::assignments("--set", &arguments.set)?)?;
+    let u = settings::nominal_with(entry.system.signature(), &arguments.set)?;
     let (simulation, measured) = settings::simulation(&specification, registry)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_simulation", entry.name())));

@@ -1,4 +1,7 @@
 //! ½ Σ_i η_i Σ_k ((y_k(t_i) - ȳ_k(t_i)) / σ_k)², against a reference at every time of the grid or at every s-th.
+//!
+//! Samples that are not there, in the gaps of a record or beyond the end of the shorter of two records, are NaN in a reference.
+//! They have the weight zero in its own sum and take part nowhere: not in the cost, not in its derivatives, not in statistics.
 
 use super::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::{Error, Result};
@@ -12,10 +15,24 @@ use crate::system::StateVector;
 pub struct Reference {
     /// Place of the output in the signature.
     pub output: usize,
-    /// One value a sample.
+    /// One value a sample; NaN where there is none.
     pub values: Vec<f64>,
     /// Residuals are divided by this (for example the standard deviation of the noise), in the output's unit; 1 for none.
     pub deviation: f64,
+}
+
+impl Reference {
+    /// The value of a sample, if it is there.
+    #[inline]
+    pub fn sample(&self, i: usize) -> Option<f64> {
+        let value = self.values[i];
+        (!value.is_nan()).then_some(value)
+    }
+
+    /// The samples that are there.
+    pub fn samples(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().copied().filter(|value| !value.is_nan())
+    }
 }
 
 /// The least-squares cost of outputs against references.
@@ -33,7 +50,8 @@ impl LeastSquares {
     /// `times`: the times of the samples; the simulation takes `substeps` steps between two of them.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is nothing to compare, lengths differ, a value is not finite or a deviation not positive.
+    /// [`Error::Invalid`] if there is nothing to compare, lengths differ, a value is infinite, a reference has no sample at all or
+    /// a deviation is not positive.
     pub fn new(times: &[f64], references: Vec<Reference>, substeps: usize, quadrature: Quadrature) -> Result<Self> {
         let what = "the least-squares cost";
         if references.is_empty() || times.is_empty() {
@@ -48,9 +66,17 @@ impl LeastSquares {
                 let problem = format!("it has {} values for {} times", reference.values.len(), times.len());
                 return Err(Error::invalid(output, problem, "give one value a time"));
             }
-            if let Some(i) = reference.values.iter().position(|value| !value.is_finite()) {
+            if reference.samples().next().is_none() {
+                let problem = "none of its samples is there: all are NaN";
+                return Err(Error::invalid(output, problem, "give at least one, or leave the reference out"));
+            }
+            if let Some(i) = reference.values.iter().position(|value| value.is_infinite()) {
                 let problem = format!("its value at t = {} s is {}", times[i], reference.values[i]);
-                return Err(Error::invalid(output, problem, "remove the sample or correct it"));
+                return Err(Error::invalid(
+                    output,
+                    problem,
+                    "correct the sample, or give NaN for one that is not there",
+                ));
             }
             if !(reference.deviation.is_finite() && reference.deviation > 0.0) {
                 let problem = format!("its residuals cannot be divided by {}", reference.deviation);
@@ -156,7 +182,8 @@ impl CostEvaluator for Evaluator<'_> {
         let i = sample.index / self.cost.substeps;
         let mut sum = 0.0;
         for reference in &self.cost.references {
-            let residual = (sample.y[reference.output] - reference.values[i]) / reference.deviation;
+            let Some(value) = reference.sample(i) else { continue };
+            let residual = (sample.y[reference.output] - value) / reference.deviation;
             sum += residual * residual;
         }
         0.5 * self.cost.weights[i] * sum
@@ -165,7 +192,8 @@ impl CostEvaluator for Evaluator<'_> {
     fn gradient(&mut self, sample: &Sample<'_>, _state: &mut StateVector, y: &mut [f64]) {
         let i = sample.index / self.cost.substeps;
         for reference in &self.cost.references {
-            let residual = sample.y[reference.output] - reference.values[i];
+            let Some(value) = reference.sample(i) else { continue };
+            let residual = sample.y[reference.output] - value;
             y[reference.output] += self.cost.weights[i] * residual / (reference.deviation * reference.deviation);
         }
     }
@@ -179,7 +207,8 @@ impl CostEvaluator for Evaluator<'_> {
         y: &mut [f64],
     ) {
         let i = sample.index / self.cost.substeps;
-        for Reference { output, deviation, .. } in &self.cost.references {
+        for reference in self.cost.references.iter().filter(|reference| reference.sample(i).is_some()) {
+            let Reference { output, deviation, .. } = reference;
             y[*output] += self.cost.weights[i] * y_tangent[*output] / (deviation * deviation);
         }
     }

@@ -96,6 +96,24 @@ impl<L: Law> Element for Strut<L> {
     }
 }
 
+/// A force by the law along a fixed direction, between a point and a support that an input moves in that direction. Parameters:
+/// location, direction as an angle, free distance, then those of the law. Inputs: the support's displacement and, if there is a
+/// second one, its rate.
+pub(super) struct Support<L>(pub Side, pub L);
+
+impl<L: Law> Element for Support<L> {
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let pose = self.0.pose(q);
+        let arm = pose.turn([u[0], u[1]]);
+        let [v_x, v_y] = self.0.twist(v).at(arm);
+        let (sin, cos) = u[2].sin_cos();
+        let distance = cos * (pose.x + arm[0]) + sin * (pose.y + arm[1]) - w[0];
+        let rate = cos * v_x + sin * v_y - w.get(1).copied().unwrap_or(D::from(0.0));
+        let tension = self.1.tension(distance - u[3], rate, &u[4..]);
+        self.0.push(arm, [-tension * cos, -tension * sin], D::from(0.0), force);
+    }
+}
+
 /// The axes in which a vector is given or seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Axes {

@@ -18,9 +18,12 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! While parts are added, the mechanism notes down what they look like: [`crate::plot::mechanism`] draws it.
 
 mod body;
 mod force;
+mod hold;
 mod joint;
 mod parts;
 mod pose;
@@ -33,10 +36,12 @@ pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
 
-use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Value};
+use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
 use crate::error::{Error, Result};
 use crate::signature::Parameter;
+use crate::sketch::{GROUND, Sketch, Spot};
 use body::{CentredBody, PointMass, RigidBody};
+use hold::Hold;
 use joint::Sides;
 use sensor::Store;
 
@@ -97,6 +102,8 @@ impl Body {
 /// Something that parts can be fixed to: the ground, a body or a point mass.
 #[derive(Debug, Clone)]
 pub struct Member {
+    /// Its place in the sketch.
+    number: usize,
     side: Side,
     name: String,
     coordinates: Vec<Coordinate>,
@@ -121,18 +128,32 @@ pub struct Place {
     location: [Value; 2],
 }
 
+impl Place {
+    fn spot(&self) -> Spot {
+        Spot { member: self.member.number, location: self.location.clone() }
+    }
+}
+
 /// A mechanism being put together. Every part has a name; messages, coordinates, constraints and outputs use it.
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 2],
     /// What stores energy, with its coordinates and parameters.
     stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
+    hold: Hold,
+    sketch: Sketch,
 }
 
 impl Mechanism {
     /// An empty mechanism; gravity is 9.81 m/s² along -y.
     pub fn new(name: impl Into<String>) -> Self {
-        Mechanism { assembler: Assembler::new(name), gravity: [zero(), Value::from(-9.81)], stores: Vec::new() }
+        Mechanism {
+            assembler: Assembler::new(name),
+            gravity: [zero(), Value::from(-9.81)],
+            stores: Vec::new(),
+            hold: Hold::default(),
+            sketch: Sketch::new(),
+        }
     }
 
     /// Changes gravity, m/s², for parts that are added after this.
@@ -150,14 +171,20 @@ impl Mechanism {
         self.assembler.input(name, unit)
     }
 
-    /// Where elements of your own are added.
+    /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.
     pub fn assembler(&mut self) -> &mut Assembler {
+        self.hold.unknown = true;
         &mut self.assembler
+    }
+
+    /// Chooses what is done with constraint rows that repeat others at the start, as in closed loops.
+    pub fn redundant_rows(&mut self, policy: RedundantRows) {
+        self.assembler.redundant_rows(policy);
     }
 
     /// The world.
     pub fn ground(&self) -> Member {
-        Member { side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
+        Member { number: GROUND, side: Side::Ground, name: "ground".into(), coordinates: Vec::new() }
     }
 
     /// Adds a rigid body.
@@ -168,6 +195,10 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
             self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
         ];
+        self.check_mass(name, "mass", &mass);
+        self.check_mass(name, "inertia", &inertia);
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Side::Body, places, center.clone(), [mass.clone(), inertia.clone()]);
         let values: Vec<Value> =
             [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
         self.stores.push((Store::Body, coordinates.clone(), values.clone()));
@@ -178,20 +209,48 @@ impl Mechanism {
         } else {
             self.assembler.element(name, RigidBody, connection.parameters(values));
         }
-        Member { side: Side::Body, name: name.into(), coordinates }
+        let member = Member { number, side: Side::Body, name: name.into(), coordinates };
+        self.hold.add(&member);
+        member
     }
 
     /// Adds a mass without extension, kg, at rest at `position`, m.
     pub fn point<V: Into<Value>>(&mut self, name: &str, mass: impl Into<Value>, position: [V; 2]) -> Member {
-        let [x, y] = pair(position);
+        self.point_moving(name, mass, position, [zero(), zero()])
+    }
+
+    /// Adds a mass without extension, kg, at `position`, m, with `velocity`, m/s.
+    pub fn point_moving<V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        mass: impl Into<Value>,
+        position: [V; 2],
+        velocity: [W; 2],
+    ) -> Member {
+        let ([x, y], [v_x, v_y]) = (pair(position), pair(velocity));
         let coordinates = vec![
-            self.assembler.coordinate(format!("{name}.x"), "m", x, zero()),
-            self.assembler.coordinate(format!("{name}.y"), "m", y, zero()),
+            self.assembler.coordinate(format!("{name}.x"), "m", x, v_x),
+            self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
         ];
-        let values: Vec<Value> = [mass.into()].into_iter().chain(self.gravity.clone()).collect();
+        let mass = mass.into();
+        self.check_mass(name, "mass", &mass);
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Side::Point, places, [zero(), zero()], [mass.clone(), zero()]);
+        let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
-        Member { side: Side::Point, name: name.into(), coordinates }
+        let member = Member { number, side: Side::Point, name: name.into(), coordinates };
+        self.hold.add(&member);
+        member
+    }
+
+    /// Notes a number that cannot be a mass; zero can, where a joint ties it to something with mass.
+    fn check_mass(&mut self, name: &str, kind: &str, value: &Value) {
+        let number = value.evaluate(&self.assembler.signature().nominal());
+        if !(number >= 0.0 && number.is_finite()) {
+            let (problem, remedy) = (format!("its {kind} is {number}"), "give a positive number");
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));
+        }
     }
 
     /// The connection of a part between two members, which must not be one and the same.
@@ -217,6 +276,11 @@ impl Mechanism {
     /// # Errors
     /// The first slip that was made in putting it together; see also [`Assembler::build`].
     pub fn build(self) -> Result<Assembly> {
-        self.assembler.build()
+        let loose = self.hold.error();
+        let assembly = self.assembler.build()?;
+        if let Some(error) = loose {
+            return Err(error);
+        }
+        Ok(if self.sketch.is_empty() { assembly } else { assembly.with_sketch(self.sketch) })
     }
 }

@@ -1,10 +1,12 @@
 //! Joints and forces by name.
 
-use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Strut as StrutElement, Torque, Torsion};
+use super::force::Strut as StrutElement;
+use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Support, Torque, Torsion};
 use super::joint::{Driven, Gears, Motion, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
 use crate::error::Error;
+use crate::sketch::Part;
 
 /// A joint that has been added: what a reaction sensor is given.
 #[derive(Debug, Clone)]
@@ -40,6 +42,7 @@ impl Mechanism {
         rows: [(&str, &str); N],
         element: impl FnOnce(Sides) -> J,
     ) -> Joint<J> {
+        self.hold.link(members[0], members[1]);
         let (sides, connection) = self.between(name, members[0], members[1]);
         let element = element(sides);
         let connection = connection.parameters(parameters.clone()).constraints(rows);
@@ -49,6 +52,7 @@ impl Mechanism {
 
     /// A pin: two points coincide.
     pub fn revolute(&mut self, name: &str, first: Place, second: Place) -> Joint<Revolute> {
+        self.sketch.parts.push(Part::Pin([first.spot(), second.spot()]));
         let parameters = [first.location, second.location].concat();
         self.joint(name, [&first.member, &second.member], parameters, [("x", "m"), ("y", "m")], Revolute)
     }
@@ -56,6 +60,7 @@ impl Mechanism {
     /// Two points coincide, and the second member keeps an angle (rad) against the first.
     pub fn weld(&mut self, name: &str, first: Place, second: Place, angle: impl Into<Value>) -> Joint<Weld> {
         self.wants_body(name, &second.member);
+        self.sketch.parts.push(Part::Weld([first.spot(), second.spot()]));
         let mut parameters = [first.location, second.location].concat();
         parameters.push(angle.into());
         let rows = [("x", "m"), ("y", "m"), ("angle", "rad")];
@@ -73,8 +78,11 @@ impl Mechanism {
         angle: impl Into<Value>,
     ) -> Joint<Prismatic> {
         self.wants_body(name, &second.member);
+        let direction = direction.into();
+        let spots = [first.spot(), second.spot()];
+        self.sketch.parts.push(Part::Guide { spots, direction: direction.clone(), block: true });
         let mut parameters = [first.location, second.location].concat();
-        parameters.extend([direction.into(), angle.into()]);
+        parameters.extend([direction, angle.into()]);
         let rows = [("across", "m"), ("angle", "rad")];
         self.joint(name, [&first.member, &second.member], parameters, rows, Prismatic)
     }
@@ -82,8 +90,11 @@ impl Mechanism {
     /// A point of the second member moves on a line through a point of the first, whose direction (rad) is against the first
     /// member's axes.
     pub fn on_line(&mut self, name: &str, first: Place, second: Place, direction: impl Into<Value>) -> Joint<OnLine> {
+        let direction = direction.into();
+        let spots = [first.spot(), second.spot()];
+        self.sketch.parts.push(Part::Guide { spots, direction: direction.clone(), block: false });
         let mut parameters = [first.location, second.location].concat();
-        parameters.push(direction.into());
+        parameters.push(direction);
         self.joint(name, [&first.member, &second.member], parameters, [("across", "m")], OnLine)
     }
 
@@ -95,6 +106,7 @@ impl Mechanism {
             let remedy = "give a positive length; two points that coincide are a revolute joint";
             self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
         }
+        self.sketch.parts.push(Part::Rod([first.spot(), second.spot()]));
         let mut parameters = [first.location, second.location].concat();
         parameters.push(length);
         self.joint(name, [&first.member, &second.member], parameters, [("length", "m")], Rod)
@@ -102,7 +114,10 @@ impl Mechanism {
 
     /// Gears: from the start on, the second body turns `ratio` times as far as the first (negative for wheels that mesh outside).
     pub fn gears(&mut self, name: &str, first: &Member, second: &Member, ratio: impl Into<Value>) -> Joint<Gears> {
-        let mut parameters = vec![ratio.into()];
+        let ratio = ratio.into();
+        let members = [first.number, second.number];
+        self.sketch.parts.push(Part::Gears { members, ratio: ratio.clone() });
+        let mut parameters = vec![ratio];
         for member in [first, second] {
             self.wants_body(name, member);
             parameters.push(member.coordinates.get(2).map_or(zero(), |&angle| self.assembler.initial_position(angle)));
@@ -118,6 +133,7 @@ impl Mechanism {
         motion: M,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
+        self.hold.ground(coordinate);
         let connection = Connection::to([coordinate]).parameters(parameters);
         self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
     }
@@ -132,7 +148,9 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) -> Strut<Linear> {
-        self.strut(name, first, second, free_length, Linear, [stiffness.into(), damping.into()])
+        let linear = [stiffness.into(), damping.into()];
+        self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: Some(linear.clone()) });
+        self.add_strut(name, [first, second], free_length.into(), Linear, linear.to_vec())
     }
 
     /// A force along the line between two points by a law of elongation and rate.
@@ -145,10 +163,24 @@ impl Mechanism {
         law: L,
         parameters: impl IntoIterator<Item = V>,
     ) -> Strut<L> {
+        self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: None });
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_strut(name, [first, second], free_length.into(), law, parameters)
+    }
+
+    fn add_strut<L: Law + Clone>(
+        &mut self,
+        name: &str,
+        [first, second]: [Place; 2],
+        free_length: Value,
+        law: L,
+        parameters: Vec<Value>,
+    ) -> Strut<L> {
+        self.hold.link(&first.member, &second.member);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let mut values = [first.location, second.location].concat();
-        values.push(free_length.into());
-        values.extend(parameters.into_iter().map(Into::into));
+        values.push(free_length);
+        values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
         Strut { law, sides, coordinates, parameters: values }
@@ -163,7 +195,10 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
-        self.torsion_by(name, first, second, zero(), Linear, [stiffness.into(), damping.into()]);
+        let stiffness = stiffness.into();
+        let members = [first.number, second.number];
+        self.sketch.parts.push(Part::Torsion { members, stiffness: Some(stiffness.clone()) });
+        self.add_torsion(name, [first, second], zero(), Linear, vec![stiffness, damping.into()]);
     }
 
     /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.
@@ -176,6 +211,20 @@ impl Mechanism {
         law: L,
         parameters: impl IntoIterator<Item = V>,
     ) {
+        self.sketch.parts.push(Part::Torsion { members: [first.number, second.number], stiffness: None });
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_torsion(name, [first, second], free_angle.into(), law, parameters);
+    }
+
+    fn add_torsion<L: Law>(
+        &mut self,
+        name: &str,
+        [first, second]: [&Member; 2],
+        free_angle: Value,
+        law: L,
+        parameters: Vec<Value>,
+    ) {
+        self.hold.link(first, second);
         let (sides, connection) = self.between(name, first, second);
         let connection = connection.parameters([free_angle]).parameters(parameters);
         self.assembler.element(name, Torsion(sides, law), connection);
@@ -193,16 +242,56 @@ impl Mechanism {
         self.torsion_by(name, first, second, zero(), BrownMcPhee, [coulomb, stick, transition, viscous]);
     }
 
+    /// A force by a law between a point and a support that moves as inputs say, such as a wheel on a road. Distances are measured
+    /// along a fixed direction (rad, world axes) from the world's origin, the support's from there by `motion`: its displacement (m)
+    /// and, where the law has damping, its rate (m/s). `free_distance` (m) is that without elongation.
+    #[allow(clippy::too_many_arguments)]
+    pub fn support<L: Law, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: impl Into<Value>,
+        motion: impl IntoIterator<Item = Input>,
+        free_distance: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        let motion: Vec<Input> = motion.into_iter().collect();
+        if !(1..=2).contains(&motion.len()) {
+            let problem = format!("{} inputs move it", motion.len());
+            let remedy = "give its displacement, or its displacement and its rate";
+            self.assembler.note(Error::invalid(format!("support `{name}`"), problem, remedy));
+            return;
+        }
+        let ground = self.ground();
+        self.hold.link(&place.member, &ground);
+        let connection = Connection::to(place.member.coordinates.iter().copied())
+            .inputs(motion)
+            .parameters(place.location)
+            .parameters([direction.into(), free_distance.into()])
+            .parameters(parameters);
+        self.assembler.element(name, Support(place.member.side, law), connection);
+    }
+
     /// An input (N) as a force at a point along a direction, given in world or body axes.
     pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 2], axes: Axes, input: Input) {
+        let direction = pair(direction);
+        self.sketch.parts.push(Part::Force {
+            spots: [place.spot()],
+            direction: direction.clone(),
+            turning: axes == Axes::Body,
+            input: input.index(),
+        });
         let connection = Connection::to(place.member.coordinates.iter().copied()).inputs([input]);
-        let connection = connection.parameters(place.location).parameters(pair(direction));
+        let connection = connection.parameters(place.location).parameters(direction);
         self.assembler.element(name, PointForce(place.member.side, axes), connection);
     }
 
     /// An input (N m) as a torque on the second body, and the opposite one on the first member.
     pub fn torque(&mut self, name: &str, first: &Member, second: &Member, input: Input) {
         self.wants_body(name, second);
+        let members = [first.number, second.number];
+        self.sketch.parts.push(Part::Torque { members, input: input.index() });
         let (sides, connection) = self.between(name, first, second);
         self.assembler.element(name, Torque(sides), connection.inputs([input]).parameters([1.0]));
     }
@@ -228,12 +317,16 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
+        let (direction, radius) = (direction.into(), radius.into());
+        let spots = [line.spot(), center.spot()];
+        self.sketch.parts.push(Part::Contact { spots, direction: direction.clone(), radius: radius.clone() });
+        self.hold.link(&line.member, &center.member);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection
             .parameters(line.location)
-            .parameters([direction.into()])
+            .parameters([direction])
             .parameters(center.location)
-            .parameters([radius.into(), stiffness.into(), damping.into()]);
+            .parameters([radius, stiffness.into(), damping.into()]);
         self.assembler.element(name, Contact(sides), connection);
     }
 }

@@ -26,6 +26,8 @@ impl Default for Mounting {
 
 impl Mechanism {
     fn point_sensor(&mut self, name: &str, place: Place, motion: Motion, axes: Axes, unit: &str) {
+        let spots = if motion == Motion::Position { &mut self.sketch.traces } else { &mut self.sketch.sensors };
+        spots.push(place.spot());
         let connection = Connection::to(place.member.coordinates.iter().copied()).parameters(place.location);
         let element = PointSensor { side: place.member.side, motion, axes };
         self.assembler.element(name, element, connection.outputs([("x", unit), ("y", unit)]));
@@ -48,6 +50,7 @@ impl Mechanism {
 
     /// An accelerometer at a point of a member: specific force (it shows 9.81 m/s² upwards at rest) along its own axes.
     pub fn accelerometer(&mut self, name: &str, place: Place, mounting: Mounting) {
+        self.sketch.sensors.push(place.spot());
         let Mounting { angle, gain, bias } = mounting;
         let connection = Connection::to(place.member.coordinates.iter().copied())
             .parameters(place.location)

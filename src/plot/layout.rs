@@ -5,7 +5,7 @@ use super::decimate;
 use super::scene::{Anchor, Color, Item, Point, Scene};
 use super::series::{ReferenceLine, Series, Style};
 use super::text;
-use super::{Figure, Panel};
+use super::{Drawn, Figure, Panel};
 use crate::error::{Error, Result};
 
 // Lengths in mm; a point is 0.3528 mm.
@@ -15,7 +15,7 @@ pub(super) const LINE_HEIGHT: f64 = 1.25;
 /// Height of digits and capitals over the baseline, in em.
 pub(super) const CAP_HEIGHT: f64 = 0.73;
 pub(super) const MARGIN: f64 = 1.2;
-const TICK_LENGTH: f64 = 1.0;
+pub(super) const TICK_LENGTH: f64 = 1.0;
 pub(super) const GAP: f64 = 0.9;
 /// Lengths of a legend's samples, with lines and with markers only.
 const SAMPLE_LENGTH: f64 = 8.0;
@@ -81,8 +81,10 @@ fn fraction(position: f64, range: (f64, f64)) -> f64 {
 /// Lays out a figure.
 pub(super) fn scene(figure: &Figure) -> Result<Scene> {
     figure.check()?;
-    if let Some(map) = &figure.map {
-        return Ok(map.scene(figure.width));
+    match &figure.drawn {
+        Some(Drawn::Map(map)) => return Ok(map.scene(figure.width)),
+        Some(Drawn::Scene(scene)) => return Ok(scene.clone()),
+        None => {}
     }
     if figure.columns > 1 {
         return side_by_side(figure);
@@ -195,10 +197,7 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
         let x_range = panel.x.range(if figure.shared_x { all_x } else { x }, if marked { 0.025 } else { 0.0 })?;
         let x_range = if marked { x_range } else { panel.x.completed(x_range) };
         let y_range = panel.y.range(if figure.shared_y { all_y } else { y }, 0.06)?;
-        let y_ticks = panel.y.ticks(y_range, &|labels, tight| {
-            let distance = |w: &[Label]| (w[1].0 - w[0].0) / (y_range.1 - y_range.0) * height;
-            labels.windows(2).all(|w| distance(w) >= TICK_SIZE * if tight { 1.15 } else { 1.7 })
-        });
+        let y_ticks = ticks_upward(&panel.y, y_range, height);
         let (y_label, y_size) = y_label(&text::clean(&panel.y.label), height + 1.0);
         let mut open = 0;
         let series = panel.series.iter().map(|series| {
@@ -262,7 +261,7 @@ fn data_range(panel: &Panel) -> DataRange {
 }
 
 /// Ticks of a horizontal axis, whose labels stand side by side.
-fn ticks_along(axis: &Axis, range: (f64, f64), width: f64) -> Ticks {
+pub(super) fn ticks_along(axis: &Axis, range: (f64, f64), width: f64) -> Ticks {
     axis.ticks(range, &|labels, tight| {
         let centre = |position: f64| fraction(position, range) * width;
         let half = |label: &str| text::width(label, TICK_SIZE) / 2.0;
@@ -272,7 +271,15 @@ fn ticks_along(axis: &Axis, range: (f64, f64), width: f64) -> Ticks {
     })
 }
 
-fn widest(ticks: &Ticks) -> f64 {
+/// Ticks of a vertical axis, whose labels stand one above the other.
+pub(super) fn ticks_upward(axis: &Axis, range: (f64, f64), height: f64) -> Ticks {
+    axis.ticks(range, &|labels, tight| {
+        let distance = |w: &[Label]| (w[1].0 - w[0].0) / (range.1 - range.0) * height;
+        labels.windows(2).all(|w| distance(w) >= TICK_SIZE * if tight { 1.15 } else { 1.7 })
+    })
+}
+
+pub(super) fn widest(ticks: &Ticks) -> f64 {
     ticks.major.iter().map(|(_, label)| text::width(label, TICK_SIZE)).fold(0.0, f64::max)
 }
 

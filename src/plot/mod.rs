@@ -4,7 +4,7 @@
 //! [`Series`]. Legends stand above the panels, where they hide no data; colours can be told apart with the common
 //! colour-vision deficiencies, and dashes or markers without colours. Standard figures of identification are ready-made:
 //! [`input`], [`trajectory`], [`outputs`], [`comparison`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
-//! statistics: [`correlation`], [`residuals`], [`ellipses`].
+//! statistics: [`correlation`], [`residuals`], [`ellipses`]. Pictures of mechanisms are in [`mechanism`].
 //!
 //! ```
 //! use costate::plot::{Axis, Figure, Panel, Series};
@@ -35,6 +35,7 @@ mod decimate;
 mod file;
 mod heat_map;
 mod layout;
+pub mod mechanism;
 mod render;
 mod scene;
 mod series;
@@ -109,7 +110,14 @@ pub struct Figure {
     shared_x: bool,
     shared_y: bool,
     columns: usize,
-    map: Option<heat_map::HeatMap>,
+    drawn: Option<Drawn>,
+}
+
+/// What a figure shows in the place of panels.
+#[derive(Debug, Clone)]
+enum Drawn {
+    Map(heat_map::HeatMap),
+    Scene(scene::Scene),
 }
 
 impl Figure {
@@ -122,7 +130,7 @@ impl Figure {
             shared_x: false,
             shared_y: false,
             columns: 1,
-            map: None,
+            drawn: None,
         }
     }
 

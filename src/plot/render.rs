@@ -25,7 +25,7 @@ const PNG_PIXELS_PER_METRE: u32 = 11_811;
 /// plotters' SVG backend divides font sizes by this to get one em.
 const SVG_SIZE_PER_EM: f64 = 1.24;
 
-fn failed(reason: impl Display) -> Error {
+pub(super) fn failed(reason: impl Display) -> Error {
     Error::invalid("the figure", format!("drawing failed: {reason}"), "please report this with the data of the figure")
 }
 
@@ -165,12 +165,18 @@ fn svg_item(backend: &mut SVGBackend, item: &Item) -> Result<()> {
     }
 }
 
-/// The scene as a PNG file of 300 dpi.
-pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
+/// A picture of so many columns and rows: red, green and blue of each pixel, row by row.
+pub(super) struct Pixels {
+    pub width: usize,
+    pub height: usize,
+    pub rgb: Vec<u8>,
+}
+
+/// The scene in pixels, `scale` a millimetre.
+pub(super) fn pixels(scene: &Scene, scale: f64) -> Result<Pixels> {
     /// Bounds the memory of large figures: pixels that are drawn before shrinking.
     const MOST_PIXELS: usize = 40_000_000;
-    let final_scale = f64::from(PNG_PIXELS_PER_METRE) / 1000.0;
-    let (width, height) = pixel((scene.width, scene.height), final_scale);
+    let (width, height) = pixel((scene.width, scene.height), scale);
     let (width, height) = (width.unsigned_abs() as usize, height.unsigned_abs() as usize);
     let shrink = (1..=4).rev().find(|s| width * height * s * s <= MOST_PIXELS).unwrap_or(1);
     let (wide, high) = (width * shrink, height * shrink);
@@ -178,11 +184,16 @@ pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
     {
         let mut backend = BitMapBackend::with_buffer(&mut large, (wide as u32, high as u32));
         for item in &scene.items {
-            bitmap_item(&mut backend, item, final_scale * shrink as f64)?;
+            bitmap_item(&mut backend, item, scale * shrink as f64)?;
         }
         backend.present().map_err(failed)?;
     }
-    let small = shrunk(&large, wide, width, height, shrink);
+    Ok(Pixels { width, height, rgb: shrunk(&large, wide, width, height, shrink) })
+}
+
+/// The scene as a PNG file of 300 dpi.
+pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
+    let Pixels { width, height, rgb } = pixels(scene, f64::from(PNG_PIXELS_PER_METRE) / 1000.0)?;
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
     encoder.set_color(png::ColorType::Rgb);
@@ -193,7 +204,7 @@ pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
         unit: png::Unit::Meter,
     }));
     let mut writer = encoder.write_header().map_err(failed)?;
-    writer.write_image_data(&small).map_err(failed)?;
+    writer.write_image_data(&rgb).map_err(failed)?;
     writer.finish().map_err(failed)?;
     Ok(bytes)
 }

@@ -28,6 +28,12 @@ impl Color {
         Color(86, 180, 233),
     ];
     pub(super) const GRID: Color = Color(226, 226, 226);
+
+    /// This colour with a `part` (0 to 1) of another.
+    pub(super) fn mixed(self, other: Color, part: f64) -> Color {
+        let mix = |a: u8, b: u8| (f64::from(a) + part * (f64::from(b) - f64::from(a))).round() as u8;
+        Color(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+    }
 }
 
 /// Which end of a text its position names.

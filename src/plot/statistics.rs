@@ -1,7 +1,7 @@
 //! The figures of statistics after a fit, from plain slices.
 
 use super::heat_map::HeatMap;
-use super::{Axis, Color, Dash, Figure, Marker, Panel, Series};
+use super::{Axis, Color, Dash, Drawn, Figure, Marker, Panel, Series};
 use crate::error::{Error, Result};
 
 /// A correlation matrix as coloured cells with their values; NaN is shown as unknown.
@@ -19,7 +19,7 @@ pub fn correlation(names: &[&str], values: &[Vec<f64>]) -> Result<Figure> {
     let names = names.iter().map(|name| (*name).to_string()).collect();
     let map = HeatMap { names, values: values.to_vec() };
     let figure = if count > 9 { Figure::wide() } else { Figure::column() };
-    Ok(Figure { map: Some(map), ..figure })
+    Ok(Figure { drawn: Some(Drawn::Map(map)), ..figure })
 }
 
 /// Residuals of an output over time (in s), and their histogram with the normal density of the same mean and spread.

@@ -15,7 +15,8 @@
 
 mod products;
 
-use super::newton::{Convergence, NewtonOptions, SAFETY, Verdict};
+use super::newton::{Convergence, NewtonOptions, Verdict};
+use super::round_off::{Excess, STALLED, larger, largest};
 use super::{Counters, Direction, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
@@ -264,7 +265,12 @@ impl HhtStepper {
                 self.measure_round_off(system, &k, step, memory_before, next);
                 self.z.iter_mut().zip(&self.r).for_each(|(z, r)| *z -= r);
             }
-            let round_off = known || doubted && Excess::of([&self.residual, &self.bound], n).is_none();
+            let round_off = known
+                || doubted && {
+                    let excess = Excess::of([&self.residual, &self.bound], n);
+                    let products = k.beta_hh * largest(&self.r[..n]) * largest(&self.r[n..]);
+                    excess.is_none() || iteration > STALLED && excess.is_noise(products)
+                };
             if verdict == Verdict::Converged || round_off {
                 self.update(&k, next);
                 self.keep(before.a, next);
@@ -398,60 +404,8 @@ fn own_acceleration(alpha: f64, before: &[f64], after: &[f64], own: &mut [f64]) 
     }
 }
 
-/// The larger of two; one machine instruction, unlike `f64::max`, which looks for NaN.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if b > a { b } else { a }
-}
-
 /// Steps after which a bound of round-off is worked out anew.
 const BOUND_LIFE: usize = 200;
-
-/// Bounds are worst cases: what is left on purpose stays well below them, within what round-off mostly is.
-const BELOW_BOUND: f64 = 0.01;
-
-/// The part of the residuals that is no round-off, of the equations of motion and of the constraints.
-///
-/// A residual is round-off within the bound of its own, or a thousandth of the largest bound of its kind: what other rows'
-/// round-off leaves in the increments comes back in every row through the solution. A coordinate that stays at zero, or a
-/// body that the motion has not reached yet, has no other error.
-struct Excess {
-    size: [f64; 2],
-    /// The smallest bound of each kind.
-    tightest: [f64; 2],
-}
-
-impl Excess {
-    fn of([residual, bound]: [&[f64]; 2], n: usize) -> Self {
-        let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
-        let kinds = [0..n, n..bound.len()].map(|kind| {
-            let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
-            let floor = larger(floor, 1e-3 * largest(bound));
-            residual.iter().zip(bound).fold((0.0, f64::INFINITY), |(size, tightest), (r, bound)| {
-                let bound = larger(*bound, floor);
-                let size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
-                (size, if bound < tightest { bound } else { tightest })
-            })
-        });
-        Excess { size: kinds.map(|kind| kind.0), tightest: kinds.map(|kind| kind.1) }
-    }
-
-    fn is_none(&self) -> bool {
-        self.size == [0.0; 2]
-    }
-
-    /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
-    /// go on shrinking as they did.
-    fn is_gone_after_increment(&self, before: [f64; 2]) -> bool {
-        let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
-        let ratio = larger(shrunk(0), shrunk(1));
-        (0..2).all(|kind| SAFETY * ratio * self.size[kind] <= BELOW_BOUND * self.tightest[kind])
-    }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |size, value| larger(size, value.abs()))
-}
 
 fn worst_row(r: &[f64]) -> (f64, usize) {
     r.iter().enumerate().fold((0.0, 0), |worst, (row, r)| if r.abs() > worst.0 { (r.abs(), row) } else { worst })

@@ -10,6 +10,7 @@
 
 mod hht;
 mod newton;
+mod round_off;
 
 pub use hht::{Form, Hht};
 pub use newton::NewtonOptions;

@@ -119,7 +119,7 @@ impl Gradient<'_> {
     }
 
     /// Shows every residual at `u` with its derivatives, in the order of time, by one run with tangents. Samples without
-    /// weight are left out.
+    /// weight and those that are not there are left out.
     ///
     /// # Errors
     /// If the simulation fails.
@@ -185,7 +185,7 @@ impl<'a> OutputTangents<'a> {
         &self.slopes[k * p..(k + 1) * p]
     }
 
-    /// Shows the residuals of this time, if it is that of a sample with weight. `derivatives`: room for one row.
+    /// Shows the residuals of this time, if it is that of a sample with weight, of references that have it. `derivatives`: room for one row.
     pub(crate) fn residual_rows(
         &self,
         cost: &LeastSquares,
@@ -197,9 +197,9 @@ impl<'a> OutputTangents<'a> {
             return;
         }
         for (place, reference) in cost.references().iter().enumerate() {
+            let Some(value) = reference.sample(self.index / cost.substeps()) else { continue };
             let slopes = self.slopes(reference.output);
             derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
-            let value = reference.values[self.index / cost.substeps()];
             let residual = (self.y[reference.output] - value) / reference.deviation;
             visit(&ResidualRow { reference: place, weight, residual, derivatives });
         }

@@ -4,6 +4,7 @@ use super::identifiability::{Identifiability, analysed, scaled};
 use super::residuals::{self, Residuals};
 use super::student::LEVELS;
 use crate::constraint::held_directions;
+use crate::cost::Reference;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::Problem;
@@ -362,7 +363,9 @@ impl Statistics {
     fn warn_of_residuals(&self, problem: &Problem, warnings: &mut Vec<String>) {
         let references = problem.cost.as_least_squares().map_or(&[][..], |cost| cost.references());
         for (i, a) in references.iter().enumerate() {
-            if references[..i].iter().any(|b| b.values == a.values && b.output == a.output) {
+            // bit by bit: NaN stands for samples that are not there
+            let same = |b: &Reference| b.values.iter().map(|v| v.to_bits()).eq(a.values.iter().map(|v| v.to_bits()));
+            if references[..i].iter().any(|b| b.output == a.output && same(b)) {
                 let name = &self.outputs[i].name;
                 warnings.push(format!(
                     "the same data of `{name}` are compared twice: leave one out, standard errors are too small"
@@ -458,11 +461,11 @@ fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
     let weighted = |i: &usize| cost.weights()[*i] > 0.0;
     let samples: Vec<usize> = (0..cost.weights().len()).filter(weighted).collect();
     let times = problem.simulation.grid().times();
-    let times: Vec<f64> = samples.iter().map(|&i| times[i * cost.substeps()]).collect();
     let of_references = cost.references().iter().zip(&residuals.of_references);
     of_references
         .map(|(reference, scaled)| {
-            let data: Vec<f64> = samples.iter().map(|&i| reference.values[i]).collect();
+            let there = || samples.iter().copied().filter(|&i| reference.sample(i).is_some());
+            let data: Vec<f64> = there().map(|i| reference.values[i]).collect();
             let mean = data.iter().sum::<f64>() / data.len() as f64;
             let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
             let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
@@ -476,7 +479,7 @@ fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
             OutputFit {
                 name: quantity.name.clone(),
                 unit: quantity.unit.clone(),
-                times: times.clone(),
+                times: there().map(|i| times[i * cost.substeps()]).collect(),
                 residuals,
                 deviation: reference.deviation,
                 r_squared: varies.then(|| 1.0 - squares / total),

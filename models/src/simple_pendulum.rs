@@ -1,0 +1,23 @@
+//! A point mass on a massless rod, let go horizontally (IFToMM benchmark library, problem A01).
+
+use costate::assembly::{Assembly, Value};
+use costate::planar::Mechanism;
+use costate::{Parameter, Result};
+
+/// The pendulum of the benchmark: 1 kg at 1 m, at rest at (-1, 0) m. Parameters: mass, length, gravity; outputs: position and
+/// energy. Motion alone says nothing of the mass, which is fixed.
+///
+/// # Errors
+/// None.
+pub fn simple_pendulum() -> Result<Assembly> {
+    let mut mechanism = Mechanism::new("simple_pendulum");
+    let mass = mechanism.parameter(Parameter::new("m", "kg", 1.0).bounds(1e-6, f64::INFINITY).fixed());
+    let length = mechanism.parameter(Parameter::new("L", "m", 1.0).bounds(1e-3, f64::INFINITY));
+    let gravity = mechanism.parameter(Parameter::new("g", "m/s^2", 9.81));
+    mechanism.gravity([Value::from(0.0), -gravity]);
+    let bob = mechanism.point("bob", mass, [-&length, Value::from(0.0)]);
+    mechanism.rod("rod", mechanism.ground().at([0.0, 0.0]), bob.at([0.0, 0.0]), length);
+    mechanism.position("position", bob.at([0.0, 0.0]));
+    mechanism.energy("energy");
+    mechanism.build()
+}

@@ -1,0 +1,67 @@
+//! `costate draw` and `costate animate`: the files that they write, and what they refuse.
+
+mod command;
+use command::Place;
+
+// Protects the files: where they are by default and with --out, bitmaps on request only, no debris.
+#[test]
+fn pictures_are_written() {
+    let place = Place::new();
+    let said = place.good("draw pendulum-chain").out;
+    assert!(said.contains("written to out/pendulum_chain_picture/mechanism.svg"), "{said}");
+    assert!(place.read("out/pendulum_chain_picture/mechanism.svg").contains("t = 0 s"));
+    place.good("draw pendulum_chain --at 0,0.5,1 --step 0.01 --png --out swing");
+    let svg = place.read("swing/mechanism.svg");
+    assert!(svg.contains("t = 0.0 s") && svg.contains("t = 0.5 s") && svg.contains("t = 1.0 s"));
+    place.good("draw pendulum_chain --at 0.1,0.2 --overlay --step 0.01 --set d1=0.5 --out over");
+    assert!(place.read("over/mechanism.svg").contains("t = 0.1, 0.2 s"));
+    let said = place.good("animate pendulum_chain --fps 5 --speed 2 --step 0.01 --out film").out;
+    assert!(said.contains("3 frames, 2 simulated seconds a second"), "{said}");
+    let gif = std::fs::read(place.path("film/animation.gif")).unwrap();
+    assert!(gif.starts_with(b"GIF89a") && gif.ends_with(b";"));
+    let files: Vec<String> = place.files().into_iter().filter(|name| name.contains('.')).collect();
+    let expected = [
+        "film/animation.gif",
+        "out/pendulum_chain_picture/mechanism.svg",
+        "over/mechanism.svg",
+        "swing/mechanism.png",
+        "swing/mechanism.svg",
+    ];
+    assert_eq!(files, expected);
+}
+
+// Protects from pictures that cannot be: models without looks, times and rates out of range, before anything is simulated.
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let place = Place::new();
+    for (arguments, parts) in [
+        ("draw oscillator", ["model `oscillator`: it has no picture", "models with a picture: pendulum_chain"]),
+        ("animate engine-mount", ["model `engine_mount`: it has no picture", "plain functions"]),
+        ("draw pendulum_chainn", ["no model `pendulum_chainn`", "did you mean `pendulum_chain`?"]),
+        ("draw pendulum_chain --at 0,2", ["t = 2 s", "from 0 s to 1 s"]),
+        ("draw pendulum_chain --at -1", ["t = -1 s", "from 0 s to 1 s"]),
+        ("draw pendulum_chain --at 1s", ["'1s' for '--at", "without a unit"]),
+        ("draw pendulum_chain --set m=1", ["no parameter `m`", "did you mean"]),
+        ("animate pendulum_chain --fps 0", ["frames a second", "0 is not above 0"]),
+        ("animate pendulum_chain --fps -2", ["frames a second", "-2 is not above 0"]),
+        ("animate pendulum_chain --fps 100", ["frames a second", "at most 50"]),
+        ("animate pendulum_chain --fps 50 --speed 0.01", ["5001 frames are more than 1500", "a higher speed"]),
+        ("animate pendulum_chain --speed 0", ["the speed of the animation", "0 is not positive"]),
+    ] {
+        place.refused(arguments, &parts);
+    }
+    assert!(place.files().is_empty(), "{:?}", place.files());
+}
+
+// Protects the help from lines that a terminal breaks.
+#[test]
+fn help_of_pictures_reads_well() {
+    let place = Place::new();
+    for command in ["draw", "animate"] {
+        let help = place.good(&format!("{command} --help")).out;
+        let long = help.lines().find(|line| line.chars().count() > 118);
+        assert_eq!(long, None, "costate {command} --help");
+        assert!(help.contains("[default: out/MODEL_"), "{help}");
+        assert!(place.good("--help").out.contains(&format!("  {command} ")));
+    }
+}

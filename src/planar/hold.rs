@@ -1,0 +1,87 @@
+//! What holds a mechanism: members and the joints and forces between them.
+
+use super::{Mechanism, Member};
+use crate::assembly::Coordinate;
+use crate::error::Error;
+
+/// Members by their numbers, in groups that joints and forces connect.
+#[derive(Default)]
+pub(super) struct Hold {
+    members: Vec<Held>,
+    /// Pairs of members; `None` is the ground.
+    links: Vec<[Option<usize>; 2]>,
+    /// Elements of the user's own may hold anything.
+    pub unknown: bool,
+}
+
+struct Held {
+    name: String,
+    number: usize,
+    coordinates: Vec<Coordinate>,
+    may_fly: bool,
+}
+
+impl Hold {
+    pub fn add(&mut self, member: &Member) {
+        let (name, coordinates) = (member.name.clone(), member.coordinates.clone());
+        self.members.push(Held { name, number: member.number, coordinates, may_fly: false });
+    }
+
+    fn place(&self, member: &Member) -> Option<usize> {
+        self.members.iter().rposition(|held| held.number == member.number && held.name == member.name)
+    }
+
+    pub fn link(&mut self, first: &Member, second: &Member) {
+        let link = [first, second].map(|member| self.place(member));
+        self.links.push(link);
+    }
+
+    /// A coordinate that is held by itself.
+    pub fn ground(&mut self, coordinate: Coordinate) {
+        let place = self.members.iter().position(|held| held.coordinates.contains(&coordinate));
+        self.links.push([None, place]);
+    }
+
+    /// Members that no chain of joints and forces leads from to the ground, and that are not said to be free.
+    fn loose(&self) -> Vec<&str> {
+        let mut reached = vec![false; self.members.len()];
+        let mut free: Vec<usize> = (0..self.members.len()).filter(|&i| self.members[i].may_fly).collect();
+        let grounded = self.links.iter().filter(|link| link.contains(&None)).flatten().flatten();
+        free.extend(grounded);
+        let mut neighbours = vec![Vec::new(); self.members.len()];
+        for link in &self.links {
+            if let [Some(a), Some(b)] = *link {
+                neighbours[a].push(b);
+                neighbours[b].push(a);
+            }
+        }
+        while let Some(i) = free.pop() {
+            if !std::mem::replace(&mut reached[i], true) {
+                free.extend(&neighbours[i]);
+            }
+        }
+        self.members.iter().zip(reached).filter(|(_, reached)| !reached).map(|(held, _)| held.name.as_str()).collect()
+    }
+
+    /// Says what nothing holds.
+    pub fn error(&self) -> Option<Error> {
+        let loose = if self.unknown { Vec::new() } else { self.loose() };
+        if loose.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = loose.iter().take(6).map(|name| format!("`{name}`")).collect();
+        let more = if loose.len() > names.len() { ", and more" } else { "" };
+        let problem = "no chain of joints, springs or contacts leads from there to the ground";
+        let remedy = "connect it, or say with `Mechanism::free` that it is meant to fly";
+        Some(Error::invalid(format!("{}{more}", names.join(", ")), problem, remedy))
+    }
+}
+
+impl Mechanism {
+    /// Says that nothing needs to hold this member, nor what is connected to it.
+    pub fn free(&mut self, member: &Member) {
+        if let Some(place) = self.hold.place(member) {
+            self.hold.members[place].may_fly = true;
+        }
+    }
+}

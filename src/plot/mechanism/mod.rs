@@ -1,0 +1,250 @@
+//! Pictures of mechanisms from parts: figures at given times, and animations.
+//!
+//! A [`crate::planar::Mechanism`] knows what its parts look like. A body is the bar or plate through the points where parts
+//! are attached, with a mark at its centre of mass; what is attached at one point only is a disc of its mass and inertia.
+//! Joints are rings, springs zigzags, dampers dashpots, and what does not move is hatched. The paths of position sensors
+//! are drawn as far as they have come. Lengths are equal along both axes, and in every panel.
+//!
+//! ```
+//! use costate::planar::{Body, Mechanism};
+//! use costate::plot::mechanism::Picture;
+//! use costate::{Hht, Simulation, TimeGrid};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> costate::Result<()> {
+//! let mut mechanism = Mechanism::new("rod");
+//! let rod = mechanism.body("rod", Body::new(1.0, 1.0 / 12.0).at([0.5, 0.0], 0.0));
+//! mechanism.revolute("pin", mechanism.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+//! mechanism.position("tip", rod.at([0.5, 0.0]));
+//! let system = Arc::new(mechanism.build()?);
+//! let simulation = Simulation::new(system, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 1.0, 1e-2)?, vec![])?;
+//! let trajectory = simulation.run(&[])?;
+//! let figure = Picture::of_motion(&simulation, &[], &trajectory)?.panels(&[0.0, 0.25, 0.5])?;
+//! let svg = figure.to_svg()?;
+//! # assert!(svg.contains("t = 0.25 s"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod animation;
+mod draw;
+mod shape;
+mod stage;
+mod symbols;
+
+pub use animation::Animation;
+
+use super::{Drawn, Figure};
+use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
+use crate::simulate::{Simulation, Trajectory};
+use crate::sketch::Sketch;
+use crate::system::System;
+use shape::{Moment, Shape};
+use stage::{Content, Path, Stage};
+
+/// Width of a figure of one panel and of several, and its height at most, mm.
+const COLUMN: f64 = 88.0;
+const PAGE: f64 = 180.0;
+const TALLEST: f64 = 220.0;
+
+/// A mechanism that can be drawn: at its start, or along its motion.
+pub struct Picture<'a> {
+    simulation: &'a Simulation,
+    trajectory: Option<&'a Trajectory>,
+    /// Positions at the start.
+    start: Vec<f64>,
+    shape: Shape<'a>,
+}
+
+/// What the system looks like.
+///
+/// # Errors
+/// If it has no looks: it is made of plain functions, or of elements that are no planar parts.
+pub fn sketch(system: &dyn System) -> Result<&Sketch> {
+    system.sketch().ok_or_else(|| {
+        Error::invalid(
+            system.signature().place(),
+            "it has no picture, as it is not made of planar parts but of plain functions or other elements",
+            "put it together with `costate::planar::Mechanism`, or look at its outputs with `costate simulate`",
+        )
+    })
+}
+
+/// Refuses times outside of a simulation.
+///
+/// # Errors
+/// If there is none, or one of them is outside.
+pub fn check_times(grid: &TimeGrid, times: &[f64]) -> Result<()> {
+    let (first, last) = span(grid);
+    let tolerance = 1e-9 * (last - first);
+    if times.is_empty() {
+        return Err(Error::invalid("the picture", "no time is given", "give the times to draw it at, in s"));
+    }
+    // written such that a NaN is outside
+    match times.iter().find(|t| !(first - tolerance..=last + tolerance).contains(*t)) {
+        Some(t) => {
+            let problem = format!("the simulation goes from {first} s to {last} s");
+            Err(Error::invalid(format!("the picture at t = {t} s"), problem, "choose a time within, or another end"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// First and last time of a grid.
+fn span(grid: &TimeGrid) -> (f64, f64) {
+    (grid.times()[0], grid.times()[grid.count()])
+}
+
+impl<'a> Picture<'a> {
+    fn new(simulation: &'a Simulation, u: &[f64], trajectory: Option<&'a Trajectory>, start: Vec<f64>) -> Result<Self> {
+        let shape = Shape::new(sketch(simulation.system())?, u);
+        Ok(Picture { simulation, trajectory, start, shape })
+    }
+
+    /// The mechanism as it is put together for the parameters `u`, before anything is simulated or projected: this works
+    /// where a simulation does not.
+    ///
+    /// # Errors
+    /// A system without a picture, or wrong parameters.
+    pub fn of_start(simulation: &'a Simulation, u: &[f64]) -> Result<Self> {
+        simulation.check_parameters(u)?;
+        let n = simulation.signature().coordinates.len();
+        let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
+        let mut evaluator = simulation.system().evaluator();
+        evaluator.set_parameters(u);
+        evaluator.initial(&mut q, &mut v);
+        if let Some(j) = q.iter().position(|q| !q.is_finite()) {
+            let what = format!("the initial position of `{}`", simulation.signature().coordinates[j].name);
+            return Err(Error::invalid(what, format!("it is {}", q[j]), "check the parameters that it depends on"));
+        }
+        Picture::new(simulation, u, None, q)
+    }
+
+    /// The mechanism along a trajectory of this simulation with the parameters `u`.
+    ///
+    /// # Errors
+    /// A system without a picture, or wrong parameters.
+    pub fn of_motion(simulation: &'a Simulation, u: &[f64], trajectory: &'a Trajectory) -> Result<Self> {
+        simulation.check_parameters(u)?;
+        Picture::new(simulation, u, Some(trajectory), trajectory.state(0).q.to_vec())
+    }
+
+    /// A figure with one panel a time (s), side by side.
+    ///
+    /// # Errors
+    /// No time, or too many; times outside of the simulation (of the start, if there is no motion).
+    pub fn panels(&self, times: &[f64]) -> Result<Figure> {
+        const MOST: usize = 30;
+        self.check(times, MOST, "panels")?;
+        let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
+        let decimals = decimals(times);
+        let contents = moments.iter().map(|moment| Content { title: title(moment.t, decimals), moments: vec![moment] });
+        let contents: Vec<Content<'_>> = contents.collect();
+        let width = if times.len() > 1 { PAGE } else { COLUMN };
+        self.figure(&moments, &contents, width)
+    }
+
+    /// A figure with all times (s) in one panel: the last one in full, earlier ones the lighter the earlier.
+    ///
+    /// # Errors
+    /// As [`Picture::panels`].
+    pub fn overlay(&self, times: &[f64]) -> Result<Figure> {
+        const MOST: usize = 200;
+        const NAMED: usize = 5;
+        self.check(times, MOST, "poses")?;
+        let mut times = times.to_vec();
+        times.sort_by(f64::total_cmp);
+        let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
+        let decimals = decimals(&times);
+        let number = |t: &f64| format!("{t:.decimals$}");
+        let title = match times.as_slice() {
+            [] | [_] => title(times[0], decimals), // there is one, as has been checked
+            few if few.len() <= NAMED => format!("t = {} s", few.iter().map(number).collect::<Vec<_>>().join(", ")),
+            many => format!("t = {} … {} s, {} poses", number(&many[0]), number(&many[many.len() - 1]), many.len()),
+        };
+        let contents = [Content { title, moments: moments.iter().collect() }];
+        self.figure(&moments, &contents, COLUMN)
+    }
+
+    fn figure(&self, moments: &[Moment], contents: &[Content<'_>], width: f64) -> Result<Figure> {
+        let all: Vec<&Moment> = moments.iter().collect();
+        let stage = Stage::new(&self.shape, &all, self.paths(), contents.len(), (width, TALLEST));
+        Ok(Figure { drawn: Some(Drawn::Scene(stage.scene(contents))), ..Figure::column() })
+    }
+
+    fn check(&self, times: &[f64], most: usize, what: &str) -> Result<()> {
+        check_times(self.simulation.grid(), times)?;
+        if times.len() > most {
+            let problem = format!("{} {what} are more than the {most} that can be told apart", times.len());
+            return Err(Error::invalid("the picture", problem, "give fewer times"));
+        }
+        let (first, last) = span(self.simulation.grid());
+        match times.iter().find(|t| self.trajectory.is_none() && **t > first + 1e-9 * (last - first)) {
+            Some(t) => {
+                let problem = "only the start is known, and no motion";
+                let remedy = "run the simulation, and take `Picture::of_motion`";
+                Err(Error::invalid(format!("the picture at t = {t} s"), problem, remedy))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Where everything is at a time: between time steps by cubic interpolation of positions and velocities.
+    fn moment(&self, t: f64) -> Moment {
+        let sketch = self.shape.sketch;
+        let times = self.simulation.grid().times();
+        let Some(trajectory) = self.trajectory else {
+            return Moment::new(t, sketch.poses(&self.start), self.simulation.inputs_at(0).to_vec());
+        };
+        let next = times.partition_point(|x| *x <= t).clamp(1, times.len() - 1);
+        let (a, b) = (trajectory.state(next - 1), trajectory.state(next));
+        let h = times[next] - times[next - 1];
+        let s = ((t - times[next - 1]) / h).clamp(0.0, 1.0);
+        let (rest, turned) = (1.0 - s, s * s * (3.0 - 2.0 * s));
+        let cubic = |j: usize| {
+            let slopes = s * rest * rest * a.v[j] - s * s * rest * b.v[j];
+            (1.0 - turned) * a.q[j] + turned * b.q[j] + h * slopes
+        };
+        let q: Vec<f64> = (0..a.q.len()).map(cubic).collect();
+        let inputs = self.simulation.inputs_at(if s < 1.0 { next - 1 } else { next });
+        Moment::new(t, sketch.poses(&q), inputs.to_vec())
+    }
+
+    /// The ways of all position sensors.
+    fn paths(&self) -> Vec<Path> {
+        let Some(trajectory) = self.trajectory else { return vec![Path::new(); self.shape.sketch.traces.len()] };
+        let path = |spot| {
+            let at = |i: usize| self.shape.sketch.traced(spot, trajectory.state(i).q, &self.shape.u);
+            trajectory.times().iter().enumerate().map(|(i, t)| (*t, at(i))).collect()
+        };
+        self.shape.sketch.traces.iter().map(path).collect()
+    }
+}
+
+fn title(t: f64, decimals: usize) -> String {
+    format!("t = {t:.decimals$} s")
+}
+
+/// As many decimals as tell the times exactly, up to six.
+fn decimals(times: &[f64]) -> usize {
+    let exact = |decimals: usize| {
+        let unit = 10f64.powi(decimals as i32);
+        times.iter().all(|t| (t * unit - (t * unit).round()).abs() <= 1e-9 * (t * unit).abs().max(1.0))
+    };
+    (0..6).find(|decimals| exact(*decimals)).unwrap_or(6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects titles from 0.30000000000000004 and from missing digits.
+    #[test]
+    fn times_are_told_exactly() {
+        assert_eq!(decimals(&[0.0, 1.0]), 0);
+        assert_eq!(decimals(&[0.1 + 0.2, 0.25]), 2);
+        assert_eq!(title(0.1 + 0.2, decimals(&[0.1 + 0.2])), "t = 0.3 s");
+        assert_eq!(decimals(&[1.0 / 3.0]), 6);
+    }
+}
