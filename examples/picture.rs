@@ -6,7 +6,7 @@
 use costate::assembly::{Assembly, Value};
 use costate::planar::{Axes, Body, Mechanism};
 use costate::plot::mechanism::{Animation, Picture};
-use costate::{Hht, Parameter, Result, Signal, Simulation, TimeGrid};
+use costate::{Hht, InitialState, Parameter, Result, Signal, Simulation, TimeGrid};
 use std::sync::Arc;
 
 /// A crank, turned by a motor, moves a slider against a spring with a damper; a sensor sits on the connecting rod.
@@ -69,8 +69,7 @@ fn symbols() -> Result<Assembly> {
 fn simulation(system: Assembly, end: f64, signal: fn(f64) -> f64) -> Result<Simulation> {
     let signals = vec![Signal::function(signal)];
     let grid = TimeGrid::uniform(0.0, end, 1e-3)?;
-    Ok(Simulation::new(Arc::new(system), Hht::new(-0.1)?, grid, signals)?
-        .initial_state(costate::InitialState::Projected))
+    Ok(Simulation::new(Arc::new(system), Hht::new(-0.1)?, grid, signals)?.initial_state(InitialState::Projected))
 }
 
 fn main() -> Result<()> {

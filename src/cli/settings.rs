@@ -37,8 +37,7 @@ pub(super) struct ProblemArguments {
     /// Form of HHT: `hht` (second order always) or `hht-literal` (as printed in Lauss 2018)
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
-    /// Where simulations begin: `as-given` (the model's state), `projected` (that, moved onto the constraints) or
-    /// `equilibrium` (at rest, forces in balance)
+    /// Begin as-given, projected (onto the constraints) or in static equilibrium
     #[arg(long, value_name = "NAME")]
     initial_state: Option<String>,
 }
