@@ -90,7 +90,8 @@ fn inputs_come_from_columns_with_each_interpolation() {
     assert!(costs[1] != costs[2] && costs[2] != costs[3], "{costs:?}");
     let cubic = place.write("problem.toml", "model = \"oscillator\"\ndata = { file = \"record.csv\" }\n");
     let run = cubic.json("identify problem.toml --substeps 4 --interpolation cubic --max-iterations 0 --json", 1);
-    assert_eq!(run["cost"].as_f64().unwrap(), costs[3]);
+    // least-squares methods add up squares in the factor's order
+    assert!((run["cost"].as_f64().unwrap() / costs[3] - 1.0).abs() < 1e-14, "{} {}", run["cost"], costs[3]);
 }
 
 // Protects `from` and `until`, and samples at uneven times with steps between them.
