@@ -10,6 +10,7 @@ use crate::optimise::{
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Scale;
+use crate::statistics::NO_INFLUENCE;
 use std::time::Instant;
 
 /// How the optimum is searched.
@@ -161,6 +162,7 @@ pub fn identify(
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
         free: &free,
+        sizes: free.iter().map(|&k| problem.size(k)).collect(),
         residuals: None,
         first_failure: None,
     };
@@ -245,6 +247,8 @@ pub(crate) struct Reduced<'p> {
     pub u: Vec<f64>,
     full: Vec<f64>,
     pub free: &'p [usize],
+    /// Sizes of the free parameters.
+    sizes: Vec<f64>,
     /// The cost, where a method sees its residuals.
     pub residuals: Option<&'p LeastSquares>,
     first_failure: Option<String>,
@@ -321,6 +325,11 @@ impl LeastSquaresObjective for Reduced<'_> {
         };
         let linearised = self.gradient.linearise(&self.u, cost);
         let linearised = self.noting(linearised)?;
-        Ok(linearised.scaled(self.free, &vec![1.0; self.free.len()]))
+        // derivatives that are round-off lead anywhere: a parameter without influence stays where it is
+        let influence = |(&k, size): (&usize, &f64)| linearised.factor().column(k).norm() * size;
+        let influences: Vec<f64> = self.free.iter().zip(&self.sizes).map(influence).collect();
+        let largest = influences.iter().copied().fold(0.0, f64::max);
+        let scale = |influence: &f64| if *influence < NO_INFLUENCE * largest { 0.0 } else { 1.0 };
+        Ok(linearised.scaled(self.free, &influences.iter().map(scale).collect::<Vec<f64>>()))
     }
 }

@@ -177,7 +177,10 @@ impl Blocks {
     /// All zero, in the sizes of `signature`.
     pub fn zeros(signature: &Signature) -> Self {
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
-        let p = signature.parameters.len();
+        Blocks::of_sizes(n, m, signature.parameters.len())
+    }
+
+    pub(crate) fn of_sizes(n: usize, m: usize, p: usize) -> Self {
         let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
         Blocks {
             mass: zeros(n, n),

@@ -130,19 +130,7 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
         let batch = self.batch;
         let Sizes { n, m, p, .. } = batch.sizes;
-        let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
-        let mut own = Blocks {
-            mass: zeros(n, n),
-            inertia_by_position: zeros(n, n),
-            constraint_force_by_position: zeros(n, n),
-            force_by_position: zeros(n, n),
-            force_by_velocity: zeros(n, n),
-            constraint_by_position: zeros(m, n),
-            force_by_parameter: zeros(n, p),
-            inertia_by_parameter: zeros(n, p),
-            constraint_force_by_parameter: zeros(n, p),
-            constraint_by_parameter: zeros(m, p),
-        };
+        let mut own = Blocks::of_sizes(n, m, p);
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             own.constraint_by_position.fill(0.0);
