@@ -16,7 +16,7 @@
 mod products;
 
 use super::newton::{Convergence, NewtonOptions, Verdict};
-use super::round_off::{Excess, STALLED, larger, largest};
+use super::round_off::{BOUND_LIFE, Excess, STALLED, larger, largest, worst_row};
 use super::{Counters, Direction, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
@@ -402,13 +402,6 @@ fn own_acceleration(alpha: f64, before: &[f64], after: &[f64], own: &mut [f64]) 
     for ((own, before), after) in own.iter_mut().zip(before).zip(after) {
         *own = (1.0 + alpha) * after - alpha * before;
     }
-}
-
-/// Steps after which a bound of round-off is worked out anew.
-const BOUND_LIFE: usize = 200;
-
-fn worst_row(r: &[f64]) -> (f64, usize) {
-    r.iter().enumerate().fold((0.0, 0), |worst, (row, r)| if r.abs() > worst.0 { (r.abs(), row) } else { worst })
 }
 
 impl Stepper for HhtStepper {
