@@ -3,44 +3,8 @@
 use super::joint::{Sides, angle};
 use super::pose::Side;
 use crate::assembly::Element;
+use crate::law::{Axes, Law};
 use crate::number::Number;
-
-/// How a spring or damper pulls.
-pub trait Law: Send + Sync + 'static {
-    /// Tension (N, or N m for rotations) at an elongation (m, or rad) and its rate, with the parameters `u`. It must be
-    /// differentiable; positive tension draws the sides together.
-    fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D;
-}
-
-/// Stiffness times elongation plus damping times rate. Parameters: stiffness, damping.
-#[derive(Debug, Clone, Copy)]
-pub struct Linear;
-
-impl Law for Linear {
-    #[inline]
-    fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
-        u[0] * elongation + u[1] * rate
-    }
-}
-
-/// Friction that is smooth through zero (Brown & McPhee 2016, with a constant load): a Stribeck peak at the transition rate
-/// and viscous growth beyond it.
-///
-/// ```text
-/// T = T_C tanh(4 s) + (T_S - T_C) s / (s²/4 + 3/4)² + d rate,    s = rate / transition rate
-/// ```
-///
-/// Parameters: Coulomb torque T_C, static torque T_S (N m, or N), transition rate (rad/s, or m/s), viscous coefficient d.
-#[derive(Debug, Clone, Copy)]
-pub struct BrownMcPhee;
-
-impl Law for BrownMcPhee {
-    fn tension<D: Number>(&self, _elongation: D, rate: D, u: &[D]) -> D {
-        let s = rate / u[2];
-        let hump = s * s * 0.25 + 0.75;
-        u[0] * (s * 4.0).tanh() + (u[1] - u[0]) * s / (hump * hump) + u[3] * rate
-    }
-}
 
 /// A torque by the law between two sides. Parameters: angle without elongation, then those of the law.
 pub(super) struct Torsion<L>(pub Sides, pub L);
@@ -112,16 +76,6 @@ impl<L: Law> Element for Support<L> {
         let tension = self.1.tension(distance - u[3], rate, &u[4..]);
         self.0.push(arm, [-tension * cos, -tension * sin], D::from(0.0), force);
     }
-}
-
-/// The axes in which a vector is given or seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Axes {
-    /// Those of the world.
-    #[default]
-    World,
-    /// Those of the body.
-    Body,
 }
 
 /// An input times a direction, at a point of a side. Parameters: location, direction (x, y).

@@ -115,18 +115,3 @@ impl Element for Gears {
         c[0] = angle(b, &q[a.coordinates()..]) - u[2] - u[0] * (angle(a, q) - u[1]);
     }
 }
-
-/// A motion that is given as a function of time.
-pub trait Motion: Send + Sync + 'static {
-    /// The coordinate at time `t`, in its unit; `u` are the parameters that were given along.
-    fn at<D: Number>(&self, t: D, u: &[D]) -> D;
-}
-
-/// A coordinate follows a function of time.
-pub(super) struct Driven<M>(pub M);
-
-impl<M: Motion> Element for Driven<M> {
-    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        c[0] = q[0] - self.0.at(t, u);
-    }
-}

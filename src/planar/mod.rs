@@ -23,25 +23,24 @@
 
 mod body;
 mod force;
-mod hold;
 mod joint;
 mod parts;
 mod pose;
 mod sensor;
 mod sensors;
 
-pub use force::{Axes, BrownMcPhee, Law, Linear};
-pub use joint::{Gears, Motion, OnLine, Prismatic, Revolute, Rod, Weld};
+pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
 use crate::error::{Error, Result};
+use crate::hold::Hold;
 use crate::signature::Parameter;
 use crate::sketch::{GROUND, Sketch, Spot};
 use body::{CentredBody, PointMass, RigidBody};
-use hold::Hold;
 use joint::Sides;
 use sensor::Store;
 
@@ -210,7 +209,7 @@ impl Mechanism {
             self.assembler.element(name, RigidBody, connection.parameters(values));
         }
         let member = Member { number, side: Side::Body, name: name.into(), coordinates };
-        self.hold.add(&member);
+        self.hold.add(name, &member.coordinates);
         member
     }
 
@@ -240,7 +239,7 @@ impl Mechanism {
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         let member = Member { number, side: Side::Point, name: name.into(), coordinates };
-        self.hold.add(&member);
+        self.hold.add(name, &member.coordinates);
         member
     }
 
@@ -269,6 +268,11 @@ impl Mechanism {
             let problem = format!("it needs the angle of a body, and `{}` has none", member.name);
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, "use a body"));
         }
+    }
+
+    /// Says that nothing needs to hold this member, nor what is connected to it.
+    pub fn free(&mut self, member: &Member) {
+        self.hold.let_fly(&member.name);
     }
 
     /// The mechanism as a system.

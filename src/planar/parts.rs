@@ -1,11 +1,12 @@
 //! Joints and forces by name.
 
 use super::force::Strut as StrutElement;
-use super::force::{Axes, BrownMcPhee, Contact, Drag, Law, Linear, PointForce, Support, Torque, Torsion};
-use super::joint::{Driven, Gears, Motion, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
+use super::force::{Contact, Drag, PointForce, Support, Torque, Torsion};
+use super::joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
 use crate::error::Error;
+use crate::law::{Axes, BrownMcPhee, Driven, Law, Linear, Motion};
 use crate::sketch::Part;
 
 /// A joint that has been added: what a reaction sensor is given.
@@ -42,7 +43,7 @@ impl Mechanism {
         rows: [(&str, &str); N],
         element: impl FnOnce(Sides) -> J,
     ) -> Joint<J> {
-        self.hold.link(members[0], members[1]);
+        self.hold.link(&members[0].name, &members[1].name);
         let (sides, connection) = self.between(name, members[0], members[1]);
         let element = element(sides);
         let connection = connection.parameters(parameters.clone()).constraints(rows);
@@ -176,7 +177,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) -> Strut<L> {
-        self.hold.link(&first.member, &second.member);
+        self.hold.link(&first.member.name, &second.member.name);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let mut values = [first.location, second.location].concat();
         values.push(free_length);
@@ -224,7 +225,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) {
-        self.hold.link(first, second);
+        self.hold.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
         let connection = connection.parameters([free_angle]).parameters(parameters);
         self.assembler.element(name, Torsion(sides, law), connection);
@@ -264,7 +265,7 @@ impl Mechanism {
             return;
         }
         let ground = self.ground();
-        self.hold.link(&place.member, &ground);
+        self.hold.link(&place.member.name, &ground.name);
         let connection = Connection::to(place.member.coordinates.iter().copied())
             .inputs(motion)
             .parameters(place.location)
@@ -320,7 +321,7 @@ impl Mechanism {
         let (direction, radius) = (direction.into(), radius.into());
         let spots = [line.spot(), center.spot()];
         self.sketch.parts.push(Part::Contact { spots, direction: direction.clone(), radius: radius.clone() });
-        self.hold.link(&line.member, &center.member);
+        self.hold.link(&line.member.name, &center.member.name);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection
             .parameters(line.location)

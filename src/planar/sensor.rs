@@ -1,9 +1,10 @@
 //! What can be measured.
 
-use super::force::{Axes, Law, Stretch};
+use super::force::Stretch;
 use super::joint::{Sides, angle};
 use super::pose::Side;
 use crate::assembly::Element;
+use crate::law::{Axes, Law};
 use crate::model::State;
 use crate::number::{Jet, Number};
 

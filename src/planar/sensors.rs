@@ -1,11 +1,11 @@
 //! Sensors by name: their outputs are called `name.component`.
 
-use super::force::{Axes, Law};
 use super::parts::{Joint, Strut};
 use super::sensor::{Accelerometer, AngleSensor, Energy, Motion, PointSensor, Reaction, StrutSensor};
 use super::{Mechanism, Member, Place, zero};
 use crate::assembly::{Connection, Element, Value};
 use crate::error::Error;
+use crate::law::{Axes, Law};
 
 /// How an accelerometer is mounted and what it makes of what it feels.
 #[derive(Debug, Clone)]

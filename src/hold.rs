@@ -1,12 +1,11 @@
 //! What holds a mechanism: members and the joints and forces between them.
 
-use super::{Mechanism, Member};
 use crate::assembly::Coordinate;
 use crate::error::Error;
 
-/// Members by their numbers, in groups that joints and forces connect.
+/// Members by their names, in groups that joints and forces connect.
 #[derive(Default)]
-pub(super) struct Hold {
+pub(crate) struct Hold {
     members: Vec<Held>,
     /// Pairs of members; `None` is the ground.
     links: Vec<[Option<usize>; 2]>,
@@ -16,23 +15,23 @@ pub(super) struct Hold {
 
 struct Held {
     name: String,
-    number: usize,
     coordinates: Vec<Coordinate>,
     may_fly: bool,
 }
 
 impl Hold {
-    pub fn add(&mut self, member: &Member) {
-        let (name, coordinates) = (member.name.clone(), member.coordinates.clone());
-        self.members.push(Held { name, number: member.number, coordinates, may_fly: false });
+    pub fn add(&mut self, name: &str, coordinates: &[Coordinate]) {
+        self.members.push(Held { name: name.into(), coordinates: coordinates.into(), may_fly: false });
     }
 
-    fn place(&self, member: &Member) -> Option<usize> {
-        self.members.iter().rposition(|held| held.number == member.number && held.name == member.name)
+    fn place(&self, name: &str) -> Option<usize> {
+        // the last one is looked for most
+        self.members.iter().rposition(|held| held.name == name)
     }
 
-    pub fn link(&mut self, first: &Member, second: &Member) {
-        let link = [first, second].map(|member| self.place(member));
+    /// Two members, or a member and the ground, are connected.
+    pub fn link(&mut self, first: &str, second: &str) {
+        let link = [first, second].map(|name| self.place(name));
         self.links.push(link);
     }
 
@@ -40,6 +39,13 @@ impl Hold {
     pub fn ground(&mut self, coordinate: Coordinate) {
         let place = self.members.iter().position(|held| held.coordinates.contains(&coordinate));
         self.links.push([None, place]);
+    }
+
+    /// Nothing needs to hold this member.
+    pub fn let_fly(&mut self, name: &str) {
+        if let Some(place) = self.place(name) {
+            self.members[place].may_fly = true;
+        }
     }
 
     /// Members that no chain of joints and forces leads from to the ground, and that are not said to be free.
@@ -74,14 +80,5 @@ impl Hold {
         let problem = "no chain of joints, springs or contacts leads from there to the ground";
         let remedy = "connect it, or say with `Mechanism::free` that it is meant to fly";
         Some(Error::invalid(format!("{}{more}", names.join(", ")), problem, remedy))
-    }
-}
-
-impl Mechanism {
-    /// Says that nothing needs to hold this member, nor what is connected to it.
-    pub fn free(&mut self, member: &Member) {
-        if let Some(place) = self.hold.place(member) {
-            self.hold.members[place].may_fly = true;
-        }
     }
 }
