@@ -123,6 +123,7 @@ pub mod signature;
 pub mod simulate;
 mod sketch;
 mod sparse;
+pub mod spatial;
 pub mod specification;
 mod start;
 pub mod statistics;

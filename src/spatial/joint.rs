@@ -1,0 +1,249 @@
+//! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
+
+use super::pose::{Pose, Sides, Twist};
+use super::vector::{Rotation, Vector};
+use crate::assembly::Element;
+use crate::number::Number;
+
+/// What a joint holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Points coincide.
+    Spherical,
+    /// And axes are parallel.
+    Revolute,
+    /// Points coincide, axes are perpendicular.
+    Universal,
+    /// Points coincide, axes and directions across are parallel.
+    Weld,
+    /// The second point is on the first axis, axes are parallel.
+    Cylindrical,
+    /// And directions across, too.
+    Prismatic,
+    /// A cylindrical joint whose angle goes with its displacement.
+    Screw,
+    /// The second point is in the plane through the first point across the first axis, axes are parallel.
+    Planar,
+    /// The second point is on the first axis.
+    InLine,
+    /// The second point is in the plane through the first point across the first axis.
+    InPlane,
+    /// Points keep their distance.
+    Distance,
+}
+
+impl Kind {
+    /// Whether there are axes among its parameters.
+    pub fn has_axes(self) -> bool {
+        !matches!(self, Kind::Spherical | Kind::Distance)
+    }
+}
+
+/// Number of parameters of two points, and of two points with axes and directions across.
+const POINTS: usize = 6;
+pub(super) const FRAMES: usize = 18;
+
+/// The axes of one side of a joint, in the world: `z` along the joint's axis, `x` across, `y` completes them. Of the lengths of
+/// the axis and the direction across that were given.
+pub(super) struct Axes<D> {
+    pub x: Vector<D>,
+    pub y: Vector<D>,
+    pub z: Vector<D>,
+}
+
+/// The axes in their side's own axes; the direction across is what is perpendicular of the one that is given.
+#[inline(always)]
+pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
+    let z = Vector::of(u);
+    let y = z.cross(Vector::of(&u[3..]));
+    Axes { x: y.cross(z), y, z }
+}
+
+impl<D: Number> Axes<D> {
+    #[inline(always)]
+    pub fn turned(self, rotation: &Rotation<D>) -> Self {
+        Axes { x: rotation.turn(self.x), y: rotation.turn(self.y), z: rotation.turn(self.z) }
+    }
+}
+
+/// Both sides of a joint. Parameters: locations of the points, then axis and direction across of the first and of the second
+/// side.
+pub(super) struct Meeting<D> {
+    pub poses: [Pose<D>; 2],
+    pub points: [Vector<D>; 2],
+    pub first: Axes<D>,
+    pub second: Axes<D>,
+}
+
+impl<D: Number> Meeting<D> {
+    #[inline(always)]
+    pub fn of(sides: Sides, q: &[D], u: &[D]) -> Self {
+        let poses = sides.poses(q);
+        Meeting {
+            points: [poses[0].point(Vector::of(u)), poses[1].point(Vector::of(&u[3..]))],
+            first: own_axes(&u[6..]).turned(&poses[0].rotation),
+            second: own_axes(&u[12..]).turned(&poses[1].rotation),
+            poses,
+        }
+    }
+
+    /// From the first point to the second.
+    #[inline(always)]
+    pub fn gap(&self) -> Vector<D> {
+        self.points[1] - self.points[0]
+    }
+
+    /// How far the second side has turned about the first one's axis, -π to π.
+    pub fn angle(&self) -> D {
+        let along = self.first.x.dot(self.second.x) / self.first.x.length();
+        let across = self.first.y.dot(self.second.x) / self.first.y.length();
+        across.atan2(along)
+    }
+
+    /// Angular velocity of the second side against the first, in the world.
+    pub fn rate(&self, twists: &[Twist<D>; 2]) -> Vector<D> {
+        self.poses[1].rotation.turn(twists[1].rate) - self.poses[0].rotation.turn(twists[0].rate)
+    }
+
+    /// Velocity of the second point as the first side sees it, in world axes.
+    pub fn drift(&self, twists: &[Twist<D>; 2], u: &[D]) -> Vector<D> {
+        let second = twists[1].at(&self.poses[1], Vector::of(&u[3..]));
+        let carried = self.poses[0].rotation.turn_back(self.points[1] - self.poses[0].origin);
+        second - twists[0].at(&self.poses[0], carried)
+    }
+}
+
+/// The constraints of a joint. Parameters: the locations of two points; if it has axes, axis and direction across of both sides;
+/// the distance, or the way a screw goes along with a full turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Constraint {
+    pub sides: Sides,
+    pub kind: Kind,
+}
+
+impl Element for Constraint {
+    fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        if !self.kind.has_axes() {
+            let [a, b] = self.sides.poses(q);
+            let gap = b.point(Vector::of(&u[3..])) - a.point(Vector::of(u));
+            if self.kind == Kind::Spherical {
+                gap.add_to(c);
+            } else {
+                let length = u[POINTS];
+                c[0] = (gap.dot(gap) - length * length) / (length * 2.0);
+            }
+            return;
+        }
+        let meeting = Meeting::of(self.sides, q, u);
+        let gap = meeting.gap();
+        let Meeting { first, second, .. } = &meeting;
+        let coincide = |c: &mut [D]| gap.add_to(c);
+        let on_axis = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(gap), first.y.dot(gap));
+        // for a small turn d of the second side against the first: (-d_y, d_x) ... about the first's axes
+        let parallel = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(second.z), first.y.dot(second.z));
+        let aligned =
+            |c: &mut [D]| (c[0], c[1], c[2]) = (first.x.dot(second.z), first.y.dot(second.z), first.y.dot(second.x));
+        match self.kind {
+            Kind::Revolute => {
+                coincide(c);
+                parallel(&mut c[3..]);
+            }
+            Kind::Universal => {
+                coincide(c);
+                c[3] = first.z.dot(second.z);
+            }
+            Kind::Weld => {
+                coincide(c);
+                aligned(&mut c[3..]);
+            }
+            Kind::Cylindrical => {
+                on_axis(c);
+                parallel(&mut c[2..]);
+            }
+            Kind::Prismatic => {
+                on_axis(c);
+                aligned(&mut c[2..]);
+            }
+            Kind::Screw => {
+                on_axis(c);
+                parallel(&mut c[2..]);
+                // sin(θ - φ): no matter how many turns it has made
+                let turn = first.z.unit().dot(gap) / u[FRAMES] * std::f64::consts::TAU;
+                let (sin, cos) = turn.sin_cos();
+                c[4] = (first.y * cos - first.x * sin).dot(second.x);
+            }
+            Kind::Planar => {
+                c[0] = first.z.dot(gap);
+                parallel(&mut c[1..]);
+            }
+            Kind::InLine => on_axis(c),
+            Kind::InPlane => c[0] = first.z.dot(gap),
+            Kind::Spherical | Kind::Distance => {}
+        }
+    }
+}
+
+/// A point of space as a function of time, or a rotation vector (rad).
+pub trait Path: Send + Sync + 'static {
+    /// Its components at time `t`; `u` are the parameters that were given along.
+    fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3];
+}
+
+/// A point of a side follows a path in the world. Parameters: its location, then those of the path.
+pub(super) struct DrivenPoint<P> {
+    pub side: super::Side,
+    pub path: P,
+}
+
+impl<P: Path> Element for DrivenPoint<P> {
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let there = Vector(self.path.at(t, &u[3..]));
+        c.copy_from_slice(&(self.side.pose(q).point(Vector::of(u)) - there).0);
+    }
+}
+
+/// A body's axes are turned against the world's by a rotation vector. Parameters: those of the path.
+pub(super) struct DrivenOrientation<P> {
+    pub path: P,
+}
+
+impl<P: Path> Element for DrivenOrientation<P> {
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let there = Rotation::from_rotation_vector(Vector(self.path.at(t, u)));
+        let here = super::Side::Body.pose(q).rotation;
+        for (k, c) in c.iter_mut().enumerate() {
+            *c = there.axis((k + 2) % 3).dot(here.axis((k + 1) % 3));
+        }
+    }
+}
+
+/// What of a joint moves, or is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freedom {
+    /// The second side turns about the axis: rad, N m.
+    Turn,
+    /// The second point slides along the axis: m, N.
+    Slide,
+}
+
+/// A joint's angle or displacement follows a function of time. Parameters: those of the joint's frames, then those of the motion.
+pub(super) struct DrivenJoint<M> {
+    pub sides: Sides,
+    pub freedom: Freedom,
+    pub motion: M,
+}
+
+impl<M: crate::law::Motion> Element for DrivenJoint<M> {
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let meeting = Meeting::of(self.sides, q, u);
+        let there = self.motion.at(t, &u[FRAMES..]);
+        let Meeting { first, second, .. } = &meeting;
+        c[0] = match self.freedom {
+            Freedom::Slide => first.z.unit().dot(meeting.gap()) - there,
+            Freedom::Turn => {
+                let (sin, cos) = there.sin_cos();
+                (first.y * cos - first.x * sin).dot(second.x)
+            }
+        };
+    }
+}

@@ -1,0 +1,363 @@
+//! Joints and forces by name.
+
+use super::force::{Action, Effort, JointLaw, Strut as StrutElement};
+use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, Kind, Path};
+use super::pose::{Side, Sides};
+use super::sensor::allows;
+use super::{Mechanism, Member, Place, triple, zero};
+use crate::assembly::{Connection, Coordinate, Input, Row, Value};
+use crate::error::Error;
+use crate::law::{Axes, BrownMcPhee, Driven, Law, Linear, Motion};
+
+/// A joint that has been added: what motors, friction and reaction sensors are given.
+#[derive(Debug, Clone)]
+pub struct Joint {
+    pub(super) constraint: Constraint,
+    pub(super) name: String,
+    pub(super) members: [Member; 2],
+    pub(super) parameters: Vec<Value>,
+    pub(super) rows: Vec<Row>,
+}
+
+impl Joint {
+    /// The rows of its constraints. Their multipliers are forces (N) and torques (N m).
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// To both members, with the parameters of its frames.
+    pub(super) fn connection(&self) -> Connection {
+        let coordinates = self.members.iter().flat_map(|member| member.coordinates()).copied();
+        Connection::to(coordinates).parameters(self.parameters[..FRAMES.min(self.parameters.len())].iter().cloned())
+    }
+}
+
+/// A spring or the like between two points, that has been added: what a strut sensor is given.
+#[derive(Debug, Clone)]
+pub struct Strut<L> {
+    pub(super) law: L,
+    pub(super) sides: Sides,
+    pub(super) coordinates: Vec<Coordinate>,
+    pub(super) parameters: Vec<Value>,
+}
+
+impl Mechanism {
+    fn joint<const N: usize>(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        [first, second]: [Place; 2],
+        extra: Option<Value>,
+        rows: [(&str, &str); N],
+    ) -> Joint {
+        if kind.has_axes() {
+            self.wants_axes(name, &first.member);
+            if !matches!(kind, Kind::InLine | Kind::InPlane) {
+                self.wants_axes(name, &second.member);
+            }
+        }
+        self.hold.link(first.member.name(), second.member.name());
+        let mut parameters = self.frames(name, &first, &second, kind.has_axes());
+        parameters.extend(extra);
+        let (sides, connection) = self.between(name, &first.member, &second.member);
+        let constraint = Constraint { sides, kind };
+        let connection = connection.parameters(parameters.clone()).constraints(rows);
+        let rows = self.assembler.element(name, constraint, connection);
+        Joint { constraint, name: name.into(), members: [first.member, second.member], parameters, rows }
+    }
+
+    /// A ball in a socket: two points coincide. Three rotations are free.
+    pub fn spherical(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        self.joint(name, Kind::Spherical, [first, second], None, [("x", "m"), ("y", "m"), ("z", "m")])
+    }
+
+    /// A hinge: two points coincide, and the axes there. One rotation is free.
+    pub fn revolute(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")];
+        self.joint(name, Kind::Revolute, [first, second], None, rows)
+    }
+
+    /// A Cardan joint: two points coincide, and the axes of its cross, one on each member, stay perpendicular. Two rotations are
+    /// free. Where it is bent by a right angle, one shaft cannot turn the other any more.
+    pub fn universal(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("cross", "rad")];
+        self.joint(name, Kind::Universal, [first, second], None, rows)
+    }
+
+    /// Two points coincide, and the axes and the directions across there: nothing is free.
+    pub fn weld(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("twist", "rad")];
+        self.joint(name, Kind::Weld, [first, second], None, rows)
+    }
+
+    /// The second member slides along the axis and turns about it.
+    pub fn cylindrical(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")];
+        self.joint(name, Kind::Cylindrical, [first, second], None, rows)
+    }
+
+    /// The second member slides along the axis without turning.
+    pub fn prismatic(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("twist", "rad")];
+        self.joint(name, Kind::Prismatic, [first, second], None, rows)
+    }
+
+    /// A screw: the second member goes `lead` (m, negative for a left-handed thread) along the axis with every turn about it.
+    /// Without displacement, directions across coincide.
+    pub fn screw(&mut self, name: &str, first: Place, second: Place, lead: impl Into<Value>) -> Joint {
+        let lead = lead.into();
+        if lead.is_constant() && (lead.evaluate(&[]) == 0.0 || !lead.evaluate(&[]).is_finite()) {
+            let problem = format!("its lead is {} m", lead.evaluate(&[]));
+            let remedy = "give the way of a full turn; without any, it is a revolute joint";
+            self.assembler.note(Error::invalid(format!("screw `{name}`"), problem, remedy));
+        }
+        let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("thread", "rad")];
+        self.joint(name, Kind::Screw, [first, second], Some(lead), rows)
+    }
+
+    /// The second member moves in the plane across the axis: two displacements and one rotation are free.
+    pub fn planar(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        self.joint(name, Kind::Planar, [first, second], None, [("height", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")])
+    }
+
+    /// The second point moves on the axis of the first place; rotations are free.
+    pub fn in_line(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        self.joint(name, Kind::InLine, [first, second], None, [("across_x", "m"), ("across_y", "m")])
+    }
+
+    /// The second point moves in the plane through the first across its axis; rotations are free.
+    pub fn in_plane(&mut self, name: &str, first: Place, second: Place) -> Joint {
+        self.joint(name, Kind::InPlane, [first, second], None, [("height", "m")])
+    }
+
+    /// A massless rod: two points keep a distance, m.
+    pub fn distance(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint {
+        let length = length.into();
+        if length.is_constant() && (length.evaluate(&[]) <= 0.0 || length.evaluate(&[]).is_nan()) {
+            let problem = format!("its length is {} m", length.evaluate(&[]));
+            let remedy = "give a positive length; two points that coincide are a spherical joint";
+            self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
+        }
+        self.joint(name, Kind::Distance, [first, second], Some(length), [("length", "m")])
+    }
+
+    /// A coordinate follows a function of time with parameters.
+    pub fn drive<M: Motion, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        coordinate: Coordinate,
+        motion: M,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Vec<Row> {
+        self.hold.ground(coordinate);
+        let connection = Connection::to([coordinate]).parameters(parameters);
+        self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
+    }
+
+    /// A point follows a path in the world, m.
+    pub fn drive_point<P: Path, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        path: P,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Vec<Row> {
+        self.hold.link(place.member.name(), self.ground().name());
+        let connection = Connection::to(place.member.coordinates().iter().copied());
+        let connection = connection.parameters(place.location).parameters(parameters);
+        let element = DrivenPoint { side: place.member.side(), path };
+        self.assembler.element(name, element, connection.constraints([("x", "m"), ("y", "m"), ("z", "m")]))
+    }
+
+    /// A body's axes are turned against the world's by a rotation vector that is a function of time, rad.
+    pub fn drive_orientation<P: Path, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        member: &Member,
+        path: P,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Vec<Row> {
+        if member.side() != Side::Body {
+            let problem = format!("`{}` has no axes that could be turned", member.name());
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "use a body"));
+            return Vec::new();
+        }
+        self.hold.link(member.name(), self.ground().name());
+        let connection = Connection::to(member.coordinates().iter().copied()).parameters(parameters);
+        let rows = [("x", "rad"), ("y", "rad"), ("z", "rad")];
+        self.assembler.element(name, DrivenOrientation { path }, connection.constraints(rows))
+    }
+
+    /// Notes that a joint has no such freedom.
+    pub(super) fn wants_freedom(&mut self, name: &str, joint: &Joint, freedom: Freedom) -> bool {
+        let allowed = allows(joint.constraint.kind, freedom);
+        if !allowed {
+            let moves = if freedom == Freedom::Turn { "turn about" } else { "slide along" };
+            let problem = format!("joint `{}` does not {moves} its axis", joint.name);
+            let remedy = "choose the other freedom, or another joint";
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));
+        }
+        allowed
+    }
+
+    /// The angle (rad) or the displacement (m) of a joint follows a function of time.
+    pub fn drive_joint<M: Motion, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        motion: M,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Vec<Row> {
+        if !self.wants_freedom(name, joint, freedom) {
+            return Vec::new();
+        }
+        let element = DrivenJoint { sides: joint.constraint.sides, freedom, motion };
+        let unit = if freedom == Freedom::Turn { "rad" } else { "m" };
+        let connection = joint.connection().parameters(parameters);
+        self.assembler.element(name, element, connection.constraints([("motion", unit)]))
+    }
+
+    /// A linear spring (N/m) with a damper (N s/m) between two points, without force at the free length, m.
+    pub fn spring(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        free_length: impl Into<Value>,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) -> Strut<Linear> {
+        self.strut(name, first, second, free_length, Linear, [stiffness.into(), damping.into()])
+    }
+
+    /// A force along the line between two points by a law of elongation and rate.
+    pub fn strut<L: Law + Clone, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        free_length: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) -> Strut<L> {
+        self.hold.link(first.member.name(), second.member.name());
+        let (sides, connection) = self.between(name, &first.member, &second.member);
+        let mut values = [first.location, second.location].concat();
+        values.push(free_length.into());
+        values.extend(parameters.into_iter().map(Into::into));
+        let coordinates = connection.coordinates.clone();
+        self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
+        Strut { law, sides, coordinates, parameters: values }
+    }
+
+    /// A torque (N m) about a joint's axis by a law of its angle (-π to π, less `free`, rad), or a force (N) along it by a law of its
+    /// displacement (less `free`, m): springs, dampers, friction.
+    pub fn joint_law<L: Law, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        free: impl Into<Value>,
+        law: L,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        if self.wants_freedom(name, joint, freedom) {
+            let element = JointLaw { sides: joint.constraint.sides, freedom, law };
+            self.assembler.element(name, element, joint.connection().parameters([free.into()]).parameters(parameters));
+        }
+    }
+
+    /// A linear spring and damper in a joint: N m/rad and N m s/rad, or N/m and N s/m.
+    pub fn joint_spring(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) {
+        self.joint_law(name, joint, freedom, zero(), Linear, [stiffness.into(), damping.into()]);
+    }
+
+    /// Smoothed friction in a joint (Brown & McPhee 2016, constant load): Coulomb and static torque (N m) or force (N), transition
+    /// rate (rad/s or m/s), viscous coefficient (N m s/rad or N s/m).
+    pub fn joint_friction(&mut self, name: &str, joint: &Joint, freedom: Freedom, coefficients: [Value; 4]) {
+        self.joint_law(name, joint, freedom, zero(), BrownMcPhee, coefficients);
+    }
+
+    /// An input as a torque (N m) about a joint's axis or a force (N) along it, on the second member, and the opposite one on the
+    /// first.
+    pub fn motor(&mut self, name: &str, joint: &Joint, freedom: Freedom, input: Input) {
+        if self.wants_freedom(name, joint, freedom) {
+            let element = Action::Motor { sides: joint.constraint.sides, freedom };
+            self.assembler.element(name, element, joint.connection().inputs([input]));
+        }
+    }
+
+    /// An elastic bearing between two places: stiffness times displacements (m) and turns (rad) of the second in the first one's
+    /// axes (across, the third one, along the axis), and damping times their rates. Rows are forces (N) and torques (N m).
+    pub fn bushing<V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: Place,
+        second: Place,
+        stiffness: [[V; 6]; 6],
+        damping: [[W; 6]; 6],
+    ) {
+        self.wants_axes(name, &first.member);
+        self.wants_axes(name, &second.member);
+        self.hold.link(first.member.name(), second.member.name());
+        let frames = self.frames(name, &first, &second, true);
+        let (sides, connection) = self.between(name, &first.member, &second.member);
+        let connection = connection.parameters(frames);
+        let connection = connection.parameters(stiffness.into_iter().flatten().map(Into::into));
+        let connection = connection.parameters(damping.into_iter().flatten().map(Into::into));
+        self.assembler.element(name, Action::Bushing { sides }, connection);
+    }
+
+    fn load(&mut self, name: &str, place: Place, direction: [Value; 3], axes: Axes, effort: Effort, input: Input) {
+        let connection = Connection::to(place.member.coordinates().iter().copied()).inputs([input]);
+        let connection = connection.parameters(place.location).parameters(direction);
+        self.assembler.element(name, Action::Load { side: place.member.side(), axes, effort }, connection);
+    }
+
+    /// An input (N) as a force at a point along a direction, given in world or body axes.
+    pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 3], axes: Axes, input: Input) {
+        self.load(name, place, triple(direction), axes, Effort::Force, input);
+    }
+
+    /// An input (N m) as a torque on a body about a direction, given in world or body axes.
+    pub fn torque<V: Into<Value>>(&mut self, name: &str, member: &Member, direction: [V; 3], axes: Axes, input: Input) {
+        self.wants_axes(name, member);
+        self.load(name, member.at([0.0; 3]), triple(direction), axes, Effort::Torque, input);
+    }
+
+    /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
+    pub fn drag(&mut self, name: &str, place: Place, linear: impl Into<Value>, quadratic: impl Into<Value>) {
+        let connection = Connection::to(place.member.coordinates().iter().copied());
+        let connection = connection.parameters(place.location).parameters([linear.into(), quadratic.into()]);
+        self.assembler.element(name, Action::Drag { side: place.member.side() }, connection);
+    }
+
+    /// A sphere (centre on the second member, radius in m) presses against a plane through the first place, whose axis points into
+    /// free space. Hertz' law with `stiffness` in N/m^1.5 and `damping` in s/m.
+    #[allow(clippy::too_many_arguments)]
+    pub fn contact(
+        &mut self,
+        name: &str,
+        plane: Place,
+        center: Place,
+        radius: impl Into<Value>,
+        stiffness: impl Into<Value>,
+        damping: impl Into<Value>,
+    ) {
+        self.wants_axes(name, &plane.member);
+        self.hold.link(plane.member.name(), center.member.name());
+        let frames = self.frames(name, &plane, &center, true);
+        let (sides, connection) = self.between(name, &plane.member, &center.member);
+        let connection = connection.parameters(frames);
+        let connection = connection.parameters([radius.into(), stiffness.into(), damping.into()]);
+        self.assembler.element(name, Action::Contact { sides }, connection);
+    }
+}

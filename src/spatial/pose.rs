@@ -1,0 +1,132 @@
+//! Where a side of a joint is: the ground, a point mass, or a body.
+
+use super::vector::{Rotation, Vector, body_rate, generalized_torque};
+use crate::number::Number;
+
+/// What a part is fixed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The world.
+    Ground,
+    /// A point mass: coordinates (x, y, z).
+    Point,
+    /// A rigid body: coordinates (x, y, z) and Euler parameters (e_0, e_1, e_2, e_3).
+    Body,
+}
+
+/// Euler parameters among the coordinates of a body.
+#[inline(always)]
+pub(super) fn euler_parameters<D: Number>(z: &[D]) -> [D; 4] {
+    [z[3], z[4], z[5], z[6]]
+}
+
+impl Side {
+    /// Number of its coordinates.
+    pub fn coordinates(self) -> usize {
+        match self {
+            Side::Ground => 0,
+            Side::Point => 3,
+            Side::Body => 7,
+        }
+    }
+
+    /// Its pose, from its own coordinates at the head of `q`.
+    #[inline(always)]
+    pub fn pose<D: Number>(self, q: &[D]) -> Pose<D> {
+        match self {
+            Side::Ground => Pose { origin: Vector::zero(), rotation: Rotation::identity() },
+            Side::Point => Pose { origin: Vector::of(q), rotation: Rotation::identity() },
+            Side::Body => {
+                let rotation = Rotation::from_euler_parameters(euler_parameters(q));
+                Pose { origin: Vector::of(q), rotation }
+            }
+        }
+    }
+
+    /// Its velocity, from its own coordinates and velocities at the heads of `q` and `v`; its acceleration from q and a, but for
+    /// what the velocity adds to it.
+    #[inline(always)]
+    pub fn twist<D: Number>(self, q: &[D], v: &[D]) -> Twist<D> {
+        let rate = match self {
+            Side::Body => body_rate(euler_parameters(q), euler_parameters(v)),
+            _ => Vector::zero(),
+        };
+        let velocity = if self == Side::Ground { Vector::zero() } else { Vector::of(v) };
+        Twist { velocity, rate }
+    }
+
+    /// Adds a force (world axes) at a point, given by its arm in world axes, and a torque (world axes) to the side's own forces.
+    #[inline(always)]
+    pub fn push<D: Number>(self, q: &[D], arm: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
+        if self == Side::Ground {
+            return;
+        }
+        force.add_to(own);
+        if self == Side::Body {
+            let e = euler_parameters(q);
+            let torque = Rotation::from_euler_parameters(e).turn_back(torque + arm.cross(force));
+            own[3..].iter_mut().zip(generalized_torque(e, torque)).for_each(|(own, value)| *own += value);
+        }
+    }
+}
+
+/// Position and orientation.
+#[derive(Debug, Clone, Copy)]
+pub struct Pose<D> {
+    /// Position of the reference point, m.
+    pub origin: Vector<D>,
+    /// From the side's axes to the world's.
+    pub rotation: Rotation<D>,
+}
+
+impl<D: Number> Pose<D> {
+    /// The world position of a point given in the side's axes.
+    #[inline(always)]
+    pub fn point(&self, location: Vector<D>) -> Vector<D> {
+        self.origin + self.rotation.turn(location)
+    }
+}
+
+/// Velocity and angular velocity.
+#[derive(Debug, Clone, Copy)]
+pub struct Twist<D> {
+    /// Velocity of the reference point in the world's axes, m/s.
+    pub velocity: Vector<D>,
+    /// Angular velocity in the side's own axes, rad/s.
+    pub rate: Vector<D>,
+}
+
+impl<D: Number> Twist<D> {
+    /// The velocity (world axes) of a point given in the side's axes.
+    #[inline(always)]
+    pub fn at(&self, pose: &Pose<D>, location: Vector<D>) -> Vector<D> {
+        self.velocity + pose.rotation.turn(self.rate.cross(location))
+    }
+}
+
+/// The two sides of a joint or a force: the coordinates of the first come before those of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sides(pub Side, pub Side);
+
+impl Sides {
+    #[inline(always)]
+    pub fn poses<D: Number>(self, q: &[D]) -> [Pose<D>; 2] {
+        [self.0.pose(q), self.1.pose(&q[self.0.coordinates()..])]
+    }
+
+    #[inline(always)]
+    pub fn twists<D: Number>(self, q: &[D], v: &[D]) -> [Twist<D>; 2] {
+        let second = self.0.coordinates();
+        [self.0.twist(q, v), self.1.twist(&q[second..], &v[second..])]
+    }
+
+    /// Adds a force and a torque (world axes) on the second side at a point of the world, and the opposite ones on the first.
+    #[inline(always)]
+    pub fn push<D: Number>(self, q: &[D], point: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
+        let second = self.0.coordinates();
+        let [a, b] = self.poses(q);
+        let (first, rest) = own.split_at_mut(second);
+        self.0.push(q, point - a.origin, -force, -torque, first);
+        self.1.push(&q[second..], point - b.origin, force, torque, rest);
+    }
+}
