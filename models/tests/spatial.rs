@@ -142,13 +142,13 @@ fn spatial_crank() -> Result<Assembly> {
 
 /// Protects space against the plane: the same mechanism moves the same way, and all sensors see the same. Newmark's formulas are
 /// exact for angles in one and for Euler parameters in the other: motions differ by the square of the step. Without that term,
-/// by extrapolation, they agree to ten digits.
+/// by extrapolation, positions agree to ten digits.
 #[test]
 fn planar_mechanisms_in_space() -> Result<()> {
     let torque = || vec![Signal::function(|t| 3.0 * (9.0 * t).sin())];
-    let motions =
-        [("end.x", "end.x"), ("end.y", "end.z"), ("angle.angle", "angle.angle"), ("angle.rate", "angle.rate")];
+    let motions = [("end.x", "end.x"), ("end.y", "end.z"), ("angle.angle", "angle.angle")];
     let others = [
+        ("angle.rate", "angle.rate"),
         ("felt.x", "felt.x"),
         ("felt.y", "felt.y"),
         ("angle.acceleration", "angle.acceleration"),
@@ -156,7 +156,7 @@ fn planar_mechanisms_in_space() -> Result<()> {
         ("reaction.y", "reaction.z"),
         ("energy", "energy"),
     ];
-    let step = 5e-4;
+    let step = 2.5e-4;
     let plane = |step| run_with(planar_crank()?, -0.05, 0.4, step, torque());
     let space = |step| run_with(spatial_crank()?, -0.05, 0.4, step, torque());
     let (planes, spaces) = ([plane(step)?, plane(step / 2.0)?], [space(step)?, space(step / 2.0)?]);
@@ -177,7 +177,7 @@ fn planar_mechanisms_in_space() -> Result<()> {
         let (a, b) = (extrapolated(&planes, there), extrapolated(&spaces, here));
         let size = a.iter().fold(0.0f64, |size, v| size.max(v.abs()));
         let worst = a.iter().zip(&b).fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs()));
-        eprintln!("{worst:e} of {size}: {here}");
+        assert!(worst < 1e-10 * size, "{worst:e} of {size}: {here}");
     }
     Ok(())
 }
