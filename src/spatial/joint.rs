@@ -52,7 +52,7 @@ pub(super) struct Axes<D> {
 }
 
 /// The axes in their side's own axes; the direction across is what is perpendicular of the one that is given.
-#[inline(always)]
+#[inline]
 pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
     let z = Vector::of(u);
     let y = z.cross(Vector::of(&u[3..]));
@@ -60,7 +60,7 @@ pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
 }
 
 impl<D: Number> Axes<D> {
-    #[inline(always)]
+    #[inline]
     pub fn turned(self, rotation: &Rotation<D>) -> Self {
         Axes { x: rotation.turn(self.x), y: rotation.turn(self.y), z: rotation.turn(self.z) }
     }
@@ -76,7 +76,7 @@ pub(super) struct Meeting<D> {
 }
 
 impl<D: Number> Meeting<D> {
-    #[inline(always)]
+    #[inline]
     pub fn of(sides: Sides, q: &[D], u: &[D]) -> Self {
         let poses = sides.poses(q);
         Meeting {
@@ -88,7 +88,7 @@ impl<D: Number> Meeting<D> {
     }
 
     /// From the first point to the second.
-    #[inline(always)]
+    #[inline]
     pub fn gap(&self) -> Vector<D> {
         self.points[1] - self.points[0]
     }
