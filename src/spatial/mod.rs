@@ -256,6 +256,7 @@ impl Mechanism {
                 "its orientation and its angular velocity at the start depend on each other through parameters";
             let remedy = "give the rates of its Euler parameters (`Body::turning`)";
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));
+            return [zero(), zero(), zero(), zero()];
         }
         let e = orientation.each_ref().map(|e| e.evaluate(&[]));
         let columns = [0, 1, 2].map(|k| {
