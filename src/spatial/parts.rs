@@ -164,6 +164,10 @@ impl Mechanism {
         path: P,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
+        if place.member.side() == Side::Ground {
+            let problem = "the ground does not move";
+            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "drive a point of a body or a point mass"));
+        }
         self.hold.link(place.member.name(), self.ground().name());
         let connection = Connection::to(place.member.coordinates().iter().copied());
         let connection = connection.parameters(place.location).parameters(parameters);

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod crank;
 pub mod exact;
 pub mod mechanisms;
+pub mod spatial;
 pub mod textbook;
 
 use costate::cost::Quadrature;
