@@ -22,7 +22,7 @@ mod projection;
 use crate::error::{Error, Result};
 use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
-use crate::signature::Signature;
+use crate::signature::{Quantity, Signature};
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
 use equilibrium::Equilibrium;
 use nalgebra::{DMatrix, DVector};
@@ -300,6 +300,8 @@ struct Violations {
     velocity: Vec<f64>,
     position_limit: Vec<f64>,
     velocity_limit: Vec<f64>,
+    /// C and C_q v + C_t.
+    residuals: [Vec<f64>; 2],
 }
 
 impl Violations {
@@ -311,29 +313,33 @@ impl Violations {
         system.constraint_row_lengths(&point, &mut lengths);
         lengths.iter_mut().filter(|length| **length <= 0.0).for_each(|length| *length = 1.0);
         let (mut residual, mut bound, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; n]);
-        let mut distances = |level| {
+        let mut residuals = |level| {
             system.constraint(level, &point, &mut residual);
-            residual.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>()
+            residual.clone()
         };
-        let (position, velocity) = (distances(Level::Position), distances(Level::Velocity));
+        let residuals = [residuals(Level::Position), residuals(Level::Velocity)];
+        let [position, velocity] = residuals
+            .each_ref()
+            .map(|residuals| residuals.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>());
         system.round_off(&point, &mut unused, &mut bound);
         let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
         // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
         let speed = v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
         let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
-        Violations { position, velocity, position_limit, velocity_limit }
+        Violations { position, velocity, position_limit, velocity_limit, residuals }
     }
 
-    /// The rows that are violated, each with its distance.
+    /// The rows that are violated, each with its distance in the coordinates and its residual in its own unit.
     fn describe(&self, signature: &Signature) -> Vec<String> {
-        let Violations { position, velocity, position_limit, velocity_limit } = self;
+        let Violations { position, velocity, position_limit, velocity_limit, residuals: [off, drift] } = self;
         let mut bad = Vec::new();
-        for (k, constraint) in signature.constraints.iter().enumerate() {
+        for (k, Quantity { name, unit }) in signature.constraints.iter().enumerate() {
+            let unit = if unit.is_empty() { "1" } else { unit };
             if position[k].is_nan() || position[k] > position_limit[k] {
-                bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
+                bad.push(format!("`{name}` by {:.3e} in position (residual {:.3e} {unit})", position[k], off[k]));
             }
             if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
-                bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
+                bad.push(format!("`{name}` by {:.3e} in velocity (residual {:.3e} {unit}/s)", velocity[k], drift[k]));
             }
         }
         bad

@@ -209,7 +209,7 @@ impl Mechanism {
             self.assembler.element(name, RigidBody, connection.parameters(values));
         }
         let member = Member { number, side: Side::Body, name: name.into(), coordinates };
-        self.hold.add(name, &member.coordinates);
+        self.hold(name, &member.coordinates);
         member
     }
 
@@ -239,8 +239,14 @@ impl Mechanism {
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         let member = Member { number, side: Side::Point, name: name.into(), coordinates };
-        self.hold.add(name, &member.coordinates);
+        self.hold(name, &member.coordinates);
         member
+    }
+
+    fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
+        if let Err(error) = self.hold.add(name, coordinates) {
+            self.assembler.note(error);
+        }
     }
 
     /// Notes a number that cannot be a mass; zero can, where a joint ties it to something with mass.

@@ -1,7 +1,7 @@
 //! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
 
-use super::pose::{Pose, Sides, Twist};
-use super::vector::{Rotation, Vector};
+use super::pose::{Pose, Sides, Twist, euler_parameters};
+use super::vector::{Rotation, Vector, combine, euler_parameters_of};
 use crate::assembly::Element;
 use crate::number::Number;
 
@@ -100,6 +100,15 @@ impl<D: Number> Meeting<D> {
         across.atan2(along)
     }
 
+    /// The same less another angle, whatever turns there are in that, -π to π: zero for the right angle alone, while the sine is for
+    /// the one opposite, too.
+    pub fn angle_beyond(&self, other: D) -> D {
+        let [x, y] = [self.first.x.unit(), self.first.y.unit()];
+        let (sin, cos) = other.sin_cos();
+        let ([along, across], turned) = ([x * cos + y * sin, y * cos - x * sin], self.second.x);
+        across.dot(turned).atan2(along.dot(turned))
+    }
+
     /// Angular velocity of the second side against the first, in the world.
     pub fn rate(&self, twists: &[Twist<D>; 2]) -> Vector<D> {
         self.poses[1].rotation.turn(twists[1].rate) - self.poses[0].rotation.turn(twists[0].rate)
@@ -141,8 +150,10 @@ impl Element for Constraint {
         let on_axis = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(gap), first.y.dot(gap));
         // for a small turn d of the second side against the first: (-d_y, d_x) ... about the first's axes
         let parallel = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(second.z), first.y.dot(second.z));
-        let aligned =
-            |c: &mut [D]| (c[0], c[1], c[2]) = (first.x.dot(second.z), first.y.dot(second.z), first.y.dot(second.x));
+        let aligned = |c: &mut [D]| {
+            parallel(c);
+            c[2] = meeting.angle();
+        };
         match self.kind {
             Kind::Revolute => {
                 coincide(c);
@@ -167,10 +178,8 @@ impl Element for Constraint {
             Kind::Screw => {
                 on_axis(c);
                 parallel(&mut c[2..]);
-                // sin(θ - φ): no matter how many turns it has made
                 let turn = first.z.unit().dot(gap) / u[FRAMES] * std::f64::consts::TAU;
-                let (sin, cos) = turn.sin_cos();
-                c[4] = (first.y * cos - first.x * sin).dot(second.x);
+                c[4] = meeting.angle_beyond(turn);
             }
             Kind::Planar => {
                 c[0] = first.z.dot(gap);
@@ -209,11 +218,11 @@ pub(super) struct DrivenOrientation<P> {
 
 impl<P: Path> Element for DrivenOrientation<P> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        let there = Rotation::from_rotation_vector(Vector(self.path.at(t, u)));
-        let here = super::Side::Body.pose(q).rotation;
-        for (k, c) in c.iter_mut().enumerate() {
-            *c = there.axis((k + 2) % 3).dot(here.axis((k + 1) % 3));
-        }
+        let [a, x, y, z] = euler_parameters_of(Vector(self.path.at(t, u)));
+        // 2 n sin(θ/2) of the turn that is left, in the axes that the path gives: zero for no other turn; e and -e are one
+        let [cosine, left @ ..] = combine([a, -x, -y, -z], euler_parameters(q));
+        let side = if cosine < 0.0 { -2.0 } else { 2.0 };
+        c.iter_mut().zip(left).for_each(|(c, left)| *c = left * side);
     }
 }
 
@@ -237,13 +246,9 @@ impl<M: crate::law::Motion> Element for DrivenJoint<M> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         let meeting = Meeting::of(self.sides, q, u);
         let there = self.motion.at(t, &u[FRAMES..]);
-        let Meeting { first, second, .. } = &meeting;
         c[0] = match self.freedom {
-            Freedom::Slide => first.z.unit().dot(meeting.gap()) - there,
-            Freedom::Turn => {
-                let (sin, cos) = there.sin_cos();
-                (first.y * cos - first.x * sin).dot(second.x)
-            }
+            Freedom::Slide => meeting.first.z.unit().dot(meeting.gap()) - there,
+            Freedom::Turn => meeting.angle_beyond(there),
         };
     }
 }
