@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::planar::{Pose, Side};
-use crate::sketch::{Part, Sketch, Spot};
+use super::solid::{self, Bulk, Solid, hull};
+use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use crate::spatial::{Side, Vector};
 
 /// A position in the world or on a member, m.
-pub(super) type Location = [f64; 2];
+pub(super) type Location = Vector<f64>;
+
+/// Position and orientation of a member.
+pub(super) type Pose = crate::spatial::Pose<f64>;
 
 /// What a body looks like, in its own axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,32 +19,55 @@ pub(super) enum Outline {
     Block,
     /// A bar between two points.
     Bar([Location; 2]),
-    /// A plate: the corners of a convex polygon.
+    /// A plate: the corners of a convex polygon in the plane; in space, what is convex around these points.
     Plate(Vec<Location>),
     /// A uniform disc of the body's mass and inertia, around its centre of mass: what is attached at one point only.
     Disc(Location, f64),
+    /// The same in space: a solid, with a bar to the point where the body is attached, if that is not in its middle.
+    Solid(Solid, Option<[Location; 2]>),
     /// A point mass, or a body without any extension.
     Dot,
+}
+
+impl Outline {
+    /// The points that span it; a disc's are its centre only.
+    pub fn points(&self) -> Vec<Location> {
+        match self {
+            Outline::Block | Outline::Dot => Vec::new(),
+            Outline::Bar(ends) => ends.to_vec(),
+            Outline::Plate(corners) => corners.clone(),
+            Outline::Disc(center, _) => vec![*center],
+            Outline::Solid(solid, stem) => solid.corners().chain(stem.iter().flatten().copied()).collect(),
+        }
+    }
 }
 
 /// Where everything is at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub t: f64,
-    poses: Vec<Pose<f64>>,
+    poses: Vec<Pose>,
     /// Inputs.
     pub w: Vec<f64>,
 }
 
 impl Moment {
-    pub fn new(t: f64, poses: Vec<Pose<f64>>, w: Vec<f64>) -> Self {
+    pub fn new(t: f64, poses: Vec<Pose>, w: Vec<f64>) -> Self {
         Moment { t, poses, w }
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
-    pub fn pose(&self, member: usize) -> Pose<f64> {
+    pub fn pose(&self, member: usize) -> Pose {
         self.poses.get(member).copied().unwrap_or_else(|| Side::Ground.pose(&[]))
     }
+}
+
+/// An axis in the world, and a unit vector across it that turns with what turns about it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axle {
+    pub point: Location,
+    pub axis: Location,
+    pub across: Location,
 }
 
 /// The sketch with numbers in the place of parameters.
@@ -70,30 +97,21 @@ impl<'a> Shape<'a> {
                 Part::Pin([a, b]) => {
                     pins.entry(key(a.member, b.member)).or_insert_with(|| [a.clone(), b.clone()]);
                     for (spot, other) in [(a, b), (b, a)] {
-                        if other.member == crate::sketch::GROUND {
+                        if other.member == GROUND {
                             axles.entry(spot.member).or_insert_with(|| spot.clone());
                         }
                     }
                 }
-                Part::Guide { spots: [_, b], block: true, .. } => {
+                Part::Guide { spots: [_, b], slider, .. } if *slider != Slider::Pin => {
                     blocks.get_mut(b.member).into_iter().for_each(|block| *block = true);
                 }
                 _ => {}
             }
         }
-        let mut outlines = Vec::new();
-        let mut centers = Vec::new();
-        for (member, (mut spots, block)) in sketch.members.iter().zip(attached.into_iter().zip(blocks)) {
-            let center = member.center.each_ref().map(|value| value.evaluate(u));
-            let (mass, inertia) = (member.mass.evaluate(u), member.inertia.evaluate(u));
-            spots.push(center);
-            centers.push(center);
-            outlines.push(match member.side {
-                Side::Body => outline(spots, block, center, (2.0 * inertia / mass).sqrt()),
-                Side::Ground | Side::Point => Outline::Dot,
-            });
-        }
-        Shape { sketch, u: u.to_vec(), outlines, centers, pins, axles }
+        let centers: Vec<Location> = sketch.members.iter().map(|member| evaluate(&member.center, u)).collect();
+        let bodies = sketch.members.iter().zip(attached.into_iter().zip(blocks)).zip(&centers);
+        let outlines = bodies.map(|((member, (spots, block)), center)| outline(member, u, spots, block, *center));
+        Shape { sketch, u: u.to_vec(), outlines: outlines.collect(), centers, pins, axles }
     }
 
     /// Where a spot is in the world.
@@ -103,11 +121,11 @@ impl<'a> Shape<'a> {
 
     /// Where a member's centre of mass is in the world.
     pub fn center(&self, member: usize, moment: &Moment) -> Location {
-        moment.pose(member).point(self.centers.get(member).copied().unwrap_or_default())
+        moment.pose(member).point(self.centers.get(member).copied().unwrap_or(Vector::zero()))
     }
 
     /// About which point two members turn against each other: their pin, else the axle of the second, else its centre.
-    pub fn pivot(&self, [a, b]: [usize; 2], moment: &Moment) -> Location {
+    fn pivot(&self, [a, b]: [usize; 2], moment: &Moment) -> Location {
         match self.pins.get(&key(a, b)) {
             Some([spot, _]) => self.world(spot, moment),
             None => self.axle(b, moment).unwrap_or_else(|| self.center(b, moment)),
@@ -119,55 +137,96 @@ impl<'a> Shape<'a> {
         self.axles.get(&member).map(|spot| self.world(spot, moment))
     }
 
-    /// The unit vector of a guide or contact line in the world.
-    pub fn direction(&self, line: &Spot, direction: &crate::assembly::Value, moment: &Moment) -> Location {
-        let (sin, cos) = (moment.pose(line.member).angle + direction.evaluate(&self.u)).sin_cos();
-        [cos, sin]
+    /// What something turns about.
+    pub fn about(&self, about: &About, moment: &Moment) -> Axle {
+        let (point, axis, member) = match about {
+            About::Members(members) => (self.pivot(*members, moment), Vector([0.0, 0.0, 1.0]), members[1]),
+            About::Axis { spot, axis, member } => (self.world(spot, moment), self.direction(axis, moment), *member),
+        };
+        Axle { point, axis, across: across(axis, moment.pose(member)) }
     }
+
+    /// A unit vector in the world.
+    pub fn direction(&self, Ray { member, direction }: &Ray, moment: &Moment) -> Location {
+        let rotation = moment.pose(*member).rotation;
+        match direction {
+            Direction::Angle(angle) => {
+                let (sin, cos) = angle.evaluate(&self.u).sin_cos();
+                rotation.turn(Vector([cos, sin, 0.0]))
+            }
+            Direction::Vector(vector) => rotation.turn(evaluate(vector, &self.u)).unit(),
+        }
+    }
+}
+
+/// A unit vector across an axis that turns with a pose.
+pub(super) fn across(axis: Location, pose: Pose) -> Location {
+    let [x, y] = [0, 1].map(|k| pose.rotation.axis(k));
+    let upright = |side: Location| (side - axis * axis.dot(side)).unit();
+    if axis.dot(x).abs() < 0.9 { upright(x) } else { upright(y) }
 }
 
 fn key(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-fn outline(spots: Vec<Location>, block: bool, center: Location, radius: f64) -> Outline {
-    let hull = hull(spots);
-    match hull.as_slice() {
-        _ if hull.iter().flatten().any(|x| !x.is_finite()) => Outline::Dot,
+fn outline(member: &Member, u: &[f64], mut spots: Vec<Location>, block: bool, center: Location) -> Outline {
+    let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
+    if !finite(&center) || !spots.iter().all(finite) {
+        return Outline::Dot;
+    }
+    let mass = member.mass.evaluate(u);
+    match &member.kind {
+        Kind::Ground | Kind::Point => Outline::Dot,
+        Kind::Planar(inertia) => {
+            spots.push(center);
+            planar(&spots, block, center, (2.0 * inertia.evaluate(u) / mass).sqrt())
+        }
+        Kind::Spatial(inertia) => {
+            spatial(spots, block, center, || solid::of_inertia(center, mass, inertia.entries_at(u)))
+        }
+    }
+}
+
+fn planar(spots: &[Location], block: bool, center: Location, radius: f64) -> Outline {
+    let hull = hull(spots.iter().map(|spot| [spot.0[0], spot.0[1]]).collect());
+    let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
+    match corners.as_slice() {
         [_] if block => Outline::Block,
         [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(center, radius),
         [_] | [] => Outline::Dot,
         [a, b] => Outline::Bar([*a, *b]),
-        _ => Outline::Plate(hull),
+        _ => Outline::Plate(corners),
     }
 }
 
-/// The convex hull, without points that are the same or on its edges to round-off (Andrew 1979).
-fn hull(mut points: Vec<Location>) -> Vec<Location> {
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let size = points.iter().flatten().fold(0.0f64, |size, x| size.max(x.abs()));
-    let near = 1e-9 * size;
-    points.dedup_by(|a, b| (a[0] - b[0]).abs() <= near && (a[1] - b[1]).abs() <= near);
-    if points.len() < 3 {
-        return points;
-    }
-    let turn = |a: Location, b: Location, c: Location| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    let chain = |points: &mut dyn Iterator<Item = Location>| {
-        let mut chain: Vec<Location> = Vec::new();
-        for point in points {
-            while let [.., a, b] = chain[..]
-                && turn(a, b, point) <= near * size
-            {
-                chain.pop();
-            }
-            chain.push(point);
+fn spatial(spots: Vec<Location>, block: bool, center: Location, bulk: impl Fn() -> Option<Bulk>) -> Outline {
+    let size = spots.iter().chain([&center]).flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));
+    let same = |a: Location, b: Location| (a - b).length() <= 1e-9 * size;
+    let mut apart: Vec<Location> = Vec::new();
+    for spot in spots {
+        if !apart.iter().any(|known| same(*known, spot)) {
+            apart.push(spot);
         }
-        chain.pop();
-        chain
+    }
+    let stem = match apart.as_slice() {
+        [] => None,
+        [spot] if same(*spot, center) => None,
+        [spot] => Some([*spot, center]),
+        _ => {
+            apart.push(center);
+            return solid::line(&apart).map_or(Outline::Plate(apart), Outline::Bar);
+        }
     };
-    let mut hull = chain(&mut points.iter().copied());
-    hull.extend(chain(&mut points.iter().rev().copied()));
-    hull
+    match bulk() {
+        _ if block && stem.is_none() => Outline::Block,
+        Some(Bulk::Solid(solid)) => Outline::Solid(solid, stem),
+        Some(Bulk::Rod([start, end])) => {
+            let points: Vec<Location> = [start, end, center].into_iter().chain(stem.into_iter().flatten()).collect();
+            solid::line(&points).map_or(Outline::Plate(points), Outline::Bar)
+        }
+        None => stem.map_or(Outline::Dot, Outline::Bar),
+    }
 }
 
 #[cfg(test)]
@@ -178,12 +237,34 @@ mod tests {
     #[test]
     fn bodies_get_the_outline_of_their_points() {
         let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5], [0.5, 0.0], [0.0, 0.0]];
-        let corners = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-        let shape = |spots: &[Location], block| outline(spots.to_vec(), block, [0.0; 2], 0.2);
-        assert_eq!(shape(&square, false), Outline::Plate(corners));
-        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false), Outline::Bar([[0.0, 0.0], [0.6, 0.2]]));
-        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false), Outline::Disc([0.0, 0.0], 0.2));
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let flat = |[x, y]: [f64; 2]| Vector([x, y, 0.0]);
+        let shape = |spots: &[[f64; 2]], block| {
+            planar(&spots.iter().copied().map(flat).collect::<Vec<_>>(), block, flat([0.0; 2]), 0.2)
+        };
+        assert_eq!(shape(&square, false), Outline::Plate(corners.map(flat).to_vec()));
+        let bar = Outline::Bar([[0.0, 0.0], [0.6, 0.2]].map(flat));
+        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false), bar);
+        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false), Outline::Disc(flat([0.0; 2]), 0.2));
         assert_eq!(shape(&[[0.0, 0.0]], true), Outline::Block);
-        assert_eq!(outline(vec![[0.0, 0.0]], false, [0.0; 2], f64::NAN), Outline::Dot);
+        assert_eq!(planar(&[flat([0.0, 0.0])], false, flat([0.0; 2]), f64::NAN), Outline::Dot);
+    }
+
+    /// Protects outlines in space: two points make a bar, more a plate, one a solid on a stem.
+    #[test]
+    fn bodies_of_space_get_the_outline_of_their_points() {
+        let center = Vector([0.0, 0.0, 0.1]);
+        let ball = || solid::of_inertia(center, 1.0, [0.1, 0.1, 0.1, 0.0, 0.0, 0.0]);
+        let shape =
+            |spots: &[[f64; 3]], block| spatial(spots.iter().copied().map(Vector).collect(), block, center, ball);
+        let (top, foot) = (Vector([0.0, 0.0, 0.5]), Vector([0.0, 0.0, 0.0]));
+        assert_eq!(shape(&[top.0, foot.0, foot.0], false), Outline::Bar([foot, top]));
+        assert_eq!(shape(&[top.0, [0.2, 0.0, 0.1], foot.0], false).points().len(), 4);
+        let Outline::Solid(_, stem) = shape(&[foot.0, foot.0], true) else { panic!() };
+        assert_eq!(stem, Some([foot, center]));
+        assert!(matches!(shape(&[], false), Outline::Solid(_, None)));
+        assert!(matches!(shape(&[center.0], false), Outline::Solid(_, None)));
+        assert_eq!(shape(&[center.0], true), Outline::Block);
+        assert_eq!(spatial(vec![center], false, center, || None), Outline::Dot);
     }
 }
