@@ -5,7 +5,9 @@
 
 use costate::assembly::Assembly;
 use costate::plot::mechanism::{Animation, Picture, View};
-use costate::spatial::{Axes, Body, Freedom, Inertia, Linear, Mechanism, Member, Motion, Path, Vector, euler_parameters_of};
+use costate::spatial::{
+    Axes, Body, Freedom, Inertia, Linear, Mechanism, Member, Motion, Path, Vector, euler_parameters_of,
+};
 use costate::{Hht, InitialState, Number, Result, Signal, Simulation, TimeGrid};
 use std::sync::Arc;
 
@@ -59,9 +61,10 @@ fn top() -> Result<Assembly> {
     m.gravity([0.0, 0.0, -9.81]);
     let tilt = euler_parameters_of(Vector([0.5, 0.0, 0.0]));
     let center = Vector([0.0, -(0.5f64.sin()), 0.5f64.cos()]) * 0.1;
-    let spin = center * 600.0;
+    let spin = center * 2500.0;
     let velocity = spin.cross(center);
-    let body = Body::new(0.5, Inertia::diagonal([5e-4, 5e-4, 8e-4])).at(center.0).turned(tilt).moving(velocity.0, spin.0);
+    let body =
+        Body::new(0.5, Inertia::diagonal([5e-4, 5e-4, 8e-4])).at(center.0).turned(tilt).moving(velocity.0, spin.0);
     let top = m.body("top", body);
     m.spherical("tip", m.ground().at([0.0; 3]), top.at([0.0, 0.0, -0.1]));
     m.position("end", top.at([0.0, 0.0, 0.06]));
@@ -113,7 +116,8 @@ fn symbols() -> Result<Assembly> {
     m.torque("twist", &body, z, Axes::World, push);
     m.position("cardan tip", body.at([0.0, 0.0, 0.075]));
     // on guides
-    let block = |m: &mut Mechanism, name: &str, at| m.body(name, Body::new(1.0, Inertia::diagonal([2e-4, 3e-4, 4e-4])).at(at));
+    let block =
+        |m: &mut Mechanism, name: &str, at| m.body(name, Body::new(1.0, Inertia::diagonal([2e-4, 3e-4, 4e-4])).at(at));
     let at = spot(0, 1);
     let slide = block(&mut m, "slide", at);
     let guide = m.prismatic("guide", ground.at(at).axis(y), slide.at([0.0; 3]).axis(y));
@@ -147,8 +151,24 @@ fn symbols() -> Result<Assembly> {
     m.strut("law", ground.at(above(at, -0.15)), weight.at([0.0; 3]), 0.15, Linear, [20.0, 0.0]);
     let at = spot(2, 3);
     let mount = next(&mut m, at, 0.15);
-    let stiffness = std::array::from_fn(|i| std::array::from_fn(|j| if i != j { 0.0 } else if i < 3 { 1e4 } else { 30.0 }));
-    m.bushing("mount", ground.at(at), mount.at([0.0, 0.0, -0.075]), stiffness, stiffness.map(|row: [f64; 6]| row.map(|k| 1e-3 * k)));
+    let stiffness = std::array::from_fn(|i| {
+        std::array::from_fn(|j| {
+            if i != j {
+                0.0
+            } else if i < 3 {
+                1e4
+            } else {
+                30.0
+            }
+        })
+    });
+    m.bushing(
+        "mount",
+        ground.at(at),
+        mount.at([0.0, 0.0, -0.075]),
+        stiffness,
+        stiffness.map(|row: [f64; 6]| row.map(|k| 1e-3 * k)),
+    );
     m.position("mount tip", mount.at([0.0, 0.0, 0.075]));
     // given motions
     let at = spot(3, 0);

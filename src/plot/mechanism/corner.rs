@@ -78,6 +78,9 @@ pub(super) fn bar(scene: &mut Scene, scale: f64, width: f64, (right, top): Point
 
 /// 1, 2 or 5 times a power of ten, not above a length; none, if there is no such number.
 fn round(length: f64) -> Option<f64> {
+    if !(length > 0.0 && length.is_finite()) {
+        return None;
+    }
     let power = 10f64.powi(length.log10().floor() as i32);
     let digit = [5.0, 2.0].into_iter().find(|digit| digit * power <= length).unwrap_or(1.0);
     let round = digit * power;

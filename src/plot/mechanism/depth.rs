@@ -8,7 +8,7 @@ use super::shape::Location;
 pub(super) fn subdivided([a, b]: [Location; 2], near: [f64; 2], step: f64) -> Vec<Location> {
     const MOST: f64 = 200.0;
     // of what is not a number, one
-    let count = ((near[1] - near[0]).abs() / step).min(MOST).ceil().max(1.0) as u32;
+    let count = ((near[1] - near[0]).abs() / step).ceil().max(1.0).min(MOST) as u32;
     (0..=count).map(|i| if i == count { b } else { a + (b - a) * (f64::from(i) / f64::from(count)) }).collect()
 }
 

@@ -14,6 +14,9 @@ use std::f64::consts::{PI, TAU};
 /// Below this size of symbols, bodies are plain lines without joints.
 const PLAIN: f64 = 0.2;
 
+/// How far a guide of space goes beyond its use, in sizes of symbols.
+const RAIL: f64 = 6.5;
+
 impl Stage<'_> {
     /// One panel without its axes.
     pub fn draw(&self, scene: &mut Scene, paper: &Paper, moments: &[&Moment]) {
@@ -153,7 +156,7 @@ impl Stage<'_> {
         let (foot, along) = (self.shape.world(&spots[0], moment), self.shape.direction(line, moment));
         let (from, to) = self.ranges.get(&index).copied().unwrap_or_default();
         let unit = self.unit(paper);
-        let (start, length) = (foot + along * (from - 4.2 * unit), to - from + 8.4 * unit);
+        let (start, length) = (foot + along * (from - RAIL * unit), to - from + 2.0 * RAIL * unit);
         let ends = [start, start + along * length];
         let grounded = spots[0].member == GROUND;
         let color = if grounded { FIXED } else { INK };
@@ -229,7 +232,7 @@ impl Stage<'_> {
             let at = |point: &Location| paper.at(pose.point(*point));
             match outline {
                 Outline::Bar(ends) => pen.path(ends.iter().map(at).collect(), WIDTH, INK),
-                Outline::Plate(_) | Outline::Solid(..) => {
+                Outline::Plate(_) | Outline::Solid(_) => {
                     let mut corners = self.silhouette(paper, pose, outline);
                     corners.extend(corners.first().copied());
                     pen.path(corners, WIDTH, INK);
@@ -291,8 +294,9 @@ impl Stage<'_> {
                 Part::Axial { spots, line, linear } => {
                     let (from, _) = self.ranges.get(&index).copied().unwrap_or_default();
                     let along = shape.direction(line, moment);
-                    let start = shape.world(&spots[0], moment) + along * (from - 6.0 * self.unit(paper));
-                    self.strut(pen, paper, [start, shape.world(&spots[1], moment)], linear.as_ref());
+                    let start = shape.world(&spots[0], moment) + along * (from - RAIL * self.unit(paper));
+                    let face = along * (pen.block_size().0 / paper.scale);
+                    self.strut(pen, paper, [start, shape.world(&spots[1], moment) - face], linear.as_ref());
                 }
                 _ => {}
             }
@@ -369,8 +373,11 @@ impl Stage<'_> {
             Part::Torsion { about, stiffness } => {
                 let spring = stiffness.as_ref().is_some_and(|value| value.evaluate(&shape.u) != 0.0);
                 let Axle { point, axis, across } = shape.about(about, moment);
+                // around the end of a pin that is seen
+                let out =
+                    if paper.near(axis) < 0.0 { -axis } else { axis } * if shape.sketch.in_space { unit } else { 0.0 };
                 pen.near = self.near(paper, point, 1.5);
-                pen.torsion(paper.at(point), plane(paper, axis, across), spring);
+                pen.torsion(paper.at(point + out * 2.0), plane(paper, axis, across), spring);
             }
             Part::Pin(spots) | Part::Guide { spots, slider: Slider::Pin, .. } => pen.ring(paper.at(place(spots))),
             Part::Hinge { spots, axis } => {
@@ -463,18 +470,51 @@ impl Stage<'_> {
                     pen.body(self.silhouette(paper, pose, outline), true, fill);
                 }
                 Outline::Disc(center, radius) => {
+                    self.stems(pen, paper, moment, member);
                     pen.near = paper.near(pose.point(*center));
-                    pen.wheel(paper.at(pose.point(*center)), radius * paper.scale, paper.angle(pose), fill);
-                }
-                Outline::Solid(solid, stem) => {
-                    if let Some(stem) = stem {
-                        self.bar(pen, paper, stem.map(|end| pose.point(end)), fill);
+                    if self.shape.sketch.in_space {
+                        self.ball(pen, paper, pose, (pose.point(*center), *radius), fill);
+                    } else {
+                        pen.wheel(paper.at(pose.point(*center)), radius * paper.scale, paper.angle(pose), fill);
                     }
+                }
+                Outline::Solid(solid) => {
+                    self.stems(pen, paper, moment, member);
                     pen.near = paper.near(self.shape.center(member, moment));
                     self.solid(pen, paper, &solid.placed(&pose), fill);
                 }
                 Outline::Dot | Outline::Block => {}
             }
+        }
+    }
+
+    /// From the centre of a ball or solid to what is attached outside: bars, and thin rods to sensors.
+    fn stems(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, member: usize) {
+        let center = self.shape.center(member, moment);
+        for stem in &self.shape.stems[member] {
+            let ends = [center, moment.pose(member).point(stem.at)];
+            if stem.carries {
+                self.bar(pen, paper, ends, self.fill(member));
+            } else {
+                self.line(pen, paper, ends, pen.thin(), INK);
+            }
+        }
+    }
+
+    /// A ball with the halves of two great circles that are seen.
+    fn ball(&self, pen: &mut Pen<'_>, paper: &Paper, pose: Pose, (center, radius): (Location, f64), fill: Color) {
+        const CORNERS: u32 = 64;
+        pen.ball(paper.at(center), radius * paper.scale, fill);
+        for k in 0..2 {
+            let [x, y] = [pose.rotation.axis(k), pose.rotation.axis(k + 1)];
+            let arm = |i: u32| {
+                let (sin, cos) = (TAU * f64::from(i) / f64::from(CORNERS)).sin_cos();
+                (x * cos + y * sin) * radius
+            };
+            let hidden = |i: u32| paper.near(arm(i)) < 0.0;
+            let start = (0..CORNERS).find(|i| hidden(*i) && !hidden(i + 1)).map_or(0, |i| i + 1);
+            let seen = (start..start + CORNERS).take_while(|i| !hidden(*i));
+            pen.path(seen.map(|i| paper.at(center + arm(i))).collect(), 0.8 * pen.thin(), INK);
         }
     }
 
@@ -539,9 +579,21 @@ fn convex(points: Vec<Point>) -> Vec<Point> {
     hull(points.into_iter().map(|(x, y)| [x, y]).collect()).into_iter().map(|[x, y]| (x, y)).collect()
 }
 
-/// What a plane across an axis looks like.
+/// What a plane across an axis looks like; it is tilted a little where it would be seen from its edge.
 fn plane(paper: &Paper, axis: Location, across: Location) -> Plane {
-    [paper.along(across), paper.along(-axis.cross(across))]
+    const LEAST: f64 = 0.35;
+    let seen = |across: Location, further: Location| [paper.along(across), paper.along(-further)];
+    let (viewer, further) = (paper.viewer(), axis.cross(across));
+    let near = axis.dot(viewer);
+    if near.abs() >= LEAST {
+        return seen(across, further);
+    }
+    // in the plane that holds the axis and the viewer, both vectors turn with the axis
+    let flat = (axis - viewer * near).unit();
+    let upright = |near: f64| viewer * (1.0 - near * near).sqrt() - flat * near;
+    let (side, before, after) = (flat.cross(viewer), upright(near), upright(LEAST.copysign(near)));
+    let turned = |vector: Location| after * vector.dot(before) + side * vector.dot(side);
+    seen(turned(across), turned(further))
 }
 
 /// A path without what cannot be seen at the printed size.

@@ -142,6 +142,7 @@ pub(super) fn bounds(
             let pose = moment.pose(member);
             let radius = if let Outline::Disc(_, radius) = outline { *radius } else { 0.0 };
             outline.points().into_iter().for_each(|point| add(pose.point(point), radius));
+            shape.stems[member].iter().for_each(|stem| add(pose.point(stem.at), 0.0));
             if matches!(outline, Outline::Dot | Outline::Block) {
                 add(shape.center(member, moment), 0.0);
             }
@@ -195,7 +196,7 @@ pub(super) fn typical(shape: &Shape<'_>, moments: &[&Moment]) -> f64 {
         pairs.fold(0.0, f64::max)
     };
     let bodies = shape.outlines.iter().filter_map(|outline| match outline {
-        Outline::Bar(_) | Outline::Plate(_) | Outline::Solid(..) => Some(length(&outline.points())),
+        Outline::Bar(_) | Outline::Plate(_) | Outline::Solid(_) => Some(length(&outline.points())),
         Outline::Disc(_, radius) => Some(2.0 * radius),
         Outline::Block | Outline::Dot => None,
     });
@@ -242,7 +243,7 @@ pub(super) fn supports(shape: &Shape<'_>, moments: &[&Moment], projection: &Proj
             false if y > 0.0 => (0.0, -1.0),
             _ => (0.0, 1.0),
         };
-        let front = matches!(shape.outlines.get(other.member), Some(Outline::Disc(..) | Outline::Solid(..)));
+        let front = matches!(shape.outlines.get(other.member), Some(Outline::Disc(..) | Outline::Solid(_)));
         let same = supports.iter_mut().find(|support| support.at == at);
         match same {
             Some(support) if joint && !support.joint => *support = Support { at, normal, joint, front },

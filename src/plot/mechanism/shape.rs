@@ -21,10 +21,11 @@ pub(super) enum Outline {
     Bar([Location; 2]),
     /// A plate: the corners of a convex polygon in the plane; in space, what is convex around these points.
     Plate(Vec<Location>),
-    /// A uniform disc of the body's mass and inertia, around its centre of mass: what is attached at one point only.
+    /// A uniform disc (in space, a ball) of the body's mass and inertia, around its centre of mass: what is attached at one
+    /// point only.
     Disc(Location, f64),
-    /// The same in space: a solid, with a bar to the point where the body is attached, if that is not in its middle.
-    Solid(Solid, Option<[Location; 2]>),
+    /// The same in space, if it is no ball.
+    Solid(Solid),
     /// A point mass, or a body without any extension.
     Dot,
 }
@@ -37,9 +38,18 @@ impl Outline {
             Outline::Bar(ends) => ends.to_vec(),
             Outline::Plate(corners) => corners.clone(),
             Outline::Disc(center, _) => vec![*center],
-            Outline::Solid(solid, stem) => solid.corners().chain(stem.iter().flatten().copied()).collect(),
+            Outline::Solid(solid) => solid.corners().collect(),
         }
     }
+}
+
+/// A point of a body that is fixed to its ball or solid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stem {
+    /// In the body's axes, m.
+    pub at: Location,
+    /// Where a part is attached, or else a sensor.
+    pub carries: bool,
 }
 
 /// Where everything is at a time.
@@ -76,6 +86,8 @@ pub(super) struct Shape<'a> {
     pub u: Vec<f64>,
     /// One a member; the ground has none.
     pub outlines: Vec<Outline>,
+    /// What leads from the centre of mass to points outside of balls and solids; one list a member.
+    pub stems: Vec<Vec<Stem>>,
     /// Centres of mass, in the members' axes.
     pub centers: Vec<Location>,
     /// Pins by the members that they join, the smaller place first.
@@ -88,9 +100,12 @@ impl<'a> Shape<'a> {
     pub fn new(sketch: &'a Sketch, u: &[f64]) -> Self {
         let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
         let mut blocks = vec![false; sketch.members.len()];
-        let mut note = |spot: &Spot| attached.get_mut(spot.member).into_iter().for_each(|spots| spots.push(spot.at(u)));
-        sketch.parts.iter().flat_map(Part::spots).for_each(&mut note);
-        sketch.traces.iter().chain(&sketch.sensors).for_each(&mut note);
+        let mut seen = attached.clone();
+        let note = |spots: &mut Vec<Vec<Location>>, spot: &Spot| {
+            spots.get_mut(spot.member).into_iter().for_each(|spots| spots.push(spot.at(u)));
+        };
+        sketch.parts.iter().flat_map(Part::spots).for_each(|spot| note(&mut attached, spot));
+        sketch.traces.iter().chain(&sketch.sensors).for_each(|spot| note(&mut seen, spot));
         let (mut pins, mut axles) = (HashMap::new(), HashMap::new());
         for part in &sketch.parts {
             match part {
@@ -109,9 +124,12 @@ impl<'a> Shape<'a> {
             }
         }
         let centers: Vec<Location> = sketch.members.iter().map(|member| evaluate(&member.center, u)).collect();
-        let bodies = sketch.members.iter().zip(attached.into_iter().zip(blocks)).zip(&centers);
-        let outlines = bodies.map(|((member, (spots, block)), center)| outline(member, u, spots, block, *center));
-        Shape { sketch, u: u.to_vec(), outlines: outlines.collect(), centers, pins, axles }
+        let looks = sketch.members.iter().zip(&centers).enumerate().map(|(k, (member, center))| {
+            let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
+            points.looks(member, u)
+        });
+        let (outlines, stems) = looks.unzip();
+        Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
     }
 
     /// Where a spot is in the world.
@@ -170,62 +188,75 @@ fn key(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-fn outline(member: &Member, u: &[f64], mut spots: Vec<Location>, block: bool, center: Location) -> Outline {
-    let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
-    if !finite(&center) || !spots.iter().all(finite) {
-        return Outline::Dot;
-    }
-    let mass = member.mass.evaluate(u);
-    match &member.kind {
-        Kind::Ground | Kind::Point => Outline::Dot,
-        Kind::Planar(inertia) => {
-            spots.push(center);
-            planar(&spots, block, center, (2.0 * inertia.evaluate(u) / mass).sqrt())
-        }
-        Kind::Spatial(inertia) => {
-            spatial(spots, block, center, || solid::of_inertia(center, mass, inertia.entries_at(u)))
-        }
-    }
+/// The points of a body that are known, in its axes.
+#[derive(Clone, Copy)]
+struct Points<'p> {
+    /// Of parts.
+    attached: &'p [Location],
+    /// Of sensors.
+    seen: &'p [Location],
+    center: Location,
+    /// A block on a guide shows it.
+    block: bool,
 }
 
-fn planar(spots: &[Location], block: bool, center: Location, radius: f64) -> Outline {
-    let hull = hull(spots.iter().map(|spot| [spot.0[0], spot.0[1]]).collect());
-    let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
-    match corners.as_slice() {
-        [_] if block => Outline::Block,
-        [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(center, radius),
-        [_] | [] => Outline::Dot,
-        [a, b] => Outline::Bar([*a, *b]),
-        _ => Outline::Plate(corners),
+impl Points<'_> {
+    fn looks(&self, member: &Member, u: &[f64]) -> (Outline, Vec<Stem>) {
+        let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
+        if !self.all().iter().all(finite) {
+            return (Outline::Dot, Vec::new());
+        }
+        let mass = member.mass.evaluate(u);
+        match &member.kind {
+            Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
+            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt()), Vec::new()),
+            Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
+        }
     }
-}
 
-fn spatial(spots: Vec<Location>, block: bool, center: Location, bulk: impl Fn() -> Option<Bulk>) -> Outline {
-    let size = spots.iter().chain([&center]).flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));
-    let same = |a: Location, b: Location| (a - b).length() <= 1e-9 * size;
-    let mut apart: Vec<Location> = Vec::new();
-    for spot in spots {
-        if !apart.iter().any(|known| same(*known, spot)) {
-            apart.push(spot);
+    fn all(&self) -> Vec<Location> {
+        self.attached.iter().chain(self.seen).copied().chain([self.center]).collect()
+    }
+
+    /// `radius` is that of the uniform disc.
+    fn planar(&self, radius: f64) -> Outline {
+        let hull = hull(self.all().iter().map(|spot| [spot.0[0], spot.0[1]]).collect());
+        let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
+        match corners.as_slice() {
+            [_] if self.block => Outline::Block,
+            [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(self.center, radius),
+            [_] | [] => Outline::Dot,
+            [a, b] => Outline::Bar([*a, *b]),
+            _ => Outline::Plate(corners),
         }
     }
-    let stem = match apart.as_slice() {
-        [] => None,
-        [spot] if same(*spot, center) => None,
-        [spot] => Some([*spot, center]),
-        _ => {
-            apart.push(center);
-            return solid::line(&apart).map_or(Outline::Plate(apart), Outline::Bar);
+
+    /// What hangs between several parts is around their points; else the mass and the inertia say what it is.
+    fn spatial(&self, bulk: impl Fn() -> Option<Bulk>) -> (Outline, Vec<Stem>) {
+        let all = self.all();
+        let size = all.iter().flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));
+        let apart = |a: Location, b: Location| (a - b).length() > 1e-9 * size;
+        let stems = [(self.attached, true), (self.seen, false)].into_iter().flat_map(|(spots, carries)| {
+            spots.iter().filter(|spot| apart(**spot, self.center)).map(move |at| Stem { at: *at, carries })
+        });
+        let stems: Vec<Stem> = stems.collect();
+        let around = || match solid::line(&all) {
+            Some(ends) => (Outline::Bar(ends), Vec::new()),
+            None => (Outline::Plate(all.clone()), Vec::new()),
+        };
+        let several = self.attached.iter().any(|spot| apart(*spot, self.attached[0]));
+        match bulk() {
+            _ if several => around(),
+            _ if self.block && stems.is_empty() => (Outline::Block, stems),
+            Some(Bulk::Solid(solid)) => (Outline::Solid(solid), stems),
+            Some(Bulk::Ball(radius)) => (Outline::Disc(self.center, radius), stems),
+            Some(Bulk::Rod(ends)) => {
+                let points: Vec<Location> = ends.into_iter().chain(self.attached.iter().copied()).collect();
+                (solid::line(&points).map_or(Outline::Plate(points), Outline::Bar), stems)
+            }
+            None if stems.is_empty() => (Outline::Dot, stems),
+            None => around(),
         }
-    };
-    match bulk() {
-        _ if block && stem.is_none() => Outline::Block,
-        Some(Bulk::Solid(solid)) => Outline::Solid(solid, stem),
-        Some(Bulk::Rod([start, end])) => {
-            let points: Vec<Location> = [start, end, center].into_iter().chain(stem.into_iter().flatten()).collect();
-            solid::line(&points).map_or(Outline::Plate(points), Outline::Bar)
-        }
-        None => stem.map_or(Outline::Dot, Outline::Bar),
     }
 }
 
@@ -239,32 +270,42 @@ mod tests {
         let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5], [0.5, 0.0], [0.0, 0.0]];
         let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
         let flat = |[x, y]: [f64; 2]| Vector([x, y, 0.0]);
-        let shape = |spots: &[[f64; 2]], block| {
-            planar(&spots.iter().copied().map(flat).collect::<Vec<_>>(), block, flat([0.0; 2]), 0.2)
+        let shape = |spots: &[[f64; 2]], block, radius| {
+            let attached: Vec<Location> = spots.iter().copied().map(flat).collect();
+            Points { attached: &attached, seen: &[], center: flat([0.0; 2]), block }.planar(radius)
         };
-        assert_eq!(shape(&square, false), Outline::Plate(corners.map(flat).to_vec()));
+        assert_eq!(shape(&square, false, 0.2), Outline::Plate(corners.map(flat).to_vec()));
         let bar = Outline::Bar([[0.0, 0.0], [0.6, 0.2]].map(flat));
-        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false), bar);
-        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false), Outline::Disc(flat([0.0; 2]), 0.2));
-        assert_eq!(shape(&[[0.0, 0.0]], true), Outline::Block);
-        assert_eq!(planar(&[flat([0.0, 0.0])], false, flat([0.0; 2]), f64::NAN), Outline::Dot);
+        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false, 0.2), bar);
+        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false, 0.2), Outline::Disc(flat([0.0; 2]), 0.2));
+        assert_eq!(shape(&[[0.0, 0.0]], true, 0.2), Outline::Block);
+        assert_eq!(shape(&[[0.0, 0.0]], false, f64::NAN), Outline::Dot);
     }
 
-    /// Protects outlines in space: two points make a bar, more a plate, one a solid on a stem.
+    /// Protects outlines in space: parts at two points make a bar, at more a plate, at one a solid on a stem, and sensors are
+    /// no parts.
     #[test]
     fn bodies_of_space_get_the_outline_of_their_points() {
         let center = Vector([0.0, 0.0, 0.1]);
-        let ball = || solid::of_inertia(center, 1.0, [0.1, 0.1, 0.1, 0.0, 0.0, 0.0]);
-        let shape =
-            |spots: &[[f64; 3]], block| spatial(spots.iter().copied().map(Vector).collect(), block, center, ball);
-        let (top, foot) = (Vector([0.0, 0.0, 0.5]), Vector([0.0, 0.0, 0.0]));
-        assert_eq!(shape(&[top.0, foot.0, foot.0], false), Outline::Bar([foot, top]));
-        assert_eq!(shape(&[top.0, [0.2, 0.0, 0.1], foot.0], false).points().len(), 4);
-        let Outline::Solid(_, stem) = shape(&[foot.0, foot.0], true) else { panic!() };
-        assert_eq!(stem, Some([foot, center]));
-        assert!(matches!(shape(&[], false), Outline::Solid(_, None)));
-        assert!(matches!(shape(&[center.0], false), Outline::Solid(_, None)));
-        assert_eq!(shape(&[center.0], true), Outline::Block);
-        assert_eq!(spatial(vec![center], false, center, || None), Outline::Dot);
+        let shape = |attached: &[Location], seen: &[Location], block, entries| {
+            let points = Points { attached, seen, center, block };
+            points.spatial(|| solid::of_inertia(center, 1.0, entries))
+        };
+        let (cuboid, ball) = ([0.1, 0.2, 0.25, 0.0, 0.0, 0.0], [0.1, 0.1, 0.1, 0.0, 0.0, 0.0]);
+        let [top, foot, side] = [[0.0, 0.0, 0.5], [0.0; 3], [0.2, 0.0, 0.1]].map(Vector);
+        assert_eq!(shape(&[top, foot, foot], &[], false, ball).0, Outline::Bar([foot, top]));
+        assert_eq!(shape(&[top, side, foot], &[], false, ball).0.points().len(), 4);
+        let (outline, stems) = shape(&[foot, foot], &[center, top], true, cuboid);
+        assert!(matches!(outline, Outline::Solid(_)));
+        assert_eq!(
+            stems.iter().map(|stem| (stem.at, stem.carries)).collect::<Vec<_>>(),
+            [(foot, true), (foot, true), (top, false)]
+        );
+        assert!(matches!(shape(&[], &[], false, cuboid).0, Outline::Solid(_)));
+        let (outline, _) = shape(&[center], &[top, side], false, ball);
+        assert!(matches!(outline, Outline::Disc(at, radius) if at == center && (radius - 0.5).abs() < 1e-12));
+        assert_eq!(shape(&[center], &[], true, ball).0, Outline::Block);
+        assert_eq!(shape(&[center], &[], false, [0.0; 6]).0, Outline::Dot);
+        assert_eq!(shape(&[foot], &[], false, [0.0; 6]).0, Outline::Bar([center, foot]));
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Face {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Bulk {
     Solid(Solid),
+    /// With a radius.
+    Ball(f64),
     /// It is long and thin: both ends.
     Rod([Location; 2]),
 }
@@ -70,7 +72,7 @@ impl Solid {
 }
 
 /// The uniform solid of a mass (kg) and an inertia about its centre (I_11, I_22, I_33, I_12, I_13, I_23, kg m²): a cylinder where
-/// two principal moments are equal, else a cuboid. None, if it has no extent.
+/// two principal moments are equal, a ball where all are, else a cuboid. None, if it has no extent.
 pub(super) fn of_inertia(center: Location, mass: f64, entries: [f64; 6]) -> Option<Bulk> {
     const EQUAL: f64 = 1e-6;
     const THIN: f64 = 0.02;
@@ -88,7 +90,10 @@ pub(super) fn of_inertia(center: Location, mass: f64, entries: [f64; 6]) -> Opti
     }
     let root = |square: f64| square.max(0.0).sqrt();
     let equal = |a: usize, b: usize| (moments[a] - moments[b]).abs() < EQUAL * largest;
-    let round = (0..3).find(|&k| equal((k + 1) % 3, (k + 2) % 3) && !equal(k, (k + 1) % 3));
+    if equal(0, 1) && equal(1, 2) {
+        return Some(Bulk::Ball(root(2.5 * largest / mass)));
+    }
+    let round = (0..3).find(|&k| equal((k + 1) % 3, (k + 2) % 3));
     let Some(k) = round else {
         // a uniform cuboid with half edges a, b, c has I_1 = m (b² + c²) / 3
         let total: f64 = moments.iter().sum();
@@ -187,8 +192,7 @@ mod tests {
         let Some(Bulk::Rod([start, end])) = rod else { panic!("{rod:?}") };
         assert!(((end - start).length() - 1.0).abs() < 1e-12 && (end - start).0[0].abs() < 1e-12);
         assert_near(extent(of_inertia(ORIGIN, 4.0, [1.0, 1.0, 2.0, 0.0, 0.0, 0.0]), 2), [0.0, 0.0]);
-        // a cube
-        assert_near(extent(of_inertia(ORIGIN, 6.0, [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 2), [-0.5, 0.5]);
+        assert_eq!(of_inertia(ORIGIN, 10.0, [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), Some(Bulk::Ball(0.5)));
     }
 
     /// Protects from what has no extent, and from a search for principal axes that does not end.

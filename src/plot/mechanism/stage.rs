@@ -13,12 +13,14 @@ use super::corner;
 use super::extent::{Support, arrows, bounds, jointed, ranges, strongest, supports, typical};
 use super::shape::{Location, Moment, Pose, Shape};
 use super::view::Projection;
+use crate::sketch::Part;
 
 /// The path of a sensor: times, and where it was.
 pub(super) type Path = Vec<(f64, Location)>;
 
-/// Free space around what is shown, for symbols, mm.
+/// Free space around what is shown, for symbols, and for the walls of guides in space, mm.
 const PADDING: f64 = 5.5;
+const WIDE_PADDING: f64 = 8.0;
 /// Between panels, mm.
 const BETWEEN: f64 = 5.0;
 /// Over a panel, for its title, mm.
@@ -53,6 +55,7 @@ pub(super) struct Stage<'s> {
     /// mm a metre.
     scale: f64,
     panel: (f64, f64),
+    padding: f64,
     columns: usize,
     /// Names and ticks of both axes, if they are axes of the world.
     axes: Option<[(&'static str, Ticks); 2]>,
@@ -82,6 +85,7 @@ impl<'s> Stage<'s> {
         }
         let extent = usable(bounds.size());
         let names = projection.axes();
+        let guided = shape.sketch.parts.iter().any(|part| matches!(part, Part::Guide { .. }));
         let numbers = if names.is_some() { text::width("−0.0", TICK_SIZE) } else { 0.0 };
         let mut stage = Stage {
             shape,
@@ -96,6 +100,7 @@ impl<'s> Stage<'s> {
             low: [0.0; 2],
             scale: 1.0,
             panel: (0.0, 0.0),
+            padding: if shape.sketch.in_space && guided { WIDE_PADDING } else { PADDING },
             columns: 1,
             axes: None,
             left: left(numbers),
@@ -141,14 +146,14 @@ impl<'s> Stage<'s> {
             if columns > 1 && wide < NARROWEST {
                 break;
             }
-            let room = |size: f64| (size - 2.0 * PADDING).max(1.0);
+            let room = |size: f64| (size - 2.0 * self.padding).max(1.0);
             let scale = (room(wide) / extent[0]).min(room(high) / extent[1]);
             // more columns than needed leave the page empty at its foot, and fewer at its side
             if scale > 1.001 * best {
                 best = scale;
                 self.scale = scale;
                 self.columns = columns;
-                let fitting = |extent: f64, least: f64| (scale * extent + 2.0 * PADDING).max(least);
+                let fitting = |extent: f64, least: f64| (scale * extent + 2.0 * self.padding).max(least);
                 self.panel = (fitting(extent[0], NARROWEST), fitting(extent[1], LOWEST));
             }
         }
@@ -269,6 +274,11 @@ impl Paper {
     /// How near to the viewer a position is, m.
     pub fn near(&self, location: Location) -> f64 {
         self.projection.near(location)
+    }
+
+    /// The unit vector towards the viewer.
+    pub fn viewer(&self) -> Location {
+        self.projection.viewer()
     }
 
     /// A vector in its own unit.

@@ -164,15 +164,18 @@ impl<'s> Pen<'s> {
         }
     }
 
+    pub fn ball(&mut self, centre: Point, radius: f64, fill: Color) {
+        self.disc(centre, radius + 0.65 * self.thin(), INK);
+        self.disc(centre, radius - 0.65 * self.thin(), fill);
+    }
+
     /// The cross of a Cardan joint, along two directions of less than unit length.
     pub fn cross(&mut self, (x, y): Point, axes: [Point; 2]) {
-        let (arm, thin) = (1.9 * self.size, self.thin());
-        self.disc((x, y), 0.7 * self.size + 0.5 * thin, INK);
-        self.disc((x, y), 0.7 * self.size - 0.5 * thin, Color::WHITE);
-        for (a, b) in axes {
-            let ends = [(x - arm * a, y - arm * b), (x + arm * a, y + arm * b)];
-            self.path(ends.to_vec(), 2.2 * thin, INK);
-            ends.into_iter().for_each(|end| self.disc(end, 0.45 * self.size, INK));
+        let (arm, wide) = (2.0 * self.size, 0.9 * self.size);
+        for (width, color) in [(wide + self.thin(), INK), (wide - self.thin(), Color::WHITE)] {
+            for (a, b) in axes {
+                self.path(vec![(x - arm * a, y - arm * b), (x + arm * a, y + arm * b)], width, color);
+            }
         }
     }
 

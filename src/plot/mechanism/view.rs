@@ -119,6 +119,11 @@ impl Projection {
         self.near.dot(location)
     }
 
+    /// The unit vector towards the viewer.
+    pub fn viewer(&self) -> Location {
+        self.near
+    }
+
     /// The unit vector to the right, unless that is `axis`: then upwards. Perpendicular to the axis.
     pub fn across(&self, axis: Location) -> Location {
         let [right, up] = [self.right, self.up].map(|side| side - axis * axis.dot(side));
