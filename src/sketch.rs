@@ -1,10 +1,11 @@
 //! What a mechanism from parts looks like: its members, and its parts with the points where they are attached.
 //!
-//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] is put together, and drawn by
-//! [`crate::plot::mechanism`]. Properties are kept as they were given, numbers or parameters.
+//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, and
+//! drawn by [`crate::plot::mechanism`]. Properties are kept as they were given, numbers or parameters. Everything lives in
+//! space; mechanisms of the plane are in that of z = 0.
 
 use crate::assembly::Value;
-use crate::planar::{Pose, Side};
+use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
 
 /// Place of the ground among the members.
 pub(crate) const GROUND: usize = 0;
@@ -12,6 +13,8 @@ pub(crate) const GROUND: usize = 0;
 /// What a mechanism from parts looks like; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
 pub struct Sketch {
+    /// It moves in space, and not in the plane only.
+    pub(crate) in_space: bool,
     /// The ground, then bodies and point masses.
     pub(crate) members: Vec<Member>,
     pub(crate) parts: Vec<Part>,
@@ -24,79 +27,163 @@ pub struct Sketch {
 /// Something that parts are fixed to.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
-    pub side: Side,
+    pub kind: Kind,
     /// Where its coordinates are.
     pub coordinates: Vec<usize>,
     /// Its centre of mass, in its own axes, m.
-    pub center: [Value; 2],
-    /// Mass, kg, and inertia, kg m²; zero for the ground.
+    pub center: [Value; 3],
+    /// kg; zero for the ground.
     pub mass: Value,
-    pub inertia: Value,
+}
+
+/// What its coordinates mean, and how a body's mass is distributed.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Ground,
+    /// Coordinates (x, y) or (x, y, z).
+    Point,
+    /// Coordinates (x, y, φ); inertia, kg m².
+    Planar(Value),
+    /// Coordinates (x, y, z) and Euler parameters.
+    Spatial(Inertia),
 }
 
 /// A point of a member, in its axes, m.
 #[derive(Debug, Clone)]
 pub(crate) struct Spot {
     pub member: usize,
-    pub location: [Value; 2],
+    pub location: [Value; 3],
+}
+
+/// A direction that is fixed to a member.
+#[derive(Debug, Clone)]
+pub(crate) struct Ray {
+    pub member: usize,
+    pub direction: Direction,
+}
+
+/// In a member's axes.
+#[derive(Debug, Clone)]
+pub(crate) enum Direction {
+    /// Against x, in the plane, rad.
+    Angle(Value),
+    /// Of any length.
+    Vector([Value; 3]),
+}
+
+/// About what something turns.
+#[derive(Debug, Clone)]
+pub(crate) enum About {
+    /// Two members of the plane turn against each other.
+    Members([usize; 2]),
+    /// A member turns about an axis through a point.
+    Axis { spot: Spot, axis: Ray, member: usize },
+}
+
+/// What goes along a guide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slider {
+    /// It does not turn against the guide.
+    Block,
+    /// It turns about the guide.
+    Sleeve,
+    /// It turns about the guide as far as it slides.
+    Nut,
+    /// A point.
+    Pin,
+}
+
+/// What stays on a plane.
+#[derive(Debug, Clone)]
+pub(crate) enum Touch {
+    /// A flat face.
+    Face,
+    /// A point.
+    Point,
+    /// A ball of a radius, m, that can leave it.
+    Ball(Value),
 }
 
 /// What is drawn between members.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// Two points coincide.
+    /// Two points coincide: a pin of the plane, a ball in a socket of space.
     Pin([Spot; 2]),
-    /// Two points coincide, and angles.
+    /// Two points coincide, and axes.
+    Hinge { spots: [Spot; 2], axis: Ray },
+    /// Two points coincide, and two axes, one a member, are perpendicular.
+    Universal { spots: [Spot; 2], axes: [Ray; 2] },
+    /// Two points coincide, and axes and angles.
     Weld([Spot; 2]),
-    /// The second point slides along a line through the first, whose direction is an angle in the first member's axes; a
-    /// `block` does not turn against it.
-    Guide { spots: [Spot; 2], direction: Value, block: bool },
+    /// The second point slides along a line through the first.
+    Guide { spots: [Spot; 2], line: Ray, slider: Slider },
+    /// The second point stays in a plane through the first.
+    Plane { spots: [Spot; 2], normal: Ray, touch: Touch },
     /// A massless rod.
     Rod([Spot; 2]),
     /// A spring or damper; by a law of its own, it is drawn as a spring.
     Strut { spots: [Spot; 2], linear: Option<[Value; 2]> },
+    /// A spring or damper along a guide's line.
+    Axial { spots: [Spot; 2], line: Ray, linear: Option<[Value; 2]> },
+    /// An elastic bearing.
+    Bushing([Spot; 2]),
     /// A torsional spring or damper; its stiffness, if it is linear.
-    Torsion { members: [usize; 2], stiffness: Option<Value> },
+    Torsion { about: About, stiffness: Option<Value> },
     /// Turns in a fixed ratio.
     Gears { members: [usize; 2], ratio: Value },
-    /// A circle around the second point against a line through the first; direction as that of a guide.
-    Contact { spots: [Spot; 2], direction: Value, radius: Value },
-    /// An input along a direction, which turns with the member if `turning`.
-    Force { spots: [Spot; 1], direction: [Value; 2], turning: bool, input: usize },
-    /// An input as a torque on the second member.
-    Torque { members: [usize; 2], input: usize },
+    /// A circle around the second point against a line through the first.
+    Contact { spots: [Spot; 2], line: Ray, radius: Value },
+    /// An input along a direction.
+    Force { spots: [Spot; 1], along: Ray, input: usize },
+    /// An input as a torque on the second member, or about an axis.
+    Torque { about: About, input: usize },
+    /// A point follows a path.
+    DrivenPoint([Spot; 1]),
+    /// A member's axes follow a function of time.
+    DrivenAxes(usize),
+    /// An angle follows a function of time.
+    DrivenTurn(About),
+    /// A displacement along a line follows a function of time.
+    DrivenSlide { spots: [Spot; 1], line: Ray },
 }
 
 impl Part {
     /// The points where it is attached.
     pub fn spots(&self) -> &[Spot] {
         match self {
-            Part::Pin(spots) | Part::Weld(spots) | Part::Rod(spots) => spots,
-            Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Contact { spots, .. } => spots,
-            Part::Force { spots, .. } => spots,
+            Part::Pin(spots) | Part::Weld(spots) | Part::Rod(spots) | Part::Bushing(spots) => spots,
+            Part::Hinge { spots, .. } | Part::Universal { spots, .. } | Part::Plane { spots, .. } => spots,
+            Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Axial { spots, .. } => spots,
+            Part::Contact { spots, .. } => spots,
+            Part::Force { spots, .. } | Part::DrivenPoint(spots) | Part::DrivenSlide { spots, .. } => spots,
             Part::Torsion { .. } | Part::Gears { .. } | Part::Torque { .. } => &[],
+            Part::DrivenAxes(_) | Part::DrivenTurn(_) => &[],
+        }
+    }
+
+    /// Whether its points hold two members together, so that its symbol covers what else is there.
+    pub fn is_joint(&self) -> bool {
+        match self {
+            Part::Pin(_) | Part::Hinge { .. } | Part::Universal { .. } | Part::Weld(_) | Part::Rod(_) => true,
+            Part::Guide { .. } | Part::Plane { .. } | Part::Bushing(_) => true,
+            _ => false,
         }
     }
 }
 
 impl Sketch {
     /// The ground alone.
-    pub(crate) fn new() -> Self {
-        let mut sketch = Sketch { members: Vec::new(), parts: Vec::new(), traces: Vec::new(), sensors: Vec::new() };
+    pub(crate) fn new(in_space: bool) -> Self {
+        let (parts, traces, sensors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sketch = Sketch { in_space, members: Vec::new(), parts, traces, sensors };
         let zero = || Value::from(0.0);
-        sketch.member(Side::Ground, Vec::new(), [zero(), zero()], [zero(), zero()]);
+        sketch.member(Kind::Ground, Vec::new(), [zero(), zero(), zero()], zero());
         sketch
     }
 
-    /// Adds a member with mass and inertia; returns its place.
-    pub(crate) fn member(
-        &mut self,
-        side: Side,
-        coordinates: Vec<usize>,
-        center: [Value; 2],
-        [mass, inertia]: [Value; 2],
-    ) -> usize {
-        self.members.push(Member { side, coordinates, center, mass, inertia });
+    /// Adds a member; returns its place.
+    pub(crate) fn member(&mut self, kind: Kind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
+        self.members.push(Member { kind, coordinates, center, mass });
         self.members.len() - 1
     }
 
@@ -112,21 +199,42 @@ impl Sketch {
 
     fn pose(&self, member: usize, q: &[f64]) -> Pose<f64> {
         // a member of another mechanism is a slip; it is drawn at the origin
-        let Some(Member { side, coordinates, .. }) = self.members.get(member) else { return Side::Ground.pose(q) };
-        let mut own = [0.0; 3];
+        let Some(Member { kind, coordinates, .. }) = self.members.get(member) else {
+            return spatial::Side::Ground.pose(&[]);
+        };
+        let mut own = [0.0; 7];
         own.iter_mut().zip(coordinates).for_each(|(own, j)| *own = q[*j]);
-        side.pose(&own)
+        match kind {
+            Kind::Ground => spatial::Side::Ground.pose(&own),
+            Kind::Point => spatial::Side::Point.pose(&own),
+            Kind::Planar(_) => {
+                let (sin, cos) = own[2].sin_cos();
+                let rows = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
+                Pose { origin: Vector([own[0], own[1], 0.0]), rotation: Rotation(rows.map(Vector)) }
+            }
+            Kind::Spatial(_) => {
+                // between time steps and before a start is projected, they are not quite of unit length
+                let length = own[3..].iter().map(|e| e * e).sum::<f64>().sqrt();
+                own[3..].iter_mut().for_each(|e| *e /= length);
+                spatial::Side::Body.pose(&own)
+            }
+        }
     }
 
     /// Where a traced point is in the world, m.
-    pub(crate) fn traced(&self, spot: &Spot, q: &[f64], u: &[f64]) -> [f64; 2] {
+    pub(crate) fn traced(&self, spot: &Spot, q: &[f64], u: &[f64]) -> Vector<f64> {
         self.pose(spot.member, q).point(spot.at(u))
     }
 }
 
 impl Spot {
     /// Its location on its member, m.
-    pub fn at(&self, u: &[f64]) -> [f64; 2] {
-        [self.location[0].evaluate(u), self.location[1].evaluate(u)]
+    pub fn at(&self, u: &[f64]) -> Vector<f64> {
+        evaluate(&self.location, u)
     }
+}
+
+/// Three values with these parameters.
+pub(crate) fn evaluate(values: &[Value; 3], u: &[f64]) -> Vector<f64> {
+    Vector(values.each_ref().map(|value| value.evaluate(u)))
 }

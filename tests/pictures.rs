@@ -1,14 +1,14 @@
 //! Pictures of mechanisms: what is drawn where, what an animation holds, and what is said where there is nothing to draw.
 
+mod svg;
+
 use costate::assembly::Value;
 use costate::planar::{Axes, Body, Linear, Mechanism, Member};
 use costate::plot::mechanism::{Animation, Picture};
-use costate::{Error, Hht, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate::{Hht, Parameter, Plain, Signal, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
-
-/// Units of an SVG a millimetre.
-const UNITS: f64 = 50.0;
+use svg::{CENTER, JOINT, UNITS, assert_told, circles, tick};
 
 fn simulation(system: impl System + 'static, end: f64, step: f64) -> Simulation {
     let signals = system.signature().inputs.iter().map(|_| Signal::function(|t| 1.0 + t)).collect();
@@ -36,30 +36,6 @@ fn parallelogram() -> Mechanism {
     m.spring("push", rod.at([0.5, 0.0]), ground.at([1.4, 0.5]), 0.1, 30.0, 0.0);
     m
 }
-
-/// An attribute of an SVG tag.
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let rest = &tag[tag.find(&format!(" {name}=\""))? + name.len() + 3..];
-    Some(rest[..rest.find('"')?].to_string())
-}
-
-/// Dark circles of a radius in mm: (x, y) in units.
-fn circles(svg: &str, radius: f64) -> Vec<(f64, f64)> {
-    let number = |tag: &str, name: &str| attribute(tag, name).unwrap().parse::<f64>().unwrap();
-    let dark = svg.lines().filter(|line| line.starts_with("<circle ") && line.contains("fill=\"#323232\""));
-    let wanted = dark.filter(|tag| (number(tag, "r") - UNITS * radius).abs() <= 0.5);
-    wanted.map(|tag| (number(tag, "cx"), number(tag, "cy"))).collect()
-}
-
-/// Where a tick of the x axis with this label is.
-fn tick(svg: &str, label: &str) -> f64 {
-    let text = svg.lines().find(|line| line.contains("\"middle\"") && line.ends_with(&format!(">{label}</text>")));
-    attribute(text.unwrap_or_else(|| panic!("no tick `{label}`")), "x").unwrap().parse().unwrap()
-}
-
-/// Radii of joints and of centres of mass in mm, with their outlines.
-const JOINT: f64 = 0.99;
-const CENTER: f64 = 0.89;
 
 /// Protects positions: joints are where the parameters put them, metres are as long upwards as along, and the axis tells
 /// the same.
@@ -202,10 +178,7 @@ fn pair(add: Option<Add>) -> Mechanism {
 
 fn elements(m: Mechanism) -> usize {
     let simulation = simulation(m.build().unwrap(), 0.01, 1e-3);
-    let svg = Picture::of_start(&simulation, &[]).unwrap().panels(&[0.0]).unwrap().to_svg().unwrap();
-    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-    // labels of axes depend on the size
-    svg.lines().filter(|line| !line.starts_with("<text ") && !line.contains("#000000")).count()
+    svg::elements(&Picture::of_start(&simulation, &[]).unwrap().panels(&[0.0]).unwrap().to_svg().unwrap())
 }
 
 /// Protects every part from being forgotten: it adds something to the picture, and dampers are no springs.
@@ -292,23 +265,19 @@ fn a_long_chain_is_drawn() {
     assert!(svg.len() < 150_000, "{} bytes", svg.len());
 }
 
-#[track_caller]
-fn assert_told<T>(result: Result<T>, parts: &[&str]) {
-    let Err(error) = result else { panic!("nothing is refused") };
-    assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
-    let text = error.to_string();
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is missing in: {text}");
-    }
-}
-
 /// Protects from pictures that cannot be: each refusal names the quantity and the remedy.
 #[test]
 fn what_cannot_be_drawn_is_explained() {
     let plain = simulation(Plain::new(costate_models::Pendulum).unwrap(), 1.0, 1e-2);
     assert_told(
         Picture::of_start(&plain, &plain.signature().nominal()),
-        &["model `pendulum`", "has no picture", "plain functions", "costate::planar::Mechanism"],
+        &[
+            "model `pendulum`",
+            "has no picture",
+            "plain functions",
+            "costate::planar::Mechanism",
+            "costate::spatial::Mechanism",
+        ],
     );
     let simulation = simulation(parallelogram().build().unwrap(), 0.5, 1e-2);
     assert_told(Picture::of_start(&simulation, &[]), &["0 values are given for 1 parameters"]);

@@ -21,6 +21,9 @@ pub(super) struct Arguments {
     /// Simulated seconds a second [default: 1, unless the motion is very short or long]
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, value_parser = settings::number)]
     speed: Option<f64>,
+    /// What moves in space, seen as isometric, front, side, top, or from AZIMUTH,ELEVATION in degrees [default: isometric]
+    #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
+    view: Option<String>,
     #[command(flatten)]
     problem: ProblemArguments,
     /// Folder for animation.gif [default: out/MODEL_animation]
@@ -31,6 +34,7 @@ pub(super) struct Arguments {
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = arguments.problem.specification()?;
     let entry = settings::drawable(registry, &specification)?;
+    let view = settings::view(&*entry.system, arguments.view.as_deref())?;
     let u = settings::nominal_with(entry.system.signature(), &arguments.set)?;
     let (simulation, _) = settings::simulation(&specification, registry)?;
     let animation = Animation { frames_per_second: arguments.fps, speed: arguments.speed };
@@ -38,7 +42,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_animation", entry.name())));
     let folder = Folder::create(&out, false)?;
     let trajectory = simulation.run(&u)?;
-    let picture = Picture::of_motion(&simulation, &u, &trajectory)?;
+    let picture = Picture::of_motion(&simulation, &u, &trajectory)?.view(view)?;
     // shows itself on terminals only
     let bar = ProgressBar::new(frames as u64);
     let bytes = picture.animation(&animation, &mut |finished| bar.set_position(finished as u64))?;

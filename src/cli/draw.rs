@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// All times in one panel, earlier ones lighter, in place of a panel a time
     #[arg(long)]
     overlay: bool,
+    /// What moves in space, seen as isometric, front, side, top, or from AZIMUTH,ELEVATION in degrees [default: isometric]
+    #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
+    view: Option<String>,
     #[command(flatten)]
     problem: ProblemArguments,
     /// Folder for mechanism.svg [default: out/MODEL_picture]
@@ -33,6 +36,7 @@ pub(super) struct Arguments {
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = arguments.problem.specification()?;
     let entry = settings::drawable(registry, &specification)?;
+    let view = settings::view(&*entry.system, arguments.view.as_deref())?;
     let u = settings::nominal_with(entry.system.signature(), &arguments.set)?;
     let (simulation, _) = settings::simulation(&specification, registry)?;
     let start = simulation.grid().times()[0];
@@ -46,6 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(trajectory) => Picture::of_motion(&simulation, &u, trajectory)?,
         None => Picture::of_start(&simulation, &u)?,
     };
+    let picture = picture.view(view)?;
     let figure = if arguments.overlay { picture.overlay(&times)? } else { picture.panels(&times)? };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_picture", entry.name())));
     let folder = Folder::create(&out, arguments.png)?;

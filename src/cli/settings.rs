@@ -2,13 +2,14 @@
 
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
-use crate::plot::mechanism::sketch;
+use crate::plot::mechanism::{View, check_view, sketch};
 use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::signature::Signature;
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, Specification};
+use crate::system::System;
 use std::path::PathBuf;
 
 /// What a command works on: a model or problem file, perhaps a record, and the settings of the time integrator.
@@ -192,6 +193,14 @@ pub(super) fn drawable<'r>(registry: &'r Registry, specification: &Specification
         }
         other => other.map(|_| entry),
     }
+}
+
+/// The view that `--view` means, or else the one that suits the model.
+pub(super) fn view(system: &dyn System, given: Option<&str>) -> Result<View> {
+    let Some(given) = given else { return View::of(system) };
+    let view = given.parse()?;
+    check_view(system, view)?;
+    Ok(view)
 }
 
 /// The parameter vector that `--at` means.

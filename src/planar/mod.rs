@@ -39,7 +39,7 @@ use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Redund
 use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::signature::Parameter;
-use crate::sketch::{GROUND, Sketch, Spot};
+use crate::sketch::{Direction, GROUND, Kind, Ray, Sketch, Spot};
 use body::{CentredBody, PointMass, RigidBody};
 use joint::Sides;
 use sensor::Store;
@@ -129,7 +129,13 @@ pub struct Place {
 
 impl Place {
     fn spot(&self) -> Spot {
-        Spot { member: self.member.number, location: self.location.clone() }
+        let [x, y] = self.location.clone();
+        Spot { member: self.member.number, location: [x, y, zero()] }
+    }
+
+    /// A line through it at an angle.
+    fn line(&self, angle: &Value) -> Ray {
+        Ray { member: self.member.number, direction: Direction::Angle(angle.clone()) }
     }
 }
 
@@ -151,7 +157,7 @@ impl Mechanism {
             gravity: [zero(), Value::from(-9.81)],
             stores: Vec::new(),
             hold: Hold::default(),
-            sketch: Sketch::new(),
+            sketch: Sketch::new(false),
         }
     }
 
@@ -197,7 +203,8 @@ impl Mechanism {
         self.check_mass(name, "mass", &mass);
         self.check_mass(name, "inertia", &inertia);
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Side::Body, places, center.clone(), [mass.clone(), inertia.clone()]);
+        let [x, y] = center.clone();
+        let number = self.sketch.member(Kind::Planar(inertia.clone()), places, [x, y, zero()], mass.clone());
         let values: Vec<Value> =
             [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
         self.stores.push((Store::Body, coordinates.clone(), values.clone()));
@@ -234,7 +241,7 @@ impl Mechanism {
         let mass = mass.into();
         self.check_mass(name, "mass", &mass);
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Side::Point, places, [zero(), zero()], [mass.clone(), zero()]);
+        let number = self.sketch.member(Kind::Point, places, [zero(), zero(), zero()], mass.clone());
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));

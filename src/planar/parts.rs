@@ -7,7 +7,7 @@ use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
 use crate::error::Error;
 use crate::law::{Axes, BrownMcPhee, Driven, Law, Linear, Motion};
-use crate::sketch::Part;
+use crate::sketch::{About, Direction, GROUND, Part, Ray, Slider};
 
 /// A joint that has been added: what a reaction sensor is given.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl Mechanism {
         self.wants_body(name, &second.member);
         let direction = direction.into();
         let spots = [first.spot(), second.spot()];
-        self.sketch.parts.push(Part::Guide { spots, direction: direction.clone(), block: true });
+        self.sketch.parts.push(Part::Guide { spots, line: first.line(&direction), slider: Slider::Block });
         let mut parameters = [first.location, second.location].concat();
         parameters.extend([direction, angle.into()]);
         let rows = [("across", "m"), ("angle", "rad")];
@@ -93,7 +93,7 @@ impl Mechanism {
     pub fn on_line(&mut self, name: &str, first: Place, second: Place, direction: impl Into<Value>) -> Joint<OnLine> {
         let direction = direction.into();
         let spots = [first.spot(), second.spot()];
-        self.sketch.parts.push(Part::Guide { spots, direction: direction.clone(), block: false });
+        self.sketch.parts.push(Part::Guide { spots, line: first.line(&direction), slider: Slider::Pin });
         let mut parameters = [first.location, second.location].concat();
         parameters.push(direction);
         self.joint(name, [&first.member, &second.member], parameters, [("across", "m")], OnLine)
@@ -197,8 +197,8 @@ impl Mechanism {
         damping: impl Into<Value>,
     ) {
         let stiffness = stiffness.into();
-        let members = [first.number, second.number];
-        self.sketch.parts.push(Part::Torsion { members, stiffness: Some(stiffness.clone()) });
+        let about = About::Members([first.number, second.number]);
+        self.sketch.parts.push(Part::Torsion { about, stiffness: Some(stiffness.clone()) });
         self.add_torsion(name, [first, second], zero(), Linear, vec![stiffness, damping.into()]);
     }
 
@@ -212,7 +212,8 @@ impl Mechanism {
         law: L,
         parameters: impl IntoIterator<Item = V>,
     ) {
-        self.sketch.parts.push(Part::Torsion { members: [first.number, second.number], stiffness: None });
+        let about = About::Members([first.number, second.number]);
+        self.sketch.parts.push(Part::Torsion { about, stiffness: None });
         let parameters = parameters.into_iter().map(Into::into).collect();
         self.add_torsion(name, [first, second], free_angle.into(), law, parameters);
     }
@@ -277,12 +278,10 @@ impl Mechanism {
     /// An input (N) as a force at a point along a direction, given in world or body axes.
     pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 2], axes: Axes, input: Input) {
         let direction = pair(direction);
-        self.sketch.parts.push(Part::Force {
-            spots: [place.spot()],
-            direction: direction.clone(),
-            turning: axes == Axes::Body,
-            input: input.index(),
-        });
+        let [x, y] = direction.clone();
+        let member = if axes == Axes::Body { place.member.number } else { GROUND };
+        let along = Ray { member, direction: Direction::Vector([x, y, zero()]) };
+        self.sketch.parts.push(Part::Force { spots: [place.spot()], along, input: input.index() });
         let connection = Connection::to(place.member.coordinates.iter().copied()).inputs([input]);
         let connection = connection.parameters(place.location).parameters(direction);
         self.assembler.element(name, PointForce(place.member.side, axes), connection);
@@ -291,8 +290,8 @@ impl Mechanism {
     /// An input (N m) as a torque on the second body, and the opposite one on the first member.
     pub fn torque(&mut self, name: &str, first: &Member, second: &Member, input: Input) {
         self.wants_body(name, second);
-        let members = [first.number, second.number];
-        self.sketch.parts.push(Part::Torque { members, input: input.index() });
+        let about = About::Members([first.number, second.number]);
+        self.sketch.parts.push(Part::Torque { about, input: input.index() });
         let (sides, connection) = self.between(name, first, second);
         self.assembler.element(name, Torque(sides), connection.inputs([input]).parameters([1.0]));
     }
@@ -320,7 +319,7 @@ impl Mechanism {
     ) {
         let (direction, radius) = (direction.into(), radius.into());
         let spots = [line.spot(), center.spot()];
-        self.sketch.parts.push(Part::Contact { spots, direction: direction.clone(), radius: radius.clone() });
+        self.sketch.parts.push(Part::Contact { spots, line: line.line(&direction), radius: radius.clone() });
         self.hold.link(&line.member.name, &center.member.name);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection

@@ -140,7 +140,7 @@ impl Inertia {
     }
 
     /// Its entries with these parameters.
-    pub(super) fn entries_at(&self, u: &[f64]) -> [f64; 6] {
+    pub(crate) fn entries_at(&self, u: &[f64]) -> [f64; 6] {
         let numbers = self.values.clone().map(|value| value.evaluate(u));
         match self.form {
             Form::Entries => numbers,

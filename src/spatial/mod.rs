@@ -29,11 +29,14 @@
 //! otherwise), given in the member's own axes; joints that hold a turn about it compare [`Place::across`] on both sides, too (x
 //! unless said otherwise). [`Mechanism::place`] takes a point of the *world* at the start, with the world's axes: two places made
 //! from one point and one axis fit together however the members are turned.
+//!
+//! While parts are added, the mechanism notes down what they look like: [`crate::plot::mechanism`] draws it.
 
 mod body;
 mod force;
 mod inertia;
 mod joint;
+mod looks;
 mod parts;
 mod place;
 mod pose;
@@ -55,6 +58,7 @@ use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Redund
 use crate::error::{Error, Result};
 use crate::hold::{Hold, WORLD};
 use crate::signature::Parameter;
+use crate::sketch::{GROUND, Kind, Sketch};
 use body::{PointMass, RigidBody, Store};
 use pose::Sides;
 
@@ -145,6 +149,7 @@ pub struct Mechanism {
     /// What stores energy, with its coordinates and parameters.
     stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
     hold: Hold,
+    sketch: Sketch,
 }
 
 impl Mechanism {
@@ -155,6 +160,7 @@ impl Mechanism {
             gravity: [zero(), zero(), Value::from(-9.81)],
             stores: Vec::new(),
             hold: Hold::default(),
+            sketch: Sketch::new(true),
         }
     }
 
@@ -186,7 +192,7 @@ impl Mechanism {
 
     /// The world.
     pub fn ground(&self) -> Member {
-        Member::new(Side::Ground, WORLD, Vec::new())
+        Member::new(GROUND, Side::Ground, WORLD, Vec::new())
     }
 
     /// Adds a rigid body. Its coordinates are `name.x`, `name.y`, `name.z` (m) and Euler parameters `name.e0` ... `name.e3`, held to
@@ -200,6 +206,8 @@ impl Mechanism {
         }
         self.check_mass(name, &mass);
         self.check_body(name, &inertia, &orientation);
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Kind::Spatial(inertia.clone()), places, center.clone(), mass.clone());
         let values: Vec<Value> = [mass]
             .into_iter()
             .chain(inertia.values.clone())
@@ -211,7 +219,7 @@ impl Mechanism {
         let connection = Connection::to(coordinates.clone()).parameters(values);
         self.assembler.element(name, element, connection.constraints([("unit", "N m")]));
         self.hold(name, &coordinates);
-        Member::new(Side::Body, name, coordinates)
+        Member::new(number, Side::Body, name, coordinates)
     }
 
     /// Adds a mass without extension, kg, at rest at `position`, m.
@@ -230,11 +238,13 @@ impl Mechanism {
         let coordinates = self.positions(name, triple(position), triple(velocity));
         let mass = mass.into();
         self.check_mass(name, &mass);
+        let places = coordinates.iter().map(|c| c.index()).collect();
+        let number = self.sketch.member(Kind::Point, places, origin(), mass.clone());
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         self.hold(name, &coordinates);
-        Member::new(Side::Point, name, coordinates)
+        Member::new(number, Side::Point, name, coordinates)
     }
 
     fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
@@ -333,7 +343,8 @@ impl Mechanism {
         let assembly = self.assembler.build()?;
         match loose {
             Some(error) => Err(error),
-            None => Ok(assembly),
+            None if self.sketch.is_empty() => Ok(assembly),
+            None => Ok(assembly.with_sketch(self.sketch)),
         }
     }
 }

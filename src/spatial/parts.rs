@@ -63,7 +63,9 @@ impl Mechanism {
         let constraint = Constraint { sides, kind };
         let connection = connection.parameters(parameters.clone()).constraints(rows);
         let rows = self.assembler.element(name, constraint, connection);
-        Joint { constraint, name: name.into(), members: [first.member, second.member], parameters, rows }
+        let joint = Joint { constraint, name: name.into(), members: [first.member, second.member], parameters, rows };
+        self.note_joint(&joint);
+        joint
     }
 
     /// A ball in a socket: two points coincide. Three rotations are free.
@@ -169,6 +171,7 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, "drive a point of a body or a point mass"));
         }
         self.hold.link(place.member.name(), self.ground().name());
+        self.note_driven_point(&place);
         let connection = Connection::to(place.member.coordinates().iter().copied());
         let connection = connection.parameters(place.location).parameters(parameters);
         let element = DrivenPoint { side: place.member.side(), path };
@@ -189,6 +192,7 @@ impl Mechanism {
             return Vec::new();
         }
         self.hold.link(member.name(), self.ground().name());
+        self.note_driven_axes(member);
         let connection = Connection::to(member.coordinates().iter().copied()).parameters(parameters);
         let rows = [("x", "rad"), ("y", "rad"), ("z", "rad")];
         self.assembler.element(name, DrivenOrientation { path }, connection.constraints(rows))
@@ -218,6 +222,7 @@ impl Mechanism {
         if !self.wants_freedom(name, joint, freedom) {
             return Vec::new();
         }
+        self.note_drive(joint, freedom);
         let element = DrivenJoint { sides: joint.constraint.sides, freedom, motion };
         let unit = if freedom == Freedom::Turn { "rad" } else { "m" };
         let connection = joint.connection().parameters(parameters);
@@ -234,7 +239,9 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) -> Strut<Linear> {
-        self.strut(name, first, second, free_length, Linear, [stiffness.into(), damping.into()])
+        let linear = [stiffness.into(), damping.into()];
+        self.note_strut(&first, &second, Some(linear.clone()));
+        self.add_strut(name, [first, second], free_length.into(), Linear, linear.to_vec())
     }
 
     /// A force along the line between two points by a law of elongation and rate.
@@ -247,11 +254,24 @@ impl Mechanism {
         law: L,
         parameters: impl IntoIterator<Item = V>,
     ) -> Strut<L> {
+        self.note_strut(&first, &second, None);
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_strut(name, [first, second], free_length.into(), law, parameters)
+    }
+
+    fn add_strut<L: Law + Clone>(
+        &mut self,
+        name: &str,
+        [first, second]: [Place; 2],
+        free_length: Value,
+        law: L,
+        parameters: Vec<Value>,
+    ) -> Strut<L> {
         self.hold.link(first.member.name(), second.member.name());
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let mut values = [first.location, second.location].concat();
-        values.push(free_length.into());
-        values.extend(parameters.into_iter().map(Into::into));
+        values.push(free_length);
+        values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
         Strut { law, sides, coordinates, parameters: values }
@@ -269,9 +289,23 @@ impl Mechanism {
         parameters: impl IntoIterator<Item = V>,
     ) {
         if self.wants_freedom(name, joint, freedom) {
-            let element = JointLaw { sides: joint.constraint.sides, freedom, law };
-            self.assembler.element(name, element, joint.connection().parameters([free.into()]).parameters(parameters));
+            self.note_joint_law(joint, freedom, None);
+            let parameters = parameters.into_iter().map(Into::into).collect();
+            self.add_joint_law(name, joint, freedom, free.into(), law, parameters);
         }
+    }
+
+    fn add_joint_law<L: Law>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        free: Value,
+        law: L,
+        parameters: Vec<Value>,
+    ) {
+        let element = JointLaw { sides: joint.constraint.sides, freedom, law };
+        self.assembler.element(name, element, joint.connection().parameters([free]).parameters(parameters));
     }
 
     /// A linear spring and damper in a joint: N m/rad and N m s/rad, or N/m and N s/m.
@@ -283,7 +317,11 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
-        self.joint_law(name, joint, freedom, zero(), Linear, [stiffness.into(), damping.into()]);
+        if self.wants_freedom(name, joint, freedom) {
+            let linear = [stiffness.into(), damping.into()];
+            self.note_joint_law(joint, freedom, Some(linear.clone()));
+            self.add_joint_law(name, joint, freedom, zero(), Linear, linear.to_vec());
+        }
     }
 
     /// Smoothed friction in a joint (Brown & McPhee 2016, constant load): Coulomb and static torque (N m) or force (N), transition
@@ -296,6 +334,7 @@ impl Mechanism {
     /// first.
     pub fn motor(&mut self, name: &str, joint: &Joint, freedom: Freedom, input: Input) {
         if self.wants_freedom(name, joint, freedom) {
+            self.note_motor(joint, freedom, input);
             let element = Action::Motor { sides: joint.constraint.sides, freedom };
             self.assembler.element(name, element, joint.connection().inputs([input]));
         }
@@ -314,6 +353,7 @@ impl Mechanism {
         self.wants_axes(name, &first.member);
         self.wants_axes(name, &second.member);
         self.hold.link(first.member.name(), second.member.name());
+        self.note_bushing(&first, &second);
         let frames = self.frames(name, &first, &second, true);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let connection = connection.parameters(frames);
@@ -323,6 +363,7 @@ impl Mechanism {
     }
 
     fn load(&mut self, name: &str, place: Place, direction: [Value; 3], axes: Axes, effort: Effort, input: Input) {
+        self.note_load(&place, &direction, axes, effort == Effort::Torque, input);
         let connection = Connection::to(place.member.coordinates().iter().copied()).inputs([input]);
         let connection = connection.parameters(place.location).parameters(direction);
         self.assembler.element(name, Action::Load { side: place.member.side(), axes, effort }, connection);
@@ -360,10 +401,12 @@ impl Mechanism {
     ) {
         self.wants_axes(name, &plane.member);
         self.hold.link(plane.member.name(), center.member.name());
+        let radius = radius.into();
         let frames = self.frames(name, &plane, &center, true);
+        self.note_contact(&plane, &center, &frames, radius.clone());
         let (sides, connection) = self.between(name, &plane.member, &center.member);
         let connection = connection.parameters(frames);
-        let connection = connection.parameters([radius.into(), stiffness.into(), damping.into()]);
+        let connection = connection.parameters([radius, stiffness.into(), damping.into()]);
         self.assembler.element(name, Action::Contact { sides }, connection);
     }
 }

@@ -9,14 +9,16 @@ use crate::error::Error;
 /// Something that parts can be fixed to: the ground, a body or a point mass.
 #[derive(Debug, Clone)]
 pub struct Member {
+    /// Its place in the sketch.
+    number: usize,
     side: Side,
     name: String,
     coordinates: Vec<Coordinate>,
 }
 
 impl Member {
-    pub(super) fn new(side: Side, name: &str, coordinates: Vec<Coordinate>) -> Self {
-        Member { side, name: name.into(), coordinates }
+    pub(super) fn new(number: usize, side: Side, name: &str, coordinates: Vec<Coordinate>) -> Self {
+        Member { number, side, name: name.into(), coordinates }
     }
 
     /// A point fixed to it, in its own axes, m.
@@ -27,6 +29,10 @@ impl Member {
     /// Its coordinates: x, y, z and, for bodies, Euler parameters.
     pub fn coordinates(&self) -> &[Coordinate] {
         &self.coordinates
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.number
     }
 
     pub(super) fn side(&self) -> Side {

@@ -31,6 +31,8 @@ fn components(unit: &str) -> [(&str, &str); 3] {
 
 impl Mechanism {
     fn point_sensor(&mut self, name: &str, place: Place, motion: Motion, axes: Axes, unit: &str) {
+        let spots = if motion == Motion::Position { &mut self.sketch.traces } else { &mut self.sketch.sensors };
+        spots.push(place.spot());
         let connection = Connection::to(place.member.coordinates().iter().copied()).parameters(place.location);
         let element = Sensor::Point { side: place.member.side(), motion, axes };
         self.assembler.element(name, element, connection.outputs(components(unit)));
@@ -53,6 +55,7 @@ impl Mechanism {
 
     /// An accelerometer at a place: specific force (it shows 9.81 m/s² upwards at rest) along the place's axes.
     pub fn accelerometer(&mut self, name: &str, place: Place, mounting: Mounting) {
+        self.sketch.sensors.push(place.spot());
         let axes = self.axes(name, &place);
         let connection = Connection::to(place.member.coordinates().iter().copied())
             .parameters(place.location)
@@ -67,6 +70,7 @@ impl Mechanism {
     /// A gyroscope on a body: angular velocity about the place's axes, rad/s.
     pub fn gyroscope(&mut self, name: &str, place: Place, mounting: Mounting) {
         self.wants_body(name, &place.member);
+        self.sketch.sensors.push(place.spot());
         let axes = self.axes(name, &place);
         let connection = Connection::to(place.member.coordinates().iter().copied())
             .parameters(axes)

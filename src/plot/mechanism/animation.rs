@@ -5,7 +5,7 @@ use gif::{DisposalMethod, Encoder, Frame, Repeat};
 use super::super::render::{failed, pixels};
 use super::super::scene::Color;
 use super::shape::Moment;
-use super::stage::{Content, Stage};
+use super::stage::Content;
 use super::symbols::{FILLS, FIXED, INK, LOAD, PATHS};
 use super::{Picture, span, title};
 use crate::error::{Error, Result};
@@ -95,7 +95,7 @@ impl Picture<'_> {
         self.check(&times, MOST_FRAMES, "frames")?;
         let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
         let all: Vec<&Moment> = moments.iter().collect();
-        let stage = Stage::new(&self.shape, &all, self.paths(), 1, PAPER);
+        let stage = self.stage(&all, 1, PAPER);
         let (rate, speed) = (animation.frames_per_second, animation.speed(grid));
         let decimals = (rate / speed).log10().ceil().clamp(0.0, 9.0) as usize;
         let hint = if speed == 1.0 { String::new() } else { format!("   ({speed} × real time)") };

@@ -1,9 +1,11 @@
 //! Pictures of mechanisms from parts: figures at given times, and animations.
 //!
-//! A [`crate::planar::Mechanism`] knows what its parts look like. A body is the bar or plate through the points where parts
+//! A [`crate::planar::Mechanism`] or [`crate::spatial::Mechanism`] knows what its parts look like. A body is the bar or plate through the points where parts
 //! are attached, with a mark at its centre of mass; what is attached at one point only is a disc of its mass and inertia.
 //! Joints are rings, springs zigzags, dampers dashpots, and what does not move is hatched. The paths of position sensors
-//! are drawn as far as they have come. Lengths are equal along both axes, and in every panel.
+//! are drawn as far as they have come. Lengths are equal along both axes, and in every panel. What moves in space is seen
+//! without perspective, from where a [`View`] says; bodies that are attached at one point only are the cuboid or cylinder of
+//! their mass and inertia.
 //!
 //! ```
 //! use costate::planar::{Body, Mechanism};
@@ -27,12 +29,18 @@
 //! ```
 
 mod animation;
+mod corner;
+mod depth;
 mod draw;
+mod extent;
 mod shape;
+mod solid;
 mod stage;
 mod symbols;
+mod view;
 
 pub use animation::Animation;
+pub use view::View;
 
 use super::{Drawn, Figure};
 use crate::error::{Error, Result};
@@ -42,6 +50,7 @@ use crate::sketch::Sketch;
 use crate::system::System;
 use shape::{Moment, Shape};
 use stage::{Content, Path, Stage};
+use view::Projection;
 
 /// Width of a figure of one panel and of several, and its height at most, mm.
 const COLUMN: f64 = 88.0;
@@ -55,18 +64,20 @@ pub struct Picture<'a> {
     /// Positions at the start.
     start: Vec<f64>,
     shape: Shape<'a>,
+    view: View,
 }
 
 /// What the system looks like.
 ///
 /// # Errors
-/// If it has no looks: it is made of plain functions, or of elements that are no planar parts.
+/// If it has no looks: it is made of plain functions, or of elements that are no parts.
 pub fn sketch(system: &dyn System) -> Result<&Sketch> {
     system.sketch().ok_or_else(|| {
         Error::invalid(
             system.signature().place(),
-            "it has no picture, as it is not made of planar parts but of plain functions or other elements",
-            "put it together with `costate::planar::Mechanism`, or look at its outputs with `costate simulate`",
+            "it has no picture, as it is not made of parts but of plain functions or other elements",
+            "put it together with `costate::planar::Mechanism` or `costate::spatial::Mechanism`, or look at its outputs with \
+             `costate simulate`",
         )
     })
 }
@@ -91,6 +102,18 @@ pub fn check_times(grid: &TimeGrid, times: &[f64]) -> Result<()> {
     }
 }
 
+/// Refuses views that a system cannot be seen in.
+///
+/// # Errors
+/// If it has no looks, or moves in the plane only, whatever the view but [`View::TOP`].
+pub fn check_view(system: &dyn System, view: View) -> Result<()> {
+    if sketch(system)?.in_space || view == View::TOP {
+        return Ok(());
+    }
+    let problem = "it moves in the plane, and is seen from above only";
+    Err(Error::invalid(system.signature().place(), problem, "leave the view out"))
+}
+
 /// First and last time of a grid.
 fn span(grid: &TimeGrid) -> (f64, f64) {
     (grid.times()[0], grid.times()[grid.count()])
@@ -99,7 +122,18 @@ fn span(grid: &TimeGrid) -> (f64, f64) {
 impl<'a> Picture<'a> {
     fn new(simulation: &'a Simulation, u: &[f64], trajectory: Option<&'a Trajectory>, start: Vec<f64>) -> Result<Self> {
         let shape = Shape::new(sketch(simulation.system())?, u);
-        Ok(Picture { simulation, trajectory, start, shape })
+        let view = View::of(simulation.system())?;
+        Ok(Picture { simulation, trajectory, start, shape, view })
+    }
+
+    /// Seen from elsewhere, in all figures and animations: a mechanism of space is seen [`View::ISOMETRIC`] otherwise.
+    ///
+    /// # Errors
+    /// As [`check_view`].
+    pub fn view(mut self, view: View) -> Result<Self> {
+        check_view(self.simulation.system(), view)?;
+        self.view = view;
+        Ok(self)
     }
 
     /// The mechanism as it is put together for the parameters `u`, before anything is simulated or projected: this works
@@ -169,8 +203,12 @@ impl<'a> Picture<'a> {
 
     fn figure(&self, moments: &[Moment], contents: &[Content<'_>], width: f64) -> Result<Figure> {
         let all: Vec<&Moment> = moments.iter().collect();
-        let stage = Stage::new(&self.shape, &all, self.paths(), contents.len(), (width, TALLEST));
+        let stage = self.stage(&all, contents.len(), (width, TALLEST));
         Ok(Figure { drawn: Some(Drawn::Scene(stage.scene(contents))), ..Figure::column() })
+    }
+
+    fn stage(&self, moments: &[&Moment], panels: usize, paper: (f64, f64)) -> Stage<'_> {
+        Stage::new(&self.shape, Projection::of(self.view), moments, self.paths(), panels, paper)
     }
 
     fn check(&self, times: &[f64], most: usize, what: &str) -> Result<()> {

@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::planar::{Pose, Side};
-use crate::sketch::{Part, Sketch, Spot};
+use super::solid::{self, Bulk, Solid, hull};
+use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use crate::spatial::{Side, Vector};
 
 /// A position in the world or on a member, m.
-pub(super) type Location = [f64; 2];
+pub(super) type Location = Vector<f64>;
+
+/// Position and orientation of a member.
+pub(super) type Pose = crate::spatial::Pose<f64>;
 
 /// What a body looks like, in its own axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,32 +19,65 @@ pub(super) enum Outline {
     Block,
     /// A bar between two points.
     Bar([Location; 2]),
-    /// A plate: the corners of a convex polygon.
+    /// A plate: the corners of a convex polygon in the plane; in space, what is convex around these points.
     Plate(Vec<Location>),
-    /// A uniform disc of the body's mass and inertia, around its centre of mass: what is attached at one point only.
+    /// A uniform disc (in space, a ball) of the body's mass and inertia, around its centre of mass: what is attached at one
+    /// point only.
     Disc(Location, f64),
+    /// The same in space, if it is no ball.
+    Solid(Solid),
     /// A point mass, or a body without any extension.
     Dot,
+}
+
+impl Outline {
+    /// The points that span it; a disc's are its centre only.
+    pub fn points(&self) -> Vec<Location> {
+        match self {
+            Outline::Block | Outline::Dot => Vec::new(),
+            Outline::Bar(ends) => ends.to_vec(),
+            Outline::Plate(corners) => corners.clone(),
+            Outline::Disc(center, _) => vec![*center],
+            Outline::Solid(solid) => solid.corners().collect(),
+        }
+    }
+}
+
+/// A point of a body that is fixed to its ball or solid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stem {
+    /// In the body's axes, m.
+    pub at: Location,
+    /// Where a part is attached, or else a sensor.
+    pub carries: bool,
 }
 
 /// Where everything is at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub t: f64,
-    poses: Vec<Pose<f64>>,
+    poses: Vec<Pose>,
     /// Inputs.
     pub w: Vec<f64>,
 }
 
 impl Moment {
-    pub fn new(t: f64, poses: Vec<Pose<f64>>, w: Vec<f64>) -> Self {
+    pub fn new(t: f64, poses: Vec<Pose>, w: Vec<f64>) -> Self {
         Moment { t, poses, w }
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
-    pub fn pose(&self, member: usize) -> Pose<f64> {
+    pub fn pose(&self, member: usize) -> Pose {
         self.poses.get(member).copied().unwrap_or_else(|| Side::Ground.pose(&[]))
     }
+}
+
+/// An axis in the world, and a unit vector across it that turns with what turns about it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axle {
+    pub point: Location,
+    pub axis: Location,
+    pub across: Location,
 }
 
 /// The sketch with numbers in the place of parameters.
@@ -49,6 +86,8 @@ pub(super) struct Shape<'a> {
     pub u: Vec<f64>,
     /// One a member; the ground has none.
     pub outlines: Vec<Outline>,
+    /// What leads from the centre of mass to points outside of balls and solids; one list a member.
+    pub stems: Vec<Vec<Stem>>,
     /// Centres of mass, in the members' axes.
     pub centers: Vec<Location>,
     /// Pins by the members that they join, the smaller place first.
@@ -61,39 +100,36 @@ impl<'a> Shape<'a> {
     pub fn new(sketch: &'a Sketch, u: &[f64]) -> Self {
         let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
         let mut blocks = vec![false; sketch.members.len()];
-        let mut note = |spot: &Spot| attached.get_mut(spot.member).into_iter().for_each(|spots| spots.push(spot.at(u)));
-        sketch.parts.iter().flat_map(Part::spots).for_each(&mut note);
-        sketch.traces.iter().chain(&sketch.sensors).for_each(&mut note);
+        let mut seen = attached.clone();
+        let note = |spots: &mut Vec<Vec<Location>>, spot: &Spot| {
+            spots.get_mut(spot.member).into_iter().for_each(|spots| spots.push(spot.at(u)));
+        };
+        sketch.parts.iter().flat_map(Part::spots).for_each(|spot| note(&mut attached, spot));
+        sketch.traces.iter().chain(&sketch.sensors).for_each(|spot| note(&mut seen, spot));
         let (mut pins, mut axles) = (HashMap::new(), HashMap::new());
         for part in &sketch.parts {
             match part {
                 Part::Pin([a, b]) => {
                     pins.entry(key(a.member, b.member)).or_insert_with(|| [a.clone(), b.clone()]);
                     for (spot, other) in [(a, b), (b, a)] {
-                        if other.member == crate::sketch::GROUND {
+                        if other.member == GROUND {
                             axles.entry(spot.member).or_insert_with(|| spot.clone());
                         }
                     }
                 }
-                Part::Guide { spots: [_, b], block: true, .. } => {
+                Part::Guide { spots: [_, b], slider, .. } if *slider != Slider::Pin => {
                     blocks.get_mut(b.member).into_iter().for_each(|block| *block = true);
                 }
                 _ => {}
             }
         }
-        let mut outlines = Vec::new();
-        let mut centers = Vec::new();
-        for (member, (mut spots, block)) in sketch.members.iter().zip(attached.into_iter().zip(blocks)) {
-            let center = member.center.each_ref().map(|value| value.evaluate(u));
-            let (mass, inertia) = (member.mass.evaluate(u), member.inertia.evaluate(u));
-            spots.push(center);
-            centers.push(center);
-            outlines.push(match member.side {
-                Side::Body => outline(spots, block, center, (2.0 * inertia / mass).sqrt()),
-                Side::Ground | Side::Point => Outline::Dot,
-            });
-        }
-        Shape { sketch, u: u.to_vec(), outlines, centers, pins, axles }
+        let centers: Vec<Location> = sketch.members.iter().map(|member| evaluate(&member.center, u)).collect();
+        let looks = sketch.members.iter().zip(&centers).enumerate().map(|(k, (member, center))| {
+            let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
+            points.looks(member, u)
+        });
+        let (outlines, stems) = looks.unzip();
+        Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
     }
 
     /// Where a spot is in the world.
@@ -103,11 +139,11 @@ impl<'a> Shape<'a> {
 
     /// Where a member's centre of mass is in the world.
     pub fn center(&self, member: usize, moment: &Moment) -> Location {
-        moment.pose(member).point(self.centers.get(member).copied().unwrap_or_default())
+        moment.pose(member).point(self.centers.get(member).copied().unwrap_or(Vector::zero()))
     }
 
     /// About which point two members turn against each other: their pin, else the axle of the second, else its centre.
-    pub fn pivot(&self, [a, b]: [usize; 2], moment: &Moment) -> Location {
+    fn pivot(&self, [a, b]: [usize; 2], moment: &Moment) -> Location {
         match self.pins.get(&key(a, b)) {
             Some([spot, _]) => self.world(spot, moment),
             None => self.axle(b, moment).unwrap_or_else(|| self.center(b, moment)),
@@ -119,55 +155,109 @@ impl<'a> Shape<'a> {
         self.axles.get(&member).map(|spot| self.world(spot, moment))
     }
 
-    /// The unit vector of a guide or contact line in the world.
-    pub fn direction(&self, line: &Spot, direction: &crate::assembly::Value, moment: &Moment) -> Location {
-        let (sin, cos) = (moment.pose(line.member).angle + direction.evaluate(&self.u)).sin_cos();
-        [cos, sin]
+    /// What something turns about.
+    pub fn about(&self, about: &About, moment: &Moment) -> Axle {
+        let (point, axis, member) = match about {
+            About::Members(members) => (self.pivot(*members, moment), Vector([0.0, 0.0, 1.0]), members[1]),
+            About::Axis { spot, axis, member } => (self.world(spot, moment), self.direction(axis, moment), *member),
+        };
+        Axle { point, axis, across: across(axis, moment.pose(member)) }
     }
+
+    /// A unit vector in the world.
+    pub fn direction(&self, Ray { member, direction }: &Ray, moment: &Moment) -> Location {
+        let rotation = moment.pose(*member).rotation;
+        match direction {
+            Direction::Angle(angle) => {
+                let (sin, cos) = angle.evaluate(&self.u).sin_cos();
+                rotation.turn(Vector([cos, sin, 0.0]))
+            }
+            Direction::Vector(vector) => rotation.turn(evaluate(vector, &self.u)).unit(),
+        }
+    }
+}
+
+/// A unit vector across an axis that turns with a pose.
+pub(super) fn across(axis: Location, pose: Pose) -> Location {
+    let [x, y] = [0, 1].map(|k| pose.rotation.axis(k));
+    let upright = |side: Location| (side - axis * axis.dot(side)).unit();
+    if axis.dot(x).abs() < 0.9 { upright(x) } else { upright(y) }
 }
 
 fn key(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-fn outline(spots: Vec<Location>, block: bool, center: Location, radius: f64) -> Outline {
-    let hull = hull(spots);
-    match hull.as_slice() {
-        _ if hull.iter().flatten().any(|x| !x.is_finite()) => Outline::Dot,
-        [_] if block => Outline::Block,
-        [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(center, radius),
-        [_] | [] => Outline::Dot,
-        [a, b] => Outline::Bar([*a, *b]),
-        _ => Outline::Plate(hull),
-    }
+/// The points of a body that are known, in its axes.
+#[derive(Clone, Copy)]
+struct Points<'p> {
+    /// Of parts.
+    attached: &'p [Location],
+    /// Of sensors.
+    seen: &'p [Location],
+    center: Location,
+    /// A block on a guide shows it.
+    block: bool,
 }
 
-/// The convex hull, without points that are the same or on its edges to round-off (Andrew 1979).
-fn hull(mut points: Vec<Location>) -> Vec<Location> {
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let size = points.iter().flatten().fold(0.0f64, |size, x| size.max(x.abs()));
-    let near = 1e-9 * size;
-    points.dedup_by(|a, b| (a[0] - b[0]).abs() <= near && (a[1] - b[1]).abs() <= near);
-    if points.len() < 3 {
-        return points;
-    }
-    let turn = |a: Location, b: Location, c: Location| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    let chain = |points: &mut dyn Iterator<Item = Location>| {
-        let mut chain: Vec<Location> = Vec::new();
-        for point in points {
-            while let [.., a, b] = chain[..]
-                && turn(a, b, point) <= near * size
-            {
-                chain.pop();
-            }
-            chain.push(point);
+impl Points<'_> {
+    fn looks(&self, member: &Member, u: &[f64]) -> (Outline, Vec<Stem>) {
+        let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
+        if !self.all().iter().all(finite) {
+            return (Outline::Dot, Vec::new());
         }
-        chain.pop();
-        chain
-    };
-    let mut hull = chain(&mut points.iter().copied());
-    hull.extend(chain(&mut points.iter().rev().copied()));
-    hull
+        let mass = member.mass.evaluate(u);
+        match &member.kind {
+            Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
+            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt()), Vec::new()),
+            Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
+        }
+    }
+
+    fn all(&self) -> Vec<Location> {
+        self.attached.iter().chain(self.seen).copied().chain([self.center]).collect()
+    }
+
+    /// `radius` is that of the uniform disc.
+    fn planar(&self, radius: f64) -> Outline {
+        let hull = hull(self.all().iter().map(|spot| [spot.0[0], spot.0[1]]).collect());
+        let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
+        match corners.as_slice() {
+            [_] if self.block => Outline::Block,
+            [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(self.center, radius),
+            [_] | [] => Outline::Dot,
+            [a, b] => Outline::Bar([*a, *b]),
+            _ => Outline::Plate(corners),
+        }
+    }
+
+    /// What hangs between several parts is around their points; else the mass and the inertia say what it is.
+    fn spatial(&self, bulk: impl Fn() -> Option<Bulk>) -> (Outline, Vec<Stem>) {
+        let all = self.all();
+        let size = all.iter().flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));
+        let apart = |a: Location, b: Location| (a - b).length() > 1e-9 * size;
+        let stems = [(self.attached, true), (self.seen, false)].into_iter().flat_map(|(spots, carries)| {
+            spots.iter().filter(|spot| apart(**spot, self.center)).map(move |at| Stem { at: *at, carries })
+        });
+        let stems: Vec<Stem> = stems.collect();
+        let around = || match solid::line(&all) {
+            Some(ends) => (Outline::Bar(ends), Vec::new()),
+            None => (Outline::Plate(all.clone()), Vec::new()),
+        };
+        let several = self.attached.iter().any(|spot| apart(*spot, self.attached[0]));
+        match bulk() {
+            _ if several => around(),
+            _ if self.block && stems.is_empty() => (Outline::Block, stems),
+            Some(Bulk::Solid(solid)) => (Outline::Solid(solid), stems),
+            Some(Bulk::Ball(radius)) => (Outline::Disc(self.center, radius), stems),
+            Some(Bulk::Rod(ends)) => {
+                let points: Vec<Location> = ends.into_iter().chain(self.attached.iter().copied()).collect();
+                (solid::line(&points).map_or(Outline::Plate(points), Outline::Bar), stems)
+            }
+            None if stems.is_empty() => (Outline::Dot, stems),
+            None => around(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -178,12 +268,44 @@ mod tests {
     #[test]
     fn bodies_get_the_outline_of_their_points() {
         let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5], [0.5, 0.0], [0.0, 0.0]];
-        let corners = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-        let shape = |spots: &[Location], block| outline(spots.to_vec(), block, [0.0; 2], 0.2);
-        assert_eq!(shape(&square, false), Outline::Plate(corners));
-        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false), Outline::Bar([[0.0, 0.0], [0.6, 0.2]]));
-        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false), Outline::Disc([0.0, 0.0], 0.2));
-        assert_eq!(shape(&[[0.0, 0.0]], true), Outline::Block);
-        assert_eq!(outline(vec![[0.0, 0.0]], false, [0.0; 2], f64::NAN), Outline::Dot);
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let flat = |[x, y]: [f64; 2]| Vector([x, y, 0.0]);
+        let shape = |spots: &[[f64; 2]], block, radius| {
+            let attached: Vec<Location> = spots.iter().copied().map(flat).collect();
+            Points { attached: &attached, seen: &[], center: flat([0.0; 2]), block }.planar(radius)
+        };
+        assert_eq!(shape(&square, false, 0.2), Outline::Plate(corners.map(flat).to_vec()));
+        let bar = Outline::Bar([[0.0, 0.0], [0.6, 0.2]].map(flat));
+        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false, 0.2), bar);
+        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false, 0.2), Outline::Disc(flat([0.0; 2]), 0.2));
+        assert_eq!(shape(&[[0.0, 0.0]], true, 0.2), Outline::Block);
+        assert_eq!(shape(&[[0.0, 0.0]], false, f64::NAN), Outline::Dot);
+    }
+
+    /// Protects outlines in space: parts at two points make a bar, at more a plate, at one a solid on a stem, and sensors are
+    /// no parts.
+    #[test]
+    fn bodies_of_space_get_the_outline_of_their_points() {
+        let center = Vector([0.0, 0.0, 0.1]);
+        let shape = |attached: &[Location], seen: &[Location], block, entries| {
+            let points = Points { attached, seen, center, block };
+            points.spatial(|| solid::of_inertia(center, 1.0, entries))
+        };
+        let (cuboid, ball) = ([0.1, 0.2, 0.25, 0.0, 0.0, 0.0], [0.1, 0.1, 0.1, 0.0, 0.0, 0.0]);
+        let [top, foot, side] = [[0.0, 0.0, 0.5], [0.0; 3], [0.2, 0.0, 0.1]].map(Vector);
+        assert_eq!(shape(&[top, foot, foot], &[], false, ball).0, Outline::Bar([foot, top]));
+        assert_eq!(shape(&[top, side, foot], &[], false, ball).0.points().len(), 4);
+        let (outline, stems) = shape(&[foot, foot], &[center, top], true, cuboid);
+        assert!(matches!(outline, Outline::Solid(_)));
+        assert_eq!(
+            stems.iter().map(|stem| (stem.at, stem.carries)).collect::<Vec<_>>(),
+            [(foot, true), (foot, true), (top, false)]
+        );
+        assert!(matches!(shape(&[], &[], false, cuboid).0, Outline::Solid(_)));
+        let (outline, _) = shape(&[center], &[top, side], false, ball);
+        assert!(matches!(outline, Outline::Disc(at, radius) if at == center && (radius - 0.5).abs() < 1e-12));
+        assert_eq!(shape(&[center], &[], true, ball).0, Outline::Block);
+        assert_eq!(shape(&[center], &[], false, [0.0; 6]).0, Outline::Dot);
+        assert_eq!(shape(&[foot], &[], false, [0.0; 6]).0, Outline::Bar([center, foot]));
     }
 }

@@ -15,14 +15,24 @@ pub(super) const PATHS: [Color; 3] = [Color(213, 94, 0), Color(0, 114, 178), Col
 /// Applied forces and torques.
 pub(super) const LOAD: Color = Color(204, 60, 120);
 
-/// Draws on a scene, with symbols of a size, perhaps faded.
+/// Planes that things lie on: a shade of what does not move that animations have.
+const FLOOR: Color = Color(233, 233, 233);
+
+/// Draws on a scene, with symbols of a size, perhaps faded; nearer things cover farther ones.
 pub(super) struct Pen<'s> {
-    pub scene: &'s mut Scene,
+    scene: &'s mut Scene,
     /// Size of symbols; 1 is that for bodies with enough room.
     pub size: f64,
     /// How much of white is mixed to every colour, 0 to 1.
     pub fade: f64,
+    /// How near to the viewer it draws, m.
+    pub near: f64,
+    /// What is not on the scene yet, and how near it is.
+    waiting: Vec<(f64, Item)>,
 }
+
+/// Two vectors on paper that unit vectors of space look like: across an axis, and after a quarter of a turn clockwise about it.
+pub(super) type Plane = [Point; 2];
 
 /// Length and unit vector of the way between two points; none if they are one.
 fn along(a: Point, b: Point) -> Option<(f64, Point)> {
@@ -36,13 +46,43 @@ fn beside(from: Point, (x, y): Point, s: f64, n: f64) -> Point {
     (from.0 + s * x - n * y, from.1 + s * y + n * x)
 }
 
-impl Pen<'_> {
+/// A point of a plane at an angle that counts clockwise about its axis.
+fn around(centre: Point, [x, y]: Plane, angle: f64, radius: f64) -> Point {
+    let (sin, cos) = angle.sin_cos();
+    (centre.0 + radius * (cos * x.0 + sin * y.0), centre.1 + radius * (cos * x.1 + sin * y.1))
+}
+
+impl<'s> Pen<'s> {
+    pub fn new(scene: &'s mut Scene, size: f64) -> Self {
+        Pen { scene, size, fade: 0.0, near: 0.0, waiting: Vec::new() }
+    }
+
+    /// Puts all that waits on the scene: farther things first, and first things first where they are equally near.
+    pub fn lay_down(&mut self) {
+        self.waiting.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.scene.items.extend(self.waiting.drain(..).map(|(_, item)| item));
+    }
+
+    fn push(&mut self, item: Item) {
+        let finite = |point: &Point| point.0.is_finite() && point.1.is_finite();
+        let drawable = match &item {
+            Item::Path { points, .. } => points.len() > 1 && points.iter().all(finite),
+            Item::Polygon { points, .. } => points.iter().all(finite),
+            Item::Disc { centre, radius, .. } => finite(centre) && radius.is_finite(),
+            Item::Text { at, .. } => finite(at),
+        };
+        if drawable {
+            // without the sign of zero, which would part what is equally near
+            self.waiting.push((self.near + 0.0, item));
+        }
+    }
+
     fn tone(&self, color: Color) -> Color {
         color.mixed(Color::WHITE, self.fade)
     }
 
     /// Width of thin lines.
-    fn thin(&self) -> f64 {
+    pub fn thin(&self) -> f64 {
         0.28 * self.size.max(0.6)
     }
 
@@ -53,26 +93,22 @@ impl Pen<'_> {
 
     pub fn path(&mut self, points: Vec<Point>, width: f64, color: Color) {
         let color = self.tone(color);
-        self.scene.path(points, width, color, &[]);
+        self.push(Item::Path { points, width, color, dash: &[] });
     }
 
     pub fn dashed(&mut self, points: Vec<Point>, width: f64, color: Color) {
         let color = self.tone(color);
-        self.scene.path(points, width, color, &[1.3, 1.0]);
+        self.push(Item::Path { points, width, color, dash: &[1.3, 1.0] });
     }
 
     fn polygon(&mut self, points: Vec<Point>, color: Color) {
         let color = self.tone(color);
-        self.scene.items.push(Item::Polygon { points, color });
+        self.push(Item::Polygon { points, color });
     }
 
     pub fn disc(&mut self, centre: Point, radius: f64, color: Color) {
         let color = self.tone(color);
-        if radius < 1.5 {
-            self.scene.items.push(Item::Disc { centre, radius, color });
-        } else {
-            self.scene.items.push(Item::Polygon { points: circle(centre, radius), color });
-        }
+        self.push(disc(centre, radius, color));
     }
 
     /// A joint: a ring, white inside.
@@ -98,6 +134,76 @@ impl Pen<'_> {
             self.path(points.clone(), 2.0 * half + 2.0 * self.thin(), INK);
         }
         self.path(points, 2.0 * half, fill);
+    }
+
+    /// A piece of a bar, with round ends where it ends itself.
+    pub fn piece(&mut self, a: Point, b: Point, ends: [bool; 2], fill: Color) {
+        let half = self.half_bar();
+        // pieces overlap a little, such that no seam is seen
+        for (half, overlap, color) in [(half + self.thin(), 0.05, INK), (half, 0.1, fill)] {
+            for (end, _) in [a, b].into_iter().zip(ends).filter(|(_, round)| *round) {
+                self.disc(end, half, color);
+            }
+            if let Some((length, direction)) = along(a, b) {
+                let [start, stop] = [(ends[0], -overlap, 0.0), (ends[1], length + overlap, length)]
+                    .map(|(round, beyond, at)| if round { at } else { beyond });
+                let corner = |s: f64, n: f64| beside(a, direction, s, n);
+                let corners = vec![corner(start, -half), corner(stop, -half), corner(stop, half), corner(start, half)];
+                self.polygon(corners, color);
+            }
+        }
+    }
+
+    /// A convex solid: its silhouette, filled, and the outlines of the faces that are seen, with lines on them.
+    pub fn solid(&mut self, silhouette: Vec<Point>, faces: Vec<Vec<Point>>, fill: Color) {
+        let width = self.thin();
+        self.polygon(silhouette.clone(), fill);
+        self.path(closed(silhouette), 1.3 * width, INK);
+        for face in faces {
+            self.path(face, 0.8 * width, INK);
+        }
+    }
+
+    pub fn ball(&mut self, centre: Point, radius: f64, fill: Color) {
+        self.disc(centre, radius + 0.65 * self.thin(), INK);
+        self.disc(centre, radius - 0.65 * self.thin(), fill);
+    }
+
+    /// The cross of a Cardan joint, along two directions of less than unit length.
+    pub fn cross(&mut self, (x, y): Point, axes: [Point; 2]) {
+        let (arm, wide) = (2.0 * self.size, 0.9 * self.size);
+        for (width, color) in [(wide + self.thin(), INK), (wide - self.thin(), Color::WHITE)] {
+            for (a, b) in axes {
+                self.path(vec![(x - arm * a, y - arm * b), (x + arm * a, y + arm * b)], width, color);
+            }
+        }
+    }
+
+    /// An elastic bearing: a dark ring in a white one.
+    pub fn bushing(&mut self, a: Point, b: Point) {
+        let (size, thin) = (self.size, self.thin());
+        self.path(vec![a, b], thin, INK);
+        for (radius, color) in [
+            (1.5 * size + 0.5 * thin, INK),
+            (1.5 * size - 0.5 * thin, Color::WHITE),
+            (1.1 * size, FIXED),
+            (0.6 * size, Color::WHITE),
+        ] {
+            self.disc(b, radius, color);
+        }
+    }
+
+    /// A plane that things lie on.
+    pub fn plane(&mut self, corners: Vec<Point>) {
+        self.polygon(corners.clone(), FLOOR);
+        self.path(closed(corners), 0.7 * self.thin(), FIXED);
+    }
+
+    /// A point that follows a path: a dark triangle below it.
+    pub fn driven(&mut self, centre: Point) {
+        let size = self.size.max(0.5);
+        let corner = |n: f64| (centre.0 + n * size, centre.1 + 2.7 * size);
+        self.polygon(vec![centre, corner(1.6), corner(-1.6)], FIXED);
     }
 
     /// A wheel with a spoke that shows how far it has turned; `angle` counts as on paper.
@@ -128,12 +234,10 @@ impl Pen<'_> {
         self.disc(centre, 1.2 * self.size.max(0.25), INK);
     }
 
-    pub fn rod(&mut self, a: Point, b: Point) {
-        self.path(vec![a, b], 1.8 * self.thin(), INK);
-        for end in [a, b] {
-            self.disc(end, 0.55 * self.size + 0.5 * self.thin(), INK);
-            self.disc(end, 0.55 * self.size - 0.5 * self.thin(), Color::WHITE);
-        }
+    /// The end of a rod.
+    pub fn end(&mut self, at: Point) {
+        self.disc(at, 0.55 * self.size + 0.5 * self.thin(), INK);
+        self.disc(at, 0.55 * self.size - 0.5 * self.thin(), Color::WHITE);
     }
 
     /// A spring, a damper, or both side by side.
@@ -177,15 +281,14 @@ impl Pen<'_> {
         }
     }
 
-    /// A torsional spring (a spiral) or damper (an arc) around a joint; `angle` counts as on paper.
-    pub fn torsion(&mut self, centre: Point, angle: f64, spring: bool) {
+    /// A torsional spring (a spiral) or damper (an arc) around a joint, in a plane that turns with it.
+    pub fn torsion(&mut self, centre: Point, plane: Plane, spring: bool) {
         let (turns, inner) = if spring { (1.75, 1.3) } else { (0.7, 2.0) };
         let count = 40;
         let points = (0..=count).map(|i| {
             let part = f64::from(i) / f64::from(count);
             let radius = self.size * (inner + part * if spring { 1.3 } else { 0.0 });
-            let angle = angle + TAU * turns * part;
-            (centre.0 + radius * angle.cos(), centre.1 + radius * angle.sin())
+            around(centre, plane, TAU * turns * part, radius)
         });
         let points = points.collect();
         self.path(points, 0.8 * self.thin(), INK);
@@ -257,16 +360,16 @@ impl Pen<'_> {
     }
 
     /// A force.
-    pub fn arrow(&mut self, a: Point, b: Point) {
+    pub fn arrow(&mut self, a: Point, b: Point, color: Color) {
         let Some((length, direction)) = along(a, b) else { return };
         let head = (1.9 * self.size.max(0.5)).min(length);
         let at = |s: f64, n: f64| beside(a, direction, s, n);
-        self.path(vec![a, at(length - head, 0.0)], 1.7 * self.thin(), LOAD);
-        self.polygon(vec![b, at(length - head, 0.42 * head), at(length - head, -0.42 * head)], LOAD);
+        self.path(vec![a, at(length - head, 0.0)], 1.7 * self.thin(), color);
+        self.polygon(vec![b, at(length - head, 0.42 * head), at(length - head, -0.42 * head)], color);
     }
 
-    /// A torque: an arrow along an arc; `sweep` in rad, positive as on paper (clockwise).
-    pub fn torque(&mut self, centre: Point, sweep: f64) {
+    /// A torque: an arrow along an arc in a plane; `sweep` in rad, clockwise.
+    pub fn torque(&mut self, centre: Point, plane: Plane, sweep: f64, color: Color) {
         let radius = 3.2 * self.size.max(0.5);
         let head = 1.9 * self.size.max(0.5);
         let body = sweep.abs() - 0.6 * head / radius;
@@ -274,15 +377,36 @@ impl Pen<'_> {
             return;
         }
         let start = -0.75 * PI;
-        let at = |angle: f64, radius: f64| (centre.0 + radius * angle.cos(), centre.1 + radius * angle.sin());
+        let at = |angle: f64, radius: f64| around(centre, plane, angle, radius);
         let count = 24;
         let arc = (0..=count).map(|i| at(start + sweep.signum() * body * f64::from(i) / f64::from(count), radius));
         let arc = arc.collect();
-        self.path(arc, 1.7 * self.thin(), LOAD);
+        self.path(arc, 1.7 * self.thin(), color);
         let (neck, tip) = (start + sweep.signum() * body, start + sweep);
         let corners = vec![at(tip, radius), at(neck, radius + 0.42 * head), at(neck, radius - 0.42 * head)];
-        self.polygon(corners, LOAD);
+        self.polygon(corners, color);
     }
+}
+
+/// A disc; a large one has corners, so that it is round in bitmaps.
+fn disc(centre: Point, radius: f64, color: Color) -> Item {
+    if radius < 1.5 {
+        Item::Disc { centre, radius, color }
+    } else {
+        Item::Polygon { points: circle(centre, radius), color }
+    }
+}
+
+/// A circle that is not filled, on a scene.
+pub(super) fn ring(scene: &mut Scene, centre: Point, radius: f64, width: f64, color: Color) {
+    let mut points = circle(centre, radius);
+    points.push(points[0]); // a circle has points
+    scene.path(points, width, color, &[]);
+}
+
+fn closed(mut points: Vec<Point>) -> Vec<Point> {
+    points.extend(points.first().copied());
+    points
 }
 
 fn circle(centre: Point, radius: f64) -> Vec<Point> {
