@@ -116,6 +116,7 @@ pub mod problem_file;
 pub mod random;
 pub mod registry;
 pub mod report;
+mod sampled;
 pub mod scheme;
 pub mod sensitivity;
 pub mod signal;

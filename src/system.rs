@@ -25,6 +25,11 @@ pub trait System: Send + Sync {
         signature.coordinates.len().saturating_sub(signature.constraints.len())
     }
 
+    /// Parts of it that are known at some times only, such as motions from samples: name, first and last time in s.
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        &[]
+    }
+
     /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
     fn sketch(&self) -> Option<&Sketch> {
         None

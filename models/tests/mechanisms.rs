@@ -3,9 +3,10 @@
 use costate::assembly::{Assembly, RedundantRows};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Axes, Body, Mechanism, Member, Mounting};
+use costate::planar::{Axes, Body, Mechanism, Member, Mounting, Sampled};
 use costate::{
-    Gradient, Hht, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid, Trajectory,
+    Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
+    Trajectory,
 };
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -72,6 +73,68 @@ fn closed_forms() -> Result<()> {
     for (seen, expected) in [start.state(0).a[2], start.state(0).a[5]].iter().zip(expected) {
         assert!((seen - expected).abs() < 1e-12 * expected.abs(), "{seen} {expected}");
     }
+    Ok(())
+}
+
+/// A rod on an axle whose angle follows samples of a function, with gain and offset.
+fn driven_rod(times: &[f64], function: impl Fn(f64) -> f64) -> Result<Assembly> {
+    let values: Vec<f64> = times.iter().map(|t| function(*t)).collect();
+    let mut mechanism = Mechanism::new("driven_rod");
+    let gain = mechanism.parameter(Parameter::new("gain", "1", 1.0));
+    let offset = mechanism.parameter(Parameter::new("offset", "rad", 0.0));
+    let rod = mechanism.body("rod", Body::new(1.0, 0.1).at([0.5, 0.0], 0.0));
+    mechanism.revolute("axle", mechanism.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+    mechanism.drive("motor", rod.coordinates()[2], Sampled::new(times, &values)?, [gain, offset]);
+    mechanism.build()
+}
+
+/// Protects coordinates that follow measured motion: samples of a cubic, even and uneven, are followed exactly, with the cubic's
+/// velocity and acceleration at the start; those of a sine to the fourth order of their step; and nobody leaves their range.
+#[test]
+fn a_sampled_motion_is_followed() -> Result<()> {
+    let [gain, offset] = [1.5, -0.2];
+    let cubic = |t: f64| 0.3 - t + 2.0 * t * t - 1.2 * t * t * t;
+    let even: Vec<f64> = (0..21).map(|k| 0.05 * f64::from(k)).collect();
+    let uneven: Vec<f64> = (0..21).map(|k| 0.0025 * f64::from(k * k)).collect();
+    let follow = |times: &[f64], function: fn(f64) -> f64, end: f64| -> Result<Trajectory> {
+        let simulation = simulation(driven_rod(times, function)?, end, 5e-3)?.initial_state(InitialState::Projected);
+        simulation.run(&[gain, offset])
+    };
+    for times in [&even, &uneven] {
+        let trajectory = follow(times, cubic, 1.0)?;
+        let start = trajectory.state(0);
+        // round-off of the values, divided by the first interval (2.5 ms at least) and by its square
+        assert!((start.v[2] + gain).abs() < 1e-12 && (start.a[2] - 4.0 * gain).abs() < 5e-10, "{start:?}");
+        for (i, t) in trajectory.times().iter().enumerate() {
+            let off = trajectory.state(i).q[2] - (gain * cubic(*t) + offset);
+            // constraints of positions are solved for
+            assert!(off.abs() < 1e-13, "t = {t}: {off}");
+        }
+    }
+    let sine = |t: f64| (6.0 * t).sin();
+    let worst = |step: f64| -> Result<f64> {
+        let times: Vec<f64> = (0..=(1.0 / step).round() as usize).map(|k| k as f64 * step).collect();
+        let trajectory = follow(&times, sine, 1.0)?;
+        let off = |i: usize| (trajectory.state(i).q[2] - gain * sine(trajectory.times()[i]) - offset).abs();
+        Ok((0..trajectory.times().len()).map(off).fold(0.0, f64::max))
+    };
+    let order = (worst(0.05)? / worst(0.025)?).log2();
+    assert!((3.7..4.5).contains(&order), "{order}");
+
+    let text = |result: Result<Trajectory>| result.map(|_| ()).unwrap_err().to_string();
+    let late = text(follow(&even, cubic, 1.2));
+    assert!(late.contains("motion `motor`") && late.contains("from 1 s to 1.2 s"), "{late}");
+    let early = text(follow(&even[2..], cubic, 0.5));
+    assert!(early.contains("from 0 s to 0.1 s"), "{early}");
+    let error = |result: Result<Sampled>| result.map(|_| ()).unwrap_err().to_string();
+    assert!(error(Sampled::new(&even[..3], &[0.0; 3])).contains("needs 4 samples"));
+    assert!(error(Sampled::new(&[0.0, 1.0, 1.0, 2.0], &[0.0; 4])).contains("repeated"));
+    assert!(error(Sampled::new(&even[..4], &[0.0, f64::NAN, 0.0, 0.0])).contains("NaN"));
+    let mut mechanism = Mechanism::new("trial");
+    let point = mechanism.point("cart", 1.0, [0.0, 0.0]);
+    mechanism.drive("motor", point.coordinates()[0], Sampled::new(&even, &[0.0; 21])?, [1.0]);
+    let text = mechanism.build().err().map(|error| error.to_string());
+    assert!(text.as_ref().is_some_and(|text| text.contains("`motor`") && text.contains("panics")), "{text:?}");
     Ok(())
 }
 

@@ -95,6 +95,7 @@ pub struct Assembler {
     /// The first thing that went wrong, told by [`Assembler::build`].
     error: Option<Error>,
     redundant_rows: RedundantRows,
+    known_times: Vec<(String, (f64, f64))>,
     /// Elements of zero rows and outputs that have a name all the same, for messages.
     names: HashSet<String>,
 }
@@ -111,6 +112,7 @@ impl Assembler {
             used_inputs: HashSet::new(),
             error: None,
             redundant_rows: RedundantRows::default(),
+            known_times: Vec::new(),
             names: HashSet::new(),
         }
     }
@@ -176,6 +178,7 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, "connect it to different coordinates"));
             return own;
         }
+        self.known_times.extend(element.known_times().map(|times| (name.to_string(), times)));
         let model = Local(element);
         let nominal = self.signature.nominal();
         let found =
@@ -266,6 +269,7 @@ impl Assembler {
             slots: Slots::default(),
             factors: Factors::default(),
             redundant: 0,
+            known_times: self.known_times,
             remarks,
             sketch: None,
         };
@@ -296,6 +300,7 @@ pub struct Assembly {
     is_left_out: Vec<bool>,
     /// Number of redundant rows at the start.
     redundant: usize,
+    known_times: Vec<(String, (f64, f64))>,
     remarks: Vec<String>,
     sketch: Option<Sketch>,
 }
@@ -375,6 +380,10 @@ impl System for Assembly {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        &self.known_times
     }
 
     fn degrees_of_freedom(&self) -> usize {

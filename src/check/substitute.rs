@@ -29,6 +29,10 @@ impl System for HandDerivedSystem {
         self.inner.signature()
     }
 
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        self.inner.known_times()
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         let signature = self.inner.signature();
         let size = signature.coordinates.len() + signature.constraints.len();
