@@ -1,6 +1,6 @@
 //! Mechanisms from parts as wholes: closed forms, invariance, closed loops with redundant rows, random trees, slips.
 
-use costate::assembly::{Assembly, RedundantRows};
+use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::planar::{Axes, Body, Mechanism, Member, Mounting, Sampled};
@@ -193,8 +193,12 @@ fn a_turned_and_moved_world_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A beam on parallel cranks: two are enough, each more holds one direction twice.
+/// A beam on parallel cranks: two are enough, each more holds one direction twice. The cranks after the second are off by an angle.
 fn parallel_cranks(cranks: usize, policy: RedundantRows) -> Result<Assembly> {
+    open_cranks(cranks, policy, 0.0)
+}
+
+fn open_cranks(cranks: usize, policy: RedundantRows, off: f64) -> Result<Assembly> {
     let mut mechanism = Mechanism::new("parallel_cranks");
     mechanism.redundant_rows(policy);
     let beam_mass = mechanism.parameter(Parameter::new("m_beam", "kg", 3.0));
@@ -206,7 +210,8 @@ fn parallel_cranks(cranks: usize, policy: RedundantRows) -> Result<Assembly> {
         let name = format!("crank{}", i + 1);
         // only the first crank has mass worth the name: the others' would change the motion
         let (mass, inertia) = if i < 2 { (1.0, 0.1) } else { (1e-9, 1e-9) };
-        let crank = mechanism.body(&name, Body::new(mass, inertia).at([x + cos / 2.0, sin / 2.0], 0.4));
+        let angle = if i < 2 { 0.4 } else { 0.4 + off };
+        let crank = mechanism.body(&name, Body::new(mass, inertia).at([x + cos / 2.0, sin / 2.0], angle));
         let foot = mechanism.ground().at([x, 0.0]);
         mechanism.revolute(&format!("foot{}", i + 1), foot, crank.at([-0.5, 0.0]));
         mechanism.revolute(&format!("head{}", i + 1), crank.at([0.5, 0.0]), beam.at([x - reach, 0.0]));
@@ -256,6 +261,96 @@ fn redundant_rows_are_refused_left_out_or_kept() -> Result<()> {
     let error = run(parallel_cranks(3, RedundantRows::Keep)?, 0.1, 1e-3).err().map(|error| error.to_string());
     assert!(error.as_ref().is_some_and(|text| text.contains("redundant")), "{error:?}");
     Ok(())
+}
+
+/// Protects closed loops that are held twice and start a little open: redundant rows are found where the loop is closed, and a
+/// projected start closes them, too.
+#[test]
+fn redundant_rows_are_left_out_of_open_loops() -> Result<()> {
+    let open = || open_cranks(4, RedundantRows::LeaveOut, 0.02);
+    let system = open()?;
+    assert_eq!((system.degrees_of_freedom(), system.left_out().len()), (1, 2), "{:?}", system.left_out());
+    assert!(open_cranks(3, RedundantRows::Refuse, 0.02).is_err());
+    let simulation = simulation(system, 0.2, 2e-3)?.initial_state(InitialState::Projected);
+    let trajectory = simulation.run(&[3.0])?;
+    assert!(trajectory.start.position.iter().any(|off| *off > 5e-3), "{:?}", trajectory.start);
+    for i in 0..=100 {
+        let q = trajectory.state(i).q;
+        let (beam, (sin, cos)) = (&q[..3], q[2].sin_cos());
+        for (crank, q) in q[3..].chunks(3).enumerate() {
+            let (s, c) = q[2].sin_cos();
+            let x = crank as f64;
+            let reach = x - 1.5;
+            // rows that are left out follow from others, a few times their round-off
+            for off in [q[0] - 0.5 * c - x, q[1] - 0.5 * s] {
+                assert!(off.abs() < 1e-12, "foot {crank}, {i}: {off}");
+            }
+            for off in [q[0] + 0.5 * c - beam[0] - reach * cos, q[1] + 0.5 * s - beam[1] - reach * sin] {
+                assert!(off.abs() < 1e-11, "head {crank}, {i}: {off}");
+            }
+        }
+    }
+    let cost = Differentiated::new(End, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost)?;
+    let [mut adjoint, mut tangent] = [[0.0]; 2];
+    engine.cost_and_gradient(&[3.0], Method::Adjoint, &mut adjoint)?;
+    engine.cost_and_gradient(&[3.0], Method::Tangent, &mut tangent)?;
+    assert!((adjoint[0] / tangent[0] - 1.0).abs() < 1e-10, "{adjoint:?} {tangent:?}");
+    Ok(())
+}
+
+/// Protects projected starts of large mechanisms: a chain of 1000 rods, one of them turned a little, is closed, with an exact
+/// gradient by that turn. (Dense matrices of 5000 rows would take minutes.)
+#[test]
+fn long_chains_are_projected() -> Result<()> {
+    let count = 1000;
+    let mut mechanism = Mechanism::new("chain");
+    let off = mechanism.parameter(Parameter::new("off", "rad", 0.01));
+    let rate = mechanism.parameter(Parameter::new("rate", "rad/s", 0.3));
+    let mut pin = mechanism.ground().at([0.0, 0.0]);
+    for i in 0..count {
+        let body = Body::new(1.0, 1.0 / 12.0);
+        let body = if i == count / 2 {
+            body.at([Value::from(i as f64 + 0.5), Value::from(0.0)], off.clone()).moving([0.0, 0.0], rate.clone())
+        } else {
+            body.at([i as f64 + 0.5, 0.0], 0.0)
+        };
+        let rod = mechanism.body(&format!("rod{i}"), body);
+        mechanism.revolute(&format!("pin{i}"), pin, rod.at([-0.5, 0.0]));
+        pin = rod.at([0.5, 0.0]);
+    }
+    let simulation = simulation(mechanism.build()?, 4e-3, 2e-3)?.initial_state(InitialState::Projected);
+    let u = [0.01, 0.3];
+    let trajectory = simulation.run(&u)?;
+    let (mut end, mut gap) = ([0.0f64; 2], 0.0f64);
+    for q in trajectory.state(0).q.chunks(3) {
+        let (sin, cos) = q[2].sin_cos();
+        gap = gap.max((q[0] - 0.5 * cos - end[0]).abs()).max((q[1] - 0.5 * sin - end[1]).abs());
+        end = [q[0] + 0.5 * cos, q[1] + 0.5 * sin];
+    }
+    // positions of up to 1000 m have a round-off of 1e-13 m
+    assert!(gap < 1e-12 && trajectory.start.position.iter().any(|off| *off > 1e-3), "{gap}");
+    let turned = trajectory.state(0).q[3 * (count / 2) + 2];
+    assert!(turned > 0.1 * u[0] && turned < u[0], "a part of the turn is taken back: {turned}");
+    let cost = Differentiated::new(Angles, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost)?;
+    let [mut adjoint, mut tangent] = [[0.0; 2]; 2];
+    engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint)?;
+    engine.cost_and_gradient(&u, Method::Tangent, &mut tangent)?;
+    for (adjoint, tangent) in adjoint.iter().zip(tangent) {
+        assert!((adjoint / tangent - 1.0).abs() < 1e-9, "{adjoint:e} {tangent:e}");
+    }
+    Ok(())
+}
+
+/// The turns of all bodies.
+struct Angles;
+
+impl CostFunction for Angles {
+    fn running<D: Number>(&self, _t: f64, x: &State<'_, D>, _y: &[D], _u: &[D]) -> D {
+        let bodies = x.q.chunks_exact(3).zip(x.v.chunks_exact(3));
+        bodies.map(|(q, v)| q[2] * q[2] * 1e3 + v[2] * v[2]).sum()
+    }
 }
 
 /// Protects the messages: loose bodies, impossible masses, and starts that do not fit are named.
