@@ -86,6 +86,11 @@ impl Simulation {
         self
     }
 
+    /// Where it begins; see [`Simulation::initial_state`].
+    pub fn start_state(&self) -> InitialState {
+        self.initial_state
+    }
+
     /// Names and units of the system.
     pub fn signature(&self) -> &Signature {
         self.system.signature()

@@ -61,6 +61,8 @@ pub(crate) enum Part {
     Gears { members: [usize; 2], ratio: Value },
     /// A circle around the second point against a line through the first; direction as that of a guide.
     Contact { spots: [Spot; 2], direction: Value, radius: Value },
+    /// A spring along a direction (an angle in the world) to a support that an input moves from the world's origin.
+    Support { spots: [Spot; 1], direction: Value, input: usize },
     /// An input along a direction, which turns with the member if `turning`.
     Force { spots: [Spot; 1], direction: [Value; 2], turning: bool, input: usize },
     /// An input as a torque on the second member.
@@ -73,7 +75,7 @@ impl Part {
         match self {
             Part::Pin(spots) | Part::Weld(spots) | Part::Rod(spots) => spots,
             Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Contact { spots, .. } => spots,
-            Part::Force { spots, .. } => spots,
+            Part::Force { spots, .. } | Part::Support { spots, .. } => spots,
             Part::Torsion { .. } | Part::Gears { .. } | Part::Torque { .. } => &[],
         }
     }

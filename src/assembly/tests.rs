@@ -4,9 +4,7 @@ use crate::assembly::{Assembly, RedundantRows, Value};
 use crate::cost::Quadrature;
 use crate::linearise::{CostFunction, Differentiated};
 use crate::planar::{Body, Mechanism};
-use crate::{
-    Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
-};
+use crate::{Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, TimeGrid};
 use std::sync::Arc;
 
 /// A beam on three parallel cranks, one more than it needs, with a spring, a motor and a load: 12 coordinates, 12 rows, one of

@@ -128,6 +128,9 @@ impl Stage<'_> {
                 let ends = spots.iter().map(|spot| view.at(self.shape.world(spot, moment)));
                 pen.path(ends.collect(), WIDTH, if matches!(part, Part::Rod(_)) { INK } else { FIXED });
             }
+            if let Some((support, carried, _)) = self.shape.support(part, moment) {
+                pen.path(vec![view.at(support), view.at(carried)], WIDTH, FIXED);
+            }
         }
     }
 
@@ -168,6 +171,12 @@ impl Stage<'_> {
                         .as_ref()
                         .map_or([true, false], |values| values.each_ref().map(|value| value.evaluate(&shape.u) != 0.0));
                     pen.strut(at(a), at(b), spring, damper);
+                }
+                Part::Support { .. } => {
+                    if let Some((support, carried, [x, y])) = shape.support(part, moment) {
+                        pen.strut(view.at(support), view.at(carried), true, false);
+                        pen.wall(view.at(support), (x, -y));
+                    }
                 }
                 _ => {}
             }

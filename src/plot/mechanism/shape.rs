@@ -124,6 +124,18 @@ impl<'a> Shape<'a> {
         let (sin, cos) = (moment.pose(line.member).angle + direction.evaluate(&self.u)).sin_cos();
         [cos, sin]
     }
+
+    /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
+    /// there to the support.
+    pub fn support(&self, part: &Part, moment: &Moment) -> Option<(Location, Location, Location)> {
+        let Part::Support { spots: [spot], direction, input } = part else { return None };
+        let displacement = *moment.w.get(*input)?;
+        let (sin, cos) = direction.evaluate(&self.u).sin_cos();
+        let [x, y] = self.world(spot, moment);
+        let distance = cos * x + sin * y - displacement;
+        let side = if distance < 0.0 { 1.0 } else { -1.0 };
+        Some(([x - distance * cos, y - distance * sin], [x, y], [side * cos, side * sin]))
+    }
 }
 
 fn key(a: usize, b: usize) -> [usize; 2] {

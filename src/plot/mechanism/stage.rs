@@ -330,6 +330,9 @@ fn bounds(shape: &Shape<'_>, moments: &[&Moment], paths: &[Path], ranges: &HashM
                         bounds.add([foot[0] + s * along[0], foot[1] + s * along[1]], 0.0);
                     }
                 }
+                Part::Support { .. } => {
+                    shape.support(part, moment).iter().for_each(|(support, ..)| bounds.add(*support, 0.0));
+                }
                 Part::Gears { members, ratio } => {
                     for (center, radius) in
                         wheels(shape, *members, ratio.evaluate(&shape.u), moment).into_iter().flatten()
