@@ -5,7 +5,7 @@ mod common;
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
 use costate::assembly::Value;
-use costate::planar::{Axes, Body, BrownMcPhee, Linear, Mechanism, Mounting};
+use costate::planar::{Axes, Body, BrownMcPhee, Linear, Mechanism, Mounting, Sampled};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
 use costate::{Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
@@ -35,7 +35,7 @@ fn links(mechanism: &mut Mechanism) -> [costate::planar::Member; 2] {
 type Build = fn(&mut Mechanism);
 
 /// Every part, each with all its properties as parameters.
-const PARTS: [(&str, usize, Build); 17] = [
+const PARTS: [(&str, usize, Build); 18] = [
     ("links", 0, |m| {
         links(m);
     }),
@@ -145,6 +145,18 @@ const PARTS: [(&str, usize, Build); 17] = [
         m.drive("servo", cam.coordinates()[2], Swing, motion);
         let spring = m.spring("belt", cam.at([0.1, 0.0]), wheel.at([0.05, 0.0]), 0.5, 30.0, 0.2);
         m.strut_sensor("gauge", &spring);
+    }),
+    ("sampled drive", 0, |m| {
+        let [first, second] = links(m);
+        let cam = m.body("cam", Body::new(0.3, 0.004).at([1.0, 0.3], 0.1));
+        m.revolute("cam axle", m.ground().at([1.0, 0.3]), cam.at([0.0, 0.0]));
+        let times: Vec<f64> = (0..12).map(|k| 0.013 * f64::from(k) - 0.01).collect();
+        let values: Vec<f64> = times.iter().map(|t| 0.3 * (11.0 * t).sin() + 0.1).collect();
+        let motion = [("gain", 1.2), ("offset", -0.07)].map(|(n, v)| value(m, n, v));
+        // the same times and values cannot fail
+        m.drive("servo", cam.coordinates()[2], Sampled::new(&times, &values).unwrap(), motion);
+        let _ = first;
+        m.spring("belt", cam.at([0.1, 0.0]), second.at([0.05, 0.0]), 0.5, 30.0, 0.2);
     }),
     ("sensors", 0, |m| {
         let [first, second] = links(m);

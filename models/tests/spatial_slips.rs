@@ -419,7 +419,8 @@ fn a_four_bar_is_held_three_times_too_often() -> Result<()> {
         let q = run.trajectory.state(i).q;
         assert!((0..3).all(|bar| q[7 * bar + 1].abs() < 1e-12), "{i}: {q:?}");
     }
-    let error = Run::of(&simulation_with(four_bar(RedundantRows::Keep)?, -0.05, 0.1, 1e-3, vec![], InitialState::AsGiven)?);
+    let error =
+        Run::of(&simulation_with(four_bar(RedundantRows::Keep)?, -0.05, 0.1, 1e-3, vec![], InitialState::AsGiven)?);
     let text = error.err().expect("rows are redundant").to_string();
     assert!(text.contains("3 of the 23 constraint rows are redundant"), "{text}");
     Ok(())

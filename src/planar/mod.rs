@@ -30,6 +30,7 @@ mod sensor;
 mod sensors;
 
 pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use crate::sampled::Sampled;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};

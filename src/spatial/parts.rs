@@ -168,7 +168,11 @@ impl Mechanism {
     ) -> Vec<Row> {
         if place.member.side() == Side::Ground {
             let problem = "the ground does not move";
-            self.assembler.note(Error::invalid(format!("`{name}`"), problem, "drive a point of a body or a point mass"));
+            self.assembler.note(Error::invalid(
+                format!("`{name}`"),
+                problem,
+                "drive a point of a body or a point mass",
+            ));
         }
         self.hold.link(place.member.name(), self.ground().name());
         self.note_driven_point(&place);
