@@ -28,7 +28,11 @@ impl Hold {
     pub fn add(&mut self, name: &str, coordinates: &[Coordinate]) -> Result<()> {
         self.members.push(Held { name: name.into(), coordinates: coordinates.into(), may_fly: false });
         if name == WORLD {
-            return Err(Error::invalid(format!("`{name}`"), "the world itself bears this name", "give it another name"));
+            return Err(Error::invalid(
+                format!("`{name}`"),
+                "the world itself bears this name",
+                "give it another name",
+            ));
         }
         Ok(())
     }
