@@ -1,11 +1,12 @@
 //! Time and memory of chains of rods by their length: forward, and with the gradient by all masses and all dampers.
 //!
-//! `cargo run --release --example chain_speed -- [LENGTHS]`, for example `10 100 1000 10000`. h = 1 ms, 1 s, one thread.
+//! `cargo run --release --example chain_speed -- [space] [LENGTHS]`, for example `10 100 1000 10000`. h = 1 ms, 1 s, one thread.
+//! With `space`, chains on hinges that alternate instead of planar ones.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::report::table;
 use costate::{Gradient, Hht, Method, Simulation, System, TimeGrid};
-use costate_models::pendulum_chain::pendulum_chain;
+use costate_models::{pendulum_chain, spatial_chain};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,9 +28,9 @@ struct Measured {
     doubles: f64,
 }
 
-fn measure(rods: usize) -> costate::Result<Measured> {
+fn measure(rods: usize, in_space: bool) -> costate::Result<Measured> {
     let before = memory().unwrap_or(f64::NAN);
-    let chain = Arc::new(pendulum_chain(rods)?);
+    let chain = Arc::new(if in_space { spatial_chain(rods)? } else { pendulum_chain(rods)? });
     let mut u = chain.signature().nominal();
     u[rods..].fill(0.0);
     let simulation = Simulation::new(chain, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 1.0, 1e-3)?, vec![])?;
@@ -57,7 +58,9 @@ fn main() -> costate::Result<()> {
     if lengths.is_empty() {
         lengths = vec![10, 100, 1000];
     }
-    let measured = lengths.into_iter().filter(|rods| *rods > 0).map(measure).collect::<costate::Result<Vec<_>>>()?;
+    let in_space = std::env::args().any(|text| text == "space");
+    let measured = lengths.into_iter().filter(|rods| *rods > 0).map(|rods| measure(rods, in_space));
+    let measured = measured.collect::<costate::Result<Vec<_>>>()?;
     let rows: Vec<Vec<String>> = measured
         .iter()
         .map(|m| {

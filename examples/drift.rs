@@ -1,12 +1,12 @@
-//! How well energy and constraints are kept, by time step: two problems of the IFToMM benchmark library, the second through
-//! singular positions.
+//! How well energy and constraints are kept, by time step: three problems of the IFToMM benchmark library, the second through
+//! singular positions, the third with a redundant constraint.
 //!
 //! `cargo run --release --example drift`
 
 use costate::report::table;
 use costate::system::Level;
 use costate::{Hht, Simulation, System, TimeGrid, Trajectory};
-use costate_models::{four_bar_chain, simple_pendulum};
+use costate_models::{bricard, four_bar_chain, simple_pendulum};
 use std::sync::Arc;
 
 /// Largest magnitude of a time derivative of the constraints along a run.
@@ -25,10 +25,11 @@ fn drift(system: &dyn System, trajectory: &Trajectory, level: Level) -> f64 {
 
 fn main() -> costate::Result<()> {
     let mut rows = Vec::new();
-    let systems: [(&str, Arc<dyn System>); 3] = [
+    let systems: [(&str, Arc<dyn System>); 4] = [
         ("A01", Arc::new(simple_pendulum()?)),
         ("A02, N = 2", Arc::new(four_bar_chain(2)?)),
         ("A02, N = 40", Arc::new(four_bar_chain(40)?)),
+        ("A04", Arc::new(bricard()?)),
     ];
     for (name, system) in systems {
         let energy = system.signature().output_index("energy")?;

@@ -1,7 +1,10 @@
 //! What holds a mechanism: members and the joints and forces between them.
 
 use crate::assembly::Coordinate;
-use crate::error::Error;
+use crate::error::{Error, Result};
+
+/// The world's name.
+pub(crate) const WORLD: &str = "ground";
 
 /// Members by their names, in groups that joints and forces connect.
 #[derive(Default)]
@@ -20,8 +23,18 @@ struct Held {
 }
 
 impl Hold {
-    pub fn add(&mut self, name: &str, coordinates: &[Coordinate]) {
+    /// # Errors
+    /// The world's own name.
+    pub fn add(&mut self, name: &str, coordinates: &[Coordinate]) -> Result<()> {
         self.members.push(Held { name: name.into(), coordinates: coordinates.into(), may_fly: false });
+        if name == WORLD {
+            return Err(Error::invalid(
+                format!("`{name}`"),
+                "the world itself bears this name",
+                "give it another name",
+            ));
+        }
+        Ok(())
     }
 
     fn place(&self, name: &str) -> Option<usize> {

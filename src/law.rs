@@ -54,6 +54,11 @@ pub enum Axes {
 pub trait Motion: Send + Sync + 'static {
     /// The coordinate at time `t`, in its unit; `u` are the parameters that were given along.
     fn at<D: Number>(&self, t: D, u: &[D]) -> D;
+
+    /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
+    fn known_times(&self) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A coordinate follows a function of time.
@@ -62,5 +67,9 @@ pub(crate) struct Driven<M>(pub M);
 impl<M: Motion> Element for Driven<M> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         c[0] = q[0] - self.0.at(t, u);
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.0.known_times()
     }
 }

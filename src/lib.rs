@@ -87,8 +87,7 @@
 //! # What it does not do
 //!
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones. Parts are
-//! planar so far. Start projections are dense for both. The time step is given, not adapted. The
-//! gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
+//! planar so far. The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 pub mod assembly;
 pub mod check;
@@ -116,6 +115,7 @@ pub mod problem_file;
 pub mod random;
 pub mod registry;
 pub mod report;
+mod sampled;
 pub mod scheme;
 pub mod sensitivity;
 pub mod signal;

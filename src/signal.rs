@@ -14,7 +14,7 @@
 //! ```
 
 use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
-use crate::{Error, Result};
+use crate::{Error, Number, Result};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -79,10 +79,11 @@ pub struct Signal(Kind);
 enum Kind {
     Constant(f64),
     Function(Arc<dyn Fn(f64) -> f64 + Send + Sync>),
-    Sampled(Arc<Sampled>),
+    Sampled(Arc<Samples>),
 }
 
-struct Sampled {
+/// Values at times, and what is between them.
+pub(crate) struct Samples {
     times: Vec<f64>,
     values: Vec<f64>,
     interpolation: Interpolation,
@@ -112,43 +113,7 @@ impl Signal {
     /// [`Error::Invalid`] for slices of different length; fewer than 2 samples (4 for a cubic spline); times that are not
     /// finite or do not increase; and values that are not finite or so large that interpolation overflows.
     pub fn sampled(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
-        let invalid = |problem: String, remedy: &str| Err(Error::invalid("sampled signal", problem, remedy));
-        if times.len() != values.len() {
-            let problem = format!("there are {} times and {} values", times.len(), values.len());
-            return invalid(problem, "give one value for each time");
-        }
-        let fewest = interpolation.fewest_samples();
-        if times.len() < fewest {
-            let problem = format!("{interpolation} interpolation needs {fewest} samples, there are {}", times.len());
-            let other = if times.len() > 1 { "give more samples, or choose `linear`" } else { "give more samples" };
-            return invalid(problem, other);
-        }
-        let axis = TimeAxis::new(times)?;
-        if let Some(k) = values.iter().position(|value| !value.is_finite()) {
-            let problem = format!("the value at t = {} s (row {}) is {}", times[k], k + 1, values[k]);
-            return invalid(problem, "remove the sample, or correct its value");
-        }
-        let pieces = match interpolation {
-            Interpolation::Cubic => not_a_knot(times, values),
-            Interpolation::ZeroOrder | Interpolation::Linear => Vec::new(),
-        };
-        let overflow = match interpolation {
-            Interpolation::ZeroOrder => None,
-            Interpolation::Linear => values.windows(2).position(|pair| !(pair[1] - pair[0]).is_finite()),
-            Interpolation::Cubic => pieces.iter().position(|piece| piece.iter().any(|c| !c.is_finite())),
-        };
-        if let Some(k) = overflow {
-            let problem = format!("{interpolation} interpolation overflows after t = {} s (row {})", times[k], k + 1);
-            return invalid(problem, "check the units of times and values, and for times that nearly coincide");
-        }
-        Ok(Self(Kind::Sampled(Arc::new(Sampled {
-            times: times.to_vec(),
-            values: values.to_vec(),
-            interpolation,
-            pieces,
-            step: axis.mean_step(),
-            nearly_even: axis.unevenness() < 0.25,
-        }))))
+        Ok(Self(Kind::Sampled(Arc::new(Samples::new(times, values, interpolation)?))))
     }
 
     /// Samples at `start`, `start + step`, ... in s: for records whose printed times are rounded or jittered about a known
@@ -220,22 +185,29 @@ impl Signal {
             return Err(Error::invalid("signal", problem, "give a finite start, and an end that is not before it"));
         }
         let Kind::Sampled(samples) = &self.0 else { return Ok(()) };
-        let (start, end) = (samples.start(), samples.end());
-        let tolerance = EVEN_TOLERANCE * samples.step + 4.0 * f64::EPSILON * start.abs().max(end.abs());
-        let mut missing = Vec::new();
-        if from < start - tolerance {
-            missing.push(format!("{from} s to {} s", start.min(to)));
-        }
-        if to > end + tolerance {
-            missing.push(format!("{} s to {to} s", end.max(from)));
-        }
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let missing = missing.join(" and ");
-        let problem = format!("its samples go from {start} s to {end} s, and nothing is known from {missing}");
-        Err(Error::invalid("sampled signal", problem, "simulate within the samples, or give a longer record"))
+        check_range("sampled signal", (samples.start(), samples.end()), samples.step, (from, to))
     }
+}
+
+/// Whether samples from `start` to `end` (s) are enough from `from` to `to`, but for a small part of a step.
+///
+/// # Errors
+/// [`Error::Invalid`] naming the ranges that are missing.
+pub(crate) fn check_range(what: &str, (start, end): (f64, f64), step: f64, (from, to): (f64, f64)) -> Result<()> {
+    let tolerance = EVEN_TOLERANCE * step + 4.0 * f64::EPSILON * start.abs().max(end.abs());
+    let mut missing = Vec::new();
+    if from < start - tolerance {
+        missing.push(format!("{from} s to {} s", start.min(to)));
+    }
+    if to > end + tolerance {
+        missing.push(format!("{} s to {to} s", end.max(from)));
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing = missing.join(" and ");
+    let problem = format!("its samples go from {start} s to {end} s, and nothing is known from {missing}");
+    Err(Error::invalid(what, problem, "simulate within the samples, or give a longer record"))
 }
 
 impl fmt::Debug for Signal {
@@ -255,12 +227,53 @@ impl fmt::Debug for Signal {
     }
 }
 
-impl Sampled {
-    fn start(&self) -> f64 {
+impl Samples {
+    /// As [`Signal::sampled`].
+    pub(crate) fn new(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
+        let invalid = |problem: String, remedy: &str| Err(Error::invalid("sampled signal", problem, remedy));
+        if times.len() != values.len() {
+            let problem = format!("there are {} times and {} values", times.len(), values.len());
+            return invalid(problem, "give one value for each time");
+        }
+        let fewest = interpolation.fewest_samples();
+        if times.len() < fewest {
+            let problem = format!("{interpolation} interpolation needs {fewest} samples, there are {}", times.len());
+            let other = if times.len() > 1 { "give more samples, or choose `linear`" } else { "give more samples" };
+            return invalid(problem, other);
+        }
+        let axis = TimeAxis::new(times)?;
+        if let Some(k) = values.iter().position(|value| !value.is_finite()) {
+            let problem = format!("the value at t = {} s (row {}) is {}", times[k], k + 1, values[k]);
+            return invalid(problem, "remove the sample, or correct its value");
+        }
+        let pieces = match interpolation {
+            Interpolation::Cubic => not_a_knot(times, values),
+            Interpolation::ZeroOrder | Interpolation::Linear => Vec::new(),
+        };
+        let overflow = match interpolation {
+            Interpolation::ZeroOrder => None,
+            Interpolation::Linear => values.windows(2).position(|pair| !(pair[1] - pair[0]).is_finite()),
+            Interpolation::Cubic => pieces.iter().position(|piece| piece.iter().any(|c| !c.is_finite())),
+        };
+        if let Some(k) = overflow {
+            let problem = format!("{interpolation} interpolation overflows after t = {} s (row {})", times[k], k + 1);
+            return invalid(problem, "check the units of times and values, and for times that nearly coincide");
+        }
+        Ok(Samples {
+            times: times.to_vec(),
+            values: values.to_vec(),
+            interpolation,
+            pieces,
+            step: axis.mean_step(),
+            nearly_even: axis.unevenness() < 0.25,
+        })
+    }
+
+    pub(crate) fn start(&self) -> f64 {
         self.times[0] // there are at least two, checked when made
     }
 
-    fn end(&self) -> f64 {
+    pub(crate) fn end(&self) -> f64 {
         self.times[self.times.len() - 1] // there are at least two, checked when made
     }
 
@@ -277,12 +290,12 @@ impl Sampled {
         }
     }
 
-    /// For t strictly inside: the k with t_k <= t < t_(k+1).
+    /// The k with t_k <= t < t_(k+1); the nearest one outside.
     fn interval(&self, t: f64) -> usize {
-        if !self.nearly_even {
-            return self.times.partition_point(|&sample| sample <= t).saturating_sub(1);
-        }
         let last = self.times.len() - 2;
+        if !self.nearly_even {
+            return self.times.partition_point(|&sample| sample <= t).saturating_sub(1).min(last);
+        }
         let mut k = (((t - self.start()) / self.step) as usize).min(last);
         while k > 0 && t < self.times[k] {
             k -= 1;
@@ -293,7 +306,7 @@ impl Sampled {
         k
     }
 
-    /// As [`Sampled::interval`], looking first at the few intervals from `k` on.
+    /// As [`Samples::interval`], looking first at the few intervals from `k` on.
     fn interval_after(&self, k: usize, t: f64) -> usize {
         const NEAR: usize = 4;
         if self.times[k] <= t {
@@ -319,12 +332,20 @@ impl Sampled {
                 let (left, right) = (self.values[k], self.values[k + 1]);
                 left + (right - left) * ((t - from) / (to - from))
             }
-            Interpolation::Cubic => {
-                let [a, b, c, d] = self.pieces[k];
-                let s = t - from;
-                a + s * (b + s * (c + s * d))
-            }
+            Interpolation::Cubic => self.cubic(k, t),
         }
+    }
+
+    /// The cubic of interval k.
+    fn cubic<D: Number>(&self, k: usize, t: D) -> D {
+        let [a, b, c, d] = self.pieces[k];
+        let s = t - self.times[k];
+        s * (s * (s * d + c) + b) + a
+    }
+
+    /// The cubic spline at any time, with derivatives by time; beyond an end that end's cubic goes on.
+    pub(crate) fn spline<D: Number>(&self, t: D) -> D {
+        self.cubic(self.interval(t.re()), t)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
-use crate::signal::Signal;
+use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{InitialState, Start, StartReport};
 use crate::system::{Evaluator, OutputPoint, Point, System};
@@ -35,7 +35,7 @@ impl Simulation {
     /// `signals`: one an input of the model, in its order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal does not cover the grid.
+    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid.
     pub fn new(
         system: Arc<dyn System>,
         scheme: impl Scheme + 'static,
@@ -51,6 +51,11 @@ impl Simulation {
             return Err(Error::invalid(signature.place(), problem, remedy));
         }
         let times = grid.times();
+        let span = (times[0], times[times.len() - 1]);
+        for (part, known) in system.known_times() {
+            // a motion goes on smoothly for a small part of a time step
+            check_range(&format!("motion `{part}`"), *known, (span.1 - span.0) / grid.count() as f64, span)?;
+        }
         let mut inputs = vec![0.0; times.len() * signals.len()];
         let mut values = vec![0.0; times.len()];
         for (k, (signal, quantity)) in signals.iter().zip(&signature.inputs).enumerate() {
@@ -60,7 +65,7 @@ impl Simulation {
                 }
                 other => other,
             };
-            signal.covers(times[0], times[times.len() - 1]).map_err(named)?;
+            signal.covers(span.0, span.1).map_err(named)?;
             signal.fill(times, &mut values)?;
             if let Some(i) = values.iter().position(|value| !value.is_finite()) {
                 let what = format!("input `{}`", quantity.name);
@@ -79,6 +84,11 @@ impl Simulation {
     pub fn initial_state(mut self, state: InitialState) -> Self {
         self.initial_state = state;
         self
+    }
+
+    /// Where it begins; see [`Simulation::initial_state`].
+    pub fn start_state(&self) -> InitialState {
+        self.initial_state
     }
 
     /// Names and units of the system.

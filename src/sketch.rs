@@ -133,6 +133,8 @@ pub(crate) enum Part {
     Gears { members: [usize; 2], ratio: Value },
     /// A circle around the second point against a line through the first.
     Contact { spots: [Spot; 2], line: Ray, radius: Value },
+    /// A spring along a direction (an angle in the plane) to a support that an input moves from the world's origin.
+    Support { spots: [Spot; 1], direction: Value, input: usize },
     /// An input along a direction.
     Force { spots: [Spot; 1], along: Ray, input: usize },
     /// An input as a torque on the second member, or about an axis.
@@ -155,6 +157,7 @@ impl Part {
             Part::Hinge { spots, .. } | Part::Universal { spots, .. } | Part::Plane { spots, .. } => spots,
             Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Axial { spots, .. } => spots,
             Part::Contact { spots, .. } => spots,
+            Part::Support { spots, .. } => spots,
             Part::Force { spots, .. } | Part::DrivenPoint(spots) | Part::DrivenSlide { spots, .. } => spots,
             Part::Torsion { .. } | Part::Gears { .. } | Part::Torque { .. } => &[],
             Part::DrivenAxes(_) | Part::DrivenTurn(_) => &[],

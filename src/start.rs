@@ -22,10 +22,11 @@ mod projection;
 use crate::error::{Error, Result};
 use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
-use crate::signature::Signature;
+use crate::signature::{Quantity, Signature};
+use crate::sparse::redundant_rows;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
 use equilibrium::Equilibrium;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 use projection::Projection;
 
 /// Where a simulation begins.
@@ -223,9 +224,9 @@ impl Start {
         } else {
             for tangent in tangents.iter_mut() {
                 system.initial_push_forward(&tangent.u, &mut tangent.q, &mut tangent.v);
-                if let Origin::Projection(projection) = &self.origin {
-                    projection.push_forward(system, signature, x0, tangent)?;
-                }
+            }
+            if let Origin::Projection(projection) = &self.origin {
+                projection.push_forward(system, signature, x0, tangents)?;
             }
         }
         system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
@@ -300,6 +301,8 @@ struct Violations {
     velocity: Vec<f64>,
     position_limit: Vec<f64>,
     velocity_limit: Vec<f64>,
+    /// C and C_q v + C_t.
+    residuals: [Vec<f64>; 2],
 }
 
 impl Violations {
@@ -307,33 +310,37 @@ impl Violations {
         let (n, m) = (q.len(), signature.constraints.len());
         let zeros = vec![0.0; n.max(m)];
         let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let mut lengths = vec![0.0; m];
-        system.constraint_row_lengths(&point, &mut lengths);
+        let row_length = |row: &Vec<(u32, f64)>| row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
+        let mut lengths: Vec<f64> = system.constraint_rows(&point).iter().map(row_length).collect();
         lengths.iter_mut().filter(|length| **length <= 0.0).for_each(|length| *length = 1.0);
         let (mut residual, mut bound, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; n]);
-        let mut distances = |level| {
+        let mut residuals = |level| {
             system.constraint(level, &point, &mut residual);
-            residual.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>()
+            residual.clone()
         };
-        let (position, velocity) = (distances(Level::Position), distances(Level::Velocity));
+        let residuals = [residuals(Level::Position), residuals(Level::Velocity)];
+        let [position, velocity] = residuals
+            .each_ref()
+            .map(|residuals| residuals.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>());
         system.round_off(&point, &mut unused, &mut bound);
         let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
         // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
         let speed = v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
         let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
-        Violations { position, velocity, position_limit, velocity_limit }
+        Violations { position, velocity, position_limit, velocity_limit, residuals }
     }
 
-    /// The rows that are violated, each with its distance.
+    /// The rows that are violated, each with its distance in the coordinates and its residual in its own unit.
     fn describe(&self, signature: &Signature) -> Vec<String> {
-        let Violations { position, velocity, position_limit, velocity_limit } = self;
+        let Violations { position, velocity, position_limit, velocity_limit, residuals: [off, drift] } = self;
         let mut bad = Vec::new();
-        for (k, constraint) in signature.constraints.iter().enumerate() {
+        for (k, Quantity { name, unit }) in signature.constraints.iter().enumerate() {
+            let unit = if unit.is_empty() { "1" } else { unit };
             if position[k].is_nan() || position[k] > position_limit[k] {
-                bad.push(format!("`{}` by {:.3e} in position", constraint.name, position[k]));
+                bad.push(format!("`{name}` by {:.3e} in position (residual {:.3e} {unit})", position[k], off[k]));
             }
             if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
-                bad.push(format!("`{}` by {:.3e} in velocity", constraint.name, velocity[k]));
+                bad.push(format!("`{name}` by {:.3e} in velocity (residual {:.3e} {unit}/s)", velocity[k], drift[k]));
             }
         }
         bad
@@ -354,29 +361,34 @@ fn saddle(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     k
 }
 
+/// Up to this many unknowns dense matrices tell why there is no inverse: beyond, that takes minutes.
+const DENSE_ANALYSIS: usize = 600;
+/// A row of C_q repeats others if their combination leaves less than this part of it.
+const REPEATED: f64 = 1e-9;
+
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
 pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
-    let mut blocks = Blocks::zeros(signature);
-    system.blocks(x, &mut blocks);
-    let n = signature.coordinates.len();
-    let parts = [&blocks.mass, &blocks.inertia_by_position, &blocks.force_by_position, &blocks.force_by_velocity];
-    for part in parts.into_iter().chain([&blocks.constraint_by_position, &blocks.constraint_force_by_position]) {
-        if let Some(place) = part.as_slice().iter().position(|entry| !entry.is_finite()) {
-            let (row, column) = (place / n, &signature.coordinates[place % n].name);
-            let of_constraint = std::ptr::eq(part, &blocks.constraint_by_position);
-            let equation = signature.equation_name(if of_constraint { n + row } else { row });
-            let quantity = format!("a derivative of the {equation} by `{column}`");
-            return Error::NotFinite { quantity, value: part.as_slice()[place], time: x.t, step: 0 };
+    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let not_a_number = |row: usize, column: usize, value: f64| {
+        let column = &signature.coordinates[column].name;
+        let quantity = format!("a derivative of the {} by `{column}`", signature.equation_name(row));
+        Error::NotFinite { quantity, value, time: x.t, step: 0 }
+    };
+    let mut rows = system.constraint_rows(x);
+    for (row, entries) in rows.iter().enumerate() {
+        if let Some((column, value)) = entries.iter().find(|(_, value)| !value.is_finite()) {
+            return not_a_number(n + row, *column as usize, *value);
         }
     }
-    let remedy_rows = "remove the redundant rows, or replace them by independent ones".to_string();
-    let c_q = dense(&blocks.constraint_by_position);
-    let (dependent, rank) = dependent_rows(&c_q);
-    if !dependent.is_empty() {
+    // rows that are left out are no part of the equations
+    let kept: Vec<usize> = (0..m).filter(|row| !system.left_out().contains(row)).collect();
+    rows = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
+    let redundant = redundant_rows(&rows, n, REPEATED);
+    if !redundant.is_empty() {
         let names = |rows: &[usize]| {
-            rows.iter().map(|&k| format!("`{}`", signature.constraints[k].name)).collect::<Vec<_>>().join(", ")
+            rows.iter().map(|&k| format!("`{}`", signature.constraints[kept[k]].name)).collect::<Vec<_>>().join(", ")
         };
-        let combined: Vec<String> = dependent
+        let combined: Vec<String> = redundant
             .iter()
             .map(|(row, others)| {
                 if others.is_empty() {
@@ -387,12 +399,28 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
             })
             .collect();
         let reason = format!(
-            "{} of the {} constraint rows are redundant (C_q has rank {rank}): {}",
-            dependent.len(),
-            c_q.nrows(),
+            "{} of the {} constraint rows are redundant (C_q has rank {}): {}",
+            redundant.len(),
+            kept.len(),
+            kept.len() - redundant.len(),
             combined.join("; ")
         );
-        return Error::Singular { time: x.t, reason, remedy: remedy_rows };
+        let remedy = "remove the redundant rows, or replace them by independent ones".to_string();
+        return Error::Singular { time: x.t, reason, remedy };
+    }
+    if n + m > DENSE_ANALYSIS {
+        let reason = "the matrix of its equations has no inverse to working precision".to_string();
+        let remedy = "look for coordinates that neither mass nor a constraint determines (nor a stiffness, at rest), and check masses \
+                      and units; a smaller mechanism of the same parts tells more";
+        return Error::Singular { time: x.t, reason, remedy: remedy.to_string() };
+    }
+    let mut blocks = Blocks::zeros(signature);
+    system.blocks(x, &mut blocks);
+    let parts = [&blocks.mass, &blocks.inertia_by_position, &blocks.force_by_position, &blocks.force_by_velocity];
+    for part in parts.into_iter().chain([&blocks.constraint_force_by_position]) {
+        if let Some(place) = part.as_slice().iter().position(|entry| !entry.is_finite()) {
+            return not_a_number(place / n, place % n, part.as_slice()[place]);
+        }
     }
     if purpose == Purpose::Equilibrium {
         let names = equilibrium::loose_coordinates(signature, &blocks).join(", ");
@@ -401,6 +429,7 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
             "give it a spring or a constraint, or begin with another initial state than equilibrium".to_string();
         return Error::Singular { time: x.t, reason, remedy };
     }
+    let c_q = dense(&blocks.constraint_by_position);
     // directions that the constraints leave free and that carry no mass
     let mass = dense(&blocks.mass);
     let svd = saddle(&mass, &c_q).svd(false, true);
@@ -427,35 +456,6 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
         ),
     };
     Error::Singular { time: x.t, reason, remedy }
-}
-
-/// Rows of `matrix` that are combinations of earlier ones, each with the rows that it combines; and the rank.
-fn dependent_rows(matrix: &DMatrix<f64>) -> (Vec<(usize, Vec<usize>)>, usize) {
-    let mut basis: Vec<(usize, DVector<f64>)> = Vec::new();
-    let mut dependent = Vec::new();
-    for k in 0..matrix.nrows() {
-        let row = matrix.row(k).transpose();
-        let norm = row.norm();
-        if norm.is_nan() || norm == 0.0 {
-            dependent.push((k, Vec::new()));
-            continue;
-        }
-        let columns: Vec<DVector<f64>> = basis.iter().map(|(_, row)| row.clone()).collect();
-        if !columns.is_empty() {
-            let others = DMatrix::from_columns(&columns);
-            let svd = others.clone().svd(true, true);
-            // an empty basis cannot reach this point, so the solve succeeds; if not, the row counts as independent
-            if let Ok(coefficients) = svd.solve(&row, 1e-12 * svd.singular_values.max())
-                && (&row - &others * &coefficients).norm() <= 1e-9 * norm
-            {
-                let used = coefficients.iter().zip(&basis).filter(|(c, (_, r))| c.abs() * r.norm() > 1e-6 * norm);
-                dependent.push((k, used.map(|(_, (row, _))| *row).collect()));
-                continue;
-            }
-        }
-        basis.push((k, row));
-    }
-    (dependent, basis.len())
 }
 
 /// Names the first value that is not finite: a force, a constraint, or a coordinate.

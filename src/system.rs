@@ -25,6 +25,11 @@ pub trait System: Send + Sync {
         signature.coordinates.len().saturating_sub(signature.constraints.len())
     }
 
+    /// Parts of it that are known at some times only, such as motions from samples: name, first and last time in s.
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        &[]
+    }
+
     /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
     fn sketch(&self) -> Option<&Sketch> {
         None
@@ -255,8 +260,13 @@ pub trait Evaluator {
     /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u).
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
 
-    /// Lengths of the rows of C_q at `x`, m; may allocate.
-    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]);
+    /// The rows of C_q at `x` as (column, entry); it allocates.
+    fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>>;
+
+    /// Constraint rows that are left out, because they repeat others: their multipliers are zero.
+    fn left_out(&self) -> &[usize] {
+        &[]
+    }
 
     /// A time derivative of the constraints along the motion q, v, a.
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);

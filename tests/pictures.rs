@@ -111,7 +111,7 @@ fn several_times_are_panels_or_an_overlay() {
 type Add = fn(&mut Mechanism, &Member, &Member);
 
 /// Parts that may be added to two bodies on axles.
-const PARTS: [(&str, Add); 15] = [
+const PARTS: [(&str, Add); 16] = [
     ("pin", |m, a, _| {
         let link = m.body("link", Body::new(1.0, 0.1).at([0.5, 0.5], 0.0));
         m.revolute("pin", a.at([0.0, 0.5]), link.at([-0.5, 0.0]));
@@ -150,6 +150,10 @@ const PARTS: [(&str, Add); 15] = [
     }),
     ("contact", |m, a, _| {
         m.contact("floor", m.ground().at([0.0, -0.3]), 0.0, a.at([0.0, 0.5]), 0.1, 1e3, 0.1);
+    }),
+    ("support", |m, a, _| {
+        let road = m.input("road", "m");
+        m.support("tyre", a.at([0.0, 0.5]), 1.5, [road], 0.3, Linear, [5.0, 0.0]);
     }),
     ("force", |m, a, _| {
         let push = m.input("push", "N");
@@ -193,6 +197,7 @@ fn every_part_has_a_symbol() {
     let count = |name: &str| counts.iter().find(|(known, _)| *known == name).unwrap().1;
     assert_ne!(count("spring"), count("damper"));
     assert!(count("prismatic on the ground") > 10, "the guide is hatched");
+    assert!(count("support") > 4, "a spring on hatched ground");
     assert!(count("torque") >= 2 && count("force") >= 2, "arrows have a shaft and a head");
 }
 

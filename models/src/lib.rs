@@ -1,5 +1,6 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
+pub mod bricard;
 pub mod cars;
 pub mod cart_pole;
 pub mod double_pendulum;
@@ -7,34 +8,60 @@ pub mod emps;
 pub mod engine_mount;
 pub mod four_bar_chain;
 pub mod from_parts;
+pub mod gyroscope;
 pub mod hand_derived;
 pub mod oscillator;
 pub mod pendulum;
 pub mod pendulum_chain;
+pub mod rigid_body;
+pub mod robot_arm;
 pub mod silverbox;
 pub mod simple_pendulum;
 pub mod slider_crank;
+pub mod spatial_chain;
+pub mod top;
 
+pub use bricard::bricard;
 pub use cars::{half_car, quarter_car};
 pub use cart_pole::CartPole;
 pub use double_pendulum::double_pendulum;
 pub use emps::Emps;
 pub use engine_mount::EngineMount;
 pub use four_bar_chain::four_bar_chain;
+pub use gyroscope::gyroscope;
 pub use oscillator::Oscillator;
 pub use pendulum::Pendulum;
 pub use pendulum_chain::pendulum_chain;
+pub use rigid_body::{rigid_body, rigid_body_factors};
+pub use robot_arm::robot_arm;
 pub use silverbox::Silverbox;
 pub use simple_pendulum::simple_pendulum;
 pub use slider_crank::SliderCrank;
+pub use spatial_chain::spatial_chain;
+pub use top::top;
 
 use costate::problem::Integrator;
 use costate::registry::{Registry, Scenario};
+use costate::spatial::factors_of_entries;
 use costate::{Result, Signal};
+use rigid_body::Excitation;
 use std::sync::Arc;
 
 fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
     pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// The problem of the rigid body, started there.
+fn shaken<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
+    Scenario {
+        end: 3.0,
+        step: 1e-2,
+        // the acceleration of the drive jumps: without damping the multipliers would ring
+        integrator: Integrator { alpha: -0.05, ..Integrator::default() },
+        start: start.map(|(name, value)| (name.to_string(), value)).collect(),
+        outputs: ["P.x", "P.y", "P.z"].map(String::from).to_vec(),
+        ..Scenario::default()
+    }
 }
 
 /// All models of this crate, each with the problem that the command line tries it with.
@@ -229,6 +256,87 @@ pub fn registry() -> Result<Registry> {
                     ("omega2_0", -1.2),
                 ]),
                 outputs: vec!["swing0.theta1".into(), "swing0.theta2".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "rigid body shaken at one point; its inertia tensor from the velocity of another (Nachbagauer 2015, section 5.2)",
+            Arc::new(rigid_body(Excitation::OneAxisAfterAnother)?),
+            shaken(rigid_body::ENTRIES.into_iter().zip(rigid_body::START)),
+        )?
+        .with_system(
+            "the same by log-Cholesky factors, of which all values are those of a body",
+            Arc::new(rigid_body_factors(Excitation::OneAxisAfterAnother)?),
+            shaken(rigid_body::FACTORS.into_iter().zip(factors_of_entries(rigid_body::START)?)),
+        )?
+        .with_system(
+            "heavy symmetric top that spins, nods and goes around",
+            Arc::new(top()?),
+            Scenario {
+                step: 5e-4,
+                integrator: damped(-0.05),
+                start: named([("l", 0.13), ("I_across", 2e-3), ("I_along", 8e-4), ("spin", 140.0)]),
+                outputs: vec!["axis.x".into(), "axis.y".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "Bricard's mechanism, six hinges in a closed loop with a redundant row (IFToMM A04)",
+            Arc::new(bricard()?),
+            Scenario {
+                step: 2e-3,
+                integrator: damped(-0.05),
+                start: named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("m5", 0.8)]),
+                outputs: vec!["P3.x".into(), "P3.y".into(), "P3.z".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "chain of four rods in space, on hinges that alternate, with masses and joint dampers as parameters",
+            Arc::new(spatial_chain(4)?),
+            Scenario {
+                start: named([
+                    ("m2", 1.2),
+                    ("m3", 0.9),
+                    ("m4", 1.1),
+                    ("d1", 0.05),
+                    ("d2", 0.05),
+                    ("d3", 0.01),
+                    ("d4", 0.03),
+                ]),
+                outputs: vec!["tip.x".into(), "tip.y".into(), "tip.z".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "rotor in two gimbals with motors, friction and a weight that makes it precess",
+            Arc::new(gyroscope()?),
+            Scenario {
+                end: 2.0,
+                integrator: damped(-0.05),
+                signals: (0..2).map(|k| Signal::function(move |t| gyroscope::torques(t)[k])).collect(),
+                start: named([
+                    ("I_rotor", 1.8e-3),
+                    ("m_weight", 0.06),
+                    ("d_outer", 1e-4),
+                    ("d_inner", 3e-4),
+                    ("d_rotor", 3e-5),
+                    ("bias", 0.0),
+                ]),
+                outputs: vec!["outer hinge.angle".into(), "inner hinge.angle".into(), "sensor.z".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with_system(
+            "robot with six joints from a table of its links, with motor torques and friction",
+            Arc::new(robot_arm("robot_arm", &robot_arm::SIX_AXES)?),
+            Scenario {
+                end: 1.0,
+                step: 5e-4,
+                integrator: damped(-0.05),
+                signals: (0..6).map(|k| Signal::function(move |t| robot_arm::torque(k, t))).collect(),
+                start: named([("m2", 7.0), ("m3", 6.0), ("cx3", 0.1), ("Fc2", 2.0), ("Fv2", 5.0), ("Fv3", 1.5)]),
+                outputs: (1..=6).map(|k| format!("q{k}.angle")).collect(),
                 ..Scenario::default()
             },
         )?

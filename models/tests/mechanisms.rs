@@ -1,11 +1,12 @@
 //! Mechanisms from parts as wholes: closed forms, invariance, closed loops with redundant rows, random trees, slips.
 
-use costate::assembly::{Assembly, RedundantRows};
+use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Axes, Body, Mechanism, Member, Mounting};
+use costate::planar::{Axes, Body, Mechanism, Member, Mounting, Sampled};
 use costate::{
-    Gradient, Hht, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid, Trajectory,
+    Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
+    Trajectory,
 };
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -75,6 +76,68 @@ fn closed_forms() -> Result<()> {
     Ok(())
 }
 
+/// A rod on an axle whose angle follows samples of a function, with gain and offset.
+fn driven_rod(times: &[f64], function: impl Fn(f64) -> f64) -> Result<Assembly> {
+    let values: Vec<f64> = times.iter().map(|t| function(*t)).collect();
+    let mut mechanism = Mechanism::new("driven_rod");
+    let gain = mechanism.parameter(Parameter::new("gain", "1", 1.0));
+    let offset = mechanism.parameter(Parameter::new("offset", "rad", 0.0));
+    let rod = mechanism.body("rod", Body::new(1.0, 0.1).at([0.5, 0.0], 0.0));
+    mechanism.revolute("axle", mechanism.ground().at([0.0, 0.0]), rod.at([-0.5, 0.0]));
+    mechanism.drive("motor", rod.coordinates()[2], Sampled::new(times, &values)?, [gain, offset]);
+    mechanism.build()
+}
+
+/// Protects coordinates that follow measured motion: samples of a cubic, even and uneven, are followed exactly, with the cubic's
+/// velocity and acceleration at the start; those of a sine to the fourth order of their step; and nobody leaves their range.
+#[test]
+fn a_sampled_motion_is_followed() -> Result<()> {
+    let [gain, offset] = [1.5, -0.2];
+    let cubic = |t: f64| 0.3 - t + 2.0 * t * t - 1.2 * t * t * t;
+    let even: Vec<f64> = (0..21).map(|k| 0.05 * f64::from(k)).collect();
+    let uneven: Vec<f64> = (0..21).map(|k| 0.0025 * f64::from(k * k)).collect();
+    let follow = |times: &[f64], function: fn(f64) -> f64, end: f64| -> Result<Trajectory> {
+        let simulation = simulation(driven_rod(times, function)?, end, 5e-3)?.initial_state(InitialState::Projected);
+        simulation.run(&[gain, offset])
+    };
+    for times in [&even, &uneven] {
+        let trajectory = follow(times, cubic, 1.0)?;
+        let start = trajectory.state(0);
+        // round-off of the values, divided by the first interval (2.5 ms at least) and by its square
+        assert!((start.v[2] + gain).abs() < 1e-12 && (start.a[2] - 4.0 * gain).abs() < 5e-10, "{start:?}");
+        for (i, t) in trajectory.times().iter().enumerate() {
+            let off = trajectory.state(i).q[2] - (gain * cubic(*t) + offset);
+            // constraints of positions are solved for
+            assert!(off.abs() < 1e-13, "t = {t}: {off}");
+        }
+    }
+    let sine = |t: f64| (6.0 * t).sin();
+    let worst = |step: f64| -> Result<f64> {
+        let times: Vec<f64> = (0..=(1.0 / step).round() as usize).map(|k| k as f64 * step).collect();
+        let trajectory = follow(&times, sine, 1.0)?;
+        let off = |i: usize| (trajectory.state(i).q[2] - gain * sine(trajectory.times()[i]) - offset).abs();
+        Ok((0..trajectory.times().len()).map(off).fold(0.0, f64::max))
+    };
+    let order = (worst(0.05)? / worst(0.025)?).log2();
+    assert!((3.7..4.5).contains(&order), "{order}");
+
+    let text = |result: Result<Trajectory>| result.map(|_| ()).unwrap_err().to_string();
+    let late = text(follow(&even, cubic, 1.2));
+    assert!(late.contains("motion `motor`") && late.contains("from 1 s to 1.2 s"), "{late}");
+    let early = text(follow(&even[2..], cubic, 0.5));
+    assert!(early.contains("from 0 s to 0.1 s"), "{early}");
+    let error = |result: Result<Sampled>| result.map(|_| ()).unwrap_err().to_string();
+    assert!(error(Sampled::new(&even[..3], &[0.0; 3])).contains("needs 4 samples"));
+    assert!(error(Sampled::new(&[0.0, 1.0, 1.0, 2.0], &[0.0; 4])).contains("repeated"));
+    assert!(error(Sampled::new(&even[..4], &[0.0, f64::NAN, 0.0, 0.0])).contains("NaN"));
+    let mut mechanism = Mechanism::new("trial");
+    let point = mechanism.point("cart", 1.0, [0.0, 0.0]);
+    mechanism.drive("motor", point.coordinates()[0], Sampled::new(&even, &[0.0; 21])?, [1.0]);
+    let text = mechanism.build().err().map(|error| error.to_string());
+    assert!(text.as_ref().is_some_and(|text| text.contains("`motor`") && text.contains("panics")), "{text:?}");
+    Ok(())
+}
+
 /// A slider-crank with spring and accelerometer in a world that is turned and moved. Outputs: accelerometer (2), length of the
 /// spring, energy.
 fn in_a_turned_world(turn: f64, origin: [f64; 2]) -> Result<Assembly> {
@@ -130,8 +193,12 @@ fn a_turned_and_moved_world_changes_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A beam on parallel cranks: two are enough, each more holds one direction twice.
+/// A beam on parallel cranks: two are enough, each more holds one direction twice. The cranks after the second are off by an angle.
 fn parallel_cranks(cranks: usize, policy: RedundantRows) -> Result<Assembly> {
+    open_cranks(cranks, policy, 0.0)
+}
+
+fn open_cranks(cranks: usize, policy: RedundantRows, off: f64) -> Result<Assembly> {
     let mut mechanism = Mechanism::new("parallel_cranks");
     mechanism.redundant_rows(policy);
     let beam_mass = mechanism.parameter(Parameter::new("m_beam", "kg", 3.0));
@@ -143,7 +210,8 @@ fn parallel_cranks(cranks: usize, policy: RedundantRows) -> Result<Assembly> {
         let name = format!("crank{}", i + 1);
         // only the first crank has mass worth the name: the others' would change the motion
         let (mass, inertia) = if i < 2 { (1.0, 0.1) } else { (1e-9, 1e-9) };
-        let crank = mechanism.body(&name, Body::new(mass, inertia).at([x + cos / 2.0, sin / 2.0], 0.4));
+        let angle = if i < 2 { 0.4 } else { 0.4 + off };
+        let crank = mechanism.body(&name, Body::new(mass, inertia).at([x + cos / 2.0, sin / 2.0], angle));
         let foot = mechanism.ground().at([x, 0.0]);
         mechanism.revolute(&format!("foot{}", i + 1), foot, crank.at([-0.5, 0.0]));
         mechanism.revolute(&format!("head{}", i + 1), crank.at([0.5, 0.0]), beam.at([x - reach, 0.0]));
@@ -193,6 +261,96 @@ fn redundant_rows_are_refused_left_out_or_kept() -> Result<()> {
     let error = run(parallel_cranks(3, RedundantRows::Keep)?, 0.1, 1e-3).err().map(|error| error.to_string());
     assert!(error.as_ref().is_some_and(|text| text.contains("redundant")), "{error:?}");
     Ok(())
+}
+
+/// Protects closed loops that are held twice and start a little open: redundant rows are found where the loop is closed, and a
+/// projected start closes them, too.
+#[test]
+fn redundant_rows_are_left_out_of_open_loops() -> Result<()> {
+    let open = || open_cranks(4, RedundantRows::LeaveOut, 0.02);
+    let system = open()?;
+    assert_eq!((system.degrees_of_freedom(), system.left_out().len()), (1, 2), "{:?}", system.left_out());
+    assert!(open_cranks(3, RedundantRows::Refuse, 0.02).is_err());
+    let simulation = simulation(system, 0.2, 2e-3)?.initial_state(InitialState::Projected);
+    let trajectory = simulation.run(&[3.0])?;
+    assert!(trajectory.start.position.iter().any(|off| *off > 5e-3), "{:?}", trajectory.start);
+    for i in 0..=100 {
+        let q = trajectory.state(i).q;
+        let (beam, (sin, cos)) = (&q[..3], q[2].sin_cos());
+        for (crank, q) in q[3..].chunks(3).enumerate() {
+            let (s, c) = q[2].sin_cos();
+            let x = crank as f64;
+            let reach = x - 1.5;
+            // rows that are left out follow from others, a few times their round-off
+            for off in [q[0] - 0.5 * c - x, q[1] - 0.5 * s] {
+                assert!(off.abs() < 1e-12, "foot {crank}, {i}: {off}");
+            }
+            for off in [q[0] + 0.5 * c - beam[0] - reach * cos, q[1] + 0.5 * s - beam[1] - reach * sin] {
+                assert!(off.abs() < 1e-11, "head {crank}, {i}: {off}");
+            }
+        }
+    }
+    let cost = Differentiated::new(End, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost)?;
+    let [mut adjoint, mut tangent] = [[0.0]; 2];
+    engine.cost_and_gradient(&[3.0], Method::Adjoint, &mut adjoint)?;
+    engine.cost_and_gradient(&[3.0], Method::Tangent, &mut tangent)?;
+    assert!((adjoint[0] / tangent[0] - 1.0).abs() < 1e-10, "{adjoint:?} {tangent:?}");
+    Ok(())
+}
+
+/// Protects projected starts of large mechanisms: a chain of 1000 rods, one of them turned a little, is closed, with an exact
+/// gradient by that turn. (Dense matrices of 5000 rows would take minutes.)
+#[test]
+fn long_chains_are_projected() -> Result<()> {
+    let count = 1000;
+    let mut mechanism = Mechanism::new("chain");
+    let off = mechanism.parameter(Parameter::new("off", "rad", 0.01));
+    let rate = mechanism.parameter(Parameter::new("rate", "rad/s", 0.3));
+    let mut pin = mechanism.ground().at([0.0, 0.0]);
+    for i in 0..count {
+        let body = Body::new(1.0, 1.0 / 12.0);
+        let body = if i == count / 2 {
+            body.at([Value::from(i as f64 + 0.5), Value::from(0.0)], off.clone()).moving([0.0, 0.0], rate.clone())
+        } else {
+            body.at([i as f64 + 0.5, 0.0], 0.0)
+        };
+        let rod = mechanism.body(&format!("rod{i}"), body);
+        mechanism.revolute(&format!("pin{i}"), pin, rod.at([-0.5, 0.0]));
+        pin = rod.at([0.5, 0.0]);
+    }
+    let simulation = simulation(mechanism.build()?, 4e-3, 2e-3)?.initial_state(InitialState::Projected);
+    let u = [0.01, 0.3];
+    let trajectory = simulation.run(&u)?;
+    let (mut end, mut gap) = ([0.0f64; 2], 0.0f64);
+    for q in trajectory.state(0).q.chunks(3) {
+        let (sin, cos) = q[2].sin_cos();
+        gap = gap.max((q[0] - 0.5 * cos - end[0]).abs()).max((q[1] - 0.5 * sin - end[1]).abs());
+        end = [q[0] + 0.5 * cos, q[1] + 0.5 * sin];
+    }
+    // positions of up to 1000 m have a round-off of 1e-13 m
+    assert!(gap < 1e-12 && trajectory.start.position.iter().any(|off| *off > 1e-3), "{gap}");
+    let turned = trajectory.state(0).q[3 * (count / 2) + 2];
+    assert!(turned > 0.1 * u[0] && turned < u[0], "a part of the turn is taken back: {turned}");
+    let cost = Differentiated::new(Angles, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost)?;
+    let [mut adjoint, mut tangent] = [[0.0; 2]; 2];
+    engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint)?;
+    engine.cost_and_gradient(&u, Method::Tangent, &mut tangent)?;
+    for (adjoint, tangent) in adjoint.iter().zip(tangent) {
+        assert!((adjoint / tangent - 1.0).abs() < 1e-9, "{adjoint:e} {tangent:e}");
+    }
+    Ok(())
+}
+
+/// The turns of all bodies.
+struct Angles;
+
+impl CostFunction for Angles {
+    fn running<D: Number>(&self, _t: f64, x: &State<'_, D>, _y: &[D], _u: &[D]) -> D {
+        let bodies = x.q.chunks_exact(3).zip(x.v.chunks_exact(3));
+        bodies.map(|(q, v)| q[2] * q[2] * 1e3 + v[2] * v[2]).sum()
+    }
 }
 
 /// Protects the messages: loose bodies, impossible masses, and starts that do not fit are named.

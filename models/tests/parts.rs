@@ -1,89 +1,15 @@
 //! Mechanisms from parts: against plain functions, closed forms and Newton's law; exact gradients for every part and property.
 
-use costate::assembly::{Assembly, Value};
-use costate::cost::Quadrature;
-use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Axes, Body, BrownMcPhee, Law, Linear, Mechanism, Motion, Mounting};
-use costate::scheme::Form;
-use costate::{Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Quantity, Result};
-use costate::{Signal, Signature, Simulation, State, System, TimeGrid};
+mod common;
+
+use common::FORMS;
+use common::exact::{Cubic, Swing, check, signals, simulation};
+use costate::assembly::Value;
+use costate::planar::{Axes, Body, BrownMcPhee, Linear, Mechanism, Mounting, Sampled};
+use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
+use costate::{Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
-
-/// Looks at everything: positions, velocities, both accelerations, multipliers, outputs and parameters.
-struct Everything;
-
-fn weight(i: usize) -> f64 {
-    0.4 + 0.3 * (1.7 * i as f64).sin()
-}
-
-impl CostFunction for Everything {
-    fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
-        let parts = [(x.q, 1.0), (x.v, 0.5), (x.a, 0.01), (x.a_scheme, 0.01), (x.lambda, 1e-3), (y, 0.1), (u, 0.2)];
-        let mut sum = D::from(0.0);
-        let mut place = 0;
-        for (values, size) in parts {
-            for value in values {
-                let scaled = *value * size;
-                sum += scaled * scaled * weight(place) + scaled * weight(place + 7) * (1.0 + t).sin();
-                place += 1;
-            }
-        }
-        sum
-    }
-}
-
-fn simulation(system: Assembly, signals: Vec<Signal>, form: Form, steps: usize) -> Simulation {
-    let scheme = Hht::new(-0.1).unwrap().form(form);
-    let grid = TimeGrid::uniform(0.0, 2e-3 * steps as f64, 2e-3).unwrap();
-    Simulation::new(Arc::new(system), scheme, grid, signals).unwrap().initial_state(InitialState::Projected)
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0f64, |largest, v| largest.max(v.abs()))
-}
-
-/// Adjoint, tangents and differences of the gradient; Hessian times a direction against differences of gradients.
-fn check(name: &str, simulation: &Simulation) {
-    let u = simulation.signature().nominal();
-    let p = u.len();
-    let cost = Differentiated::new(Everything, Quadrature::Trapezoid);
-    let mut engine = Gradient::new(simulation, &cost).unwrap();
-    let size = |k: usize| if u[k] == 0.0 { 0.1 } else { u[k].abs() };
-    let mut gradients = [vec![0.0; p], vec![0.0; p], vec![0.0; p]];
-    for (gradient, method) in gradients.iter_mut().zip([Method::Adjoint, Method::Tangent, Method::Difference]) {
-        engine.cost_and_gradient(&u, method, gradient).unwrap_or_else(|error| panic!("{name}: {error}"));
-        gradient.iter_mut().enumerate().for_each(|(k, g)| *g *= size(k));
-    }
-    let [adjoint, tangent, difference] = &gradients;
-    let scale = largest(adjoint);
-    for k in 0..p {
-        let parameter = &simulation.signature().parameters[k].name;
-        assert!(adjoint[k] != 0.0, "{name}: nothing comes of `{parameter}`");
-        let error = (adjoint[k] - tangent[k]).abs() / scale;
-        // two ways through the same steps: round-off, and Newton's floor of some 1e-12
-        assert!(error < 1e-10, "{name}: `{parameter}` {:e} {:e}", adjoint[k], tangent[k]);
-        // differences are good to half the digits
-        let error = (adjoint[k] - difference[k]).abs() / scale;
-        assert!(error < 1e-5, "{name}: `{parameter}` {:e} by differences {:e}", adjoint[k], difference[k]);
-    }
-    let direction: Vec<f64> = (0..p).map(|k| size(k) * weight(k)).collect();
-    let at = |engine: &mut Gradient<'_>, step: f64| {
-        let moved: Vec<f64> = u.iter().zip(&direction).map(|(u, d)| u + step * d).collect();
-        let mut gradient = vec![0.0; p];
-        engine.cost_and_gradient(&moved, Method::Adjoint, &mut gradient).unwrap();
-        gradient
-    };
-    let (up, down) = (at(&mut engine, 1e-4), at(&mut engine, -1e-4));
-    let (mut gradient, mut product) = (vec![0.0; p], vec![0.0; p]);
-    engine.hessian_vector(&u, &direction, &mut gradient, &mut product).unwrap();
-    let expected: Vec<f64> = (0..p).map(|k| size(k) * (up[k] - down[k]) / 2e-4).collect();
-    for k in 0..p {
-        let error = (size(k) * product[k] - expected[k]).abs() / largest(&expected).max(scale);
-        // the differences' own error, of the square of the step
-        assert!(error < 1e-5, "{name}: Hessian, row {k}: {:e} {:e}", size(k) * product[k], expected[k]);
-    }
-}
 
 fn value(mechanism: &mut Mechanism, name: &str, nominal: f64) -> Value {
     mechanism.parameter(Parameter::new(name, "1", nominal))
@@ -106,32 +32,10 @@ fn links(mechanism: &mut Mechanism) -> [costate::planar::Member; 2] {
     [first, second]
 }
 
-fn signals(count: usize) -> Vec<Signal> {
-    (0..count).map(|k| Signal::function(move |t| 2.0 * (7.0 * t + k as f64).sin())).collect()
-}
-
-#[derive(Clone)]
-struct Swing;
-
-impl Motion for Swing {
-    fn at<D: Number>(&self, t: D, u: &[D]) -> D {
-        u[0] + u[1] * (t * u[2]).sin()
-    }
-}
-
-#[derive(Clone)]
-struct Cubic;
-
-impl Law for Cubic {
-    fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
-        u[0] * elongation + u[1] * elongation * elongation * elongation + u[2] * rate.tanh()
-    }
-}
-
 type Build = fn(&mut Mechanism);
 
 /// Every part, each with all its properties as parameters.
-const PARTS: [(&str, usize, Build); 17] = [
+const PARTS: [(&str, usize, Build); 18] = [
     ("links", 0, |m| {
         links(m);
     }),
@@ -242,6 +146,18 @@ const PARTS: [(&str, usize, Build); 17] = [
         let spring = m.spring("belt", cam.at([0.1, 0.0]), wheel.at([0.05, 0.0]), 0.5, 30.0, 0.2);
         m.strut_sensor("gauge", &spring);
     }),
+    ("sampled drive", 0, |m| {
+        let [first, second] = links(m);
+        let cam = m.body("cam", Body::new(0.3, 0.004).at([1.0, 0.3], 0.1));
+        m.revolute("cam axle", m.ground().at([1.0, 0.3]), cam.at([0.0, 0.0]));
+        let times: Vec<f64> = (0..12).map(|k| 0.013 * f64::from(k) - 0.01).collect();
+        let values: Vec<f64> = times.iter().map(|t| 0.3 * (11.0 * t).sin() + 0.1).collect();
+        let motion = [("gain", 1.2), ("offset", -0.07)].map(|(n, v)| value(m, n, v));
+        // the same times and values cannot fail
+        m.drive("servo", cam.coordinates()[2], Sampled::new(&times, &values).unwrap(), motion);
+        let _ = first;
+        m.spring("belt", cam.at([0.1, 0.0]), second.at([0.05, 0.0]), 0.5, 30.0, 0.2);
+    }),
     ("sensors", 0, |m| {
         let [first, second] = links(m);
         let [x, y, angle, gain, bias] =
@@ -272,7 +188,7 @@ const PARTS: [(&str, usize, Build); 17] = [
 #[test]
 fn gradients_of_every_part_are_exact() {
     for (name, inputs, build) in PARTS {
-        for form in [Form::Consistent, Form::Literal] {
+        for form in FORMS {
             let mut mechanism = Mechanism::new("trial");
             build(&mut mechanism);
             let system = mechanism.build().unwrap_or_else(|error| panic!("{name}: {error}"));

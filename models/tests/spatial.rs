@@ -1,35 +1,12 @@
 //! Mechanisms of space: closed forms, conservation, invariance, planar mechanisms once more, free directions of joints.
 
+mod common;
+
+use common::spatial::{Run, run, run_with};
 use costate::assembly::Assembly;
 use costate::planar;
 use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting, ReactionAxes, Vector, euler_parameters_of};
-use costate::{Hht, Result, Signal, Simulation, System, TimeGrid, Trajectory};
-use std::sync::Arc;
-
-/// A trajectory with the names of its outputs.
-struct Run {
-    names: Vec<String>,
-    trajectory: Trajectory,
-}
-
-impl Run {
-    fn output(&self, name: &str) -> Vec<f64> {
-        let place = self.names.iter().position(|output| output == name);
-        self.trajectory.output(place.unwrap_or_else(|| panic!("no output {name}")))
-    }
-}
-
-fn run_with(system: Assembly, alpha: f64, end: f64, step: f64, signals: Vec<Signal>) -> Result<Run> {
-    let signature = system.signature().clone();
-    let grid = TimeGrid::uniform(0.0, end, step)?;
-    let simulation = Simulation::new(Arc::new(system), Hht::new(alpha)?, grid, signals)?;
-    let trajectory = simulation.run(&signature.nominal())?;
-    Ok(Run { names: signature.outputs.into_iter().map(|output| output.name).collect(), trajectory })
-}
-
-fn run(system: Assembly, end: f64, step: f64) -> Result<Run> {
-    run_with(system, -0.05, end, step, vec![])
-}
+use costate::{Result, Signal};
 
 /// Protects the equations of a free body: energy and momentum stay, and so does the body's length of Euler parameters. With
 /// halved steps the drift of energy is a quarter.

@@ -46,6 +46,11 @@ pub trait Element: Send + Sync + 'static {
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         let _ = (t, x, u, y);
     }
+
+    /// First and last time at which its functions are known, s; `None` if they are at all times. Simulations keep to that.
+    fn known_times(&self) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A coordinate of an assembly.

@@ -8,7 +8,7 @@ use crate::sparse::SparseLu;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
 /// Up to this many unknowns dense factors are faster than sparse ones.
-const DENSE: usize = 12;
+pub(super) const DENSE: usize = 12;
 
 /// Factors of K in the form that suits its size.
 #[derive(Clone)]
@@ -24,9 +24,9 @@ impl Default for Factors {
 }
 
 impl Factors {
-    /// Returns the slot of each entry, too.
-    pub fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
-        if size <= DENSE {
+    /// Dense up to so many unknowns. Returns the slot of each entry, too.
+    pub fn new(size: usize, n: usize, entries: &[(u32, u32)], dense_up_to: usize) -> (Self, Vec<u32>) {
+        if size <= dense_up_to {
             let slots = entries.iter().map(|&(row, column)| row * size as u32 + column).collect();
             return (Factors::Dense(DenseLu::new(size)), slots);
         }
@@ -140,18 +140,10 @@ impl<'s> AssemblyEvaluator<'s> {
         }
     }
 
-    /// (row, column, value) of C_q at the initial state; entries of one place may come in several parts.
-    pub fn initial_constraint_jacobian(&mut self, u: &[f64]) -> impl Iterator<Item = (u32, u32, f64)> {
-        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
-        let zeros = vec![0.0; n.max(m)];
-        let (mut q, mut v, mut dynamics, mut constraint) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; m]);
-        self.set_parameters(u);
-        self.initial(&mut q, &mut v);
-        let w = vec![0.0; self.system.signature.inputs.len()];
-        let x = Point { t: 0.0, q: &q, v: &v, a: &zeros[..n], lambda: &zeros[..m], w: &w };
-        self.residual(&x, &mut dynamics, &mut constraint);
-        let entries = self.system.pattern.jacobian.iter().zip(&self.values.jacobian);
-        entries.map(|(&(row, column), &value)| (row, column, value))
+    /// Numbers of coordinates, constraint rows and inputs.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        let signature = &self.system.signature;
+        (signature.coordinates.len(), signature.constraints.len(), signature.inputs.len())
     }
 
     fn prepare_template(&mut self, weights: Weights) {
@@ -323,14 +315,18 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
     }
 
-    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
-        let (mut dynamics, mut constraint) = (vec![0.0; x.q.len()], vec![0.0; lengths.len()]);
+    fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
+        let (mut dynamics, mut constraint) = (vec![0.0; x.q.len()], vec![0.0; x.lambda.len()]);
         self.residual(x, &mut dynamics, &mut constraint);
-        lengths.fill(0.0);
-        for (&(row, _), value) in self.system.pattern.jacobian.iter().zip(&self.values.jacobian) {
-            lengths[row as usize] += value * value;
+        let mut rows = vec![Vec::new(); x.lambda.len()];
+        for (&(row, column), &value) in self.system.pattern.jacobian.iter().zip(&self.values.jacobian) {
+            rows[row as usize].push((column, value));
         }
-        lengths.iter_mut().for_each(|length| *length = length.sqrt());
+        rows
+    }
+
+    fn left_out(&self) -> &[usize] {
+        &self.left_out.rows
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {

@@ -49,9 +49,12 @@
 //! ```
 
 mod batch;
+mod closure;
 mod element;
 mod evaluator;
 mod pattern;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use element::{Connection, Coordinate, Element, Input, Row};
@@ -64,7 +67,7 @@ use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, Elements, structure_of};
 use element::Local;
-use evaluator::{AssemblyEvaluator, Factors};
+use evaluator::{AssemblyEvaluator, DENSE, Factors};
 use pattern::{Pattern, Slots};
 use std::any::TypeId;
 use std::collections::HashSet;
@@ -95,6 +98,9 @@ pub struct Assembler {
     /// The first thing that went wrong, told by [`Assembler::build`].
     error: Option<Error>,
     redundant_rows: RedundantRows,
+    known_times: Vec<(String, (f64, f64))>,
+    /// Number of unknowns up to which factors are dense.
+    dense_up_to: usize,
     /// Elements of zero rows and outputs that have a name all the same, for messages.
     names: HashSet<String>,
 }
@@ -111,6 +117,8 @@ impl Assembler {
             used_inputs: HashSet::new(),
             error: None,
             redundant_rows: RedundantRows::default(),
+            known_times: Vec::new(),
+            dense_up_to: DENSE,
             names: HashSet::new(),
         }
     }
@@ -176,6 +184,7 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, "connect it to different coordinates"));
             return own;
         }
+        self.known_times.extend(element.known_times().map(|times| (name.to_string(), times)));
         let model = Local(element);
         let nominal = self.signature.nominal();
         let found =
@@ -266,17 +275,18 @@ impl Assembler {
             slots: Slots::default(),
             factors: Factors::default(),
             redundant: 0,
+            known_times: self.known_times,
             remarks,
             sketch: None,
         };
-        assembly.lay_out();
+        assembly.lay_out(self.dense_up_to);
         let redundant = assembly.redundant_rows();
         assembly.redundant = redundant.len();
         match self.redundant_rows {
             RedundantRows::Refuse if !redundant.is_empty() => return Err(assembly.refuse(&redundant)),
             RedundantRows::LeaveOut if !redundant.is_empty() => {
                 redundant.iter().for_each(|(row, _)| assembly.is_left_out[*row] = true);
-                assembly.lay_out();
+                assembly.lay_out(self.dense_up_to);
             }
             _ => {}
         }
@@ -296,11 +306,12 @@ pub struct Assembly {
     is_left_out: Vec<bool>,
     /// Number of redundant rows at the start.
     redundant: usize,
+    known_times: Vec<(String, (f64, f64))>,
     remarks: Vec<String>,
     sketch: Option<Sketch>,
 }
 
-/// Rows of C_q, at the start and for nominal parameters, that others combine to within this part of their length are redundant.
+/// Rows of C_q, for nominal parameters and where the constraints hold near the start, that others combine to within this part of their length are redundant.
 const REDUNDANT: f64 = 1e-9;
 
 impl Assembly {
@@ -322,22 +333,19 @@ impl Assembly {
     }
 
     /// Gives every entry its place in the matrix.
-    fn lay_out(&mut self) {
+    fn lay_out(&mut self, dense_up_to: usize) {
         let n = self.signature.coordinates.len();
         let size = n + self.signature.constraints.len();
-        let (factors, numbers) = Factors::new(size, n, &Slots::entries(&self.pattern, n, &self.is_left_out));
+        let entries = Slots::entries(&self.pattern, n, &self.is_left_out);
+        let (factors, numbers) = Factors::new(size, n, &entries, dense_up_to);
         self.slots = Slots::from_numbers(&self.pattern, &numbers);
         self.factors = factors;
     }
 
     /// Constraint rows that hold what others hold already, each with those.
     fn redundant_rows(&self) -> Vec<(usize, Vec<usize>)> {
-        let (n, m) = (self.signature.coordinates.len(), self.signature.constraints.len());
-        let mut rows = vec![Vec::new(); m];
-        let mut evaluator = AssemblyEvaluator::new(self);
-        for (row, column, value) in evaluator.initial_constraint_jacobian(&self.signature.nominal()) {
-            rows[row as usize].push((column, value));
-        }
+        let n = self.signature.coordinates.len();
+        let rows = closure::rows_where_closed(&mut AssemblyEvaluator::new(self), &self.signature.nominal());
         if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
             // the simulation says where
             return Vec::new();
@@ -375,6 +383,10 @@ impl System for Assembly {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        &self.known_times
     }
 
     fn degrees_of_freedom(&self) -> usize {

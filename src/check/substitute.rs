@@ -29,6 +29,10 @@ impl System for HandDerivedSystem {
         self.inner.signature()
     }
 
+    fn known_times(&self) -> &[(String, (f64, f64))] {
+        self.inner.known_times()
+    }
+
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         let signature = self.inner.signature();
         let size = signature.coordinates.len() + signature.constraints.len();
@@ -215,8 +219,12 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         }
     }
 
-    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
-        self.inner.constraint_row_lengths(x, lengths);
+    fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
+        self.inner.constraint_rows(x)
+    }
+
+    fn left_out(&self) -> &[usize] {
+        self.inner.left_out()
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {

@@ -6,6 +6,7 @@ use crate::plot::mechanism::{View, check_view, sketch};
 use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
+use crate::report::Folder;
 use crate::signature::Signature;
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, Specification};
@@ -41,6 +42,50 @@ pub(super) struct ProblemArguments {
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
     #[arg(long, value_name = "NAME")]
     initial_state: Option<String>,
+}
+
+/// What is run once, at given parameters.
+#[derive(clap::Args, Debug)]
+pub(super) struct RunArguments {
+    /// Parameter values other than the nominal ones: name=value,..
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
+    #[command(flatten)]
+    problem: ProblemArguments,
+}
+
+/// What is ready to be run.
+pub(super) struct Run<'r> {
+    pub entry: &'r Entry,
+    pub u: Vec<f64>,
+    pub simulation: Simulation,
+    /// The record that outputs are compared with, where there is one.
+    pub measured: Option<LeastSquares>,
+}
+
+impl RunArguments {
+    /// `find`: [`entry`] or [`drawable`].
+    pub(super) fn prepare<'r>(
+        &self,
+        registry: &'r Registry,
+        find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
+    ) -> Result<Run<'r>> {
+        let specification = self.problem.specification()?;
+        let entry = find(registry, &specification)?;
+        let mut u = entry.system.signature().nominal();
+        set(entry.system.signature(), &mut u, &assignments("--set", &self.set)?)?;
+        let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
+        say(&notes, &simulation);
+        Ok(Run { entry, u, simulation, measured })
+    }
+}
+
+impl Run<'_> {
+    /// The folder that is asked for, or else `out/MODEL_kind`.
+    pub(super) fn folder(&self, asked: Option<&PathBuf>, kind: &str, png: bool) -> Result<Folder> {
+        let usual = || PathBuf::from("out").join(format!("{}_{kind}", self.entry.name()));
+        Folder::create(&asked.cloned().unwrap_or_else(usual), png)
+    }
 }
 
 impl ProblemArguments {
@@ -117,16 +162,6 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
     Ok(problem)
 }
 
-/// A simulation, with the record that its outputs are compared with, where there is one.
-pub(super) fn simulation(
-    specification: &Specification,
-    registry: &Registry,
-) -> Result<(Simulation, Option<LeastSquares>)> {
-    let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
-    say(&notes, &simulation);
-    Ok((simulation, measured))
-}
-
 fn say(notes: &[String], simulation: &Simulation) {
     notes.iter().for_each(|note| eprintln!("note: {note}"));
     remark(simulation);
@@ -172,13 +207,6 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
         u[signature.parameter_index(name)?] = *value;
     }
     Ok(())
-}
-
-/// The nominal parameters with what `--set` says.
-pub(super) fn nominal_with(signature: &Signature, set_to: &[String]) -> Result<Vec<f64>> {
-    let mut u = signature.nominal();
-    set(signature, &mut u, &assignments("--set", set_to)?)?;
-    Ok(u)
 }
 
 /// The model that a specification names, if it has a picture.

@@ -1,20 +1,17 @@
 //! `costate simulate`
 
-use super::settings::{self, ProblemArguments};
+use super::settings::{self, Run, RunArguments};
 use super::{Verdict, print};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::{Folder, output_errors};
+use crate::report::output_errors;
 use crate::start::InitialState;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// Parameter values other than the nominal ones: name=value,..
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
-    set: Vec<String>,
     #[command(flatten)]
-    problem: ProblemArguments,
+    run: RunArguments,
     /// Folder for CSV files, simulation.json and figures [default: out/MODEL_simulation]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -24,15 +21,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    let specification = arguments.problem.specification()?;
-    let entry = settings::entry(registry, &specification)?;
-    let u = settings::nominal_with(entry.system.signature(), &arguments.set)?;
-    let (simulation, measured) = settings::simulation(&specification, registry)?;
-    let out =
-        arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{}_simulation", entry.name())));
-    let folder = Folder::create(&out, arguments.png)?;
-    let trajectory = simulation.run(&u)?;
-    folder.simulation(&simulation, &u, &trajectory, measured.as_ref())?;
+    let run = arguments.run.prepare(registry, settings::entry)?;
+    let folder = run.folder(arguments.out.as_ref(), "simulation", arguments.png)?;
+    let Run { entry, u, simulation, measured } = &run;
+    let trajectory = simulation.run(u)?;
+    folder.simulation(simulation, u, &trajectory, measured.as_ref())?;
     let counters = trajectory.counters;
     print(&format!(
         "{}: {} steps of {} to t = {} s, {:.2} Newton iterations a step; written to {}",
@@ -57,7 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             start.iterations
         )),
     }
-    for fit in measured.iter().flat_map(|measured| output_errors(measured, &simulation, &trajectory)) {
+    for fit in measured.iter().flat_map(|measured| output_errors(measured, simulation, &trajectory)) {
         print(&fit.to_string());
     }
     Ok(Verdict::Good)

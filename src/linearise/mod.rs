@@ -472,13 +472,11 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         }
     }
 
-    fn constraint_row_lengths(&mut self, x: &Point<'_>, lengths: &mut [f64]) {
-        let Sizes { n, .. } = self.system.sizes;
-        let mut constraint = vec![0.0; lengths.len()];
-        self.curve(x, None, &mut constraint);
-        for (length, row) in lengths.iter_mut().zip(self.constraint_jacobian.chunks_exact(n)) {
-            *length = row.iter().map(|c| c * c).sum::<f64>().sqrt();
-        }
+    fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
+        let Sizes { n, m, .. } = self.system.sizes;
+        self.curve(x, None, &mut vec![0.0; m]);
+        let row = |row: usize| (0..n).map(|j| (j as u32, self.constraint_jacobian[row * n + j])).collect();
+        (0..m).map(row).collect()
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {

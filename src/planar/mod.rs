@@ -30,6 +30,7 @@ mod sensor;
 mod sensors;
 
 pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use crate::sampled::Sampled;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
@@ -216,7 +217,7 @@ impl Mechanism {
             self.assembler.element(name, RigidBody, connection.parameters(values));
         }
         let member = Member { number, side: Side::Body, name: name.into(), coordinates };
-        self.hold.add(name, &member.coordinates);
+        self.hold(name, &member.coordinates);
         member
     }
 
@@ -246,8 +247,14 @@ impl Mechanism {
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         let member = Member { number, side: Side::Point, name: name.into(), coordinates };
-        self.hold.add(name, &member.coordinates);
+        self.hold(name, &member.coordinates);
         member
+    }
+
+    fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
+        if let Err(error) = self.hold.add(name, coordinates) {
+            self.assembler.note(error);
+        }
     }
 
     /// Notes a number that cannot be a mass; zero can, where a joint ties it to something with mass.

@@ -265,12 +265,18 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("support `{name}`"), problem, remedy));
             return;
         }
+        let direction = direction.into();
+        self.sketch.parts.push(Part::Support {
+            spots: [place.spot()],
+            direction: direction.clone(),
+            input: motion[0].index(),
+        });
         let ground = self.ground();
         self.hold.link(&place.member.name, &ground.name);
         let connection = Connection::to(place.member.coordinates.iter().copied())
             .inputs(motion)
             .parameters(place.location)
-            .parameters([direction.into(), free_distance.into()])
+            .parameters([direction, free_distance.into()])
             .parameters(parameters);
         self.assembler.element(name, Support(place.member.side, law), connection);
     }

@@ -46,12 +46,12 @@ impl RigidBody {
 }
 
 /// G, row by row: ω' = 2 G e'.
-#[inline(always)]
+#[inline]
 fn transform<D: Number>([a, x, y, z]: [D; 4]) -> [[D; 4]; 3] {
     [[-x, a, z, -y], [-y, -z, a, x], [-z, y, -x, a]]
 }
 
-#[inline(always)]
+#[inline]
 fn times<D: Number>(matrix: &[Vector<D>; 3], vector: Vector<D>) -> Vector<D> {
     Vector([matrix[0].dot(vector), matrix[1].dot(vector), matrix[2].dot(vector)])
 }

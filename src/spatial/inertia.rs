@@ -33,7 +33,7 @@ impl Form {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn symmetric<D: Number>([xx, yy, zz, xy, xz, yz]: [D; 6]) -> [Vector<D>; 3] {
     [Vector([xx, xy, xz]), Vector([xy, yy, yz]), Vector([xz, yz, zz])]
 }

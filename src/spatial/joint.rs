@@ -1,7 +1,7 @@
 //! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
 
-use super::pose::{Pose, Sides, Twist};
-use super::vector::{Rotation, Vector};
+use super::pose::{Pose, Sides, Twist, euler_parameters};
+use super::vector::{Rotation, Vector, combine, euler_parameters_of};
 use crate::assembly::Element;
 use crate::number::Number;
 
@@ -52,7 +52,7 @@ pub(super) struct Axes<D> {
 }
 
 /// The axes in their side's own axes; the direction across is what is perpendicular of the one that is given.
-#[inline(always)]
+#[inline]
 pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
     let z = Vector::of(u);
     let y = z.cross(Vector::of(&u[3..]));
@@ -60,7 +60,7 @@ pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
 }
 
 impl<D: Number> Axes<D> {
-    #[inline(always)]
+    #[inline]
     pub fn turned(self, rotation: &Rotation<D>) -> Self {
         Axes { x: rotation.turn(self.x), y: rotation.turn(self.y), z: rotation.turn(self.z) }
     }
@@ -76,7 +76,7 @@ pub(super) struct Meeting<D> {
 }
 
 impl<D: Number> Meeting<D> {
-    #[inline(always)]
+    #[inline]
     pub fn of(sides: Sides, q: &[D], u: &[D]) -> Self {
         let poses = sides.poses(q);
         Meeting {
@@ -88,7 +88,7 @@ impl<D: Number> Meeting<D> {
     }
 
     /// From the first point to the second.
-    #[inline(always)]
+    #[inline]
     pub fn gap(&self) -> Vector<D> {
         self.points[1] - self.points[0]
     }
@@ -98,6 +98,15 @@ impl<D: Number> Meeting<D> {
         let along = self.first.x.dot(self.second.x) / self.first.x.length();
         let across = self.first.y.dot(self.second.x) / self.first.y.length();
         across.atan2(along)
+    }
+
+    /// The same less another angle, whatever turns there are in that, -π to π: zero for the right angle alone, while the sine is for
+    /// the one opposite, too.
+    pub fn angle_beyond(&self, other: D) -> D {
+        let [x, y] = [self.first.x.unit(), self.first.y.unit()];
+        let (sin, cos) = other.sin_cos();
+        let ([along, across], turned) = ([x * cos + y * sin, y * cos - x * sin], self.second.x);
+        across.dot(turned).atan2(along.dot(turned))
     }
 
     /// Angular velocity of the second side against the first, in the world.
@@ -141,8 +150,10 @@ impl Element for Constraint {
         let on_axis = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(gap), first.y.dot(gap));
         // for a small turn d of the second side against the first: (-d_y, d_x) ... about the first's axes
         let parallel = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(second.z), first.y.dot(second.z));
-        let aligned =
-            |c: &mut [D]| (c[0], c[1], c[2]) = (first.x.dot(second.z), first.y.dot(second.z), first.y.dot(second.x));
+        let aligned = |c: &mut [D]| {
+            parallel(c);
+            c[2] = meeting.angle();
+        };
         match self.kind {
             Kind::Revolute => {
                 coincide(c);
@@ -167,10 +178,8 @@ impl Element for Constraint {
             Kind::Screw => {
                 on_axis(c);
                 parallel(&mut c[2..]);
-                // sin(θ - φ): no matter how many turns it has made
                 let turn = first.z.unit().dot(gap) / u[FRAMES] * std::f64::consts::TAU;
-                let (sin, cos) = turn.sin_cos();
-                c[4] = (first.y * cos - first.x * sin).dot(second.x);
+                c[4] = meeting.angle_beyond(turn);
             }
             Kind::Planar => {
                 c[0] = first.z.dot(gap);
@@ -209,11 +218,11 @@ pub(super) struct DrivenOrientation<P> {
 
 impl<P: Path> Element for DrivenOrientation<P> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        let there = Rotation::from_rotation_vector(Vector(self.path.at(t, u)));
-        let here = super::Side::Body.pose(q).rotation;
-        for (k, c) in c.iter_mut().enumerate() {
-            *c = there.axis((k + 2) % 3).dot(here.axis((k + 1) % 3));
-        }
+        let [a, x, y, z] = euler_parameters_of(Vector(self.path.at(t, u)));
+        // 2 n sin(θ/2) of the turn that is left, in the axes that the path gives: zero for no other turn; e and -e are one
+        let [cosine, left @ ..] = combine([a, -x, -y, -z], euler_parameters(q));
+        let side = if cosine < 0.0 { -2.0 } else { 2.0 };
+        c.iter_mut().zip(left).for_each(|(c, left)| *c = left * side);
     }
 }
 
@@ -237,13 +246,9 @@ impl<M: crate::law::Motion> Element for DrivenJoint<M> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         let meeting = Meeting::of(self.sides, q, u);
         let there = self.motion.at(t, &u[FRAMES..]);
-        let Meeting { first, second, .. } = &meeting;
         c[0] = match self.freedom {
-            Freedom::Slide => first.z.unit().dot(meeting.gap()) - there,
-            Freedom::Turn => {
-                let (sin, cos) = there.sin_cos();
-                (first.y * cos - first.x * sin).dot(second.x)
-            }
+            Freedom::Slide => meeting.first.z.unit().dot(meeting.gap()) - there,
+            Freedom::Turn => meeting.angle_beyond(there),
         };
     }
 }

@@ -56,7 +56,7 @@ pub use vector::{Rotation, Vector, body_rate, combine, euler_parameters_of, eule
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
 use crate::error::{Error, Result};
-use crate::hold::Hold;
+use crate::hold::{Hold, WORLD};
 use crate::signature::Parameter;
 use crate::sketch::{GROUND, Kind, Sketch};
 use body::{PointMass, RigidBody, Store};
@@ -192,7 +192,7 @@ impl Mechanism {
 
     /// The world.
     pub fn ground(&self) -> Member {
-        Member::new(GROUND, Side::Ground, "ground", Vec::new())
+        Member::new(GROUND, Side::Ground, WORLD, Vec::new())
     }
 
     /// Adds a rigid body. Its coordinates are `name.x`, `name.y`, `name.z` (m) and Euler parameters `name.e0` ... `name.e3`, held to
@@ -218,7 +218,7 @@ impl Mechanism {
         let element = RigidBody { form: inertia.form, centred: is_origin(&center) };
         let connection = Connection::to(coordinates.clone()).parameters(values);
         self.assembler.element(name, element, connection.constraints([("unit", "N m")]));
-        self.hold.add(name, &coordinates);
+        self.hold(name, &coordinates);
         Member::new(number, Side::Body, name, coordinates)
     }
 
@@ -243,8 +243,14 @@ impl Mechanism {
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
-        self.hold.add(name, &coordinates);
+        self.hold(name, &coordinates);
         Member::new(number, Side::Point, name, coordinates)
+    }
+
+    fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
+        if let Err(error) = self.hold.add(name, coordinates) {
+            self.assembler.note(error);
+        }
     }
 
     fn positions(&mut self, name: &str, position: [Value; 3], velocity: [Value; 3]) -> Vec<Coordinate> {
@@ -266,6 +272,7 @@ impl Mechanism {
                 "its orientation and its angular velocity at the start depend on each other through parameters";
             let remedy = "give the rates of its Euler parameters (`Body::turning`)";
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));
+            return [zero(), zero(), zero(), zero()];
         }
         let e = orientation.each_ref().map(|e| e.evaluate(&[]));
         let columns = [0, 1, 2].map(|k| {

@@ -108,8 +108,9 @@ impl Mechanism {
     /// Without displacement, directions across coincide.
     pub fn screw(&mut self, name: &str, first: Place, second: Place, lead: impl Into<Value>) -> Joint {
         let lead = lead.into();
-        if lead.is_constant() && (lead.evaluate(&[]) == 0.0 || !lead.evaluate(&[]).is_finite()) {
-            let problem = format!("its lead is {} m", lead.evaluate(&[]));
+        let at_start = lead.evaluate(&self.assembler.signature().nominal());
+        if at_start == 0.0 || !at_start.is_finite() {
+            let problem = format!("its lead is {at_start} m");
             let remedy = "give the way of a full turn; without any, it is a revolute joint";
             self.assembler.note(Error::invalid(format!("screw `{name}`"), problem, remedy));
         }
@@ -135,8 +136,9 @@ impl Mechanism {
     /// A massless rod: two points keep a distance, m.
     pub fn distance(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint {
         let length = length.into();
-        if length.is_constant() && (length.evaluate(&[]) <= 0.0 || length.evaluate(&[]).is_nan()) {
-            let problem = format!("its length is {} m", length.evaluate(&[]));
+        let at_start = length.evaluate(&self.assembler.signature().nominal());
+        if !(at_start > 0.0 && at_start.is_finite()) {
+            let problem = format!("its length is {at_start} m");
             let remedy = "give a positive length; two points that coincide are a spherical joint";
             self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
         }
@@ -164,6 +166,14 @@ impl Mechanism {
         path: P,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
+        if place.member.side() == Side::Ground {
+            let problem = "the ground does not move";
+            self.assembler.note(Error::invalid(
+                format!("`{name}`"),
+                problem,
+                "drive a point of a body or a point mass",
+            ));
+        }
         self.hold.link(place.member.name(), self.ground().name());
         self.note_driven_point(&place);
         let connection = Connection::to(place.member.coordinates().iter().copied());

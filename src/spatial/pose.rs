@@ -15,7 +15,7 @@ pub enum Side {
 }
 
 /// Euler parameters among the coordinates of a body.
-#[inline(always)]
+#[inline]
 pub(super) fn euler_parameters<D: Number>(z: &[D]) -> [D; 4] {
     [z[3], z[4], z[5], z[6]]
 }
@@ -31,7 +31,7 @@ impl Side {
     }
 
     /// Its pose, from its own coordinates at the head of `q`.
-    #[inline(always)]
+    #[inline]
     pub fn pose<D: Number>(self, q: &[D]) -> Pose<D> {
         match self {
             Side::Ground => Pose { origin: Vector::zero(), rotation: Rotation::identity() },
@@ -45,7 +45,7 @@ impl Side {
 
     /// Its velocity, from its own coordinates and velocities at the heads of `q` and `v`; its acceleration from q and a, but for
     /// what the velocity adds to it.
-    #[inline(always)]
+    #[inline]
     pub fn twist<D: Number>(self, q: &[D], v: &[D]) -> Twist<D> {
         let rate = match self {
             Side::Body => body_rate(euler_parameters(q), euler_parameters(v)),
@@ -56,7 +56,7 @@ impl Side {
     }
 
     /// Adds a force (world axes) at a point, given by its arm in world axes, and a torque (world axes) to the side's own forces.
-    #[inline(always)]
+    #[inline]
     pub fn push<D: Number>(self, q: &[D], arm: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
         if self == Side::Ground {
             return;
@@ -81,7 +81,7 @@ pub struct Pose<D> {
 
 impl<D: Number> Pose<D> {
     /// The world position of a point given in the side's axes.
-    #[inline(always)]
+    #[inline]
     pub fn point(&self, location: Vector<D>) -> Vector<D> {
         self.origin + self.rotation.turn(location)
     }
@@ -98,7 +98,7 @@ pub struct Twist<D> {
 
 impl<D: Number> Twist<D> {
     /// The velocity (world axes) of a point given in the side's axes.
-    #[inline(always)]
+    #[inline]
     pub fn at(&self, pose: &Pose<D>, location: Vector<D>) -> Vector<D> {
         self.velocity + pose.rotation.turn(self.rate.cross(location))
     }
@@ -109,19 +109,19 @@ impl<D: Number> Twist<D> {
 pub(super) struct Sides(pub Side, pub Side);
 
 impl Sides {
-    #[inline(always)]
+    #[inline]
     pub fn poses<D: Number>(self, q: &[D]) -> [Pose<D>; 2] {
         [self.0.pose(q), self.1.pose(&q[self.0.coordinates()..])]
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn twists<D: Number>(self, q: &[D], v: &[D]) -> [Twist<D>; 2] {
         let second = self.0.coordinates();
         [self.0.twist(q, v), self.1.twist(&q[second..], &v[second..])]
     }
 
     /// Adds a force and a torque (world axes) on the second side at a point of the world, and the opposite ones on the first.
-    #[inline(always)]
+    #[inline]
     pub fn push<D: Number>(self, q: &[D], point: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
         let second = self.0.coordinates();
         let [a, b] = self.poses(q);

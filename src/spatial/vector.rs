@@ -9,7 +9,7 @@ pub struct Vector<D>(pub [D; 3]);
 
 impl<D: Number> Vector<D> {
     /// No vector at all.
-    #[inline(always)]
+    #[inline]
     pub fn zero() -> Self {
         Vector([D::from(0.0); 3])
     }
@@ -18,39 +18,39 @@ impl<D: Number> Vector<D> {
     ///
     /// # Panics
     /// If there are fewer.
-    #[inline(always)]
+    #[inline]
     pub fn of(values: &[D]) -> Self {
         Vector([values[0], values[1], values[2]])
     }
 
     /// a · b
-    #[inline(always)]
+    #[inline]
     pub fn dot(self, other: Self) -> D {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         a * x + b * y + c * z
     }
 
     /// a × b
-    #[inline(always)]
+    #[inline]
     pub fn cross(self, other: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         Vector([b * z - c * y, c * x - a * z, a * y - b * x])
     }
 
     /// |a|; its derivatives are not finite at zero.
-    #[inline(always)]
+    #[inline]
     pub fn length(self) -> D {
         self.dot(self).sqrt()
     }
 
     /// a / |a|
-    #[inline(always)]
+    #[inline]
     pub fn unit(self) -> Self {
         self * self.length().recip()
     }
 
     /// Adds the components to the first three of `values`.
-    #[inline(always)]
+    #[inline]
     pub fn add_to(self, values: &mut [D]) {
         values.iter_mut().zip(self.0).for_each(|(value, component)| *value += component);
     }
@@ -58,7 +58,7 @@ impl<D: Number> Vector<D> {
 
 impl<D: Number> Add for Vector<D> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, other: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         Vector([a + x, b + y, c + z])
@@ -66,7 +66,7 @@ impl<D: Number> Add for Vector<D> {
 }
 
 impl<D: Number> AddAssign for Vector<D> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -74,7 +74,7 @@ impl<D: Number> AddAssign for Vector<D> {
 
 impl<D: Number> Sub for Vector<D> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, other: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         Vector([a - x, b - y, c - z])
@@ -83,7 +83,7 @@ impl<D: Number> Sub for Vector<D> {
 
 impl<D: Number> Neg for Vector<D> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
         Vector(self.0.map(|component| -component))
     }
@@ -91,7 +91,7 @@ impl<D: Number> Neg for Vector<D> {
 
 impl<D: Number> Mul<D> for Vector<D> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, factor: D) -> Self {
         Vector(self.0.map(|component| component * factor))
     }
@@ -103,7 +103,7 @@ pub struct Rotation<D>(pub [Vector<D>; 3]);
 
 impl<D: Number> Rotation<D> {
     /// None.
-    #[inline(always)]
+    #[inline]
     pub fn identity() -> Self {
         let (one, zero) = (D::from(1.0), D::from(0.0));
         Rotation([Vector([one, zero, zero]), Vector([zero, one, zero]), Vector([zero, zero, one])])
@@ -111,7 +111,7 @@ impl<D: Number> Rotation<D> {
 
     /// The rotation of Euler parameters (e_0, e_1, e_2, e_3) = (cos θ/2, n sin θ/2). Of parameters whose squares do not add up to
     /// one it is a multiple: of second degree in them.
-    #[inline(always)]
+    #[inline]
     pub fn from_euler_parameters([a, x, y, z]: [D; 4]) -> Self {
         let (aa, xx, yy, zz) = (a * a, x * x, y * y, z * z);
         let (xy, xz, yz, ax, ay, az) = (x * y, x * z, y * z, a * x, a * y, a * z);
@@ -129,13 +129,13 @@ impl<D: Number> Rotation<D> {
     }
 
     /// A vector of the body's axes, in the world's.
-    #[inline(always)]
+    #[inline]
     pub fn turn(&self, vector: Vector<D>) -> Vector<D> {
         Vector([self.0[0].dot(vector), self.0[1].dot(vector), self.0[2].dot(vector)])
     }
 
     /// A vector of the world's axes, in the body's.
-    #[inline(always)]
+    #[inline]
     pub fn turn_back(&self, vector: Vector<D>) -> Vector<D> {
         let [x, y, z] = vector.0;
         self.0[0] * x + self.0[1] * y + self.0[2] * z
@@ -145,7 +145,7 @@ impl<D: Number> Rotation<D> {
     ///
     /// # Panics
     /// For another number.
-    #[inline(always)]
+    #[inline]
     pub fn axis(&self, k: usize) -> Vector<D> {
         Vector([self.0[0].0[k], self.0[1].0[k], self.0[2].0[k]])
     }
@@ -199,7 +199,7 @@ pub fn combine<D: Number>(second: [D; 4], first: [D; 4]) -> [D; 4] {
 
 /// G τ' and ω' = 2 G e': what Euler parameters and angular velocities (body axes) have to do with each other (Nikravesh 1988,
 /// ch. 6).
-#[inline(always)]
+#[inline]
 pub fn body_rate<D: Number>([a, x, y, z]: [D; 4], [b, p, q, r]: [D; 4]) -> Vector<D> {
     let twice = |value: D| value + value;
     Vector([
@@ -215,7 +215,7 @@ pub fn euler_rates<D: Number>(e: [D; 4], rate: Vector<D>) -> [D; 4] {
 }
 
 /// Generalised forces on Euler parameters of a torque in body axes: 2 Gᵀ τ'.
-#[inline(always)]
+#[inline]
 pub fn generalized_torque<D: Number>([a, x, y, z]: [D; 4], torque: Vector<D>) -> [D; 4] {
     let [p, q, r] = (torque + torque).0;
     [-(x * p + y * q + z * r), a * p + y * r - z * q, a * q + z * p - x * r, a * r + x * q - y * p]

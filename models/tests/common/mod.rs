@@ -5,7 +5,9 @@
 
 pub mod compare;
 pub mod crank;
+pub mod exact;
 pub mod mechanisms;
+pub mod spatial;
 pub mod textbook;
 
 use costate::cost::Quadrature;
@@ -295,6 +297,10 @@ macro_rules! for_all_models {
             $body
         }
     }};
+}
+
+pub fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0f64, |largest, v| largest.max(v.abs()))
 }
 
 pub const FORMS: [Form; 2] = [Form::Consistent, Form::Literal];

@@ -9,6 +9,7 @@ use super::solid::{Lines, Solid, hull};
 use super::stage::{Paper, Stage};
 use super::symbols::{FILLS, FIXED, INK, LOAD, PATHS, Pen, Plane};
 use crate::sketch::{About, GROUND, Part, Slider, Spot, Touch};
+use crate::spatial::Vector;
 use std::f64::consts::{PI, TAU};
 
 /// Below this size of symbols, bodies are plain lines without joints.
@@ -246,6 +247,9 @@ impl Stage<'_> {
                 let ends = spots.iter().map(|spot| paper.at(self.shape.world(spot, moment)));
                 pen.path(ends.collect(), WIDTH, if matches!(part, Part::Rod(_)) { INK } else { FIXED });
             }
+            if let Some([support, carried, _]) = self.shape.support(part, moment) {
+                pen.path(vec![paper.at(support), paper.at(carried)], WIDTH, FIXED);
+            }
         }
     }
 
@@ -297,6 +301,12 @@ impl Stage<'_> {
                     let start = shape.world(&spots[0], moment) + along * (from - RAIL * self.unit(paper));
                     let face = along * (pen.block_size().0 / paper.scale);
                     self.strut(pen, paper, [start, shape.world(&spots[1], moment) - face], linear.as_ref());
+                }
+                Part::Support { .. } => {
+                    if let Some([support, carried, Vector([x, y, _])]) = shape.support(part, moment) {
+                        pen.strut(paper.at(support), paper.at(carried), true, false);
+                        pen.wall(paper.at(support), (x, -y));
+                    }
                 }
                 _ => {}
             }

@@ -131,6 +131,7 @@ pub(super) fn bounds(
                         add(shape.world(&spots[1], moment), radius.evaluate(&shape.u).abs());
                     }
                 }
+                Part::Support { .. } => shape.support(part, moment).iter().for_each(|[support, ..]| add(*support, 0.0)),
                 Part::Gears { members, ratio } => {
                     let wheels = wheels(shape, *members, ratio.evaluate(&shape.u), moment);
                     wheels.into_iter().flatten().for_each(|(center, radius)| add(center, radius));

@@ -175,6 +175,18 @@ impl<'a> Shape<'a> {
             Direction::Vector(vector) => rotation.turn(evaluate(vector, &self.u)).unit(),
         }
     }
+
+    /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
+    /// there to the support.
+    pub fn support(&self, part: &Part, moment: &Moment) -> Option<[Location; 3]> {
+        let Part::Support { spots: [spot], direction, input } = part else { return None };
+        let displacement = *moment.w.get(*input)?;
+        let (sin, cos) = direction.evaluate(&self.u).sin_cos();
+        let (carried, along) = (self.world(spot, moment), Vector([cos, sin, 0.0]));
+        let distance = along.dot(carried) - displacement;
+        let outward = if distance < 0.0 { along } else { -along };
+        Some([carried - along * distance, carried, outward])
+    }
 }
 
 /// A unit vector across an axis that turns with a pose.

@@ -1,0 +1,95 @@
+//! A rigid body that is shaken at one point and measured at another: its inertia tensor is sought (Nachbagauer 2015, section 5.2).
+//!
+//! The body hangs by the point S at the origin, which is moved along x, then y, then z, one second each; the velocity of the
+//! point P, 1.832 m below, is measured. The six numbers that the paper prints are the entries of the tensor about the centre of
+//! mass: of a cuboid of 1.5 x 0.924 x 0.5 m and 1000 kg/m³ with a diagonal along z.
+
+use costate::assembly::{Assembly, Value};
+use costate::spatial::{Body, Inertia, Mechanism, Path, factors_of_entries};
+use costate::{Number, Parameter, Result};
+use std::f64::consts::TAU;
+
+/// Mass, kg.
+pub const MASS: f64 = 692.747;
+/// The centre of mass below S, m.
+pub const DEPTH: f64 = 0.916;
+/// I_11, I_22, I_33, I_12, I_13, I_23, kg m².
+pub const INERTIA: [f64; 6] = [132.285, 162.054, 92.809, 22.382, -42.342, 2.689];
+/// Where the identification starts.
+pub const START: [f64; 6] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+/// Names of the entries.
+pub const ENTRIES: [&str; 6] = ["I11", "I22", "I33", "I12", "I13", "I23"];
+/// Names of the factors.
+pub const FACTORS: [&str; 6] = ["ln_L11", "ln_L22", "ln_L33", "L21", "L31", "L32"];
+
+/// 0.05 m (1 - cos 2π t) along one axis after another. Displacement and velocity vanish where they change; the acceleration jumps.
+struct Shaking;
+
+impl Path for Shaking {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> [D; 3] {
+        let along = (t.re().floor().max(0.0) as usize).min(2);
+        let mut place = [D::from(0.0); 3];
+        place[along] = (-(t * TAU).cos() + 1.0) * 0.05;
+        place
+    }
+}
+
+/// More of the same, richer: all axes at once, at frequencies that have no common period.
+struct RichShaking;
+
+impl Path for RichShaking {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> [D; 3] {
+        [1.0, 1.7, 2.3].map(|frequency: f64| (-(t * (TAU * frequency)).cos() + 1.0) * (0.05 / (frequency * frequency)))
+    }
+}
+
+/// How the point S is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excitation {
+    /// As in the paper.
+    OneAxisAfterAnother,
+    /// All axes at once.
+    AllAxes,
+}
+
+/// The body with an inertia of these parameters. Outputs: velocity of P; energy.
+fn shaken(
+    name: &str,
+    excitation: Excitation,
+    inertia: impl FnOnce([Value; 6]) -> Inertia,
+    parameters: [Parameter; 6],
+) -> Result<Assembly> {
+    let mut mechanism = Mechanism::new(name);
+    let parameters = parameters.map(|parameter| mechanism.parameter(parameter));
+    let body = mechanism.body("body", Body::new(MASS, inertia(parameters)).center([0.0, 0.0, -DEPTH]));
+    let none: [f64; 0] = [];
+    match excitation {
+        Excitation::OneAxisAfterAnother => mechanism.drive_point("S", body.at([0.0; 3]), Shaking, none),
+        Excitation::AllAxes => mechanism.drive_point("S", body.at([0.0; 3]), RichShaking, none),
+    };
+    mechanism.velocity("P", body.at([0.0, 0.0, -2.0 * DEPTH]), Default::default());
+    mechanism.energy("energy");
+    mechanism.build()
+}
+
+/// The body with the entries of its inertia tensor as parameters.
+///
+/// # Errors
+/// None.
+pub fn rigid_body(excitation: Excitation) -> Result<Assembly> {
+    let parameters = std::array::from_fn(|k| Parameter::new(ENTRIES[k], "kg m^2", INERTIA[k]).size(10.0));
+    shaken("rigid_body", excitation, Inertia::entries, parameters)
+}
+
+/// The body with the log-Cholesky factors of its inertia as parameters: whatever values an optimiser tries, there is such a body.
+///
+/// # Errors
+/// None.
+pub fn rigid_body_factors(excitation: Excitation) -> Result<Assembly> {
+    let values = factors_of_entries(INERTIA)?;
+    let parameters = std::array::from_fn(|k| {
+        let unit = if k < 3 { "1" } else { "kg^0.5 m" };
+        Parameter::new(FACTORS[k], unit, values[k])
+    });
+    shaken("rigid_body_factors", excitation, Inertia::factors, parameters)
+}

@@ -1,0 +1,427 @@
+//! Slips in putting mechanisms of space together, and mechanisms that cannot be: what is said about them.
+
+mod common;
+
+use common::spatial::{Run, run, simulation_with};
+use costate::assembly::{Assembly, RedundantRows};
+use costate::spatial::{
+    Axes, Body, Freedom, Inertia, Mechanism, Member, Motion, Mounting, Path, ReactionAxes, Vector, euler_parameters_of,
+};
+use costate::{Error, InitialState, Number, Parameter, Result};
+
+fn message(build: impl Fn(&mut Mechanism)) -> String {
+    let mut mechanism = Mechanism::new("trial");
+    build(&mut mechanism);
+    let Err(error) = mechanism.build() else { panic!("nothing was noticed") };
+    error.to_string()
+}
+
+fn says(build: impl Fn(&mut Mechanism), words: &[&str]) {
+    let text = message(build);
+    words.iter().for_each(|word| assert!(text.contains(word), "`{word}` is not in: {text}"));
+}
+
+/// What a simulation of something that can be built says.
+fn fails(build: impl Fn(&mut Mechanism), words: &[&str]) -> Error {
+    let mut mechanism = Mechanism::new("trial");
+    build(&mut mechanism);
+    let error = run(mechanism.build().unwrap(), 0.1, 1e-3).err().expect("nothing was noticed");
+    let text = error.to_string();
+    words.iter().for_each(|word| assert!(text.contains(word), "`{word}` is not in: {text}"));
+    error
+}
+
+const X: [f64; 3] = [1.0, 0.0, 0.0];
+const Y: [f64; 3] = [0.0, 1.0, 0.0];
+const Z: [f64; 3] = [0.0, 0.0, 1.0];
+const O: [f64; 3] = [0.0; 3];
+
+fn block() -> Body {
+    Body::new(1.0, Inertia::diagonal([0.1, 0.2, 0.25]))
+}
+
+fn arm(m: &mut Mechanism) -> Member {
+    m.body("arm", block())
+}
+
+/// Protects the messages about bodies: orientations, inertias, masses, starts.
+#[test]
+fn bodies_that_cannot_be() {
+    says(|m| drop(m.body("arm", block().turned([1.0, 0.1, 0.0, 0.0]))), &["`arm`", "length", "1.0049", "divide them"]);
+    says(|m| drop(m.body("arm", block().turned([f64::NAN, 0.0, 0.0, 0.0]))), &["`arm`", "NaN"]);
+    says(
+        |m| drop(m.body("arm", Body::new(1.0, Inertia::diagonal([1.0, 1.0, 2.5])))),
+        &["`arm`", "axis (0.000, 0.000, 1.000)", "0.5 kg m^2 more"],
+    );
+    says(
+        |m| drop(m.body("arm", Body::new(1.0, Inertia::entries([1.0, 2.0, 2.0, 1.8, 0.0, 0.0])))),
+        &["`arm`", "less than nothing"],
+    );
+    says(|m| drop(m.body("arm", Body::new(-1.0, Inertia::diagonal([1.0; 3])))), &["`arm`", "mass is -1"]);
+    says(|m| drop(m.point("bob", f64::INFINITY, O)), &["`bob`", "mass is inf"]);
+    // an orientation of parameters with an angular velocity
+    says(
+        |m| {
+            let e = m.parameter(Parameter::new("e", "1", 1.0));
+            let e = [e, 0.0.into(), 0.0.into(), 0.0.into()];
+            m.body("arm", block().turned(e).moving(O, [0.0, 1.0, 0.0]));
+        },
+        &["`arm`", "Body::turning"],
+    );
+    // a name that the world bears
+    says(|m| drop(m.body("ground", block())), &["`ground`", "another name"]);
+    says(|m| drop(m.point("ground", 1.0, O)), &["`ground`", "another name"]);
+    says(
+        |m| {
+            arm(m);
+            arm(m);
+        },
+        &["`arm", "two of its"],
+    );
+    says(
+        |m| {
+            let (a, b) = (arm(m), m.body("hand", block()));
+            m.spherical("wrist", a.at(O), b.at(O));
+        },
+        &["`arm`, `hand`", "ground", "Mechanism::free"],
+    );
+    // a place in the world of something that starts at a parameter
+    says(
+        |m| {
+            let x = m.parameter(Parameter::new("x", "m", 1.0));
+            let body = m.body("arm", block().at([x, 0.0.into(), 0.0.into()]));
+            let place = m.place(&body, O);
+            m.spherical("pin", m.ground().at(O), place);
+        },
+        &["`arm`", "depends on parameters", "Member::at"],
+    );
+}
+
+/// Protects the messages about joints and forces: members, axes, lengths, freedoms.
+#[test]
+fn parts_that_cannot_be() {
+    says(
+        |m| {
+            let a = arm(m);
+            m.revolute("pin", a.at(O), a.at(X));
+        },
+        &["`pin`", "connects `arm` to itself"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.revolute("pin", m.ground().at(O).axis(O), a.at(O));
+        },
+        &["`pin`", "length of its axis on `ground` is 0"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.weld("glue", m.ground().at(O), a.at(O).axis(Y).across([0.0, -2.0, 0.0]));
+        },
+        &["`glue`", "across on `arm` is parallel to its axis"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.screw("nut", m.ground().at(O), a.at(O), 0.0);
+        },
+        &["`nut`", "lead is 0", "revolute"],
+    );
+    says(
+        |m| {
+            let (a, lead) = (arm(m), m.parameter(Parameter::new("lead", "m", 0.0)));
+            m.screw("nut", m.ground().at(O), a.at(O), lead);
+        },
+        &["`nut`", "lead is 0"],
+    );
+    for length in [0.0, -1.0, f64::NAN] {
+        says(
+            |m| {
+                let (a, length) = (arm(m), m.parameter(Parameter::new("l", "m", length)));
+                m.distance("stick", m.ground().at(O), a.at(X), length);
+            },
+            &["`stick`", "length is", "spherical"],
+        );
+    }
+    says(
+        |m| {
+            let bob = m.point("bob", 1.0, O);
+            m.revolute("pin", m.ground().at(O), bob.at(O));
+        },
+        &["`pin`", "axes of a body", "`bob`"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            let pin = m.revolute("pin", m.ground().at(O), a.at(O));
+            m.drive_joint("push", &pin, Freedom::Slide, Still, [0.0; 0]);
+        },
+        &["`push`", "joint `pin` does not slide along its axis"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            let ball = m.spherical("ball", m.ground().at(O), a.at(O));
+            m.joint_spring("coil", &ball, Freedom::Turn, 1.0, 0.0);
+        },
+        &["`coil`", "joint `ball` does not turn about its axis"],
+    );
+    says(|m| drop(m.drive_point("hand", m.ground().at(O), Nowhere, [0.0; 0])), &["`hand`", "ground"]);
+    says(
+        |m| {
+            let bob = m.point("bob", 1.0, O);
+            m.drive_orientation("turn", &bob, Nowhere, [0.0; 0]);
+        },
+        &["`turn`", "`bob`", "use a body"],
+    );
+    says(
+        |m| {
+            let (bob, twist) = (m.point("bob", 1.0, O), m.input("twist", "N m"));
+            m.torque("twist", &bob, X, Axes::World, twist);
+        },
+        &["`twist`", "`bob`"],
+    );
+}
+
+/// Protects the messages about sensors on what has no such thing.
+#[test]
+fn sensors_that_cannot_be() {
+    says(
+        |m| {
+            let bob = m.point("bob", 1.0, O);
+            m.gyroscope("gyroscope", bob.at(O), Mounting::default());
+        },
+        &["sensor `gyroscope`", "`bob` does not rotate"],
+    );
+    says(|m| m.angular_velocity("rate", &m.ground(), Axes::World), &["sensor `rate`", "`ground` does not rotate"]);
+    says(
+        |m| {
+            let a = arm(m);
+            m.accelerometer("chip", a.at(O).axis(O), Mounting::default());
+        },
+        &["`chip`", "length of its axis on `arm` is 0"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            let weld = m.weld("glue", m.ground().at(O), a.at(O));
+            m.joint_sensor("angle", &weld, Freedom::Turn);
+        },
+        &["`angle`", "joint `glue` does not turn"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            let ball = m.spherical("ball", m.ground().at(O), a.at(O));
+            m.reaction("load", &ball, &m.ground(), ReactionAxes::World);
+        },
+        &["sensor `load`", "other member"],
+    );
+    says(
+        |m| {
+            let (a, other) = (arm(m), m.body("hand", block()));
+            let ball = m.spherical("ball", m.ground().at(O), a.at(O));
+            m.reaction("load", &ball, &other, ReactionAxes::World);
+        },
+        &["sensor `load`", "does not touch `hand`", "`ground` or `arm`"],
+    );
+}
+
+struct Still;
+
+impl Motion for Still {
+    fn at<D: Number>(&self, _t: D, _u: &[D]) -> D {
+        D::from(0.0)
+    }
+}
+
+struct Nowhere;
+
+impl Path for Nowhere {
+    fn at<D: Number>(&self, _t: D, _u: &[D]) -> [D; 3] {
+        [D::from(0.0); 3]
+    }
+}
+
+/// Protects messages about starts that do not fit: which joint, by how much, in the row's own unit.
+#[test]
+fn starts_that_do_not_fit() {
+    // tilted by two degrees
+    let two = 2.0f64.to_radians();
+    let tilted = |m: &mut Mechanism| {
+        let body = m.body("door", block().turned(euler_parameters_of(Vector([two, 0.0, 0.0]))));
+        m.revolute("hinge", m.ground().at(O), body.at(O));
+    };
+    fails(tilted, &["`hinge.tilt_y`", &format!("residual {:.3e} rad)", -two.sin())]);
+    // off by a millimetre
+    fails(
+        |m| {
+            let body = m.body("door", block().at([0.0, 1e-3, 0.0]));
+            m.revolute("hinge", m.ground().at(O), body.at(O));
+        },
+        &["`hinge.y` by", "residual 1.000e-3 m)"],
+    );
+    // parallel axes in a universal joint
+    fails(
+        |m| {
+            let body = arm(m);
+            m.universal("cardan", m.ground().at(O), body.at(O));
+        },
+        &["`cardan.cross`", "residual 1.000e0 rad)"],
+    );
+    // what a sine would not tell: half a turn away
+    let back = euler_parameters_of(Vector([0.0, 0.0, std::f64::consts::PI]));
+    fails(
+        |m| {
+            let body = m.body("drawer", block().turned(back));
+            m.prismatic("rail", m.ground().at(O), body.at(O));
+        },
+        &["`rail.twist`", "3.142e0 rad)"],
+    );
+    fails(
+        |m| {
+            let body = m.body("wheel", block().turned(back));
+            let hinge = m.revolute("axle", m.ground().at(O), body.at(O));
+            m.drive_joint("servo", &hinge, Freedom::Turn, Still, [0.0; 0]);
+        },
+        &["`servo.motion`", "3.142e0 rad)"],
+    );
+    fails(
+        |m| {
+            let body = m.body("nut", block().turned(back));
+            m.screw("thread", m.ground().at(O), body.at(O), 0.01);
+        },
+        &["`thread.thread`", "3.142e0 rad)"],
+    );
+    fails(
+        |m| {
+            let body = m.body("platform", block().turned(back));
+            m.drive_orientation("table", &body, Nowhere, [0.0; 0]);
+            m.spherical("stand", m.ground().at(O), body.at(O));
+        },
+        &["`table.z`", "rad)"],
+    );
+    // a spring without length pulls nowhere
+    let error = fails(
+        |m| {
+            let body = arm(m);
+            m.spring("spring", m.ground().at(O), body.at(O), 0.0, 10.0, 0.0);
+        },
+        &["`arm.x`"],
+    );
+    assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+}
+
+/// Protects the message about what has neither mass nor a constraint: it names the body.
+#[test]
+fn bodies_without_mass() {
+    let weightless = || Body::new(0.0, Inertia::diagonal([0.0; 3]));
+    let error = fails(
+        |m| {
+            let ghost = m.body("ghost", weightless());
+            m.spring("spring", m.ground().at(O), ghost.at(X), 1.0, 10.0, 0.0);
+        },
+        &["`ghost.", "mass"],
+    );
+    assert!(matches!(error, Error::Singular { .. }), "{error}");
+    // inertia, but no mass
+    fails(
+        |m| {
+            let ghost = m.body("ghost", Body::new(0.0, Inertia::diagonal([1.0; 3])));
+            m.spring("spring", m.ground().at(O), ghost.at(X), 0.5, 10.0, 0.0);
+        },
+        &["`ghost.x`", "mass"],
+    );
+    // mass, but no inertia: only what turns about the centre is loose
+    fails(
+        |m| {
+            let ghost = m.body("ghost", Body::new(1.0, Inertia::diagonal([0.0; 3])));
+            m.spring("spring", m.ground().at(O), ghost.at(X), 0.5, 10.0, 0.0);
+        },
+        &["`ghost.e", "mass"],
+    );
+    // welded to something, it may be without
+    let mut m = Mechanism::new("trial");
+    let (arm, ghost) = (arm(&mut m), m.body("ghost", weightless().at(X)));
+    m.revolute("hinge", m.ground().at(O).axis(Y), arm.at(O).axis(Y));
+    m.weld("glue", arm.at(X), ghost.at(O));
+    run(m.build().unwrap(), 0.1, 1e-3).unwrap();
+}
+
+/// A shaft that is driven at a steady rate, and one that it turns through a Cardan joint, at an angle to it.
+struct Steady;
+
+impl Motion for Steady {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> D {
+        u[0] * t
+    }
+}
+
+/// Protects a universal joint that is bent until its axes are parallel: the error is named, and nothing is NaN.
+#[test]
+fn a_universal_joint_at_its_limit() -> Result<()> {
+    // the shaft about x cannot turn; a frame about z bends the joint, whose crosses lie along z and y: parallel at a right angle
+    let mut m = Mechanism::new("bent");
+    let (shaft, bent) = (m.body("shaft", block()), m.body("bent", block()));
+    m.weld("block", m.ground().at(O), shaft.at(O));
+    m.universal("cardan", shaft.at(O).axis(Y), bent.at(O).axis(Z));
+    // the bent one is led about x, where the joint holds it
+    let axle = m.cylindrical("axle", m.ground().at(O).axis(X), bent.at(O).axis(X));
+    m.drive_joint("servo", &axle, Freedom::Turn, Steady, [1.0]);
+    m.redundant_rows(RedundantRows::Keep);
+    let error = run(m.build()?, 2.0, 1e-3).err().expect("it cannot turn");
+    let text = error.to_string();
+    assert!(text.contains("cardan") && !text.contains("NaN"), "{text}");
+    Ok(())
+}
+
+/// A four-bar linkage with parallel hinges about y, which hold three directions twice.
+fn four_bar(policy: RedundantRows) -> Result<Assembly> {
+    let mut m = Mechanism::new("four_bar");
+    m.redundant_rows(policy);
+    let corners = [O, [0.1, 0.0, 0.5], [1.0, 0.0, 0.8], [1.2, 0.0, 0.0]];
+    let ground = m.ground();
+    let mut last = ground.clone();
+    for i in 0..4 {
+        let next = if i == 3 {
+            ground.clone()
+        } else {
+            let (a, b) = (Vector(corners[i]), Vector(corners[i + 1]));
+            m.body(&format!("bar{}", i + 1), block().at(((a + b) * 0.5).0))
+        };
+        let here = m.place(&last, corners[i]).axis(Y);
+        let there = m.place(&next, corners[i]).axis(Y);
+        m.revolute(&format!("hinge{}", i + 1), here, there);
+        last = next;
+    }
+    m.energy("energy");
+    m.position("end", last.at(O));
+    m.build()
+}
+
+/// Protects closed loops in space: three rows of a planar four-bar are named, left out on request, and then the mechanism keeps
+/// its energy and its constraints.
+#[test]
+fn a_four_bar_is_held_three_times_too_often() -> Result<()> {
+    let text = four_bar(RedundantRows::Refuse).err().expect("three rows are redundant").to_string();
+    assert!(text.contains("3 of its 23 constraint rows are redundant"), "{text}");
+    assert!(text.contains("`hinge4.y` repeats") && text.contains("`hinge4.tilt_"), "{text}");
+    let system = four_bar(RedundantRows::LeaveOut)?;
+    assert_eq!(system.degrees_of_freedom(), 1);
+    assert_eq!(system.left_out().len(), 3);
+    assert!(system.left_out().iter().all(|row| row.starts_with("hinge4.")), "{:?}", system.left_out());
+    let run = Run::of(&simulation_with(system, -0.05, 1.0, 1e-3, vec![], InitialState::AsGiven)?)?;
+    let energy = run.output("energy");
+    assert!(energy.iter().all(|e| (e - energy[0]).abs() < 1e-3), "{} {}", energy[0], energy[1000]);
+    // nothing leaves the plane
+    for i in 0..=1000 {
+        let q = run.trajectory.state(i).q;
+        assert!((0..3).all(|bar| q[7 * bar + 1].abs() < 1e-12), "{i}: {q:?}");
+    }
+    let error =
+        Run::of(&simulation_with(four_bar(RedundantRows::Keep)?, -0.05, 0.1, 1e-3, vec![], InitialState::AsGiven)?);
+    let text = error.err().expect("rows are redundant").to_string();
+    assert!(text.contains("3 of the 23 constraint rows are redundant"), "{text}");
+    Ok(())
+}
