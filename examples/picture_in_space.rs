@@ -1,6 +1,6 @@
 //! Mechanisms of space drawn from their parts: a four-bar linkage with skew axes, a heavy top, and every symbol.
 //!
-//! `cargo run --release --example picture_in_space` writes `out/picture_in_space/four_bar.svg`, `four_bar_views.svg`, `top.svg`,
+//! `cargo run --release --example picture_in_space` writes `out/picture_in_space/four_bar.svg` (and others of it), `top.svg`,
 //! `symbols.svg` (and PNG), and `four_bar.gif`.
 
 use costate::assembly::Assembly;
@@ -64,10 +64,10 @@ fn top() -> Result<Assembly> {
     let spin = center * 2500.0;
     let velocity = spin.cross(center);
     let body =
-        Body::new(0.5, Inertia::diagonal([5e-4, 5e-4, 8e-4])).at(center.0).turned(tilt).moving(velocity.0, spin.0);
+        Body::new(0.5, Inertia::diagonal([2.2e-4, 2.2e-4, 4e-4])).at(center.0).turned(tilt).moving(velocity.0, spin.0);
     let top = m.body("top", body);
     m.spherical("tip", m.ground().at([0.0; 3]), top.at([0.0, 0.0, -0.1]));
-    m.position("end", top.at([0.0, 0.0, 0.06]));
+    m.position("end", top.at([0.0, 0.0, 0.04]));
     m.build()
 }
 

@@ -78,7 +78,7 @@
 //! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
 //!   [`problem_file`].
 //! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`]; add elements of your own: [`assembly`].
-//! - Draw and animate such a mechanism: [`plot::mechanism`].
+//! - Draw and animate such a mechanism, of the plane or of space: [`plot::mechanism`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
 //! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;

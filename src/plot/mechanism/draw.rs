@@ -5,7 +5,7 @@ use super::super::scene::{Color, Point, Scene};
 use super::depth::{runs, subdivided};
 use super::extent::{arrows, square, wheels};
 use super::shape::{Axle, Location, Moment, Outline, Pose, across};
-use super::solid::{Solid, hull};
+use super::solid::{Lines, Solid, hull};
 use super::stage::{Paper, Stage};
 use super::symbols::{FILLS, FIXED, INK, LOAD, PATHS, Pen, Plane};
 use crate::sketch::{About, GROUND, Part, Slider, Spot, Touch};
@@ -16,7 +16,7 @@ use std::f64::consts::{PI, TAU};
 const PLAIN: f64 = 0.2;
 
 /// How far a guide of space goes beyond its use, in sizes of symbols.
-const RAIL: f64 = 6.5;
+const RAIL: f64 = 8.0;
 
 impl Stage<'_> {
     /// One panel without its axes.
@@ -480,7 +480,7 @@ impl Stage<'_> {
                     pen.body(self.silhouette(paper, pose, outline), true, fill);
                 }
                 Outline::Disc(center, radius) => {
-                    self.stems(pen, paper, moment, member);
+                    self.stems(pen, paper, moment, member, |way| radius / way.length());
                     pen.near = paper.near(pose.point(*center));
                     if self.shape.sketch.in_space {
                         self.ball(pen, paper, pose, (pose.point(*center), *radius), fill);
@@ -489,7 +489,7 @@ impl Stage<'_> {
                     }
                 }
                 Outline::Solid(solid) => {
-                    self.stems(pen, paper, moment, member);
+                    self.stems(pen, paper, moment, member, |way| solid.exit(self.shape.centers[member], way));
                     pen.near = paper.near(self.shape.center(member, moment));
                     self.solid(pen, paper, &solid.placed(&pose), fill);
                 }
@@ -498,11 +498,17 @@ impl Stage<'_> {
         }
     }
 
-    /// From the centre of a ball or solid to what is attached outside: bars, and thin rods to sensors.
-    fn stems(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, member: usize) {
-        let center = self.shape.center(member, moment);
+    /// From the surface of a ball or solid to what is attached outside: bars, and thin rods to sensors. `exit` says how far from
+    /// its centre that is along a vector (body axes), in lengths of the vector.
+    fn stems(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, member: usize, exit: impl Fn(Location) -> f64) {
+        let (center, pose) = (self.shape.centers[member], moment.pose(member));
         for stem in &self.shape.stems[member] {
-            let ends = [center, moment.pose(member).point(stem.at)];
+            let way = stem.at - center;
+            let inside = exit(way);
+            if inside >= 1.0 {
+                continue;
+            }
+            let ends = [center + way * inside, stem.at].map(|end| pose.point(end));
             if stem.carries {
                 self.bar(pen, paper, ends, self.fill(member));
             } else {
@@ -551,12 +557,14 @@ impl Stage<'_> {
             // upwards is negative on paper
             let area: f64 = rim.iter().zip(next).map(|(a, b)| a.1 * b.0 - a.0 * b.1).sum();
             if area > 0.0 {
-                if face.marked {
+                if face.lines == Lines::Marked {
                     let sum = rim.iter().fold((0.0, 0.0), |sum, at| (sum.0 + at.0, sum.1 + at.1));
                     let count = rim.len() as f64;
                     faces.push(vec![(sum.0 / count, sum.1 / count), rim[0]]);
                 }
-                faces.push(rim.iter().chain(&rim[..1]).copied().collect());
+                if face.lines != Lines::Nothing {
+                    faces.push(rim.iter().chain(&rim[..1]).copied().collect());
+                }
             }
         }
         pen.solid(convex(solid.corners().map(|corner| paper.at(corner)).collect()), faces, fill);
@@ -591,7 +599,7 @@ fn convex(points: Vec<Point>) -> Vec<Point> {
 
 /// What a plane across an axis looks like; it is tilted a little where it would be seen from its edge.
 fn plane(paper: &Paper, axis: Location, across: Location) -> Plane {
-    const LEAST: f64 = 0.35;
+    const LEAST: f64 = 0.45;
     let seen = |across: Location, further: Location| [paper.along(across), paper.along(-further)];
     let (viewer, further) = (paper.viewer(), axis.cross(across));
     let near = axis.dot(viewer);

@@ -15,8 +15,17 @@ pub(super) struct Solid {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Face {
     pub corners: Vec<Location>,
-    /// A line from the middle to the first corner shows how it turns.
-    pub marked: bool,
+    pub lines: Lines,
+}
+
+/// What is drawn of a face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// It is a piece of a round one.
+    Nothing,
+    Edges,
+    /// And a line from the middle to the first corner, which shows how it turns.
+    Marked,
 }
 
 /// What a body without joints at two of its points looks like.
@@ -36,7 +45,7 @@ impl Solid {
         let faces = [[x, y, z], [y, z, x], [z, x, y]].into_iter().flat_map(|[out, a, b]| {
             let face = |middle: Location, a: Location| Face {
                 corners: vec![middle + a + b, middle - a + b, middle - a - b, middle + a - b],
-                marked: false,
+                lines: Lines::Edges,
             };
             [face(center + out, a), face(center - out, -a)]
         });
@@ -45,16 +54,36 @@ impl Solid {
 
     /// With half its length along a unit vector; `across` is one across it, to a mark on its ends.
     pub fn cylinder(center: Location, axis: Location, across: Location, radius: f64, half: f64, marked: bool) -> Self {
-        const CORNERS: u32 = 40;
+        const CORNERS: u32 = 72;
         let side = axis.cross(across);
         let face = |middle: Location, sign: f64| {
             let corner = |i: u32| {
                 let (sin, cos) = (TAU * f64::from(i) / f64::from(CORNERS)).sin_cos();
                 middle + across * (radius * cos) + side * (sign * radius * sin)
             };
-            Face { corners: (0..CORNERS).map(corner).collect(), marked }
+            Face {
+                corners: (0..CORNERS).map(corner).collect(),
+                lines: if marked { Lines::Marked } else { Lines::Edges },
+            }
         };
-        Solid { faces: vec![face(center + axis * half, 1.0), face(center - axis * half, -1.0)] }
+        let mut faces = vec![face(center + axis * half, 1.0), face(center - axis * half, -1.0)];
+        let rim = &faces[0].corners;
+        let down = axis * (-2.0 * half);
+        let sides = rim.iter().zip(rim.iter().cycle().skip(1));
+        let sides = sides.map(|(a, b)| Face { corners: vec![*b, *a, *a + down, *b + down], lines: Lines::Nothing });
+        let sides: Vec<Face> = sides.collect();
+        faces.extend(sides);
+        Solid { faces }
+    }
+
+    /// How far it reaches from a point inside along a vector, in lengths of the vector.
+    pub fn exit(&self, inside: Location, vector: Location) -> f64 {
+        let exits = self.faces.iter().filter_map(|Face { corners, .. }| {
+            let normal = (corners[1] - corners[0]).cross(corners[2] - corners[1]);
+            let speed = normal.dot(vector);
+            (speed > 0.0).then(|| normal.dot(corners[0] - inside) / speed)
+        });
+        exits.fold(f64::INFINITY, f64::min)
     }
 
     pub fn corners(&self) -> impl Iterator<Item = Location> + '_ {
@@ -65,7 +94,7 @@ impl Solid {
     pub fn placed(&self, pose: &Pose<f64>) -> Self {
         let placed = |face: &Face| Face {
             corners: face.corners.iter().map(|corner| pose.point(*corner)).collect(),
-            marked: face.marked,
+            lines: face.lines,
         };
         Solid { faces: self.faces.iter().map(placed).collect() }
     }
@@ -75,7 +104,7 @@ impl Solid {
 /// two principal moments are equal, a ball where all are, else a cuboid. None, if it has no extent.
 pub(super) fn of_inertia(center: Location, mass: f64, entries: [f64; 6]) -> Option<Bulk> {
     const EQUAL: f64 = 1e-6;
-    const THIN: f64 = 0.02;
+    const THIN: f64 = 0.1;
     if !(mass > 0.0 && mass.is_finite() && entries.iter().all(|entry| entry.is_finite())) {
         return None;
     }
@@ -215,6 +244,19 @@ mod tests {
                 assert!(normal.dot(corners[0]) > 0.0, "{corners:?}");
             }
         }
+    }
+
+    /// Protects what leads out of a solid: it begins at the surface.
+    #[test]
+    fn ways_out_end_at_the_surface() {
+        let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(Vector);
+        let cuboid = Solid::cuboid(x, [x, y, z], [1.0, 2.0, 3.0]);
+        assert!((cuboid.exit(x, y * 8.0) - 0.25).abs() < 1e-15);
+        assert!((cuboid.exit(x, (x + z) * 0.5) - 2.0).abs() < 1e-15);
+        let cylinder = Solid::cylinder(ORIGIN, z, x, 0.5, 2.0, false);
+        assert!((cylinder.exit(ORIGIN, -z) - 2.0).abs() < 1e-15);
+        // 72 corners: 0.1 % less than round
+        assert!((cylinder.exit(ORIGIN, y) - 0.5).abs() < 1e-3 && (cylinder.exit(ORIGIN, x + z) - 0.5).abs() < 1e-3);
     }
 
     /// Protects bars: points on a line are told from others.

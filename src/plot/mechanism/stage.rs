@@ -20,7 +20,7 @@ pub(super) type Path = Vec<(f64, Location)>;
 
 /// Free space around what is shown, for symbols, and for the walls of guides in space, mm.
 const PADDING: f64 = 5.5;
-const WIDE_PADDING: f64 = 8.0;
+const WIDE_PADDING: f64 = 9.5;
 /// Between panels, mm.
 const BETWEEN: f64 = 5.0;
 /// Over a panel, for its title, mm.
