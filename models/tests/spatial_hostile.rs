@@ -9,7 +9,7 @@ use costate::assembly::Assembly;
 use costate::spatial::{
     Axes, Body, Freedom, Inertia, Mechanism, Motion, Path, ReactionAxes, Rotation, Vector, combine, euler_parameters_of,
 };
-use costate::{InitialState, Number, Parameter, Result, Signal, System};
+use costate::{InitialState, Number, Parameter, Result, Signal};
 use std::f64::consts::{PI, TAU};
 
 const O: [f64; 3] = [0.0; 3];
