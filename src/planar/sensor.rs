@@ -100,18 +100,17 @@ pub(super) struct Reaction<J> {
 
 impl<J: Element> Element for Reaction<J> {
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        // the constraint force is -C_qᵀ λ
-        let mut q = [Jet::<D, 3>::constant(D::from(0.0)); 6];
-        let mut parameters = [Jet::<D, 3>::constant(D::from(0.0)); 16];
-        let mut c = [Jet::<D, 3>::constant(D::from(0.0)); 4];
-        q.iter_mut().zip(x.q).for_each(|(jet, value)| *jet = Jet::constant(*value));
-        parameters.iter_mut().zip(u).for_each(|(jet, value)| *jet = Jet::constant(*value));
-        for lane in 0..self.count {
-            q[self.first + lane].eps[lane] = D::from(1.0);
-        }
-        self.joint.constraint(Jet::constant(t), &q[..x.q.len()], &parameters[..u.len()], &mut c[..self.rows]);
+        // the constraint force is -C_qᵀ λ, coordinate by coordinate: wider numbers take longer to compile than they save
+        let zero = Jet::<D, 1>::constant(D::from(0.0));
+        let (mut q, mut parameters) = ([zero; 6], [zero; 16]);
+        q.iter_mut().zip(x.q).for_each(|(jet, value)| jet.re = *value);
+        parameters.iter_mut().zip(u).for_each(|(jet, value)| jet.re = *value);
         for (lane, y) in y.iter_mut().enumerate().take(self.count) {
-            let force: D = (0..self.rows).map(|row| c[row].eps[lane] * x.lambda[row]).sum();
+            let mut c = [zero; 4];
+            q[self.first + lane].eps[0] = D::from(1.0);
+            self.joint.constraint(Jet::constant(t), &q[..x.q.len()], &parameters[..u.len()], &mut c[..self.rows]);
+            q[self.first + lane].eps[0] = D::from(0.0);
+            let force: D = (0..self.rows).map(|row| c[row].eps[0] * x.lambda[row]).sum();
             *y = -force;
         }
     }
