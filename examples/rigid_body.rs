@@ -97,7 +97,7 @@ fn main() -> costate::Result<()> {
     let folder = Folder::create(Path::new("out/rigid_body"), std::env::args().any(|argument| argument == "--png"))?;
     let numbers = |count: usize| (0..count).map(|i| i as f64).collect::<Vec<_>>();
     let costs = |found: &Identification| found.outcome.history.iter().map(|i| i.cost).collect::<Vec<_>>();
-    let mut panel = Panel::new(Axis::linear("iteration").whole_numbers(), Axis::log("cost [m^2/s^2]"));
+    let mut panel = Panel::new(Axis::linear("iteration").whole_numbers(), Axis::log("cost [m²/s²]"));
     for (name, found) in [("BFGS, entries", &bfgs), ("LM, log-Cholesky", &lm)] {
         let costs = costs(found);
         panel = panel.series(Series::line(&numbers(costs.len()), &costs).marker(Marker::Circle).label(name));

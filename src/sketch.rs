@@ -166,11 +166,8 @@ impl Part {
 
     /// Whether its points hold two members together, so that its symbol covers what else is there.
     pub fn is_joint(&self) -> bool {
-        match self {
-            Part::Pin(_) | Part::Hinge { .. } | Part::Universal { .. } | Part::Weld(_) | Part::Rod(_) => true,
-            Part::Guide { .. } | Part::Plane { .. } | Part::Bushing(_) => true,
-            _ => false,
-        }
+        let at_a_point = matches!(self, Part::Pin(_) | Part::Hinge { .. } | Part::Universal { .. } | Part::Weld(_));
+        at_a_point || matches!(self, Part::Rod(_) | Part::Guide { .. } | Part::Plane { .. } | Part::Bushing(_))
     }
 }
 

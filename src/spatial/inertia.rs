@@ -90,24 +90,27 @@ pub fn check(entries: [f64; 6]) -> Result<()> {
     let eigen = SymmetricEigen::new(Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz));
     let largest = eigen.eigenvalues.amax();
     let total: f64 = eigen.eigenvalues.iter().sum();
-    for (moment, axis) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+    let remedy = "these are entries of the tensor about the centre of mass: compare signs of the products and the point of \
+                  reference (`Inertia::factors` takes no impossible values)";
+    let named = |k: usize| {
+        let axis = eigen.eigenvectors.column(k);
         // the larger part of the axis points forwards
         let sign = if axis[axis.iamax()] < 0.0 { -1.0 } else { 1.0 };
         let axis = axis.iter().map(|x| format!("{:.3}", sign * x + 0.0)).collect::<Vec<_>>().join(", ");
-        let remedy = "these are entries of the tensor about the centre of mass: compare signs of the products and the point \
-                      of reference (`Inertia::factors` takes no impossible values)";
-        if *moment < -ROUND_OFF * largest {
-            let problem = format!("the moment about its axis ({axis}) is {moment:.6}, less than nothing");
-            return Err(Error::invalid(subject(entries), problem, remedy));
-        }
-        let excess = 2.0 * moment - total;
-        if excess > ROUND_OFF * largest {
-            let excess = format!("{excess:.6}");
-            let excess = excess.trim_end_matches('0').trim_end_matches('.');
-            let problem =
-                format!("the moment about its axis ({axis}) is {excess} kg m^2 more than the other two together");
-            return Err(Error::invalid(subject(entries), problem, remedy));
-        }
+        format!("the moment about its axis ({axis}) is")
+    };
+    let (smallest, greatest) = (eigen.eigenvalues.imin(), eigen.eigenvalues.imax());
+    let least = eigen.eigenvalues[smallest];
+    if least < -ROUND_OFF * largest {
+        let problem = format!("{} {least:.6}, less than nothing", named(smallest));
+        return Err(Error::invalid(subject(entries), problem, remedy));
+    }
+    let excess = 2.0 * eigen.eigenvalues[greatest] - total;
+    if excess > ROUND_OFF * largest {
+        let excess = format!("{excess:.6}");
+        let excess = excess.trim_end_matches('0').trim_end_matches('.');
+        let problem = format!("{} {excess} kg m^2 more than the other two together", named(greatest));
+        return Err(Error::invalid(subject(entries), problem, remedy));
     }
     Ok(())
 }

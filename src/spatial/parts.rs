@@ -1,7 +1,7 @@
 //! Joints and forces by name.
 
 use super::force::{Action, Effort, JointLaw, Strut as StrutElement};
-use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, Kind, Path};
+use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, Kind, Meeting, Path};
 use super::pose::{Side, Sides};
 use super::sensor::allows;
 use super::{Mechanism, Member, Place, triple, zero};
@@ -40,6 +40,9 @@ pub struct Strut<L> {
     pub(super) coordinates: Vec<Coordinate>,
     pub(super) parameters: Vec<Value>,
 }
+
+/// Cosine of the angle between the axes of a universal joint beyond which they are taken for parallel.
+const PARALLEL: f64 = 0.999;
 
 impl Mechanism {
     fn joint<const N: usize>(
@@ -83,7 +86,21 @@ impl Mechanism {
     /// free. Where it is bent by a right angle, one shaft cannot turn the other any more.
     pub fn universal(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("cross", "rad")];
-        self.joint(name, Kind::Universal, [first, second], None, rows)
+        let joint = self.joint(name, Kind::Universal, [first, second], None, rows);
+        let nominal = self.assembler.signature().nominal();
+        let coordinates = joint.members.iter().flat_map(|member| member.coordinates());
+        let q: Vec<f64> = coordinates.map(|c| self.assembler.initial_position(*c).evaluate(&nominal)).collect();
+        let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(&nominal)).collect();
+        let meeting = Meeting::of(joint.constraint.sides, &q, &u);
+        let cosine = meeting.first.z.unit().dot(meeting.second.z.unit());
+        if cosine.abs() > PARALLEL {
+            // no small turn changes the right angle: it would count as redundant
+            let problem =
+                format!("its axes are at an angle of {:.1}° at the start", cosine.clamp(-1.0, 1.0).acos().to_degrees());
+            let remedy = "they are those of the cross, one on each member, at 90°: give other axes, or turn a member";
+            self.assembler.note(Error::invalid(format!("universal joint `{name}`"), problem, remedy));
+        }
+        joint
     }
 
     /// Two points coincide, and the axes and the directions across there: nothing is free.

@@ -8,7 +8,9 @@ use super::shape::Location;
 pub(super) fn subdivided([a, b]: [Location; 2], near: [f64; 2], step: f64) -> Vec<Location> {
     const MOST: f64 = 200.0;
     // of what is not a number, one
-    let count = ((near[1] - near[0]).abs() / step).ceil().max(1.0).min(MOST) as u32;
+    let count = ((near[1] - near[0]).abs() / step).ceil().clamp(1.0, MOST) as u32;
+    // what is not finite is not divided
+    let count = count.max(1);
     (0..=count).map(|i| if i == count { b } else { a + (b - a) * (f64::from(i) / f64::from(count)) }).collect()
 }
 

@@ -114,7 +114,7 @@ pub(super) fn of_inertia(center: Location, mass: f64, entries: [f64; 6]) -> Opti
     let [x, y, _] = [0, 1, 2].map(|k| Vector(eigen.eigenvectors.column(k).into_owned().into()));
     let axes = [x, y, x.cross(y)];
     let largest = moments.into_iter().fold(0.0, f64::max);
-    if !(largest > 0.0) {
+    if largest.is_nan() || largest <= 0.0 {
         return None;
     }
     let root = |square: f64| square.max(0.0).sqrt();
