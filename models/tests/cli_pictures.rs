@@ -30,6 +30,23 @@ fn pictures_are_written() {
     assert_eq!(files, expected);
 }
 
+// Protects views: what moves in space is drawn from the side that is asked for, with the axes that are seen from there.
+#[test]
+fn mechanisms_of_space_are_seen_from_a_side() {
+    let place = Place::new();
+    let mut seen = Vec::new();
+    for (view, axis) in [("", ">y</text>"), ("--view front", ">z [m]</text>"), ("--view -30,20", ">y</text>")] {
+        place.good(&format!("draw top {view} --out picture"));
+        let svg = place.read("picture/mechanism.svg");
+        assert!(svg.contains(axis), "{view}");
+        assert!(!seen.contains(&svg), "{view}");
+        seen.push(svg);
+    }
+    place.good("draw pendulum_chain --view top --out picture");
+    place.good("animate top --view side --fps 2 --speed 1 --end 1 --out film");
+    assert!(std::fs::read(place.path("film/animation.gif")).unwrap().starts_with(b"GIF89a"));
+}
+
 // Protects from pictures that cannot be: models without looks, times and rates out of range, before anything is simulated.
 #[test]
 fn what_cannot_be_drawn_is_refused() {
@@ -42,6 +59,10 @@ fn what_cannot_be_drawn_is_refused() {
         ("draw pendulum_chain --at -1", ["t = -1 s", "from 0 s to 1 s"]),
         ("draw pendulum_chain --at 1s", ["'1s' for '--at", "without a unit"]),
         ("draw pendulum_chain --set m=1", ["no parameter `m`", "did you mean"]),
+        ("draw pendulum_chain --view front", ["model `pendulum_chain`", "in the plane"]),
+        ("animate pendulum_chain --view 30,20", ["model `pendulum_chain`", "leave the view out"]),
+        ("draw top --view back", ["view `back`", "front, side, top, isometric, or AZIMUTH,ELEVATION"]),
+        ("animate top --view 0,100", ["the view 0,100", "from -90 to 90 degrees"]),
         ("animate pendulum_chain --fps 0", ["frames a second", "0 is not above 0"]),
         ("animate pendulum_chain --fps -2", ["frames a second", "-2 is not above 0"]),
         ("animate pendulum_chain --fps 100", ["frames a second", "at most 50"]),

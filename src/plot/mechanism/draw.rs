@@ -1,22 +1,20 @@
 //! From a stage and moments to symbols on paper.
 
-use super::super::decimate;
 use super::super::scene::{Color, Point, Scene};
+use super::bodies::mean;
 use super::depth::{runs, subdivided};
-use super::extent::{arrows, square, wheels};
-use super::shape::{Axle, Location, Moment, Outline, Pose, across};
-use super::solid::{Lines, Solid, hull};
+use super::extent::{arrows, wheels};
+use super::guides::RAIL;
+use super::shape::{Axle, Location, Moment, Outline, across};
+use super::solid::Solid;
 use super::stage::{Paper, Stage};
 use super::symbols::{FILLS, FIXED, INK, LOAD, PATHS, Pen, Plane};
 use crate::sketch::{About, GROUND, Part, Slider, Spot, Touch};
 use crate::spatial::Vector;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 
 /// Below this size of symbols, bodies are plain lines without joints.
 const PLAIN: f64 = 0.2;
-
-/// How far a guide of space goes beyond its use, in sizes of symbols.
-const RAIL: f64 = 8.0;
 
 impl Stage<'_> {
     /// One panel without its axes.
@@ -42,18 +40,18 @@ impl Stage<'_> {
     }
 
     /// A length of symbols' size in the world, m.
-    fn unit(&self, paper: &Paper) -> f64 {
+    pub(super) fn unit(&self, paper: &Paper) -> f64 {
         self.size / paper.scale
     }
 
     /// How deep a piece of a bar may be, m.
-    fn step(&self, paper: &Paper) -> f64 {
+    pub(super) fn step(&self, paper: &Paper) -> f64 {
         2.0 * self.unit(paper)
     }
 
     /// How near a symbol at a point is, if it lies upon others by a number of layers. In the plane, all is equally near, and what
     /// is drawn later lies on top.
-    fn near(&self, paper: &Paper, location: Location, layers: f64) -> f64 {
+    pub(super) fn near(&self, paper: &Paper, location: Location, layers: f64) -> f64 {
         let lift = if self.shape.sketch.in_space { 2.5 * layers * self.unit(paper) } else { 0.0 };
         paper.near(location) + lift
     }
@@ -96,109 +94,17 @@ impl Stage<'_> {
     }
 
     /// A line that may go from far to near.
-    fn line(&self, pen: &mut Pen<'_>, paper: &Paper, ends: [Location; 2], width: f64, color: Color) {
+    pub(super) fn line(&self, pen: &mut Pen<'_>, paper: &Paper, ends: [Location; 2], width: f64, color: Color) {
         let points = subdivided(ends, ends.map(|end| paper.near(end)), self.step(paper));
         self.polyline(pen, paper, &points, width, color);
     }
 
-    fn polyline(&self, pen: &mut Pen<'_>, paper: &Paper, points: &[Location], width: f64, color: Color) {
+    pub(super) fn polyline(&self, pen: &mut Pen<'_>, paper: &Paper, points: &[Location], width: f64, color: Color) {
         let points: Vec<(Point, f64)> = points.iter().map(|at| (paper.at(*at), paper.near(*at))).collect();
         for (line, near) in runs(&points, self.step(paper)) {
             pen.near = near;
             pen.path(line, width, color);
         }
-    }
-
-    /// The line of a guide or a contact, as far as it is used.
-    fn guide(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, index: usize) {
-        if self.shape.sketch.in_space {
-            return self.rail(pen, paper, moment, index);
-        }
-        let (long, high) = pen.block_size();
-        let part = &self.shape.sketch.parts[index];
-        // how far it goes beyond its use, and how far below it is solid ground
-        let (spots, line, beyond, below) = match part {
-            Part::Guide { spots, line, slider: Slider::Pin } => (spots, line, 1.5 * pen.size, pen.slot_half()),
-            Part::Guide { spots, line, .. } => (spots, line, 1.6 * long, high),
-            Part::Contact { spots, line, .. } => (spots, line, 12.0, 0.0),
-            _ => return,
-        };
-        let along = self.shape.direction(line, moment);
-        let [x, y, _] = along.0;
-        let foot = self.shape.world(&spots[0], moment);
-        let end = |s: f64, further: f64| {
-            let at = paper.at(foot + along * s);
-            (at.0 + further * x, at.1 - further * y)
-        };
-        let (from, to) = self.ranges.get(&index).copied().unwrap_or_default();
-        let line = [end(from, -beyond), end(to, beyond)];
-        let frame = [(paper.left, paper.top), (paper.left + paper.panel.0, paper.top + paper.panel.1)];
-        let Some(line) = decimate::clip(&line, frame[0], frame[1]).pop() else { return };
-        let (mut a, mut b) = (line[0], line[1]);
-        let mut right = (y, x);
-        // solid ground is below a guide, and to the right of a contact line
-        if matches!(part, Part::Guide { .. }) && x < 0.0 {
-            (a, b, right) = (b, a, (-y, -x));
-        }
-        if spots[0].member == GROUND || matches!(part, Part::Contact { .. }) {
-            let shifted = |at: Point| (at.0 + below * right.0, at.1 + below * right.1);
-            pen.hatched(shifted(a), shifted(b));
-        } else {
-            pen.path(vec![a, b], 0.28, FIXED);
-        }
-        if matches!(part, Part::Guide { slider: Slider::Pin, .. }) {
-            pen.slot(a, b);
-        }
-    }
-
-    /// A guide in space: a line, between walls if it is on the ground; a thread if that is what it is.
-    fn rail(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, index: usize) {
-        let Part::Guide { spots, line, slider } = &self.shape.sketch.parts[index] else { return };
-        let (foot, along) = (self.shape.world(&spots[0], moment), self.shape.direction(line, moment));
-        let (from, to) = self.ranges.get(&index).copied().unwrap_or_default();
-        let unit = self.unit(paper);
-        let (start, length) = (foot + along * (from - RAIL * unit), to - from + 2.0 * RAIL * unit);
-        let ends = [start, start + along * length];
-        let grounded = spots[0].member == GROUND;
-        let color = if grounded { FIXED } else { INK };
-        if grounded {
-            for (end, outwards) in ends.into_iter().zip([-along, along]) {
-                let (x, y) = paper.along(outwards);
-                pen.near = self.near(paper, end, -1.0);
-                // seen from its end, a rail has no walls
-                if x.hypot(y) > 0.2 {
-                    pen.wall(paper.at(end), (x / x.hypot(y), y / x.hypot(y)));
-                }
-            }
-        }
-        if *slider == Slider::Nut {
-            const CORNERS: f64 = 12.0;
-            let side = across(along, moment.pose(spots[0].member));
-            let turns = (length / (1.6 * unit)).min(100.0);
-            let count = (CORNERS * turns) as u32;
-            let point = |i: u32| {
-                let (sin, cos) = (TAU * f64::from(i) / CORNERS).sin_cos();
-                let out = (side * cos + along.cross(side) * sin) * (0.7 * unit);
-                start + along * (length * f64::from(i) / f64::from(count.max(1))) + out
-            };
-            let thread: Vec<Location> = (0..=count).map(point).collect();
-            self.polyline(pen, paper, &thread, 0.8 * pen.thin(), color);
-        }
-        self.line(pen, paper, ends, 1.8 * pen.thin(), color);
-    }
-
-    /// A piece of a plane that is large enough for what is on it.
-    fn plane(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, index: usize) {
-        let Part::Plane { spots, normal, .. } = &self.shape.sketch.parts[index] else { return };
-        let normal = self.shape.direction(normal, moment);
-        let across = across(normal, moment.pose(spots[0].member));
-        let (_, reach) = self.ranges.get(&index).copied().unwrap_or_default();
-        let half = reach + 3.0 * self.unit(paper);
-        let corners = square(self.shape.world(&spots[0], moment), normal, across, half);
-        // what is on the ground hides it
-        let grounded = spots[0].member == GROUND;
-        pen.near = if grounded { f64::NEG_INFINITY } else { mean(paper, corners.into_iter()) };
-        pen.plane(corners.map(|corner| paper.at(corner)).to_vec());
     }
 
     /// The ways of sensors up to a time.
@@ -218,7 +124,7 @@ impl Stage<'_> {
         }
     }
 
-    fn fill(&self, member: usize) -> Color {
+    pub(super) fn fill(&self, member: usize) -> Color {
         // colours tell the members of small mechanisms apart, and would make large ones a rainbow
         const MOST: usize = 24;
         FILLS[if self.shape.outlines.len() <= MOST { member.saturating_sub(1) % FILLS.len() } else { 0 }]
@@ -251,12 +157,6 @@ impl Stage<'_> {
                 pen.path(vec![paper.at(support), paper.at(carried)], WIDTH, FIXED);
             }
         }
-    }
-
-    /// What is convex around an outline on paper; a plate of the plane has its corners in order already.
-    fn silhouette(&self, paper: &Paper, pose: Pose, outline: &Outline) -> Vec<Point> {
-        let points: Vec<Point> = outline.points().into_iter().map(|point| paper.at(pose.point(point))).collect();
-        if self.shape.sketch.in_space { convex(points) } else { points }
     }
 
     /// Everything that moves.
@@ -354,25 +254,6 @@ impl Stage<'_> {
         pen.strut(paper.at(a), paper.at(b), spring, damper);
     }
 
-    /// What goes along a guide.
-    fn slider(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, part: &Part, [_, block]: &[Spot; 2]) {
-        let Part::Guide { line, slider, .. } = part else { return };
-        let (point, along) = (self.shape.world(block, moment), self.shape.direction(line, moment));
-        let fill = self.fill(block.member);
-        pen.near = self.near(paper, point, 1.0);
-        if !self.shape.sketch.in_space {
-            return pen.block(paper.at(point), paper.along(along), fill);
-        }
-        let (long, half) = pen.block_size();
-        let (long, half) = (long / paper.scale, half / paper.scale);
-        let side = across(along, moment.pose(block.member));
-        let solid = match slider {
-            Slider::Block => Solid::cuboid(point, [along, side, along.cross(side)], [long, half, half]),
-            _ => Solid::cylinder(point, along, side, half, long, false),
-        };
-        self.solid(pen, paper, &solid, fill);
-    }
-
     /// The symbol of a joint at its point.
     fn joint(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, part: &Part) {
         let shape = self.shape;
@@ -468,133 +349,6 @@ impl Stage<'_> {
             _ => {}
         }
     }
-
-    fn bodies(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
-        for (member, outline) in self.shape.outlines.iter().enumerate().skip(1) {
-            let pose = moment.pose(member);
-            let fill = self.fill(member);
-            match outline {
-                Outline::Bar(ends) => self.bar(pen, paper, ends.map(|end| pose.point(end)), fill),
-                Outline::Plate(corners) => {
-                    pen.near = mean(paper, corners.iter().map(|corner| pose.point(*corner)));
-                    pen.body(self.silhouette(paper, pose, outline), true, fill);
-                }
-                Outline::Disc(center, radius) => {
-                    self.stems(pen, paper, moment, member, |way| radius / way.length());
-                    pen.near = paper.near(pose.point(*center));
-                    if self.shape.sketch.in_space {
-                        self.ball(pen, paper, pose, (pose.point(*center), *radius), fill);
-                    } else {
-                        pen.wheel(paper.at(pose.point(*center)), radius * paper.scale, paper.angle(pose), fill);
-                    }
-                }
-                Outline::Solid(solid) => {
-                    self.stems(pen, paper, moment, member, |way| solid.exit(self.shape.centers[member], way));
-                    pen.near = paper.near(self.shape.center(member, moment));
-                    self.solid(pen, paper, &solid.placed(&pose), fill);
-                }
-                Outline::Dot | Outline::Block => {}
-            }
-        }
-    }
-
-    /// From the surface of a ball or solid to what is attached outside: bars, and thin rods to sensors. `exit` says how far from
-    /// its centre that is along a vector (body axes), in lengths of the vector.
-    fn stems(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, member: usize, exit: impl Fn(Location) -> f64) {
-        let (center, pose) = (self.shape.centers[member], moment.pose(member));
-        for stem in &self.shape.stems[member] {
-            let way = stem.at - center;
-            let inside = exit(way);
-            if inside >= 1.0 {
-                continue;
-            }
-            let ends = [center + way * inside, stem.at].map(|end| pose.point(end));
-            if stem.carries {
-                self.bar(pen, paper, ends, self.fill(member));
-            } else {
-                self.line(pen, paper, ends, pen.thin(), INK);
-            }
-        }
-    }
-
-    /// A ball with the halves of two great circles that are seen.
-    fn ball(&self, pen: &mut Pen<'_>, paper: &Paper, pose: Pose, (center, radius): (Location, f64), fill: Color) {
-        const CORNERS: u32 = 64;
-        pen.ball(paper.at(center), radius * paper.scale, fill);
-        for k in 0..2 {
-            let [x, y] = [pose.rotation.axis(k), pose.rotation.axis(k + 1)];
-            let arm = |i: u32| {
-                let (sin, cos) = (TAU * f64::from(i) / f64::from(CORNERS)).sin_cos();
-                (x * cos + y * sin) * radius
-            };
-            let hidden = |i: u32| paper.near(arm(i)) < 0.0;
-            let start = (0..CORNERS).find(|i| hidden(*i) && !hidden(i + 1)).map_or(0, |i| i + 1);
-            let seen = (start..start + CORNERS).take_while(|i| !hidden(*i));
-            pen.path(seen.map(|i| paper.at(center + arm(i))).collect(), 0.8 * pen.thin(), INK);
-        }
-    }
-
-    /// A bar that may go from far to near.
-    fn bar(&self, pen: &mut Pen<'_>, paper: &Paper, ends: [Location; 2], fill: Color) {
-        let points = subdivided(ends, ends.map(|end| paper.near(end)), self.step(paper));
-        let last = points.len() - 2; // there are two at least
-        for (k, pair) in points.windows(2).enumerate() {
-            pen.near = mean(paper, pair.iter().copied());
-            let [a, b] = [paper.at(pair[0]), paper.at(pair[1])];
-            if last == 0 {
-                pen.body(vec![a, b], false, fill);
-            } else {
-                pen.piece(a, b, [k == 0, k == last], fill);
-            }
-        }
-    }
-
-    fn solid(&self, pen: &mut Pen<'_>, paper: &Paper, solid: &Solid, fill: Color) {
-        let mut faces = Vec::new();
-        for face in &solid.faces {
-            let rim: Vec<Point> = face.corners.iter().map(|corner| paper.at(*corner)).collect();
-            let next = rim.iter().cycle().skip(1);
-            // upwards is negative on paper
-            let area: f64 = rim.iter().zip(next).map(|(a, b)| a.1 * b.0 - a.0 * b.1).sum();
-            if area > 0.0 {
-                if face.lines == Lines::Marked {
-                    let sum = rim.iter().fold((0.0, 0.0), |sum, at| (sum.0 + at.0, sum.1 + at.1));
-                    let count = rim.len() as f64;
-                    faces.push(vec![(sum.0 / count, sum.1 / count), rim[0]]);
-                }
-                if face.lines != Lines::Nothing {
-                    faces.push(rim.iter().chain(&rim[..1]).copied().collect());
-                }
-            }
-        }
-        pen.solid(convex(solid.corners().map(|corner| paper.at(corner)).collect()), faces, fill);
-    }
-
-    /// Centres of mass, unless a joint is there, and point masses.
-    fn centers(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
-        for (member, outline) in self.shape.outlines.iter().enumerate().skip(1) {
-            let center = self.shape.center(member, moment);
-            pen.near = self.near(paper, center, 1.0);
-            match outline {
-                Outline::Bar(_) | Outline::Plate(_) if !self.jointed[member] => {
-                    pen.center(paper.at(center), paper.angle(moment.pose(member)));
-                }
-                Outline::Dot => pen.mass(paper.at(center)),
-                _ => {}
-            }
-        }
-    }
-}
-
-/// How near points are in the mean, m.
-fn mean(paper: &Paper, points: impl ExactSizeIterator<Item = Location>) -> f64 {
-    let count = points.len() as f64;
-    points.map(|point| paper.near(point)).sum::<f64>() / count
-}
-
-/// What is convex around points on paper.
-fn convex(points: Vec<Point>) -> Vec<Point> {
-    hull(points.into_iter().map(|(x, y)| [x, y]).collect()).into_iter().map(|[x, y]| (x, y)).collect()
 }
 
 /// What a plane across an axis looks like; it is tilted a little where it would be seen from its edge.

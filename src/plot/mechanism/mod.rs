@@ -29,10 +29,12 @@
 //! ```
 
 mod animation;
+mod bodies;
 mod corner;
 mod depth;
 mod draw;
 mod extent;
+mod guides;
 mod shape;
 mod solid;
 mod stage;
