@@ -34,7 +34,8 @@ fn a_fast_top() -> Result<()> {
         m.free(&top);
         m.angular_velocity("rate", &top, Axes::Body);
         let end = 0.05;
-        let run = run_with(m.build()?, 0.0, end, end / steps as f64, vec![])?;
+        // without damping, the multiplier of the unit length would ring
+        let run = run_with(m.build()?, -0.05, end, end / steps as f64, vec![])?;
         // about the spin (a constant vector of the world) by L/A t, after one about its own axis by (1 - C/A) ω_3 t
         let momentum = Vector([across * tilt, 0.0, along * spin]);
         let own = euler_parameters_of(Vector([0.0, 0.0, (1.0 - along / across) * spin * end]));

@@ -81,7 +81,9 @@ fn a_heavy_top_nods_and_goes_around() -> Result<()> {
     for (coarse, fine) in errors.iter().zip(&errors[1..]) {
         for (quantity, (coarse, fine)) in coarse.iter().zip(fine).enumerate() {
             let order = (coarse / fine).log2();
-            assert!((order - 2.0).abs() < 0.15, "quantity {quantity}: order {order}, {errors:?}");
+            // energy is lost by the damping of the scheme, too, whose order is higher
+            let most = if quantity == 1 { 3.0 } else { 2.15 };
+            assert!(order > 1.85 && order < most, "quantity {quantity}: order {order}, {errors:?}");
         }
     }
     assert!(errors[2][0] < 1e-2, "{errors:?}");

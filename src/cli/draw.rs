@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// All times in one panel, earlier ones lighter, in place of a panel a time
     #[arg(long)]
     overlay: bool,
-    /// What moves in space, seen as isometric, front, side, top, or from AZIMUTH,ELEVATION in degrees [default: isometric]
+    /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION in degrees
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     view: Option<String>,
     #[command(flatten)]
