@@ -295,7 +295,7 @@ const PARTS: [(&str, Add); 27] = [
     }),
     ("force", |m, a, _| {
         let push = m.input("push", "N");
-        m.force("push", a.at(TOP), X, Axes::World, push);
+        m.force("push", a.at(TOP), [1.0, 0.5, 0.0], Axes::World, push);
     }),
     ("torque", |m, a, _| {
         let twist = m.input("twist", "N m");
@@ -303,19 +303,24 @@ const PARTS: [(&str, Add); 27] = [
     }),
 ];
 
-/// Two bodies on hinges, 1 m apart.
+/// Two bodies on hinges, 1 m apart and a little aside, between far points that hold the scale: hatches and dashes are as many as there is room for.
 fn pair(add: Option<Add>) -> Mechanism {
     let mut m = Mechanism::new("pair");
     // a picture does not mind
     m.redundant_rows(RedundantRows::Keep);
     let bodies = [0.0, 1.0].map(|x| {
-        let body = m.body(&format!("body{x}"), Body::new(1.0, Inertia::diagonal([0.1, 0.11, 0.12])).at([x, 0.0, 0.5]));
-        m.revolute(&format!("hinge{x}"), m.ground().at([x, 0.0, 0.0]).axis(Y), body.at([0.0, 0.0, -0.5]).axis(Y));
+        let y = 0.3 * x;
+        let body = m.body(&format!("body{x}"), Body::new(1.0, Inertia::diagonal([0.1, 0.11, 0.12])).at([x, y, 0.5]));
+        m.revolute(&format!("hinge{x}"), m.ground().at([x, y, 0.0]).axis(Y), body.at([0.0, 0.0, -0.5]).axis(Y));
         m.position(&format!("end{x}"), body.at(TOP));
         // a second part makes it a bar, whatever is added
         m.spring(&format!("stay{x}"), m.ground().at([x, 1.0, 0.5]), body.at(TOP), 1.0, 1.0, 0.0);
         body
     });
+    for (name, place) in [("low", [-2.0; 3]), ("high", [3.0; 3])] {
+        let point = m.point(name, 1.0, place);
+        m.free(&point);
+    }
     if let Some(add) = add {
         add(&mut m, &bodies[0], &bodies[1]);
     }

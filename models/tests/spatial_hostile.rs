@@ -110,7 +110,7 @@ fn many_turns() -> Result<()> {
     let led = m.body("led", wheel.clone().moving(O, axis.map(|x| x * rate)));
     m.spherical("stand", m.ground().at(O), led.at(O));
     m.drive_orientation("table", &led, Winding(axis.map(|x| x * rate)), [0.0; 0]);
-    m.angular_velocity("led", &led, Axes::World);
+    m.angular_velocity("led rate", &led, Axes::World);
     let nut = m.body("nut", wheel.moving([0.0, 0.0, -0.02 / TAU * rate], [0.0, 0.0, rate]));
     let thread = m.screw("thread", m.ground().at(O), nut.at(O), -0.02);
     m.drive_joint("key", &thread, Freedom::Turn, Steady(rate), [0.0; 0]);
@@ -128,7 +128,7 @@ fn many_turns() -> Result<()> {
         assert!((0..3).all(|k| (seen.axis(k) - expected.axis(k)).length() < 1e-12), "{t}");
     }
     // rates of steps of 0.02 rad
-    assert!((run.vector("led", 2000) - Vector(axis) * rate).length() < 1e-3 * rate);
+    assert!((run.vector("led rate", 2000) - Vector(axis) * rate).length() < 1e-3 * rate);
     Ok(())
 }
 

@@ -84,14 +84,14 @@ fn sparse_and_dense_matrices_give_the_same() -> Result<()> {
         let whole = |run: &Trajectory, part: fn(Point<'_>) -> Vec<f64>| -> Vec<f64> {
             (0..run.times().len()).flat_map(|i| part(run.state(i))).collect()
         };
-        // Newton's iteration leaves 1e-15 of the positions a step, which add up; what is left is divided by a step (2e-3 s) in
-        // velocities, by β h² (1e-6 s²) beyond
+        // Newton's iteration leaves 1e-15 of the positions a step. That is divided by a step (2e-3 s) in velocities, where 150 steps
+        // add up to 1e-10 and the mechanism makes a few times that of it; beyond, velocities are divided by a step again
         type Part = (&'static str, fn(Point<'_>) -> Vec<f64>, f64);
         let parts: [Part; 4] = [
             ("q", |x| x.q.to_vec(), 1e-13),
-            ("v", |x| x.v.to_vec(), 1e-10),
-            ("a", |x| x.a.to_vec(), 1e-8),
-            ("multipliers", |x| x.lambda.to_vec(), 1e-8),
+            ("v", |x| x.v.to_vec(), 1e-9),
+            ("a", |x| x.a.to_vec(), 1e-6),
+            ("multipliers", |x| x.lambda.to_vec(), 1e-6),
         ];
         for (name, part, limit) in parts {
             let off = distance(&whole(&one, part), &whole(&other, part));
@@ -112,8 +112,9 @@ fn sparse_and_dense_matrices_give_the_same() -> Result<()> {
             Ok(all)
         };
         let (one, other) = (derivatives(&sparse)?, derivatives(&dense)?);
+        // each at its own trajectory: as near as accelerations are
         for (k, (a, b)) in one.iter().zip(&other).enumerate() {
-            assert!(distance(a, b) < 1e-9, "{start:?}, {k}: {a:?} {b:?}");
+            assert!(distance(a, b) < 1e-6, "{start:?}, {k}: {a:?} {b:?}");
         }
         assert!(distance(&one[0], &one[1]) < 1e-10, "{start:?}: adjoint {:?}, tangents {:?}", one[0], one[1]);
     }

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     /// Simulated seconds a second [default: 1, unless the motion is very short or long]
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, value_parser = settings::number)]
     speed: Option<f64>,
-    /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION in degrees
+    /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION (°)
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     view: Option<String>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     /// All times in one panel, earlier ones lighter, in place of a panel a time
     #[arg(long)]
     overlay: bool,
-    /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION in degrees
+    /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION (°)
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     view: Option<String>,
     #[command(flatten)]
