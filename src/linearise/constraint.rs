@@ -1,9 +1,9 @@
-//! Constraints with first and second derivatives from nested [`Jet`]s, and their time derivatives.
+//! Constraints with first and second derivatives from nested [`Jet`]s or [`SecondOrder`] numbers, and their time derivatives.
 
 use super::entries::motion_entry;
 use super::kernel::Sizes;
 use crate::model::Model;
-use crate::number::{Jet, Number};
+use crate::number::{Derivatives, Jet, LANES, Number, SecondOrder};
 use crate::system::{Level, Point, StateVector};
 
 /// Where C is differentiated.
@@ -50,8 +50,9 @@ pub(crate) fn curvature_kernel<M: Model>(sizes: Sizes, variables: Vec<usize>) ->
         2 => Box::new(AllPairs::<2>::new(sizes, variables)),
         3 => Box::new(AllPairs::<3>::new(sizes, variables)),
         4 => Box::new(AllPairs::<4>::new(sizes, variables)),
-        5..=6 => Box::new(OneByOne::<6>::new(sizes, variables)),
-        _ => Box::new(OneByOne::<8>::new(sizes, variables)),
+        // three of each of two bodies
+        5..=6 => Box::new(InGroups::new(sizes, variables, 3)),
+        _ => Box::new(InGroups::new(sizes, variables, LANES)),
     }
 }
 
@@ -151,26 +152,37 @@ impl<M: Model, const W: usize> CurvatureKernel<M> for AllPairs<W> {
     }
 }
 
-type Nested<const W: usize> = Jet<Jet<f64, W>, 1>;
-
-/// One coordinate after another.
-struct OneByOne<const W: usize> {
+/// Two groups of variables at a time.
+struct InGroups {
     variables: Vec<usize>,
     coordinates: usize,
-    q: Vec<Nested<W>>,
-    u: Vec<Nested<W>>,
-    c: Vec<Nested<W>>,
+    /// Variables in a group; the last one may have fewer, and one beyond it is empty.
+    width: usize,
+    /// Pairs of groups, such that all first derivatives and all second ones by a coordinate are in one of them.
+    passes: Vec<[usize; 2]>,
+    q: Vec<SecondOrder>,
+    u: Vec<SecondOrder>,
+    c: Vec<SecondOrder>,
+    derivatives: Derivatives,
 }
 
-impl<const W: usize> OneByOne<W> {
-    fn new(sizes: Sizes, variables: Vec<usize>) -> Self {
-        let zeros = |count| vec![Nested::<W>::from(0.0); count];
+impl InGroups {
+    fn new(sizes: Sizes, variables: Vec<usize>, width: usize) -> Self {
+        let zeros = |count| vec![SecondOrder::from(0.0); count];
         let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
-        OneByOne { variables, coordinates, q: zeros(sizes.n), u: zeros(sizes.p), c: zeros(sizes.m) }
+        let groups = variables.len().div_ceil(width);
+        let with_coordinates = coordinates.div_ceil(width);
+        let passes = match with_coordinates {
+            0 => (0..groups).step_by(2).map(|first| [first, first + 1]).collect(),
+            1 if groups == 1 => vec![[0, 1]],
+            _ => (0..with_coordinates).flat_map(|i| (i + 1..groups).map(move |j| [i, j])).collect(),
+        };
+        let (q, u, c) = (zeros(sizes.n), zeros(sizes.p), zeros(sizes.m));
+        InGroups { variables, coordinates, width, passes, q, u, c, derivatives: Derivatives::default() }
     }
 }
 
-impl<M: Model, const W: usize> CurvatureKernel<M> for OneByOne<W> {
+impl<M: Model> CurvatureKernel<M> for InGroups {
     fn evaluate(
         &mut self,
         model: &M,
@@ -180,36 +192,42 @@ impl<M: Model, const W: usize> CurvatureKernel<M> for OneByOne<W> {
         slopes: &mut [f64],
         curvature: &mut [f64],
     ) {
-        let list = self.variables.len();
-        self.q.iter_mut().zip(x.q).for_each(|(jet, value)| *jet = Nested::from(*value));
-        self.u.iter_mut().zip(x.u).for_each(|(jet, value)| *jet = Nested::from(*value));
-        for (pass, lanes) in self.variables.chunks(W).enumerate() {
-            for (lane, &i) in lanes.iter().enumerate() {
-                seeded(&mut self.q, &mut self.u, i).re.eps[lane] = 1.0;
-            }
-            let columns = pass * W..pass * W + lanes.len();
-            // one evaluation at least, for the first derivatives
-            for place in 0..self.coordinates.max(1) {
-                let outer = self.variables[place];
-                seeded(&mut self.q, &mut self.u, outer).eps[0].re = 1.0;
-                self.c.fill(Nested::from(0.0));
-                model.constraint(Nested::from(x.t), &self.q, &self.u, &mut self.c);
-                seeded(&mut self.q, &mut self.u, outer).eps[0].re = 0.0;
-                if place < self.coordinates {
-                    let row = &mut curvature[place * list..][columns.clone()];
-                    for (lane, entry) in row.iter_mut().enumerate() {
-                        *entry = self.c.iter().zip(lambda).map(|(c, lambda)| lambda * c.eps[0].eps[lane]).sum();
+        let InGroups { variables, coordinates, width, passes, q, u, c, derivatives } = self;
+        let (list, coordinates, width) = (variables.len(), *coordinates, *width);
+        let places = |group: usize| (group * width).min(list)..((group + 1) * width).min(list);
+        for pass in passes.iter() {
+            q.iter_mut().zip(x.q).for_each(|(number, value)| *number = SecondOrder::from(*value));
+            u.iter_mut().zip(x.u).for_each(|(number, value)| *number = SecondOrder::from(*value));
+            // λᵀ C
+            let mut sum = SecondOrder::from(0.0);
+            derivatives.evaluate(|| {
+                for (side, &group) in pass.iter().enumerate() {
+                    for (lane, &i) in variables[places(group)].iter().enumerate() {
+                        let number = seeded(q, u, i);
+                        *number = SecondOrder::variable(number.re, side, lane);
+                    }
+                }
+                c.fill(SecondOrder::from(0.0));
+                model.constraint(SecondOrder::from(x.t), q, u, c);
+                sum = c.iter().zip(lambda).map(|(c, lambda)| *c * *lambda).sum();
+            });
+            let between = derivatives.between(&sum);
+            for (side, &group) in pass.iter().enumerate() {
+                let columns = places(group);
+                for (c, slopes) in c.iter().zip(slopes.chunks_exact_mut(list)) {
+                    slopes[columns.clone()].copy_from_slice(&derivatives.of(c, side).0[..columns.len()]);
+                }
+                let (_, within) = derivatives.of(&sum, side);
+                for (row, place) in places(group).take_while(|&place| place < coordinates).enumerate() {
+                    let own = &mut curvature[place * list..][..list];
+                    own[columns.clone()].copy_from_slice(&within[row * LANES..][..columns.len()]);
+                    for (lane, entry) in own[places(pass[1 - side])].iter_mut().enumerate() {
+                        *entry = between[if side == 0 { row * LANES + lane } else { lane * LANES + row }];
                     }
                 }
             }
-            for (c, slopes) in self.c.iter().zip(slopes.chunks_exact_mut(list)) {
-                slopes[columns.clone()].copy_from_slice(&c.re.eps[..lanes.len()]);
-            }
-            for &i in lanes {
-                seeded(&mut self.q, &mut self.u, i).re.eps = [0.0; W];
-            }
         }
-        value.iter_mut().zip(&self.c).for_each(|(value, c)| *value = c.re.re);
+        value.iter_mut().zip(c.iter()).for_each(|(value, c)| *value = c.re);
     }
 }
 

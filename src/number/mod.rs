@@ -3,10 +3,12 @@
 mod boilerplate;
 mod jet;
 mod rounded;
+mod second_order;
 mod tracer;
 
 pub use jet::Jet;
 pub(crate) use rounded::Rounded;
+pub(crate) use second_order::{Derivatives, LANES, SecondOrder};
 pub(crate) use tracer::{Tracer, with_branch_detection};
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
