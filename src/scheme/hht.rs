@@ -116,6 +116,7 @@ impl Scheme for Hht {
             bound: zeros(n + m),
             inertial: zeros(n),
             bound_age: None,
+            noise: 0.0,
             base: [zeros(n), zeros(n), zeros(n)],
             zeros: zeros(n + m),
             saved: zeros(n),
@@ -149,6 +150,8 @@ struct HhtStepper {
     inertial: Vec<f64>,
     /// Steps since the bound was worked out.
     bound_age: Option<usize>,
+    /// What the constraints' round-off made of the equations of motion since then, N.
+    noise: f64,
     /// q, v and the consistent acceleration for an unknown acceleration of zero.
     base: [Vec<f64>; 3],
     zeros: Vec<f64>,
@@ -252,7 +255,7 @@ impl HhtStepper {
             let last_sizes = std::mem::replace(&mut sizes, [&self.r[..n], &self.r[n..]].map(largest));
             let known = iteration > 1
                 && self.bound_age.is_some()
-                && Excess::of([&self.r, &self.bound], n).is_gone_after_increment(last_sizes);
+                && Excess::of([&self.r, &self.bound], n).is_gone_after_increment(last_sizes, self.noise);
             self.residual.copy_from_slice(&self.r);
             system.solve(&mut self.r);
             let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
@@ -268,8 +271,14 @@ impl HhtStepper {
             let round_off = known
                 || doubted && {
                     let excess = Excess::of([&self.residual, &self.bound], n);
-                    let products = k.beta_hh * largest(&self.r[..n]) * largest(&self.r[n..]);
-                    excess.is_none() || iteration > STALLED && excess.is_noise(products)
+                    // increments of multipliers times those of positions
+                    let change = largest(&self.r[n..]);
+                    let products = k.beta_hh * largest(&self.r[..n]) * change;
+                    let drowned = excess.is_drowned(change);
+                    if drowned {
+                        self.noise = excess.noise(products);
+                    }
+                    excess.is_none() || drowned || iteration > STALLED && excess.is_noise(products)
                 };
             if verdict == Verdict::Converged || round_off {
                 self.update(&k, next);
@@ -301,6 +310,7 @@ impl HhtStepper {
         }
         constraint.iter_mut().for_each(|c| *c /= k.beta_hh);
         self.bound_age = Some(0);
+        self.noise = 0.0;
     }
 
     /// Puts the unknowns into the state. The scheme's acceleration is the one that a stored run gives back, to the last bit.
@@ -409,6 +419,7 @@ impl Stepper for HhtStepper {
         self.history.known = false;
         self.history.step = 0.0;
         self.bound_age = None;
+        self.noise = 0.0;
         let n = self.layout.n;
         let x = self.layout.parts(x0);
         x.a_scheme.copy_from_slice(x.a);

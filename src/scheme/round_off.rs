@@ -13,6 +13,12 @@ pub(super) const STALLED: usize = 10;
 /// decades, takes twice as long for digits that are round-off anyway.
 const BELOW_BOUND: f64 = 0.3;
 
+/// Residual of the equations of motion beside the change of the multipliers that it cannot have caused.
+const DROWNED: f64 = 1e-6;
+
+/// What the constraints' round-off may leave of the equations of motion, beside the bound of their own.
+const NOISE: f64 = 1e3;
+
 /// The part of the residuals that is no round-off, of the equations of motion and of the constraints.
 ///
 /// A residual is round-off within the bound of its own, or a thousandth of the largest bound of its kind: what other rows'
@@ -55,12 +61,26 @@ impl Excess {
         self.size == [0.0; 2]
     }
 
+    /// Whether increments are the constraints' round-off alone, which no iteration takes away: multipliers change by `change` (N),
+    /// though constraints are solved to their round-off, and the equations of motion so well that it does not matter beside that. A
+    /// long chain is far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
+    pub fn is_drowned(&self, change: f64) -> bool {
+        self.size[1] == 0.0 && self.size[0] <= (DROWNED * change).min(NOISE * self.largest[0])
+    }
+
+    /// What of the equations of motion is left then, N, if increments of multipliers times those of positions make `products`: old
+    /// factors leave more.
+    pub fn noise(&self, products: f64) -> f64 {
+        larger(self.size[0], products).min(NOISE * self.largest[0])
+    }
+
     /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
-    /// go on shrinking as they did.
-    pub fn is_gone_after_increment(&self, before: [f64; 2]) -> bool {
+    /// go on shrinking as they did. `noise`: what the constraints' round-off makes of the equations of motion.
+    pub fn is_gone_after_increment(&self, before: [f64; 2], noise: f64) -> bool {
         let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
         let ratio = larger(shrunk(0), shrunk(1));
-        (0..2).all(|kind| SAFETY * ratio * self.size[kind] <= BELOW_BOUND * self.tightest[kind])
+        let noise = [if self.size[1] == 0.0 { noise } else { 0.0 }, 0.0];
+        (0..2).all(|kind| SAFETY * ratio * self.size[kind] <= larger(BELOW_BOUND * self.tightest[kind], noise[kind]))
     }
 }
 
