@@ -37,7 +37,7 @@ impl Stage<'_> {
                 Outline::Solid(solid) => {
                     self.stems(pen, paper, moment, member, |way| solid.exit(self.shape.centers[member], way));
                     pen.near = paper.near(self.shape.center(member, moment));
-                    self.solid(pen, paper, &solid.placed(&pose), fill);
+                    self.solid(pen, paper, &solid.placed(&pose), (!self.hollow[member]).then_some(fill));
                 }
                 Outline::Dot | Outline::Block => {}
             }
@@ -95,7 +95,8 @@ impl Stage<'_> {
         }
     }
 
-    pub(super) fn solid(&self, pen: &mut Pen<'_>, paper: &Paper, solid: &Solid, fill: Color) {
+    /// Its edges only, if there is no colour to fill it with.
+    pub(super) fn solid(&self, pen: &mut Pen<'_>, paper: &Paper, solid: &Solid, fill: Option<Color>) {
         let mut faces = Vec::new();
         for face in &solid.faces {
             let rim: Vec<Point> = face.corners.iter().map(|corner| paper.at(*corner)).collect();

@@ -275,7 +275,7 @@ impl Stage<'_> {
                 let axis = shape.direction(axis, moment);
                 let across = across(axis, moment.pose(spots[0].member));
                 let pin = Solid::cylinder(place(spots), axis, across, 0.95 * unit, 2.0 * unit, false);
-                self.solid(pen, paper, &pin, Color::WHITE);
+                self.solid(pen, paper, &pin, Some(Color::WHITE));
             }
             Part::Universal { spots, axes } => {
                 pen.cross(
@@ -292,7 +292,7 @@ impl Stage<'_> {
                         let normal = shape.direction(normal, moment);
                         let across = across(normal, moment.pose(spots[1].member));
                         let puck = Solid::cylinder(point, normal, across, 2.0 * unit, 0.4 * unit, false);
-                        self.solid(pen, paper, &puck, Color::WHITE);
+                        self.solid(pen, paper, &puck, Some(Color::WHITE));
                     }
                     Touch::Point => pen.ring(paper.at(point)),
                     Touch::Ball(radius) => {

@@ -189,6 +189,30 @@ pub(super) fn jointed(shape: &Shape<'_>, near: f64) -> Vec<bool> {
     jointed
 }
 
+/// Which solids have a smaller one inside at the start: as in gimbals, it is drawn, and only the edges of what is around it.
+pub(super) fn hollow(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<bool> {
+    let Some(moment) = moments.first() else { return Vec::new() };
+    let size = |outline: &Outline| match outline {
+        Outline::Solid(solid) => {
+            // from one corner to the others; a solid has faces
+            let start = solid.faces[0].corners[0];
+            solid.corners().map(|corner| (corner - start).length()).fold(0.0, f64::max)
+        }
+        Outline::Disc(_, radius) => 2.0 * radius,
+        _ => f64::INFINITY,
+    };
+    let sizes: Vec<f64> = shape.outlines.iter().map(size).collect();
+    let around = |(member, outline): (usize, &Outline)| {
+        let Outline::Solid(solid) = outline else { return false };
+        let (pose, center) = (moment.pose(member), shape.centers[member]);
+        (0..sizes.len()).any(|other| {
+            let there = pose.rotation.turn_back(shape.center(other, moment) - pose.origin);
+            sizes[other] < sizes[member] && solid.exit(center, there - center) > 1.0
+        })
+    };
+    shape.outlines.iter().enumerate().map(around).collect()
+}
+
 /// A typical length of bodies, or else of rods and springs, m: the median.
 pub(super) fn typical(shape: &Shape<'_>, moments: &[&Moment]) -> f64 {
     let Some(moment) = moments.first() else { return f64::INFINITY };

@@ -130,6 +130,6 @@ impl Stage<'_> {
             Slider::Block => Solid::cuboid(point, [along, side, along.cross(side)], [long, half, half]),
             _ => Solid::cylinder(point, along, side, half, long, false),
         };
-        self.solid(pen, paper, &solid, fill);
+        self.solid(pen, paper, &solid, Some(fill));
     }
 }

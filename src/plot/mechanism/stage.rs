@@ -10,7 +10,7 @@ use super::super::layout::{
 use super::super::scene::{Anchor, Color, Item, Point, Scene};
 use super::super::text;
 use super::corner;
-use super::extent::{Support, arrows, bounds, jointed, ranges, strongest, supports, typical};
+use super::extent::{Support, arrows, bounds, hollow, jointed, ranges, strongest, supports, typical};
 use super::shape::{Location, Moment, Pose, Shape};
 use super::view::Projection;
 use crate::sketch::Part;
@@ -48,6 +48,8 @@ pub(super) struct Stage<'s> {
     pub strongest: Vec<f64>,
     /// The longest arrow, m.
     pub reach: f64,
+    /// Whether a smaller body is inside the member's solid.
+    pub hollow: Vec<bool>,
     /// Whether a joint of the member is at its centre of mass.
     pub jointed: Vec<bool>,
     /// Projected position of the frame's left lower corner, m.
@@ -96,6 +98,7 @@ impl<'s> Stage<'s> {
             ranges,
             strongest,
             reach,
+            hollow: hollow(shape, moments),
             jointed: Vec::new(),
             low: [0.0; 2],
             scale: 1.0,

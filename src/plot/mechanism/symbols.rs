@@ -154,10 +154,12 @@ impl<'s> Pen<'s> {
         }
     }
 
-    /// A convex solid: its silhouette, filled, and the outlines of the faces that are seen, with lines on them.
-    pub fn solid(&mut self, silhouette: Vec<Point>, faces: Vec<Vec<Point>>, fill: Color) {
+    /// A convex solid: its silhouette, perhaps filled, and the outlines of the faces that are seen, with lines on them.
+    pub fn solid(&mut self, silhouette: Vec<Point>, faces: Vec<Vec<Point>>, fill: Option<Color>) {
         let width = self.thin();
-        self.polygon(silhouette.clone(), fill);
+        if let Some(fill) = fill {
+            self.polygon(silhouette.clone(), fill);
+        }
         self.path(closed(silhouette), 1.3 * width, INK);
         for face in faces {
             self.path(face, 0.8 * width, INK);
