@@ -59,7 +59,7 @@
 //! your model                 plain generic functions: mass, force, constraint, output, initial   (model, signature)
 //! ----------------------     Number: the one bound -------------------------------------------------------------
 //! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
-//! planar                     bodies, joints, forces and sensors of the plane, as elements, with a sketch of their looks
+//! planar, spatial            bodies, joints, forces and sensors of the plane and of space, as elements, with a sketch
 //! ======================     System: object-safe, f64 only (the waist) =========================================
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
@@ -77,7 +77,7 @@
 //!
 //! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
 //!   [`problem_file`].
-//! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`]; add elements of your own: [`assembly`].
+//! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`], [`spatial`]; add elements of your own: [`assembly`].
 //! - Draw and animate such a mechanism, of the plane or of space: [`plot::mechanism`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
@@ -86,8 +86,8 @@
 //!
 //! # What it does not do
 //!
-//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones. Parts are
-//! planar so far. The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
+//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
+//! The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 pub mod assembly;
 pub mod check;

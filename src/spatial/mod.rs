@@ -45,6 +45,7 @@ mod sensors;
 mod vector;
 
 pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use crate::sampled::Sampled;
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
 pub use joint::{Freedom, Path};
 pub use parts::{Joint, Strut};
@@ -217,7 +218,7 @@ impl Mechanism {
         self.stores.push((Store::Body(inertia.form), coordinates.clone(), values.clone()));
         let element = RigidBody { form: inertia.form, centred: is_origin(&center) };
         let connection = Connection::to(coordinates.clone()).parameters(values);
-        self.assembler.element(name, element, connection.constraints([("unit", "N m")]));
+        self.assembler.element(name, element, connection.constraints([("unit", "")]));
         self.hold(name, &coordinates);
         Member::new(number, Side::Body, name, coordinates)
     }
@@ -288,7 +289,7 @@ impl Mechanism {
 
     /// Notes a number that cannot be a mass; zero can, where a joint ties it to something with mass.
     fn check_mass(&mut self, name: &str, value: &Value) {
-        let number = value.evaluate(&self.assembler.signature().nominal());
+        let number = value.evaluate(self.assembler.nominal());
         if !(number >= 0.0 && number.is_finite()) {
             let (problem, remedy) = (format!("its mass is {number}"), "give a positive number");
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, remedy));
@@ -297,11 +298,11 @@ impl Mechanism {
 
     /// Notes an inertia that no body has, and Euler parameters that are not of unit length.
     fn check_body(&mut self, name: &str, inertia: &Inertia, orientation: &[Value; 4]) {
-        let nominal = self.assembler.signature().nominal();
-        if let Err(error) = inertia::check(inertia.entries_at(&nominal)) {
+        let nominal = self.assembler.nominal();
+        let (inertia, e) = (inertia.entries_at(nominal), orientation.each_ref().map(|e| e.evaluate(nominal)));
+        if let Err(error) = inertia::check(inertia) {
             self.assembler.note(Error::invalid(format!("`{name}`"), error.to_string(), "correct its inertia"));
         }
-        let e = orientation.each_ref().map(|e| e.evaluate(&nominal));
         let length = e.iter().map(|e| e * e).sum::<f64>().sqrt();
         if (length - 1.0).abs() > UNIT && orientation.iter().all(Value::is_constant) || length.is_nan() {
             let problem =

@@ -20,7 +20,8 @@ pub struct Joint {
 }
 
 impl Joint {
-    /// The rows of its constraints. Their multipliers are forces (N) and torques (N m).
+    /// The rows of its constraints. Their multipliers are forces (N) and torques (N m); where an axis or a direction across is made
+    /// of parameters, divided by what their lengths multiply the row by. [`super::Mechanism::reaction`] does not mind lengths.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -43,6 +44,8 @@ pub struct Strut<L> {
 
 /// Cosine of the angle between the axes of a universal joint beyond which they are taken for parallel.
 const PARALLEL: f64 = 0.999;
+/// And below which axes that are to be parallel are taken for perpendicular.
+const PERPENDICULAR: f64 = 1e-3;
 
 impl Mechanism {
     fn joint<const N: usize>(
@@ -68,7 +71,23 @@ impl Mechanism {
         let rows = self.assembler.element(name, constraint, connection);
         let joint = Joint { constraint, name: name.into(), members: [first.member, second.member], parameters, rows };
         self.note_joint(&joint);
+        let parallel = kind.has_axes() && !matches!(kind, Kind::Universal | Kind::InLine | Kind::InPlane);
+        if parallel && self.cosine(&joint).abs() < PERPENDICULAR {
+            // no small turn makes them more parallel: it would count as redundant
+            let remedy = "it keeps them parallel: give the second place its `axis`, too, or turn a member";
+            self.assembler.note(Error::invalid(format!("`{name}`"), "its axes are perpendicular at the start", remedy));
+        }
         joint
+    }
+
+    /// Cosine of the angle between a joint's axes at the start.
+    fn cosine(&self, joint: &Joint) -> f64 {
+        let nominal = self.assembler.nominal();
+        let coordinates = joint.members.iter().flat_map(|member| member.coordinates());
+        let q: Vec<f64> = coordinates.map(|c| self.assembler.initial_position(*c).evaluate(nominal)).collect();
+        let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(nominal)).collect();
+        let meeting = Meeting::of(joint.constraint.sides, &q, &u);
+        meeting.axis(0).unit().dot(meeting.axis(1).unit())
     }
 
     /// A ball in a socket: two points coincide. Three rotations are free.
@@ -87,12 +106,7 @@ impl Mechanism {
     pub fn universal(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("cross", "rad")];
         let joint = self.joint(name, Kind::Universal, [first, second], None, rows);
-        let nominal = self.assembler.signature().nominal();
-        let coordinates = joint.members.iter().flat_map(|member| member.coordinates());
-        let q: Vec<f64> = coordinates.map(|c| self.assembler.initial_position(*c).evaluate(&nominal)).collect();
-        let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(&nominal)).collect();
-        let meeting = Meeting::of(joint.constraint.sides, &q, &u);
-        let cosine = meeting.first.z.unit().dot(meeting.second.z.unit());
+        let cosine = self.cosine(&joint);
         if cosine.abs() > PARALLEL {
             // no small turn changes the right angle: it would count as redundant
             let problem =
@@ -125,7 +139,7 @@ impl Mechanism {
     /// Without displacement, directions across coincide.
     pub fn screw(&mut self, name: &str, first: Place, second: Place, lead: impl Into<Value>) -> Joint {
         let lead = lead.into();
-        let at_start = lead.evaluate(&self.assembler.signature().nominal());
+        let at_start = lead.evaluate(self.assembler.nominal());
         if at_start == 0.0 || !at_start.is_finite() {
             let problem = format!("its lead is {at_start} m");
             let remedy = "give the way of a full turn; without any, it is a revolute joint";
@@ -153,7 +167,7 @@ impl Mechanism {
     /// A massless rod: two points keep a distance, m.
     pub fn distance(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint {
         let length = length.into();
-        let at_start = length.evaluate(&self.assembler.signature().nominal());
+        let at_start = length.evaluate(self.assembler.nominal());
         if !(at_start > 0.0 && at_start.is_finite()) {
             let problem = format!("its length is {at_start} m");
             let remedy = "give a positive length; two points that coincide are a spherical joint";

@@ -119,8 +119,8 @@ impl Mechanism {
     /// Axis and direction across in the member's own axes: of unit length and perpendicular where they are numbers. What is wrong
     /// with them is noted.
     pub(super) fn axes(&mut self, part: &str, place: &Place) -> [Value; 6] {
-        let nominal = self.assembler.signature().nominal();
-        let at_start = |direction: &[Value; 3]| Vector(direction.each_ref().map(|value| value.evaluate(&nominal)));
+        let nominal = self.assembler.nominal();
+        let at_start = |direction: &[Value; 3]| Vector(direction.each_ref().map(|value| value.evaluate(nominal)));
         let unit = |k: usize| {
             let mut axis = origin();
             axis[k] = Value::from(1.0);

@@ -37,8 +37,7 @@ impl Side {
             Side::Ground => Pose { origin: Vector::zero(), rotation: Rotation::identity() },
             Side::Point => Pose { origin: Vector::of(q), rotation: Rotation::identity() },
             Side::Body => {
-                let rotation = Rotation::from_euler_parameters(euler_parameters(q));
-                Pose { origin: Vector::of(q), rotation }
+                Pose { origin: Vector::of(q), rotation: Rotation::from_euler_parameters(euler_parameters(q)) }
             }
         }
     }
@@ -55,17 +54,25 @@ impl Side {
         Twist { velocity, rate }
     }
 
-    /// Adds a force (world axes) at a point, given by its arm in world axes, and a torque (world axes) to the side's own forces.
+    /// Adds a force (world axes) at a point of the world to the side's own forces.
     #[inline]
-    pub fn push<D: Number>(self, q: &[D], arm: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
+    pub fn push<D: Number>(self, q: &[D], pose: &Pose<D>, point: Vector<D>, force: Vector<D>, own: &mut [D]) {
         if self == Side::Ground {
             return;
         }
         force.add_to(own);
         if self == Side::Body {
-            let e = euler_parameters(q);
-            let torque = Rotation::from_euler_parameters(e).turn_back(torque + arm.cross(force));
-            own[3..].iter_mut().zip(generalized_torque(e, torque)).for_each(|(own, value)| *own += value);
+            let torque = pose.rotation.turn_back((point - pose.origin).cross(force));
+            self.twist_by(q, torque, own);
+        }
+    }
+
+    /// Adds a torque in the side's own axes.
+    #[inline]
+    pub fn twist_by<D: Number>(self, q: &[D], torque: Vector<D>, own: &mut [D]) {
+        if self == Side::Body {
+            let generalized = generalized_torque(euler_parameters(q), torque);
+            own[3..].iter_mut().zip(generalized).for_each(|(own, value)| *own += value);
         }
     }
 }
@@ -120,13 +127,21 @@ impl Sides {
         [self.0.twist(q, v), self.1.twist(&q[second..], &v[second..])]
     }
 
-    /// Adds a force and a torque (world axes) on the second side at a point of the world, and the opposite ones on the first.
+    /// Adds a force (world axes) on the second side at a point of the world, and the opposite one on the first.
     #[inline]
-    pub fn push<D: Number>(self, q: &[D], point: Vector<D>, force: Vector<D>, torque: Vector<D>, own: &mut [D]) {
+    pub fn push<D: Number>(self, q: &[D], poses: &[Pose<D>; 2], point: Vector<D>, force: Vector<D>, own: &mut [D]) {
         let second = self.0.coordinates();
-        let [a, b] = self.poses(q);
         let (first, rest) = own.split_at_mut(second);
-        self.0.push(q, point - a.origin, -force, -torque, first);
-        self.1.push(&q[second..], point - b.origin, force, torque, rest);
+        self.0.push(q, &poses[0], point, -force, first);
+        self.1.push(&q[second..], &poses[1], point, force, rest);
+    }
+
+    /// Adds torques, each in the axes of its side.
+    #[inline]
+    pub fn twist_by<D: Number>(self, q: &[D], torques: [Vector<D>; 2], own: &mut [D]) {
+        let second = self.0.coordinates();
+        let (first, rest) = own.split_at_mut(second);
+        self.0.twist_by(q, torques[0], first);
+        self.1.twist_by(&q[second..], torques[1], rest);
     }
 }

@@ -97,25 +97,21 @@ impl Element for Sensor {
             Sensor::Joint { sides, freedom } => {
                 let meeting = Meeting::of(sides, x.q, u);
                 let twists = sides.twists(x.q, x.v);
-                let velocities = [meeting.rate(&twists), meeting.drift(&twists, u)];
-                [y[0], y[1]] = joint_motion(&meeting, freedom, velocities);
-                // the axis is fixed to the first side: how it sees the second one's acceleration
-                let (axis, second) = (meeting.first.z.unit(), second_of(sides.0, x));
-                let [[_, growth_a], [_, growth_b]] = [rates(sides.0, x), rates(sides.1, &second)];
-                let carrier = meeting.poses[0].rotation.turn(twists[0].rate);
-                let growth_a = meeting.poses[0].rotation.turn(growth_a);
+                [y[0], y[1]] = joint_motion(&meeting, freedom, &twists);
+                let second = second_of(sides.0, x);
                 y[2] = match freedom {
                     Freedom::Turn => {
-                        let growth = meeting.poses[1].rotation.turn(growth_b) - growth_a;
-                        axis.dot(growth) + carrier.cross(axis).dot(velocities[0])
+                        // joints that turn hold the axis fixed to both sides
+                        let [a, b] = meeting.first_axis();
+                        b.dot(rates(sides.1, &second)[1]) - a.dot(rates(sides.0, x)[1])
                     }
                     Freedom::Slide => {
-                        let arm = meeting.points[1] - meeting.poses[0].origin;
-                        let carried = meeting.poses[0].rotation.turn_back(arm);
+                        // the axis is fixed to the first side: how it sees the second one's acceleration
+                        let carrier = meeting.poses[0].rotation.turn(twists[0].rate);
                         let relative = acceleration(sides.1, &second, Vector::of(&u[3..]))
-                            - acceleration(sides.0, x, carried)
-                            - carrier.cross(velocities[1]) * D::from(2.0);
-                        axis.dot(relative)
+                            - acceleration(sides.0, x, meeting.carried())
+                            - carrier.cross(meeting.drift(&twists)) * D::from(2.0);
+                        meeting.axis(0).unit().dot(relative)
                     }
                 };
             }
@@ -159,7 +155,7 @@ pub enum ReactionAxes {
     World,
     /// Those of the body.
     Body,
-    /// Those of the joint on that body: its axis is the third.
+    /// Those of the joint on that body: its axis is the third. Of joints without axes (spherical, distance), those of the body.
     Joint,
 }
 

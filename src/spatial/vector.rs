@@ -85,7 +85,8 @@ impl<D: Number> Neg for Vector<D> {
     type Output = Self;
     #[inline]
     fn neg(self) -> Self {
-        Vector(self.0.map(|component| -component))
+        let [a, b, c] = self.0;
+        Vector([-a, -b, -c])
     }
 }
 
@@ -93,7 +94,8 @@ impl<D: Number> Mul<D> for Vector<D> {
     type Output = Self;
     #[inline]
     fn mul(self, factor: D) -> Self {
-        Vector(self.0.map(|component| component * factor))
+        let [a, b, c] = self.0;
+        Vector([a * factor, b * factor, c * factor])
     }
 }
 

@@ -30,6 +30,8 @@ const LAST_SHIFT: f64 = 1e-4;
 /// Changes of positions, relative to the largest of their kind, that are round-off if they do not shrink: a Newton step of
 /// that size leaves about its square.
 const STALLED: f64 = 1e-11;
+/// Size of coordinates that are all zero, beside the smallest of other kinds.
+const ZERO: f64 = 1e-3;
 
 /// What is kept of the search.
 #[derive(Debug, Clone)]
@@ -62,6 +64,11 @@ impl Kinds {
         }
         let mut kinds = Kinds { of, sizes: vec![0.0; units.len()] };
         kinds.sizes = kinds.largest(q);
+        // of a kind that is zero all over, round-off is beside the others
+        let least = kinds.sizes.iter().copied().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
+        if least.is_finite() {
+            kinds.sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = ZERO * least);
+        }
         kinds
     }
 
