@@ -85,7 +85,8 @@ pub(super) struct Factors {
     far: Vec<Far>,
     /// Largest magnitude of each entry of L, pivot by pivot.
     limits: Vec<f64>,
-    /// The matrix during elimination, pivot by pivot: the pivot, its column, its row. One window of zeros behind.
+    /// The matrix during elimination, pivot by pivot: the pivot, its column, its row. One window of zeros behind. Otherwise
+    /// zeros: elimination clears what it has used while that is near.
     scratch: Vec<f64>,
     /// K = P^T L D U Q^T with unit diagonals of L and U; D is stored inverted.
     lower: Triangle,
@@ -143,18 +144,21 @@ impl Factors {
 
     /// False if a pivot or an entry of L leaves the range in which the order of the pivots serves.
     pub(super) fn refactorise(&mut self, values: &[f64]) -> bool {
-        if !are_finite(values) {
-            return false;
+        let good = scatter(values, &self.places, &mut self.scratch) && self.eliminate();
+        if !good {
+            self.scratch.fill(0.0);
         }
-        self.scratch.fill(0.0);
-        for (&value, &place) in values.iter().zip(&self.places) {
-            self.scratch[place as usize] = value;
-        }
+        good
+    }
+
+    /// Leaves zeros in `scratch`, unless it fails.
+    fn eliminate(&mut self) -> bool {
         let mut rest = self.scratch.as_mut_slice();
         let (mut lower, mut upper) = (self.lower.values_mut(), self.upper.values_mut());
         let (mut limits, mut targets) = (self.limits.as_slice(), self.near.as_slice());
         for (pivot, inverse) in self.pivots.iter().zip(&mut self.diagonal) {
-            let Some((&mut diagonal, next)) = rest.split_first_mut() else { return false };
+            let Some((entry, next)) = rest.split_first_mut() else { return false };
+            let diagonal = std::mem::take(entry);
             // comparisons are false for NaN
             let serves = diagonal.abs() >= f64::from(pivot.floor);
             if !serves {
@@ -235,14 +239,14 @@ fn add_targets(lower: usize, upper: usize, targets: Vec<u32>, near: &mut Vec<u8>
 
 /// What is left of the matrix in a pivot's column, what becomes of it in L, and the limits of that.
 struct Column<'a> {
-    entries: &'a [f64],
+    entries: &'a mut [f64],
     scaled: &'a mut [f64],
     limits: &'a [f64],
 }
 
 /// What is left of the matrix in a pivot's row, and what becomes of it in U.
 struct Row<'a> {
-    entries: &'a [f64],
+    entries: &'a mut [f64],
     scaled: &'a mut [f64],
 }
 
@@ -250,8 +254,8 @@ impl Column<'_> {
     /// Divides by the pivot; false if an entry exceeds its limit, or is NaN.
     #[inline(always)]
     fn scale(&mut self, inverse: f64) -> bool {
-        for ((scaled, entry), &limit) in self.scaled.iter_mut().zip(self.entries).zip(self.limits) {
-            *scaled = entry * inverse;
+        for ((scaled, entry), &limit) in self.scaled.iter_mut().zip(self.entries.iter_mut()).zip(self.limits) {
+            *scaled = std::mem::take(entry) * inverse;
             let serves = scaled.abs() <= limit;
             if !serves {
                 return false;
@@ -273,12 +277,13 @@ fn eliminate_near<const N: usize>(
 ) -> bool {
     let count = if N == 0 { column.entries.len() } else { N };
     column = Column {
-        entries: &column.entries[..count],
+        entries: &mut column.entries[..count],
         scaled: &mut column.scaled[..count],
         limits: &column.limits[..count],
     };
     let good = column.scale(inverse);
     for (scaled, entry) in row.scaled.iter_mut().zip(row.entries) {
+        let entry = std::mem::take(entry);
         *scaled = entry * inverse;
         let (own_targets, other_targets) = targets.split_at(count);
         for (l, &target) in column.scaled.iter().zip(own_targets) {
@@ -293,6 +298,7 @@ fn eliminate_far(mut column: Column<'_>, row: Row<'_>, inverse: f64, targets: &[
     let good = column.scale(inverse);
     let count = column.entries.len();
     for (place, (scaled, entry)) in row.scaled.iter_mut().zip(row.entries).enumerate() {
+        let entry = std::mem::take(entry);
         *scaled = entry * inverse;
         for (l, &target) in column.scaled.iter().zip(&targets[place * count..(place + 1) * count]) {
             rest[target as usize] -= entry * l;
@@ -301,17 +307,22 @@ fn eliminate_far(mut column: Column<'_>, row: Row<'_>, inverse: f64, targets: &[
     good
 }
 
-/// Neither infinite nor NaN.
-fn are_finite(values: &[f64]) -> bool {
+/// Puts each value in its place; false if one is infinite or NaN. One pass: long chains are bound by memory.
+fn scatter(values: &[f64], places: &[u32], to: &mut [f64]) -> bool {
     // 0 * x is NaN for both; several sums do not wait for each other
     let mut sums = [0.0f64; 8];
-    let (chunks, rest) = values.as_chunks::<8>();
-    for chunk in chunks {
-        for (sum, value) in sums.iter_mut().zip(chunk) {
+    let ((chunks, rest), (own_places, last)) = (values.as_chunks::<8>(), places.as_chunks::<8>());
+    for (chunk, own_places) in chunks.iter().zip(own_places) {
+        for ((sum, &value), &place) in sums.iter_mut().zip(chunk).zip(own_places) {
             *sum += value * 0.0;
+            to[place as usize] = value;
         }
     }
-    rest.iter().all(|value| value.is_finite()) && sums.iter().all(|sum| *sum == 0.0)
+    for (&value, &place) in rest.iter().zip(last) {
+        sums[0] += value * 0.0;
+        to[place as usize] = value;
+    }
+    sums.iter().all(|sum| *sum == 0.0)
 }
 
 fn inverse(permutation: &[u32]) -> Vec<usize> {
