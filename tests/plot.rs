@@ -224,6 +224,13 @@ fn standard_figures_are_drawn() -> costate::Result<()> {
     let input = svg(plot::input(&time, &[("force", "N", &large), ("torque", "N m", &small)])?)?;
     assert!(input.contains("force [N]") && input.contains("torque [N m]") && input.contains("time [s]"));
     assert!(svg(plot::trajectory(&time, &[("x", "", &small)])?)?.contains(">x<"));
+    // many signals share a page
+    let names: Vec<String> = (0..24).map(|k| format!("signal {k}")).collect();
+    let many: Vec<plot::Signal> = names.iter().map(|name| (name.as_str(), "m/s^2", small.as_slice())).collect();
+    let many = svg(plot::trajectory(&time, &many)?)?;
+    assert!(many.contains("width=\"180mm\"") && many.contains("signal 23 [m/s"), "{}", &many[..200]);
+    let height = many.split("height=\"").nth(1).and_then(|rest| rest.split("mm").next()?.parse::<f64>().ok());
+    assert!(height.is_some_and(|height| height < 290.0), "{height:?}");
     let outputs = svg(plot::outputs("a", "m/s", &time, ("reference", &large), &small, &large)?)?;
     assert!(outputs.contains("before identification") && outputs.contains("after identification"));
     let linear = svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &small)])?)?;

@@ -32,10 +32,23 @@ fn check_data(what: &str, any: bool) -> Result<()> {
 
 fn stacked(what: &str, time: &[f64], signals: &[Signal]) -> Result<Figure> {
     check_data(what, !signals.is_empty() && !time.is_empty())?;
-    let mut figure = Figure::column().share_x();
+    // as many as one column of a page holds; more are spread over its width, with their names above
+    let columns = match signals.len() {
+        0..=8 => 1,
+        9..=16 => 2,
+        _ => 3,
+    };
+    let mut figure = match columns {
+        1 => Figure::column().share_x(),
+        _ => Figure::wide().columns(columns).panel_height(18.0),
+    };
     for (name, unit, values) in signals {
         check_length(&format!("the signal `{name}` of {what}"), values.len(), "times", time.len())?;
-        let panel = Panel::new(time_axis(), Axis::linear(label(name, unit)));
+        let label = label(name, unit);
+        let panel = match columns {
+            1 => Panel::new(time_axis(), Axis::linear(label)),
+            _ => Panel::new(time_axis(), Axis::linear("")).title(label),
+        };
         figure = figure.panel(panel.series(Series::line(time, values).width(0.28)));
     }
     Ok(figure)
