@@ -31,11 +31,20 @@ fn main() -> costate::Result<()> {
     let mut rows = Vec::new();
     let mut known: Option<Vec<f64>> = None;
     // over long swings, small errors of the parameters grow: the horizon grows with what is known
-    for (end, substeps, refined) in [(0.3, 1, false), (1.0, 1, false), (3.0, 1, false), (3.0, 1, true), (3.0, 2, true)]
-    {
+    let all = REFINEMENTS.map(|(name, ..)| name);
+    let stages: [(f64, usize, &str, &[&str]); 7] = [
+        (0.3, 1, "viscous", &[]),
+        (1.0, 1, "viscous", &[]),
+        (1.8, 1, "viscous", &[]),
+        (3.0, 1, "viscous", &[]),
+        (3.0, 1, "viscous, air", &["drag2"]),
+        (3.0, 1, "refined", &all),
+        (3.0, 2, "refined", &all),
+    ];
+    for (end, substeps, friction, freed) in stages {
         let mut problem = measured(&record, usize::MAX, end, substeps, physical)?;
         let places = PHYSICAL.len()..PHYSICAL.len() + REFINEMENTS.len();
-        problem.parameters[places].iter_mut().for_each(|parameter| parameter.free = refined);
+        problem.parameters[places].iter_mut().for_each(|p| p.free = freed.contains(&p.name.as_str()));
         if let Some(values) = known.take() {
             problem.start = values;
         }
@@ -45,7 +54,7 @@ fn main() -> costate::Result<()> {
         let times = problem.simulation.grid().times();
         eprintln!("up to {end} s: {} ({:.1} s)", found.reason(), found.seconds);
         rows.push(vec![
-            if refined { "refined" } else { "viscous" }.to_string(),
+            friction.to_string(),
             number(times[times.len() - 1]),
             substeps.to_string(),
             number(1e3 * first),

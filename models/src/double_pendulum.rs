@@ -51,14 +51,14 @@ pub const PHYSICAL: [(&str, &str, f64, bool); 10] = [
 /// What the equations above leave out: names, units and sizes that matter. All are zero and fixed unless asked for.
 ///
 /// Errors of the sensors' zeros (added to the angles that are seen), dry friction at the ground and between the arms, and air
-/// resistance of the second arm, a torque of `drag2` times its rate squared. The sign of a rate ω is smoothed as ω/√(ω² + ω_s²)
+/// resistance of the second arm, a torque of `drag2` times its rate. The sign of a rate ω is smoothed as ω/√(ω² + ω_s²)
 /// with ω_s = [`SMOOTHING`].
 pub const REFINEMENTS: [(&str, &str, f64); 5] = [
     ("offset1", "rad", 1e-2),
     ("offset2", "rad", 1e-2),
     ("dry1", "N m", 1e-4),
     ("dry2", "N m", 1e-4),
-    ("drag2", "N m s^2/rad^2", 1e-5),
+    ("drag2", "N m s/rad", 1e-4),
 ];
 
 /// Rate at which dry friction reaches 71 % of its size, rad/s: a hundredth of the rates of the record.
@@ -80,8 +80,7 @@ impl Element for Arms {
         let friction = |viscous: D, dry: D, rate: D| (viscous + dry / smoothed(rate)) * rate;
         let elbow = friction(k2, dry2, v[1] - v[0]);
         force[0] = (m1 * a1 + m2 * l1) * g * q[0].sin() - coupling * v[1] * v[1] - friction(k1, dry1, v[0]) + elbow;
-        let air = drag2 * smoothed(v[1]) * v[1];
-        force[1] = m2 * a2 * g * q[1].sin() + coupling * v[0] * v[0] - elbow - air;
+        force[1] = m2 * a2 * g * q[1].sin() + coupling * v[0] * v[0] - elbow - drag2 * v[1];
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
