@@ -112,10 +112,23 @@ pub enum Error {
     /// The initial state does not satisfy the constraints.
     #[error(
         "the initial state violates the constraints: {violations}; correct the initial positions and velocities, or ask \
-         for a projection of the start"
+         for a projection of the start (`InitialState::Projected`, `--initial-state projected`)"
     )]
     InconsistentStart {
         /// Each violated row: name, level and residual.
+        violations: String,
+    },
+
+    /// No state that satisfies the constraints was found: the mechanism cannot be assembled near its initial positions.
+    #[error(
+        "the mechanism cannot be assembled near its initial positions: the projection onto the constraints ended after \
+         {iterations} iterations, and the best of them violates {violations}; check lengths and locations of these joints, or \
+         give initial positions nearer to the assembled ones"
+    )]
+    NotAssembled {
+        /// Iterations taken.
+        iterations: usize,
+        /// Each row that is still violated: name, distance and residual.
         violations: String,
     },
 
@@ -201,6 +214,7 @@ impl Error {
                 | Error::NotFinite { .. }
                 | Error::Singular { .. }
                 | Error::InconsistentStart { .. }
+                | Error::NotAssembled { .. }
                 | Error::NoEquilibrium { .. }
         )
     }

@@ -137,7 +137,7 @@ impl Start {
         }
         let origin = match initial_state {
             InitialState::AsGiven if !violations.is_empty() => {
-                return Err(Error::InconsistentStart { violations: violations.join(", ") });
+                return Err(Error::InconsistentStart { violations: in_words(&violations) });
             }
             InitialState::Projected if m > 0 => {
                 Origin::Projection(Projection::solve(system, signature, t, w, x.q, x.v)?)
@@ -332,19 +332,41 @@ impl Violations {
 
     /// The rows that are violated, each with its distance in the coordinates and its residual in its own unit.
     fn describe(&self, signature: &Signature) -> Vec<String> {
-        let Violations { position, velocity, position_limit, velocity_limit, residuals: [off, drift] } = self;
-        let mut bad = Vec::new();
-        for (k, Quantity { name, unit }) in signature.constraints.iter().enumerate() {
-            let unit = if unit.is_empty() { "1" } else { unit };
-            if position[k].is_nan() || position[k] > position_limit[k] {
-                bad.push(format!("`{name}` by {:.3e} in position (residual {:.3e} {unit})", position[k], off[k]));
-            }
-            if velocity[k].is_nan() || velocity[k] > velocity_limit[k] {
-                bad.push(format!("`{name}` by {:.3e} in velocity (residual {:.3e} {unit}/s)", velocity[k], drift[k]));
-            }
-        }
-        bad
+        let all = 0..signature.constraints.len();
+        all.flat_map(|k| [self.position_of(signature, k), self.velocity_of(signature, k)]).flatten().collect()
     }
+
+    /// The rows that are violated in position alone.
+    fn of_positions(&self, signature: &Signature) -> Vec<String> {
+        (0..signature.constraints.len()).filter_map(|k| self.position_of(signature, k)).collect()
+    }
+
+    fn position_of(&self, signature: &Signature, k: usize) -> Option<String> {
+        let (name, unit) = named(&signature.constraints[k]);
+        let (distance, residual) = (self.position[k], self.residuals[0][k]);
+        let violated = distance.is_nan() || distance > self.position_limit[k];
+        violated.then(|| format!("`{name}` by {distance:.3e} in position (residual {residual:.3e} {unit})"))
+    }
+
+    fn velocity_of(&self, signature: &Signature, k: usize) -> Option<String> {
+        let (name, unit) = named(&signature.constraints[k]);
+        let (distance, residual) = (self.velocity[k], self.residuals[1][k]);
+        let violated = distance.is_nan() || distance > self.velocity_limit[k];
+        violated.then(|| format!("`{name}` by {distance:.3e} in velocity (residual {residual:.3e} {unit}/s)"))
+    }
+}
+
+fn named(Quantity { name, unit }: &Quantity) -> (&str, &str) {
+    (name, if unit.is_empty() { "1" } else { unit })
+}
+
+/// Rows that are named at most: in a chain that is wrong at its foot, all are.
+const NAMED: usize = 8;
+
+fn in_words(violations: &[String]) -> String {
+    let more = violations.len().saturating_sub(NAMED);
+    let told = violations[..violations.len() - more].join(", ");
+    if more == 0 { told } else { format!("{told}, and {more} more") }
 }
 
 fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
@@ -447,7 +469,7 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
     let (reason, remedy) = match loose {
         Some(names) if small => (
             format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
-            "give it mass, or a constraint that ties it to a coordinate with mass".to_string(),
+            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass".to_string(),
         ),
         _ if purpose == Purpose::Accelerations => ("[M C_qᵀ; C_q 0] has no inverse to working precision".to_string(), "check masses and units".to_string()),
         _ => (

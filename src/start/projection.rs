@@ -10,7 +10,7 @@
 //! These are the equations of motion under an impulse, in which finite forces have no part. So the evaluator's own are solved,
 //! with its factors, at accelerations and multipliers that are [`IMPULSE`] times δ and κ.
 
-use super::{PLAIN, Purpose, not_finite, singular};
+use super::{PLAIN, Purpose, Violations, in_words, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
@@ -18,6 +18,9 @@ use crate::system::{Evaluator, Level, Point, StateVector, Weights};
 
 /// Beside accelerations that are this many times δ, forces are less than round-off. A power of two: it changes no digit.
 const IMPULSE: f64 = (1u128 << 100) as f64 * (1u128 << 100) as f64;
+
+/// Newton's method needs some 5 of them, where there is a solution.
+const MOST_ITERATIONS: usize = 60;
 
 /// The model's state before projection, and the multipliers of both projections.
 #[derive(Debug, Clone)]
@@ -64,15 +67,25 @@ impl Projection {
         let mut nu = vec![0.0; m];
         let mut last = f64::INFINITY;
         let mut converged = false;
-        for _ in 0..60 {
+        let (mut iterations, mut stopped) = (0, None);
+        // positions with the smallest residuals so far
+        let (mut best, mut least) = (q.to_vec(), f64::INFINITY);
+        while iterations < MOST_ITERATIONS {
             let stage = Stage::new(Level::Position, q, &q_model, &nu);
             let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
             let mut step = stage.equations(system, &point);
             let residual = step[n..].to_vec();
+            let size = residual.iter().map(|c| c * c).sum::<f64>();
+            if size < least {
+                least = size;
+                best.copy_from_slice(q);
+            }
             if let Err(error) = stage.linearise(system, signature, &point) {
                 let finite = step.iter().all(|r| r.is_finite());
-                return Err(if finite { error } else { not_finite(signature, &point, &step, 0) });
+                stopped = Some(if finite { error } else { not_finite(signature, &point, &step, 0) });
+                break;
             }
+            iterations += 1;
             system.solve(&mut step);
             if !step.iter().all(|x| x.is_finite()) {
                 break;
@@ -94,8 +107,15 @@ impl Projection {
             last = size;
         }
         if !converged {
-            let violations = "no projection onto them was found within 60 iterations".to_string();
-            return Err(Error::InconsistentStart { violations });
+            let violations = Violations::find(system, signature, t, w, &best, &zeros[..n]).of_positions(signature);
+            return Err(match stopped {
+                Some(error) if iterations == 0 || violations.is_empty() => error,
+                _ if violations.is_empty() => Error::NotAssembled {
+                    iterations,
+                    violations: "none by more than round-off, without settling".into(),
+                },
+                _ => Error::NotAssembled { iterations, violations: in_words(&violations) },
+            });
         }
         // linear in (v, μ): one solve, and one more to remove its round-off
         let mut mu = vec![0.0; m];
