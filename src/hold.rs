@@ -82,6 +82,13 @@ impl Hold {
         self.members.iter().zip(reached).filter(|(_, reached)| !reached).map(|(held, _)| held.name.as_str()).collect()
     }
 
+    /// What a sensor of all bodies says where there are none yet.
+    pub fn nothing_yet(&self, sensor: &str) -> Option<Error> {
+        let problem = "no body or mass has been added before it";
+        let remedy = "add it behind all that it is to count";
+        self.members.is_empty().then(|| Error::invalid(format!("sensor `{sensor}`"), problem, remedy))
+    }
+
     /// Says what nothing holds.
     pub fn error(&self) -> Option<Error> {
         let loose = if self.unknown { Vec::new() } else { self.loose() };

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     /// Coordinates (x, y, φ); inertia, kg m².
     Planar(Value),
     /// Coordinates (x, y, z) and Euler parameters.
-    Spatial(Inertia),
+    Spatial(Box<Inertia>),
 }
 
 /// A point of a member, in its axes, m.
@@ -77,7 +77,7 @@ pub(crate) enum About {
     /// Two members of the plane turn against each other.
     Members([usize; 2]),
     /// A member turns about an axis through a point.
-    Axis { spot: Spot, axis: Ray, member: usize },
+    Axis { spot: Box<Spot>, axis: Ray, member: usize },
 }
 
 /// What goes along a guide.

@@ -98,6 +98,67 @@ fn bodies_that_cannot_be() {
     );
 }
 
+/// Protects the messages about parts that would do nothing, have no direction, or are another mechanism's.
+#[test]
+fn parts_without_effect_are_named() {
+    says(
+        |m| {
+            let push = m.input("push", "N");
+            m.force("thrust", m.ground().at(O), X, Axes::World, push);
+        },
+        &["`thrust`", "nothing that moves"],
+    );
+    says(
+        |m| {
+            let (a, twist) = (arm(m), m.input("twist", "N m"));
+            m.torque("motor", &a, O, Axes::Body, twist);
+        },
+        &["`motor`", "direction", "no length"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.spring("spring", m.ground().at(X), a.at(X), 0.0, 100.0, 1.0);
+        },
+        &["`spring`", "coincide at the start"],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.distance("rod", m.ground().at(O), a.at(O), 1.0);
+        },
+        &["`rod`", "coincide at the start"],
+    );
+    says(|m| m.momentum("momentum"), &["`momentum`", "no body or mass", "before it"]);
+    let mut other = Mechanism::new("other");
+    let length = other.parameter(Parameter::new("L", "m", 1.0));
+    let hand = arm(&mut other);
+    let hinge = other.revolute("hinge", other.ground().at(O), hand.at(O));
+    let foreign = "made by another mechanism";
+    says(
+        |m| {
+            let place = m.place(&hand, X);
+            m.spherical("pin", m.ground().at(X), place);
+        },
+        &["`arm`", "a coordinate", foreign],
+    );
+    says(|m| m.joint_spring("spring", &hinge, Freedom::Turn, 1.0, 0.0), &["`spring`", "a coordinate", foreign]);
+    says(
+        |m| {
+            let (a, zero) = (arm(m), Value::from(0.0));
+            m.revolute("pin", m.ground().at(O), a.at(O).axis([length.clone(), zero.clone(), zero]));
+        },
+        &["`pin`", "a parameter", foreign],
+    );
+    says(
+        |m| {
+            let a = arm(m);
+            m.screw("bolt", m.ground().at(O), a.at(O), &length);
+        },
+        &["`bolt`", "a parameter", foreign],
+    );
+}
+
 /// Protects the messages about joints and forces: members, axes, lengths, freedoms.
 #[test]
 fn parts_that_cannot_be() {
@@ -311,15 +372,16 @@ fn starts_that_do_not_fit() {
         },
         &["`table.z` repeats"],
     );
-    // a spring without length pulls nowhere
-    let error = fails(
-        |m| {
-            let body = arm(m);
-            m.spring("spring", m.ground().at(O), body.at(O), 0.0, 10.0, 0.0);
-        },
-        &["`arm.x`"],
-    );
-    assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+    // a spring that parameters leave without length pulls nowhere
+    let mut m = Mechanism::new("trial");
+    let distance = m.parameter(Parameter::new("distance", "m", 1.0));
+    let (body, zero) = (arm(&mut m), Value::from(0.0));
+    m.spring("spring", m.ground().at([distance, zero.clone(), zero]), body.at(O), 0.0, 10.0, 0.0);
+    let system = m.build().unwrap();
+    let simulation = simulation_with(system, -0.05, 0.1, 1e-3, vec![], InitialState::AsGiven).unwrap();
+    assert!(simulation.run(&[1.0]).is_ok());
+    let error = simulation.run(&[0.0]).expect_err("the spring has no direction");
+    assert!(matches!(error, Error::NotFinite { .. }) && error.to_string().contains("`arm.x`"), "{error}");
 }
 
 /// Protects joints that keep axes parallel: an axis that was forgotten on one side is no closed loop.

@@ -1,6 +1,6 @@
 //! What contributes to an assembly: a small generic function of a few coordinates.
 
-use super::value::Value;
+use super::value::{Owner, Value};
 use crate::model::{Matrix, Model, State};
 use crate::number::Number;
 use crate::signature::{Quantity, Signature};
@@ -55,15 +55,15 @@ pub trait Element: Send + Sync + 'static {
 
 /// A coordinate of an assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Coordinate(pub(crate) usize);
+pub struct Coordinate(pub(super) usize, pub(super) Owner);
 
 /// An input of an assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Input(pub(crate) usize);
+pub struct Input(pub(super) usize, pub(super) Owner);
 
 /// A constraint row of an assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row(pub(crate) usize);
+pub struct Row(pub(super) usize, pub(super) Owner);
 
 impl Coordinate {
     /// Its place in the signature.
@@ -131,6 +131,17 @@ impl Connection {
     pub fn multipliers(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.multipliers.extend(rows);
         self
+    }
+
+    /// What of it another assembler made.
+    pub(super) fn foreign(&self, owner: Owner) -> Option<&'static str> {
+        let finds = [
+            ("a coordinate", self.coordinates.iter().any(|c| c.1 != owner)),
+            ("a parameter", self.parameters.iter().any(|value| !value.serves(owner))),
+            ("an input", self.inputs.iter().any(|input| input.1 != owner)),
+            ("a constraint row", self.multipliers.iter().any(|row| row.1 != owner)),
+        ];
+        finds.into_iter().find(|(_, found)| *found).map(|(kind, _)| kind)
     }
 
     /// Numbers of everything, as a signature without meaning: what finds the structure of the element's functions.

@@ -71,6 +71,7 @@ use evaluator::{AssemblyEvaluator, DENSE, Factors};
 use pattern::{Pattern, Slots};
 use std::any::TypeId;
 use std::collections::HashSet;
+use value::Owner;
 
 /// What is done with constraint rows that repeat others at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,6 +88,7 @@ pub enum RedundantRows {
 
 /// Collects elements and what they are connected to.
 pub struct Assembler {
+    owner: Owner,
     signature: Signature,
     /// Nominal values of its parameters.
     nominal: Vec<f64>,
@@ -111,6 +113,7 @@ impl Assembler {
     /// An assembly of this name with nothing in it yet.
     pub fn new(name: impl Into<String>) -> Self {
         Assembler {
+            owner: Owner::new(),
             signature: Signature::new(name),
             nominal: Vec::new(),
             initial: Vec::new(),
@@ -130,7 +133,7 @@ impl Assembler {
     pub fn parameter(&mut self, parameter: Parameter) -> Value {
         self.nominal.push(parameter.nominal);
         self.signature.parameters.push(parameter);
-        Value::parameter(self.signature.parameters.len() - 1)
+        Value::parameter(self.signature.parameters.len() - 1, self.owner)
     }
 
     /// Adds a coordinate with its position and velocity at the start.
@@ -141,22 +144,47 @@ impl Assembler {
         position: impl Into<Value>,
         velocity: impl Into<Value>,
     ) -> Coordinate {
-        self.signature.coordinates.push(Quantity { name: name.into(), unit: unit.into() });
+        let name = name.into();
         let initial = [position.into(), velocity.into()];
+        self.claim(&name, &initial);
+        self.signature.coordinates.push(Quantity { name, unit: unit.into() });
         self.used_parameters.extend(initial.iter().flat_map(|value| value.terms()).map(|term| term.0));
         self.initial.push(initial);
-        Coordinate(self.initial.len() - 1)
+        Coordinate(self.initial.len() - 1, self.owner)
     }
 
-    /// The position of a coordinate at the start.
+    /// The position of a coordinate at the start; NaN for one of another assembler.
     pub fn initial_position(&self, coordinate: Coordinate) -> Value {
-        self.initial[coordinate.0][0].clone()
+        let own = self.initial.get(coordinate.0).filter(|_| coordinate.1 == self.owner);
+        own.map_or(f64::NAN.into(), |[position, _]| position.clone())
+    }
+
+    /// Notes values whose parameters another assembler made.
+    pub(crate) fn claim(&mut self, part: &str, values: &[Value]) {
+        if values.iter().any(|value| !value.serves(self.owner)) {
+            self.note_foreign(part, "a parameter");
+        }
+    }
+
+    /// Notes coordinates that another assembler made.
+    pub(crate) fn claim_coordinates(&mut self, part: &str, coordinates: &[Coordinate]) -> bool {
+        let own = coordinates.iter().all(|coordinate| coordinate.1 == self.owner);
+        if !own {
+            self.note_foreign(part, "a coordinate");
+        }
+        own
+    }
+
+    fn note_foreign(&mut self, part: &str, what: &str) {
+        let problem = format!("{what} that it is given was made by another mechanism");
+        let remedy = "make members, joints, parameters and inputs with the mechanism that uses them";
+        self.note(Error::invalid(format!("`{part}`"), problem, remedy));
     }
 
     /// Adds an input.
     pub fn input(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Input {
         self.signature.inputs.push(Quantity { name: name.into(), unit: unit.into() });
-        Input(self.signature.inputs.len() - 1)
+        Input(self.signature.inputs.len() - 1, self.owner)
     }
 
     /// Adds an element. Returns its constraint rows. Its outputs are called `name.output`; one without a name of its own is
@@ -170,7 +198,7 @@ impl Assembler {
             ));
         }
         let first = self.signature.constraints.len();
-        let own: Vec<Row> = (first..first + connection.constraints.len()).map(Row).collect();
+        let own: Vec<Row> = (first..first + connection.constraints.len()).map(|row| Row(row, self.owner)).collect();
         let full = |quantity: &Quantity| {
             let name = if quantity.name.is_empty() { name.to_string() } else { format!("{name}.{}", quantity.name) };
             Quantity { name, unit: quantity.unit.clone() }
@@ -178,6 +206,10 @@ impl Assembler {
         self.signature.constraints.extend(connection.constraints.iter().map(full));
         let output = self.signature.outputs.len();
         self.signature.outputs.extend(connection.outputs.iter().map(full));
+        if let Some(what) = connection.foreign(self.owner) {
+            self.note_foreign(name, what);
+            return own;
+        }
         let rows: Vec<usize> = own.iter().chain(&connection.multipliers).map(|row| row.0).collect();
         self.used_coordinates.extend(connection.coordinates.iter().map(|c| c.0));
         self.used_inputs.extend(connection.inputs.iter().map(|input| input.0));
@@ -195,6 +227,12 @@ impl Assembler {
             return own;
         }
         self.known_times.extend(element.known_times().map(|times| (name.to_string(), times)));
+        let Connection { coordinates, constraints, outputs, .. } = &connection;
+        if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() {
+            let problem = "it acts on nothing that moves";
+            self.note(Error::invalid(format!("`{name}`"), problem, "connect it to a body, or leave it out"));
+            return own;
+        }
         let model = Local(element);
         let nominal = &self.nominal;
         let found =
@@ -237,6 +275,30 @@ impl Assembler {
         self.error.get_or_insert(error);
     }
 
+    /// Initial positions of some coordinates, for nominal parameters.
+    pub(crate) fn at_start(&self, coordinates: &[Coordinate]) -> Vec<f64> {
+        coordinates.iter().map(|c| self.initial_position(*c).evaluate(&self.nominal)).collect()
+    }
+
+    /// Notes a part along the line between two points that coincide at the start.
+    pub(crate) fn wants_distance<const D: usize>(&mut self, part: &str, points: [[f64; D]; 2]) {
+        let [a, b] = points;
+        let nearly = |a: f64, b: f64| (a - b).abs() <= 8.0 * f64::EPSILON * (a.abs() + b.abs());
+        if a.iter().zip(&b).all(|(a, b)| nearly(*a, *b)) {
+            let problem = "its two points coincide at the start, where it has no direction";
+            let remedy = "begin with them apart, if only by a little, or use another part";
+            self.note(Error::invalid(format!("`{part}`"), problem, remedy));
+        }
+    }
+
+    /// Notes a force or torque without direction.
+    pub(crate) fn wants_direction(&mut self, part: &str, direction: &[Value]) {
+        if direction.iter().all(|component| component.is_constant() && component.evaluate(&[]) == 0.0) {
+            let problem = "the direction along which it acts has no length";
+            self.note(Error::invalid(format!("`{part}`"), problem, "give a direction"));
+        }
+    }
+
     /// Chooses what is done with constraint rows that repeat others at the start.
     pub fn redundant_rows(&mut self, policy: RedundantRows) {
         self.redundant_rows = policy;
@@ -255,7 +317,7 @@ impl Assembler {
     /// The assembly.
     ///
     /// # Errors
-    /// The first slip that was made: names that are not unique, an element connected to a coordinate twice or whose functions
+    /// The first slip that was made: names that are not unique, something of another assembler, an element connected to a coordinate twice or whose functions
     /// do not fit its connection, a coordinate that nothing uses; and constraint rows that are redundant at the start.
     pub fn build(mut self) -> Result<Assembly> {
         if let Some(error) = self.error {

@@ -1,6 +1,32 @@
 //! Properties of parts: numbers, parameters, or sums of multiples of both.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The assembler that made a parameter, coordinate, input or row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner(u32);
+
+impl Owner {
+    /// Of numbers: they serve everywhere.
+    const NOBODY: Owner = Owner(0);
+    /// Of what combines parameters of several assemblers: it serves nowhere.
+    const SEVERAL: Owner = Owner(1);
+
+    /// One that there has not been yet.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(2);
+        Owner(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn and(self, other: Owner) -> Owner {
+        match (self, other) {
+            (Owner::NOBODY, owner) | (owner, Owner::NOBODY) => owner,
+            (a, b) if a == b => a,
+            _ => Owner::SEVERAL,
+        }
+    }
+}
 
 /// A number, or a parameter of the assembly, or a linear combination: `length * 0.5`, `-length`, `a + b`, `a - 0.1`.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,17 +34,24 @@ pub struct Value {
     constant: f64,
     /// (place of the parameter, factor), each parameter once.
     terms: Vec<(usize, f64)>,
+    owner: Owner,
 }
 
 impl Value {
-    pub(super) fn parameter(place: usize) -> Self {
-        Value { constant: 0.0, terms: vec![(place, 1.0)] }
+    pub(super) fn parameter(place: usize, owner: Owner) -> Self {
+        Value { constant: 0.0, terms: vec![(place, 1.0)], owner }
     }
 
-    /// The value for these parameters.
+    /// The value for these parameters; NaN if there are too few of them.
     #[inline]
     pub fn evaluate(&self, u: &[f64]) -> f64 {
-        self.terms.iter().fold(self.constant, |sum, &(k, factor)| sum + factor * u[k])
+        let parameter = |k: usize| u.get(k).copied().unwrap_or(f64::NAN);
+        self.terms.iter().fold(self.constant, |sum, &(k, factor)| sum + factor * parameter(k))
+    }
+
+    /// Whether it is a number or all its parameters are of this assembler.
+    pub(super) fn serves(&self, owner: Owner) -> bool {
+        self.owner == Owner::NOBODY || self.owner == owner
     }
 
     /// Without parameters.
@@ -34,7 +67,7 @@ impl Value {
 
 impl From<f64> for Value {
     fn from(constant: f64) -> Self {
-        Value { constant, terms: Vec::new() }
+        Value { constant, terms: Vec::new(), owner: Owner::NOBODY }
     }
 }
 
@@ -86,6 +119,7 @@ impl<V: Into<Value>> Add<V> for Value {
     fn add(mut self, other: V) -> Value {
         let other = other.into();
         self.constant += other.constant;
+        self.owner = self.owner.and(other.owner);
         for (place, factor) in other.terms {
             match self.terms.iter_mut().find(|(k, _)| *k == place) {
                 Some((_, f)) => *f += factor,
@@ -110,10 +144,14 @@ mod tests {
     /// Protects the arithmetic that chain rules rely on: combinations evaluate to what they say, each parameter once.
     #[test]
     fn combinations_are_linear() {
-        let (a, b) = (Value::parameter(0), Value::parameter(1));
+        let owner = Owner::new();
+        let (a, b) = (Value::parameter(0, owner), Value::parameter(1, owner));
         let value = (a.clone() * 2.0 - &b) / 4.0 + a + 0.5;
         assert_eq!(value.evaluate(&[3.0, 8.0]), 1.5 - 2.0 + 3.0 + 0.5);
         assert_eq!(value.terms(), [(0, 1.5), (1, -0.25)]);
         assert!(Value::from(2.0).is_constant() && !value.is_constant());
+        assert!(value.serves(owner) && !value.serves(Owner::new()) && Value::from(2.0).serves(owner));
+        let foreign = value + Value::parameter(0, Owner::new());
+        assert!(!foreign.serves(owner) && !(foreign + 1.0).serves(owner));
     }
 }

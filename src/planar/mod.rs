@@ -201,13 +201,14 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
             self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
         ];
-        self.check_mass(name, "mass", &mass);
-        self.check_mass(name, "inertia", &inertia);
         let places = coordinates.iter().map(|c| c.index()).collect();
         let [x, y] = center.clone();
         let number = self.sketch.member(Kind::Planar(inertia.clone()), places, [x, y, zero()], mass.clone());
         let values: Vec<Value> =
             [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
+        self.assembler.claim(name, &values);
+        self.check_mass(name, "mass", &values[0]);
+        self.check_mass(name, "inertia", &values[1]);
         self.stores.push((Store::Body, coordinates.clone(), values.clone()));
         let connection = Connection::to(coordinates.clone());
         if center == [zero(), zero()] {
@@ -234,16 +235,20 @@ impl Mechanism {
         position: [V; 2],
         velocity: [W; 2],
     ) -> Member {
-        let ([x, y], [v_x, v_y]) = (pair(position), pair(velocity));
+        self.add_point(name, mass.into(), pair(position), pair(velocity))
+    }
+
+    // compiled here, not in each crate that adds one
+    fn add_point(&mut self, name: &str, mass: Value, [x, y]: [Value; 2], [v_x, v_y]: [Value; 2]) -> Member {
         let coordinates = vec![
             self.assembler.coordinate(format!("{name}.x"), "m", x, v_x),
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
         ];
-        let mass = mass.into();
-        self.check_mass(name, "mass", &mass);
         let places = coordinates.iter().map(|c| c.index()).collect();
         let number = self.sketch.member(Kind::Point, places, [zero(), zero(), zero()], mass.clone());
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
+        self.assembler.claim(name, &values);
+        self.check_mass(name, "mass", &values[0]);
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         let member = Member { number, side: Side::Point, name: name.into(), coordinates };
@@ -284,8 +289,16 @@ impl Mechanism {
         }
     }
 
+    /// Where a place is at the start, in the world.
+    fn at_start(&self, place: &Place) -> [f64; 2] {
+        let pose = place.member.side.pose(&self.assembler.at_start(&place.member.coordinates));
+        let [x, y] = pose.turn(place.location.each_ref().map(|value| value.evaluate(self.assembler.nominal())));
+        [pose.x + x, pose.y + y]
+    }
+
     /// Says that nothing needs to hold this member, nor what is connected to it.
     pub fn free(&mut self, member: &Member) {
+        self.assembler.claim_coordinates(&member.name, &member.coordinates);
         self.hold.let_fly(&member.name);
     }
 

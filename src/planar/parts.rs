@@ -34,6 +34,8 @@ pub struct Strut<L> {
     pub(super) parameters: Vec<Value>,
 }
 
+/// Functions that take `impl Into<Value>` only make values of it and leave the rest to another: so that elements are compiled
+/// with this crate, and not in each that uses them.
 impl Mechanism {
     fn joint<J: Element + Clone, const N: usize>(
         &mut self,
@@ -60,10 +62,14 @@ impl Mechanism {
 
     /// Two points coincide, and the second member keeps an angle (rad) against the first.
     pub fn weld(&mut self, name: &str, first: Place, second: Place, angle: impl Into<Value>) -> Joint<Weld> {
+        self.add_weld(name, [first, second], angle.into())
+    }
+
+    fn add_weld(&mut self, name: &str, [first, second]: [Place; 2], angle: Value) -> Joint<Weld> {
         self.wants_body(name, &second.member);
         self.sketch.parts.push(Part::Weld([first.spot(), second.spot()]));
         let mut parameters = [first.location, second.location].concat();
-        parameters.push(angle.into());
+        parameters.push(angle);
         let rows = [("x", "m"), ("y", "m"), ("angle", "rad")];
         self.joint(name, [&first.member, &second.member], parameters, rows, Weld)
     }
@@ -78,12 +84,20 @@ impl Mechanism {
         direction: impl Into<Value>,
         angle: impl Into<Value>,
     ) -> Joint<Prismatic> {
+        self.add_prismatic(name, [first, second], [direction.into(), angle.into()])
+    }
+
+    fn add_prismatic(
+        &mut self,
+        name: &str,
+        [first, second]: [Place; 2],
+        [direction, angle]: [Value; 2],
+    ) -> Joint<Prismatic> {
         self.wants_body(name, &second.member);
-        let direction = direction.into();
         let spots = [first.spot(), second.spot()];
         self.sketch.parts.push(Part::Guide { spots, line: first.line(&direction), slider: Slider::Block });
         let mut parameters = [first.location, second.location].concat();
-        parameters.extend([direction, angle.into()]);
+        parameters.extend([direction, angle]);
         let rows = [("across", "m"), ("angle", "rad")];
         self.joint(name, [&first.member, &second.member], parameters, rows, Prismatic)
     }
@@ -91,7 +105,10 @@ impl Mechanism {
     /// A point of the second member moves on a line through a point of the first, whose direction (rad) is against the first
     /// member's axes.
     pub fn on_line(&mut self, name: &str, first: Place, second: Place, direction: impl Into<Value>) -> Joint<OnLine> {
-        let direction = direction.into();
+        self.add_on_line(name, [first, second], direction.into())
+    }
+
+    fn add_on_line(&mut self, name: &str, [first, second]: [Place; 2], direction: Value) -> Joint<OnLine> {
         let spots = [first.spot(), second.spot()];
         self.sketch.parts.push(Part::Guide { spots, line: first.line(&direction), slider: Slider::Pin });
         let mut parameters = [first.location, second.location].concat();
@@ -101,12 +118,16 @@ impl Mechanism {
 
     /// A massless rod: two points keep a distance, m.
     pub fn rod(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint<Rod> {
-        let length = length.into();
+        self.add_rod(name, [first, second], length.into())
+    }
+
+    fn add_rod(&mut self, name: &str, [first, second]: [Place; 2], length: Value) -> Joint<Rod> {
         if length.is_constant() && length.evaluate(&[]) <= 0.0 {
             let problem = format!("its length is {} m", length.evaluate(&[]));
             let remedy = "give a positive length; two points that coincide are a revolute joint";
             self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
         }
+        self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         self.sketch.parts.push(Part::Rod([first.spot(), second.spot()]));
         let mut parameters = [first.location, second.location].concat();
         parameters.push(length);
@@ -115,7 +136,10 @@ impl Mechanism {
 
     /// Gears: from the start on, the second body turns `ratio` times as far as the first (negative for wheels that mesh outside).
     pub fn gears(&mut self, name: &str, first: &Member, second: &Member, ratio: impl Into<Value>) -> Joint<Gears> {
-        let ratio = ratio.into();
+        self.add_gears(name, [first, second], ratio.into())
+    }
+
+    fn add_gears(&mut self, name: &str, [first, second]: [&Member; 2], ratio: Value) -> Joint<Gears> {
         let members = [first.number, second.number];
         self.sketch.parts.push(Part::Gears { members, ratio: ratio.clone() });
         let mut parameters = vec![ratio];
@@ -149,9 +173,18 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) -> Strut<Linear> {
-        let linear = [stiffness.into(), damping.into()];
+        self.add_spring(name, [first, second], free_length.into(), [stiffness.into(), damping.into()])
+    }
+
+    fn add_spring(
+        &mut self,
+        name: &str,
+        [first, second]: [Place; 2],
+        free_length: Value,
+        linear: [Value; 2],
+    ) -> Strut<Linear> {
         self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: Some(linear.clone()) });
-        self.add_strut(name, [first, second], free_length.into(), Linear, linear.to_vec())
+        self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
 
     /// A force along the line between two points by a law of elongation and rate.
@@ -179,6 +212,7 @@ impl Mechanism {
     ) -> Strut<L> {
         self.hold.link(&first.member.name, &second.member.name);
         let (sides, connection) = self.between(name, &first.member, &second.member);
+        self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         let mut values = [first.location, second.location].concat();
         values.push(free_length);
         values.extend(parameters);
@@ -196,10 +230,13 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
-        let stiffness = stiffness.into();
+        self.add_torsion_spring(name, [first, second], [stiffness.into(), damping.into()]);
+    }
+
+    fn add_torsion_spring(&mut self, name: &str, [first, second]: [&Member; 2], linear: [Value; 2]) {
         let about = About::Members([first.number, second.number]);
-        self.sketch.parts.push(Part::Torsion { about, stiffness: Some(stiffness.clone()) });
-        self.add_torsion(name, [first, second], zero(), Linear, vec![stiffness, damping.into()]);
+        self.sketch.parts.push(Part::Torsion { about, stiffness: Some(linear[0].clone()) });
+        self.add_torsion(name, [first, second], zero(), Linear, linear.to_vec());
     }
 
     /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.
@@ -283,7 +320,11 @@ impl Mechanism {
 
     /// An input (N) as a force at a point along a direction, given in world or body axes.
     pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 2], axes: Axes, input: Input) {
-        let direction = pair(direction);
+        self.add_force(name, place, pair(direction), axes, input);
+    }
+
+    fn add_force(&mut self, name: &str, place: Place, direction: [Value; 2], axes: Axes, input: Input) {
+        self.assembler.wants_direction(name, &direction);
         let [x, y] = direction.clone();
         let member = if axes == Axes::Body { place.member.number } else { GROUND };
         let along = Ray { member, direction: Direction::Vector([x, y, zero()]) };
@@ -304,8 +345,12 @@ impl Mechanism {
 
     /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
     pub fn drag(&mut self, name: &str, place: Place, linear: impl Into<Value>, quadratic: impl Into<Value>) {
+        self.add_drag(name, place, [linear.into(), quadratic.into()]);
+    }
+
+    fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
         let connection = Connection::to(place.member.coordinates.iter().copied());
-        let connection = connection.parameters(place.location).parameters([linear.into(), quadratic.into()]);
+        let connection = connection.parameters(place.location).parameters(coefficients);
         self.assembler.element(name, Drag(place.member.side), connection);
     }
 
@@ -323,7 +368,16 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
-        let (direction, radius) = (direction.into(), radius.into());
+        self.add_contact(name, [line, center], direction.into(), [radius.into(), stiffness.into(), damping.into()]);
+    }
+
+    fn add_contact(
+        &mut self,
+        name: &str,
+        [line, center]: [Place; 2],
+        direction: Value,
+        [radius, stiffness, damping]: [Value; 3],
+    ) {
         let spots = [line.spot(), center.spot()];
         self.sketch.parts.push(Part::Contact { spots, line: line.line(&direction), radius: radius.clone() });
         self.hold.link(&line.member.name, &center.member.name);
@@ -332,7 +386,7 @@ impl Mechanism {
             .parameters(line.location)
             .parameters([direction])
             .parameters(center.location)
-            .parameters([radius, stiffness.into(), damping.into()]);
+            .parameters([radius, stiffness, damping]);
         self.assembler.element(name, Contact(sides), connection);
     }
 }

@@ -108,6 +108,7 @@ impl Mechanism {
 
     /// Kinetic energy and energy in the gravity field of all bodies and masses that have been added so far, J: output `name`.
     pub fn energy(&mut self, name: &str) {
+        self.hold.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
         let coordinates = self.stores.iter().flat_map(|(_, coordinates, _)| coordinates.iter().copied());
         let connection = Connection::to(coordinates);
         let parameters: Vec<Value> = self.stores.iter().flat_map(|(_, _, values)| values.iter().cloned()).collect();

@@ -44,7 +44,7 @@ impl Joint {
     /// The second member turns about the first one's axis.
     fn about(&self) -> About {
         let [spot, _] = self.spots();
-        About::Axis { spot, axis: self.axis(0), member: self.members[1].number() }
+        About::Axis { spot: Box::new(spot), axis: self.axis(0), member: self.members[1].number() }
     }
 }
 
@@ -102,7 +102,7 @@ impl Mechanism {
         let along = Ray { member, direction: Direction::Vector(direction.clone()) };
         self.note_part(if turns {
             let member = spot.member;
-            Part::Torque { about: About::Axis { spot, axis: along, member }, input }
+            Part::Torque { about: About::Axis { spot: Box::new(spot), axis: along, member }, input }
         } else {
             Part::Force { spots: [spot], along, input }
         });

@@ -205,16 +205,17 @@ impl Mechanism {
         for (k, (e, rate)) in orientation.iter().zip(rates).enumerate() {
             coordinates.push(self.assembler.coordinate(format!("{name}.e{k}"), "1", e, rate));
         }
-        self.check_mass(name, &mass);
-        self.check_body(name, &inertia, &orientation);
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Spatial(inertia.clone()), places, center.clone(), mass.clone());
+        let number = self.sketch.member(Kind::Spatial(Box::new(inertia.clone())), places, center.clone(), mass.clone());
         let values: Vec<Value> = [mass]
             .into_iter()
             .chain(inertia.values.clone())
             .chain(center.clone())
             .chain(self.gravity.clone())
             .collect();
+        self.assembler.claim(name, &values);
+        self.check_mass(name, &values[0]);
+        self.check_body(name, &inertia, &orientation);
         self.stores.push((Store::Body(inertia.form), coordinates.clone(), values.clone()));
         let element = RigidBody { form: inertia.form, centred: is_origin(&center) };
         let connection = Connection::to(coordinates.clone()).parameters(values);
@@ -236,12 +237,17 @@ impl Mechanism {
         position: [V; 3],
         velocity: [W; 3],
     ) -> Member {
-        let coordinates = self.positions(name, triple(position), triple(velocity));
-        let mass = mass.into();
-        self.check_mass(name, &mass);
+        self.add_point(name, mass.into(), triple(position), triple(velocity))
+    }
+
+    // compiled here, not in each crate that adds one
+    fn add_point(&mut self, name: &str, mass: Value, position: [Value; 3], velocity: [Value; 3]) -> Member {
+        let coordinates = self.positions(name, position, velocity);
         let places = coordinates.iter().map(|c| c.index()).collect();
         let number = self.sketch.member(Kind::Point, places, origin(), mass.clone());
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
+        self.assembler.claim(name, &values);
+        self.check_mass(name, &values[0]);
         self.stores.push((Store::Point, coordinates.clone(), values.clone()));
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         self.hold(name, &coordinates);
@@ -332,6 +338,7 @@ impl Mechanism {
 
     /// Says that nothing needs to hold this member, nor what is connected to it.
     pub fn free(&mut self, member: &Member) {
+        self.assembler.claim_coordinates(member.name(), member.coordinates());
         self.hold.let_fly(member.name());
     }
 

@@ -47,6 +47,8 @@ const PARALLEL: f64 = 0.999;
 /// And below which axes that are to be parallel are taken for perpendicular.
 const PERPENDICULAR: f64 = 1e-3;
 
+/// Functions that take `impl Into<Value>` only make values of it and leave the rest to another: so that elements are compiled
+/// with this crate, and not in each that uses them.
 impl Mechanism {
     fn joint<const N: usize>(
         &mut self,
@@ -82,10 +84,8 @@ impl Mechanism {
 
     /// Cosine of the angle between a joint's axes at the start.
     fn cosine(&self, joint: &Joint) -> f64 {
-        let nominal = self.assembler.nominal();
-        let coordinates = joint.members.iter().flat_map(|member| member.coordinates());
-        let q: Vec<f64> = coordinates.map(|c| self.assembler.initial_position(*c).evaluate(nominal)).collect();
-        let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(nominal)).collect();
+        let q = joint.members.each_ref().map(|member| self.assembler.at_start(member.coordinates())).concat();
+        let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(self.assembler.nominal())).collect();
         let meeting = Meeting::of(joint.constraint.sides, &q, &u);
         meeting.axis(0).unit().dot(meeting.axis(1).unit())
     }
@@ -138,7 +138,11 @@ impl Mechanism {
     /// A screw: the second member goes `lead` (m, negative for a left-handed thread) along the axis with every turn about it.
     /// Without displacement, directions across coincide.
     pub fn screw(&mut self, name: &str, first: Place, second: Place, lead: impl Into<Value>) -> Joint {
-        let lead = lead.into();
+        self.add_screw(name, [first, second], lead.into())
+    }
+
+    fn add_screw(&mut self, name: &str, places: [Place; 2], lead: Value) -> Joint {
+        self.assembler.claim(name, std::slice::from_ref(&lead));
         let at_start = lead.evaluate(self.assembler.nominal());
         if at_start == 0.0 || !at_start.is_finite() {
             let problem = format!("its lead is {at_start} m");
@@ -146,7 +150,7 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("screw `{name}`"), problem, remedy));
         }
         let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("thread", "rad")];
-        self.joint(name, Kind::Screw, [first, second], Some(lead), rows)
+        self.joint(name, Kind::Screw, places, Some(lead), rows)
     }
 
     /// The second member moves in the plane across the axis: two displacements and one rotation are free.
@@ -166,13 +170,18 @@ impl Mechanism {
 
     /// A massless rod: two points keep a distance, m.
     pub fn distance(&mut self, name: &str, first: Place, second: Place, length: impl Into<Value>) -> Joint {
-        let length = length.into();
+        self.add_distance(name, [first, second], length.into())
+    }
+
+    fn add_distance(&mut self, name: &str, [first, second]: [Place; 2], length: Value) -> Joint {
+        self.assembler.claim(name, std::slice::from_ref(&length));
         let at_start = length.evaluate(self.assembler.nominal());
         if !(at_start > 0.0 && at_start.is_finite()) {
             let problem = format!("its length is {at_start} m");
             let remedy = "give a positive length; two points that coincide are a spherical joint";
             self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
         }
+        self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         self.joint(name, Kind::Distance, [first, second], Some(length), [("length", "m")])
     }
 
@@ -274,9 +283,18 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) -> Strut<Linear> {
-        let linear = [stiffness.into(), damping.into()];
+        self.add_spring(name, [first, second], free_length.into(), [stiffness.into(), damping.into()])
+    }
+
+    fn add_spring(
+        &mut self,
+        name: &str,
+        [first, second]: [Place; 2],
+        free_length: Value,
+        linear: [Value; 2],
+    ) -> Strut<Linear> {
         self.note_strut(&first, &second, Some(linear.clone()));
-        self.add_strut(name, [first, second], free_length.into(), Linear, linear.to_vec())
+        self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
 
     /// A force along the line between two points by a law of elongation and rate.
@@ -304,6 +322,7 @@ impl Mechanism {
     ) -> Strut<L> {
         self.hold.link(first.member.name(), second.member.name());
         let (sides, connection) = self.between(name, &first.member, &second.member);
+        self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         let mut values = [first.location, second.location].concat();
         values.push(free_length);
         values.extend(parameters);
@@ -352,8 +371,11 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
+        self.add_joint_spring(name, joint, freedom, [stiffness.into(), damping.into()]);
+    }
+
+    fn add_joint_spring(&mut self, name: &str, joint: &Joint, freedom: Freedom, linear: [Value; 2]) {
         if self.wants_freedom(name, joint, freedom) {
-            let linear = [stiffness.into(), damping.into()];
             self.note_joint_law(joint, freedom, Some(linear.clone()));
             self.add_joint_law(name, joint, freedom, zero(), Linear, linear.to_vec());
         }
@@ -385,19 +407,26 @@ impl Mechanism {
         stiffness: [[V; 6]; 6],
         damping: [[W; 6]; 6],
     ) {
+        let matrix = |m: [[Value; 6]; 6]| m.into_iter().flatten();
+        let coefficients =
+            matrix(stiffness.map(|row| row.map(Into::into))).chain(matrix(damping.map(|row| row.map(Into::into))));
+        self.add_bushing(name, [first, second], coefficients.collect());
+    }
+
+    /// Coefficients are both matrices row by row.
+    fn add_bushing(&mut self, name: &str, [first, second]: [Place; 2], coefficients: Vec<Value>) {
         self.wants_axes(name, &first.member);
         self.wants_axes(name, &second.member);
         self.hold.link(first.member.name(), second.member.name());
         self.note_bushing(&first, &second);
         let frames = self.frames(name, &first, &second, true);
         let (sides, connection) = self.between(name, &first.member, &second.member);
-        let connection = connection.parameters(frames);
-        let connection = connection.parameters(stiffness.into_iter().flatten().map(Into::into));
-        let connection = connection.parameters(damping.into_iter().flatten().map(Into::into));
+        let connection = connection.parameters(frames).parameters(coefficients);
         self.assembler.element(name, Action::Bushing { sides }, connection);
     }
 
     fn load(&mut self, name: &str, place: Place, direction: [Value; 3], axes: Axes, effort: Effort, input: Input) {
+        self.assembler.wants_direction(name, &direction);
         self.note_load(&place, &direction, axes, effort == Effort::Torque, input);
         let connection = Connection::to(place.member.coordinates().iter().copied()).inputs([input]);
         let connection = connection.parameters(place.location).parameters(direction);
@@ -417,8 +446,12 @@ impl Mechanism {
 
     /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
     pub fn drag(&mut self, name: &str, place: Place, linear: impl Into<Value>, quadratic: impl Into<Value>) {
+        self.add_drag(name, place, [linear.into(), quadratic.into()]);
+    }
+
+    fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
         let connection = Connection::to(place.member.coordinates().iter().copied());
-        let connection = connection.parameters(place.location).parameters([linear.into(), quadratic.into()]);
+        let connection = connection.parameters(place.location).parameters(coefficients);
         self.assembler.element(name, Action::Drag { side: place.member.side() }, connection);
     }
 
@@ -434,14 +467,17 @@ impl Mechanism {
         stiffness: impl Into<Value>,
         damping: impl Into<Value>,
     ) {
+        self.add_contact(name, [plane, center], [radius.into(), stiffness.into(), damping.into()]);
+    }
+
+    fn add_contact(&mut self, name: &str, [plane, center]: [Place; 2], [radius, stiffness, damping]: [Value; 3]) {
         self.wants_axes(name, &plane.member);
         self.hold.link(plane.member.name(), center.member.name());
-        let radius = radius.into();
         let frames = self.frames(name, &plane, &center, true);
         self.note_contact(&plane, &center, &frames, radius.clone());
         let (sides, connection) = self.between(name, &plane.member, &center.member);
         let connection = connection.parameters(frames);
-        let connection = connection.parameters([radius, stiffness.into(), damping.into()]);
+        let connection = connection.parameters([radius, stiffness, damping]);
         self.assembler.element(name, Action::Contact { sides }, connection);
     }
 }

@@ -97,6 +97,7 @@ impl Mechanism {
     /// A point of the world at the start (m), fixed to a member whose start is given by numbers; directions at this place are given
     /// in the world's axes at the start.
     pub fn place(&mut self, member: &Member, point: [f64; 3]) -> Place {
+        self.assembler.claim_coordinates(&member.name, &member.coordinates);
         let start: Vec<Value> = member.coordinates.iter().map(|c| self.assembler.initial_position(*c)).collect();
         if start.iter().any(|value| !value.is_constant()) {
             let problem =
@@ -116,9 +117,16 @@ impl Mechanism {
         Place { member: member.clone(), location, base, axis: None, across: None }
     }
 
+    /// Where a place is at the start, in the world.
+    pub(super) fn at_start(&self, place: &Place) -> [f64; 3] {
+        let pose = place.member.side.pose(&self.assembler.at_start(&place.member.coordinates));
+        pose.point(Vector(place.location.each_ref().map(|value| value.evaluate(self.assembler.nominal())))).0
+    }
+
     /// Axis and direction across in the member's own axes: of unit length and perpendicular where they are numbers. What is wrong
     /// with them is noted.
     pub(super) fn axes(&mut self, part: &str, place: &Place) -> [Value; 6] {
+        place.axis.iter().chain(&place.across).for_each(|direction| self.assembler.claim(part, direction));
         let nominal = self.assembler.nominal();
         let at_start = |direction: &[Value; 3]| Vector(direction.each_ref().map(|value| value.evaluate(nominal)));
         let unit = |k: usize| {

@@ -153,6 +153,7 @@ impl Mechanism {
     }
 
     fn balance(&mut self, name: &str, total: Total, outputs: &[(&str, &str)]) {
+        self.hold.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
         let coordinates = self.stores.iter().flat_map(|(_, coordinates, _)| coordinates.iter().copied());
         let mut connection = Connection::to(coordinates);
         let parameters: Vec<Value> = self.stores.iter().flat_map(|(_, _, values)| values.iter().cloned()).collect();
