@@ -486,6 +486,51 @@ impl Motion for Still {
     }
 }
 
+/// A flywheel of 0.01 kg m² in a bearing with dry friction whose transition rate is small beside what a step of a millisecond
+/// changes, turned by a torque.
+fn rubbing(transition: f64) -> Result<Simulation> {
+    let mut m = Mechanism::new("rubbing");
+    let torque = m.input("torque", "N m");
+    // where static friction is larger than Coulomb's, such a step has several solutions
+    let friction = [("coulomb", "N m", 0.5), ("stick", "N m", 0.5)];
+    let [coulomb, stick] = friction.map(|(name, unit, value)| m.parameter(Parameter::new(name, unit, value)));
+    let wheel = m.body("wheel", Body::new(1.0, 0.01).moving([0.0, 0.0], 1.0));
+    let ground = m.ground();
+    m.revolute("bearing", ground.at([0.0, 0.0]), wheel.at([0.0, 0.0]));
+    m.joint_friction("friction", &ground, &wheel, [coulomb, stick, Value::from(transition), Value::from(0.0)]);
+    m.torque("motor", &ground, &wheel, torque);
+    m.angle("wheel angle", &ground, &wheel);
+    let turn = |t: f64| if t < 0.1 { 0.0 } else { 0.9 * (20.0 * PI * (t - 0.1)).sin() };
+    let grid = TimeGrid::uniform(0.0, 0.3, 1e-3)?;
+    Simulation::new(Arc::new(m.build()?), Hht::new(-0.05)?, grid, vec![Signal::function(turn)])
+}
+
+/// Protects steps on which full Newton steps go in circles: friction that changes its sign within a step is gone through with
+/// shortened ones. The wheel comes to rest where Coulomb's law says, stays there, and moves on when the torque is large enough; gradients
+/// are exact all the same.
+#[test]
+fn stiff_friction_is_gone_through() -> Result<()> {
+    for transition in [1e-2, 1e-3, 1e-4] {
+        let simulation = rubbing(transition)?;
+        let u = [0.5, 0.5];
+        let trajectory = simulation.run(&u)?;
+        let (angle, rate) = (trajectory.output(0), trajectory.output(1));
+        // 1 rad/s less 50 rad/s² t: at rest after 0.02 s and 0.01 rad
+        assert!((angle[50] - 0.01).abs() < 5e-4 && rate[50].abs() < 2.0 * transition, "{transition}: {}", angle[50]);
+        assert!((angle[99] - angle[50]).abs() < 0.05 * transition, "{transition}");
+        assert!(rate.iter().skip(100).any(|rate| *rate > 0.5), "it breaks loose");
+        let cost = Differentiated::new(Angles, Quadrature::Trapezoid);
+        let mut engine = Gradient::new(&simulation, &cost)?;
+        let [mut adjoint, mut tangent] = [[0.0; 2]; 2];
+        engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint)?;
+        engine.cost_and_gradient(&u, Method::Tangent, &mut tangent)?;
+        for (adjoint, tangent) in adjoint.iter().zip(tangent) {
+            assert!((adjoint / tangent - 1.0).abs() < 1e-8, "{transition}: {adjoint:e} {tangent:e}");
+        }
+    }
+    Ok(())
+}
+
 /// Protects mechanisms that cannot be assembled: the projection says which joints are off by how much where it came nearest.
 #[test]
 fn a_loop_that_cannot_be_closed_is_told() -> Result<()> {

@@ -133,6 +133,13 @@ struct History {
     known: bool,
 }
 
+/// Newton steps of shortened length before a step counts as failed.
+const DAMPED_ITERATIONS: usize = 60;
+/// The shortest part of an increment that is tried.
+const SHORTEST: f64 = 1e-4;
+/// Full steps converge where the next increment is less than this part of the last.
+const CONTRACTS: f64 = 0.1;
+
 struct HhtStepper {
     alpha: f64,
     literal: bool,
@@ -221,30 +228,12 @@ impl HhtStepper {
             base_v[j] = before.v[j] + k.v_by_a * a;
             base_a[j] = k.c2 * before.a[j];
         }
-        let inverse_beta_hh = 1.0 / k.beta_hh;
         let limit = self.convergence.max_iterations();
         let mut renew = true;
         let mut worst = (f64::INFINITY, 0);
         let mut sizes = [0.0; 2];
         for iteration in 1..=limit {
-            self.update(&k, next);
-            let x = self.layout.view(next, step.t, step.w);
-            let inertial = if self.literal { &self.inertial } else { x.a };
-            let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
-            let (dynamics, constraint) = self.r.split_at_mut(n);
-            counters.iterations += 1;
-            let regular = if renew {
-                counters.factorisations += 1;
-                system.factorise(&point, k.weights(), dynamics, constraint).is_ok()
-            } else {
-                system.residual(&point, dynamics, constraint);
-                true
-            };
-            if self.literal {
-                dynamics.iter_mut().zip(memory_before).for_each(|(r, g)| *r -= k.c2 * g);
-            }
-            constraint.iter_mut().for_each(|c| *c *= inverse_beta_hh);
-            if !regular {
+            if !self.equations(system, step, &k, previous, next, renew, counters) {
                 let finite = self.r.iter().all(|r| r.is_finite());
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
@@ -287,6 +276,114 @@ impl HhtStepper {
             }
         }
         Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
+    }
+
+    /// Comes near to the solution from the unknowns in `z` by Newton's method with steps that are shortened until they lead
+    /// nearer, where full ones go in circles: stiff friction, contact. What counts is the next increment with the same factors
+    /// (the natural monotonicity test of Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3), which does not
+    /// mind the units of equations. True where full steps converge; no such path need exist where friction falls with the rate.
+    fn approach(
+        &mut self,
+        system: &mut dyn Evaluator,
+        step: &Step<'_>,
+        previous: &[f64],
+        next: &mut [f64],
+        counters: &mut Counters,
+    ) -> bool {
+        let n = self.layout.n;
+        // room for an increment and for the point that it leaves
+        self.bound_age = None;
+        let mut increment = std::mem::take(&mut self.residual);
+        let mut from = std::mem::take(&mut self.bound);
+        let mut near = false;
+        for _ in 0..DAMPED_ITERATIONS {
+            from.copy_from_slice(&self.z);
+            if !self.newton_increment(system, step, previous, next, true, counters) {
+                break;
+            }
+            increment.copy_from_slice(&self.r);
+            let scales = [&from[..n], &from[n..]].map(|part| largest(part) + f64::MIN_POSITIVE);
+            let size = |change: &[f64]| largest(&change[..n]) / scales[0] + largest(&change[n..]) / scales[1];
+            let whole = size(&increment);
+            let mut part = 1.0;
+            let found = loop {
+                for ((z, from), change) in self.z.iter_mut().zip(&from).zip(&increment) {
+                    *z = from - part * change;
+                }
+                let finite = self.newton_increment(system, step, previous, next, false, counters);
+                let left = size(&self.r);
+                if finite && left <= (1.0 - 0.25 * part) * whole {
+                    break Some(left / whole);
+                }
+                part *= 0.5;
+                if part < SHORTEST {
+                    break None;
+                }
+            };
+            match found {
+                Some(ratio) if part == 1.0 && ratio < CONTRACTS => near = true,
+                Some(_) => continue,
+                None => {}
+            }
+            break;
+        }
+        (self.residual, self.bound) = (increment, from);
+        near
+    }
+
+    /// The increment of Newton's method at the unknowns in `z` into `r`, with new factors or those that are there; false if it is
+    /// not finite.
+    fn newton_increment(
+        &mut self,
+        system: &mut dyn Evaluator,
+        step: &Step<'_>,
+        previous: &[f64],
+        next: &mut [f64],
+        renew: bool,
+        counters: &mut Counters,
+    ) -> bool {
+        let k = Coefficients::new(self.alpha, step.h);
+        let regular = self.equations(system, step, &k, previous, next, renew, counters);
+        if regular {
+            system.solve(&mut self.r);
+        }
+        regular && self.r.iter().all(|r| r.is_finite())
+    }
+
+    /// The residual at the unknowns in `z`, with new factors if asked for; false if there are none.
+    #[allow(clippy::too_many_arguments)]
+    #[inline]
+    fn equations(
+        &mut self,
+        system: &mut dyn Evaluator,
+        step: &Step<'_>,
+        k: &Coefficients,
+        previous: &[f64],
+        next: &mut [f64],
+        renew: bool,
+        counters: &mut Counters,
+    ) -> bool {
+        let n = self.layout.n;
+        self.update(k, next);
+        let x = self.layout.view(next, step.t, step.w);
+        let inertial = if self.literal { &self.inertial } else { x.a };
+        let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
+        let (dynamics, constraint) = self.r.split_at_mut(n);
+        counters.iterations += 1;
+        let regular = if renew {
+            counters.factorisations += 1;
+            system.factorise(&point, k.weights(), dynamics, constraint).is_ok()
+        } else {
+            system.residual(&point, dynamics, constraint);
+            true
+        };
+        if self.literal {
+            let memory_before = self.layout.memory(previous);
+            dynamics.iter_mut().zip(memory_before).for_each(|(r, g)| *r -= k.c2 * g);
+        }
+        let inverse_beta_hh = 1.0 / k.beta_hh;
+        constraint.iter_mut().for_each(|c| *c *= inverse_beta_hh);
+        regular
     }
 
     /// Works out the bound of the residuals' round-off at `next`, with the multipliers in `z`.
@@ -488,6 +585,13 @@ impl Stepper for HhtStepper {
         if outcome.is_err() && self.history.known {
             // the extrapolation may have been what led astray (an impact, a switch of the input)
             self.z.copy_from_slice(&self.z_start);
+            outcome = self.iterate(system, step, previous, next, counters);
+        }
+        if matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
+            self.z.copy_from_slice(&self.z_start);
+            if !self.approach(system, step, previous, next, counters) {
+                self.z.copy_from_slice(&self.z_start);
+            }
             outcome = self.iterate(system, step, previous, next, counters);
         }
         if let Err(failure) = outcome {
