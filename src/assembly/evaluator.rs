@@ -60,7 +60,7 @@ impl Factors {
 pub(super) struct AssemblyEvaluator<'s> {
     system: &'s Assembly,
     u: Vec<f64>,
-    batches: Vec<Box<dyn BatchEvaluator + 's>>,
+    batches: Vec<BatchEvaluator<'s>>,
     values: Values,
     factors: Factors,
     /// K without what changes from point to point, for `template_weights`.

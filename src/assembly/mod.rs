@@ -61,11 +61,12 @@ pub use element::{Connection, Coordinate, Element, Input, Row};
 pub use value::Value;
 
 use crate::error::{Error, Result};
+use crate::linearise::Functions;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::sketch::Sketch;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
-use batch::{Batch, Elements, structure_of};
+use batch::{Batch, structure_of};
 use element::Local;
 use evaluator::{AssemblyEvaluator, DENSE, Factors};
 use pattern::{Pattern, Slots};
@@ -94,7 +95,7 @@ pub struct Assembler {
     nominal: Vec<f64>,
     /// Initial position and velocity of each coordinate.
     initial: Vec<[Value; 2]>,
-    batches: Vec<Box<dyn Batch>>,
+    batches: Vec<Batch>,
     /// Parameters, coordinates and inputs that something uses.
     used_parameters: HashSet<usize>,
     used_coordinates: HashSet<usize>,
@@ -190,6 +191,18 @@ impl Assembler {
     /// Adds an element. Returns its constraint rows. Its outputs are called `name.output`; one without a name of its own is
     /// called as the element.
     pub fn element<E: Element>(&mut self, name: &str, element: E, connection: Connection) -> Vec<Row> {
+        let known_times = element.known_times();
+        self.add(name, (TypeId::of::<E>(), Box::new(Local(element))), known_times, connection)
+    }
+
+    /// The same for an element of the type `kind`.
+    fn add(
+        &mut self,
+        name: &str,
+        (kind, model): (TypeId, Box<dyn Functions>),
+        known_times: Option<(f64, f64)>,
+        connection: Connection,
+    ) -> Vec<Row> {
         if !self.names.insert(name.to_string()) {
             self.note(Error::invalid(
                 self.place(),
@@ -226,17 +239,16 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, "give finite numbers and nominal values"));
             return own;
         }
-        self.known_times.extend(element.known_times().map(|times| (name.to_string(), times)));
+        self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
         let Connection { coordinates, constraints, outputs, .. } = &connection;
         if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() {
             let problem = "it acts on nothing that moves";
             self.note(Error::invalid(format!("`{name}`"), problem, "connect it to a body, or leave it out"));
             return own;
         }
-        let model = Local(element);
         let nominal = &self.nominal;
         let found =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&model, &connection, nominal)));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&*model, &connection, nominal)));
         let Ok((sizes, structure)) = found else {
             let problem = "one of its functions panics";
             let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
@@ -249,20 +261,12 @@ impl Assembler {
             self.note(Error::invalid(format!("`{name}`"), problem, "name one row for each constraint"));
             return own;
         }
-        let kind = TypeId::of::<E>();
         let place = self.batches.iter().position(|batch| batch.takes(kind, own.len(), sizes, &structure));
-        let batch = match place {
-            Some(place) => &mut self.batches[place],
-            None => {
-                self.batches.push(Box::new(Elements::<E>::new(sizes, own.len(), structure)));
-                let last = self.batches.len() - 1;
-                &mut self.batches[last]
-            }
-        };
-        // `takes` compares the type
-        if let Some(elements) = batch.as_any_mut().downcast_mut::<Elements<E>>() {
-            elements.push(model, &connection, &rows, output);
-        }
+        let place = place.unwrap_or_else(|| {
+            self.batches.push(Batch::new(kind, sizes, own.len(), structure));
+            self.batches.len() - 1
+        });
+        self.batches[place].push(model, &connection, &rows, output);
         own
     }
 
@@ -375,7 +379,7 @@ impl Assembler {
 pub struct Assembly {
     signature: Signature,
     initial: Vec<[Value; 2]>,
-    batches: Vec<Box<dyn Batch>>,
+    batches: Vec<Batch>,
     pattern: Pattern,
     slots: Slots,
     factors: Factors,

@@ -5,7 +5,7 @@ use super::hand::Variable;
 use super::report::{BlockName, JacobianReport, Place, Tally};
 use super::sample::visit_points;
 use crate::error::{Error, Result};
-use crate::linearise::{Plain, step_jacobians};
+use crate::linearise::{Functions, Plain, step_jacobians};
 use crate::model::{Matrix, Model};
 use crate::scheme::Hht;
 use crate::signature::Signature;
@@ -119,6 +119,16 @@ pub fn check_step<M: Model>(
     by_hand: &mut dyn FnMut(&StepPoint<'_>) -> StepJacobians,
     options: &CheckOptions,
 ) -> Result<JacobianReport> {
+    check(plain, plain.model(), (alpha, h), by_hand, options)
+}
+
+fn check(
+    plain: &dyn System,
+    model: &dyn Functions,
+    (alpha, h): (f64, f64),
+    by_hand: &mut dyn FnMut(&StepPoint<'_>) -> StepJacobians,
+    options: &CheckOptions,
+) -> Result<JacobianReport> {
     Hht::new(alpha)?;
     if !(h.is_finite() && h > 0.0) {
         return Err(Error::invalid("time step of the check", format!("it is {h} s"), "give a positive number"));
@@ -136,7 +146,7 @@ pub fn check_step<M: Model>(
         let w = random.vector(now.w.len(), 1.0);
         let (q, v) = newmark(alpha, h, &now, &a);
         let after = Point { t: now.t + h, q: &q, v: &v, a: &a, lambda: &lambda, w: &w };
-        let [exact_own, exact_next] = step_jacobians(plain.model(), alpha, h, &now, &after, &sample.u);
+        let [exact_own, exact_next] = step_jacobians(model, alpha, h, &now, &after, &sample.u);
         let jacobians = by_hand(&StepPoint { now, next: after, u: &sample.u, alpha, h });
         let sizes = [&sample.sizes.q[..], &sample.sizes.v, &sample.sizes.a, &sample.sizes.lambda].concat();
         let place = Place { time: sample.t, point: sample.number };

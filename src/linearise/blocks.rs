@@ -3,14 +3,13 @@
 //! This knows nothing of structure and shared seeds: it is the slow, plain way, for reports, and what the fast one is
 //! checked against.
 
-use crate::model::{Matrix, Model};
-use crate::number::Jet;
+use super::functions::{Dual, Functions, Square};
+use crate::model::Matrix;
 use crate::system::{Blocks, Point};
 
-type Dual = Jet<f64, 1>;
-type Nested = Jet<Dual, 1>;
+type Nested = Square<1>;
 
-pub(crate) fn evaluate<M: Model>(model: &M, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+pub(crate) fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
     let (n, m, p) = (x.q.len(), x.lambda.len(), u.len());
     let constants = |values: &[f64]| values.iter().map(|&value| Dual::from(value)).collect::<Vec<_>>();
     let (mut q, mut v, mut u_jets) = (constants(x.q), constants(x.v), constants(u));

@@ -1,9 +1,9 @@
 //! Constraints with first and second derivatives from nested [`Jet`]s or [`SecondOrder`] numbers, and their time derivatives.
 
 use super::entries::motion_entry;
+use super::functions::{ConstraintOn, Functions, LANES, Square};
 use super::kernel::Sizes;
-use crate::model::Model;
-use crate::number::{Derivatives, Jet, LANES, Number, SecondOrder};
+use crate::number::{Derivatives, Jet, Number, SecondOrder};
 use crate::system::{Level, Point, StateVector};
 
 /// Where C is differentiated.
@@ -15,17 +15,17 @@ pub(crate) struct ConstraintPoint<'a> {
 }
 
 /// C with its first derivatives by a list of coordinates.
-pub(crate) trait JacobianKernel<M> {
+pub(crate) trait JacobianKernel {
     /// C into `value`, and its derivatives into `slopes`, rows x list.
-    fn evaluate(&mut self, model: &M, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]);
+    fn evaluate(&mut self, model: &dyn Functions, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]);
 }
 
 /// C with first and second derivatives by a list of variables (coordinates, then `n +` parameters).
-pub(crate) trait CurvatureKernel<M> {
+pub(crate) trait CurvatureKernel {
     /// C into `value`, its derivatives into `slopes`, rows x list, and λᵀ d²C into `curvature`, coordinates of the list x list.
     fn evaluate(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: ConstraintPoint<'_>,
         lambda: &[f64],
         value: &mut [f64],
@@ -34,22 +34,20 @@ pub(crate) trait CurvatureKernel<M> {
     );
 }
 
-pub(crate) fn jacobian_kernel<M: Model>(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel<M>> {
+pub(crate) fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel> {
     match coordinates.len() {
-        0..=1 => Box::new(JetJacobian::<1>::new(sizes, coordinates)),
-        2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),
+        0..=2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),
         3..=4 => Box::new(JetJacobian::<4>::new(sizes, coordinates)),
         _ => Box::new(JetJacobian::<8>::new(sizes, coordinates)),
     }
 }
 
 /// For a list that is not empty.
-pub(crate) fn curvature_kernel<M: Model>(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel<M>> {
+pub(crate) fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
     match variables.len() {
         0..=1 => Box::new(AllPairs::<1>::new(sizes, variables)),
         2 => Box::new(AllPairs::<2>::new(sizes, variables)),
-        3 => Box::new(AllPairs::<3>::new(sizes, variables)),
-        4 => Box::new(AllPairs::<4>::new(sizes, variables)),
+        3..=4 => Box::new(AllPairs::<4>::new(sizes, variables)),
         // three of each of two bodies
         5..=6 => Box::new(InGroups::new(sizes, variables, 3)),
         _ => Box::new(InGroups::new(sizes, variables, LANES)),
@@ -79,8 +77,11 @@ impl<const W: usize> JetJacobian<W> {
     }
 }
 
-impl<M: Model, const W: usize> JacobianKernel<M> for JetJacobian<W> {
-    fn evaluate(&mut self, model: &M, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]) {
+impl<const W: usize> JacobianKernel for JetJacobian<W>
+where
+    for<'a> dyn Functions + 'a: ConstraintOn<Jet<f64, W>>,
+{
+    fn evaluate(&mut self, model: &dyn Functions, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]) {
         let list = self.coordinates.len();
         self.q.iter_mut().zip(x.q).for_each(|(jet, value)| jet.re = *value);
         self.u.iter_mut().zip(x.u).for_each(|(jet, value)| jet.re = *value);
@@ -99,10 +100,10 @@ impl<M: Model, const W: usize> JacobianKernel<M> for JetJacobian<W> {
     }
 }
 
-type Square<const W: usize> = Jet<Jet<f64, W>, W>;
-
 /// All pairs of few variables in one evaluation.
 struct AllPairs<const W: usize> {
+    /// Number of variables, at most `W`.
+    count: usize,
     coordinates: usize,
     q: Vec<Square<W>>,
     u: Vec<Square<W>>,
@@ -119,14 +120,17 @@ impl<const W: usize> AllPairs<W> {
             jet.eps[lane].re = 1.0;
         }
         let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
-        AllPairs { coordinates, q, u, c: zeros(sizes.m) }
+        AllPairs { count: variables.len(), coordinates, q, u, c: zeros(sizes.m) }
     }
 }
 
-impl<M: Model, const W: usize> CurvatureKernel<M> for AllPairs<W> {
+impl<const W: usize> CurvatureKernel for AllPairs<W>
+where
+    for<'a> dyn Functions + 'a: ConstraintOn<Square<W>>,
+{
     fn evaluate(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: ConstraintPoint<'_>,
         lambda: &[f64],
         value: &mut [f64],
@@ -139,16 +143,16 @@ impl<M: Model, const W: usize> CurvatureKernel<M> for AllPairs<W> {
         model.constraint(Square::from(x.t), &self.q, &self.u, &mut self.c);
         let mut sum = [[0.0; W]; W];
         for ((c, lambda), (value, slopes)) in
-            self.c.iter().zip(lambda).zip(value.iter_mut().zip(slopes.chunks_exact_mut(W)))
+            self.c.iter().zip(lambda).zip(value.iter_mut().zip(slopes.chunks_exact_mut(self.count)))
         {
             *value = c.re.re;
-            slopes.copy_from_slice(&c.re.eps);
+            slopes.copy_from_slice(&c.re.eps[..self.count]);
             for (sum, second) in sum.iter_mut().zip(&c.eps) {
                 sum.iter_mut().zip(&second.eps).for_each(|(sum, second)| *sum += lambda * second);
             }
         }
-        let rows = curvature.chunks_exact_mut(W).zip(&sum).take(self.coordinates);
-        rows.for_each(|(row, sum)| row.copy_from_slice(sum));
+        let rows = curvature.chunks_exact_mut(self.count).zip(&sum).take(self.coordinates);
+        rows.for_each(|(row, sum)| row.copy_from_slice(&sum[..self.count]));
     }
 }
 
@@ -182,10 +186,10 @@ impl InGroups {
     }
 }
 
-impl<M: Model> CurvatureKernel<M> for InGroups {
+impl CurvatureKernel for InGroups {
     fn evaluate(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: ConstraintPoint<'_>,
         lambda: &[f64],
         value: &mut [f64],
@@ -238,11 +242,11 @@ fn along_motion<T: Number>(q: T, v: T, a: T) -> Jet<Jet<T, 1>, 1> {
 
 /// Evaluates a time derivative of C along q + v s + a s²/2 at s = 0, on any number. Allocates: it serves the start of a
 /// simulation, not its loop.
-fn time_derivative<M: Model, T: Number>(
-    model: &M,
+fn time_derivative<T: Number>(
+    model: &dyn ConstraintOn<Jet<Jet<T, 1>, 1>>,
     level: Level,
     t: f64,
-    [q, v, a, u]: [&[T]; 4],
+    [q, v, a, u]: &[Vec<T>; 4],
     rows: usize,
 ) -> Vec<T> {
     let time = Jet { re: Jet { re: T::from(t), eps: [T::from(1.0)] }, eps: [Jet::from(1.0)] };
@@ -259,35 +263,42 @@ fn time_derivative<M: Model, T: Number>(
         .collect()
 }
 
-/// q, v, a, u along a tangent.
-fn directed(x: &Point<'_>, u: &[f64], tangent: &StateVector) -> [Vec<Jet<f64, 1>>; 4] {
-    let parts = [(x.q, &tangent.q), (x.v, &tangent.v), (x.a, &tangent.a), (u, &tangent.u)];
-    parts.map(|(values, tangents)| values.iter().zip(tangents).map(|(&re, &t)| Jet { re, eps: [t] }).collect())
+/// q, v, a, u as numbers.
+fn variables<T: Number>(x: &Point<'_>, u: &[f64]) -> [Vec<T>; 4] {
+    [x.q, x.v, x.a, u].map(|values| values.iter().map(|&value| T::from(value)).collect())
+}
+
+/// Those with directions in lanes, with the tangent in the first lane.
+fn directed(x: &Point<'_>, u: &[f64], tangent: &StateVector) -> [Vec<Jet<f64, LANES>>; 4] {
+    let mut parts = variables::<Jet<f64, LANES>>(x, u);
+    for (part, tangents) in parts.iter_mut().zip([&tangent.q, &tangent.v, &tangent.a, &tangent.u]) {
+        part.iter_mut().zip(tangents).for_each(|(jet, tangent)| jet.eps[0] = *tangent);
+    }
+    parts
 }
 
 /// A time derivative of C.
-pub(crate) fn level<M: Model>(model: &M, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
-    let derivative = time_derivative(model, level, x.t, [x.q, x.v, x.a, u], value.len());
+pub(crate) fn level(model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
+    let derivative = time_derivative::<f64>(model, level, x.t, &variables(x, u), value.len());
     value.copy_from_slice(&derivative);
 }
 
 /// Adds its derivative applied to a tangent (q, v, a, u).
-pub(crate) fn level_push_forward<M: Model>(
-    model: &M,
+pub(crate) fn level_push_forward(
+    model: &dyn Functions,
     level: Level,
     x: &Point<'_>,
     u: &[f64],
     tangent: &StateVector,
     c: &mut [f64],
 ) {
-    let [q, v, a, u] = directed(x, u, tangent);
-    let derivative = time_derivative(model, level, x.t, [&q, &v, &a, &u], c.len());
+    let derivative = time_derivative::<Jet<f64, LANES>>(model, level, x.t, &directed(x, u, tangent), c.len());
     c.iter_mut().zip(derivative).for_each(|(c, jet)| *c += jet.eps[0]);
 }
 
 /// Adds `scale` times its transposed derivative applied to `c`.
-pub(crate) fn level_pull_back<M: Model>(
-    model: &M,
+pub(crate) fn level_pull_back(
+    model: &dyn Functions,
     level: Level,
     x: &Point<'_>,
     u: &[f64],
@@ -295,24 +306,26 @@ pub(crate) fn level_pull_back<M: Model>(
     c: &[f64],
     cotangent: &mut StateVector,
 ) {
-    let zeros = StateVector { q: vec![0.0; x.q.len()], v: vec![0.0; x.v.len()], ..StateVector::default() };
-    let mut parts = directed(x, u, &StateVector { a: vec![0.0; x.a.len()], u: vec![0.0; u.len()], ..zeros });
+    let mut parts = variables::<Jet<f64, LANES>>(x, u);
     for part in 0..4 {
-        for i in 0..parts[part].len() {
-            parts[part][i].eps[0] = 1.0;
-            let [q, v, a, u] = &parts;
-            let derivative = time_derivative(model, level, x.t, [q, v, a, u], c.len());
-            parts[part][i].eps[0] = 0.0;
-            let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d.eps[0] * c).sum();
-            *motion_entry(cotangent, part, i) += scale * slope;
+        let count = parts[part].len();
+        for first in (0..count).step_by(LANES) {
+            let last = count.min(first + LANES);
+            (first..last).for_each(|i| parts[part][i].eps[i - first] = 1.0);
+            let derivative = time_derivative::<Jet<f64, LANES>>(model, level, x.t, &parts, c.len());
+            for i in first..last {
+                parts[part][i].eps[i - first] = 0.0;
+                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d.eps[i - first] * c).sum();
+                *motion_entry(cotangent, part, i) += scale * slope;
+            }
         }
     }
 }
 
 /// Adds `scale` times the derivative of that along `tangent`.
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn level_curvature<M: Model>(
-    model: &M,
+pub(crate) fn level_curvature(
+    model: &dyn Functions,
     level: Level,
     x: &Point<'_>,
     u: &[f64],
@@ -321,12 +334,14 @@ pub(crate) fn level_curvature<M: Model>(
     tangent: &StateVector,
     cotangent: &mut StateVector,
 ) {
-    let mut parts = directed(x, u, tangent).map(|part| part.into_iter().map(Jet::constant).collect::<Vec<_>>());
+    let mut parts = variables::<Square<1>>(x, u);
+    for (part, tangents) in parts.iter_mut().zip([&tangent.q, &tangent.v, &tangent.a, &tangent.u]) {
+        part.iter_mut().zip(tangents).for_each(|(jet, tangent)| jet.re.eps[0] = *tangent);
+    }
     for part in 0..4 {
         for i in 0..parts[part].len() {
             parts[part][i].eps[0].re = 1.0;
-            let [q, v, a, u] = &parts;
-            let derivative: Vec<Jet<Jet<f64, 1>, 1>> = time_derivative(model, level, x.t, [q, v, a, u], c.len());
+            let derivative = time_derivative::<Square<1>>(model, level, x.t, &parts, c.len());
             parts[part][i].eps[0].re = 0.0;
             let slope: f64 = derivative.iter().zip(c).map(|(jet, c)| c * jet.eps[0].eps[0]).sum();
             *motion_entry(cotangent, part, i) += scale * slope;

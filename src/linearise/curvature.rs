@@ -4,27 +4,20 @@
 //! ∇(∂_X φ): what a Hessian needs of a mechanism. Only variables that enter nonlinearly are looked at; of those in the equations
 //! of motion, the ones that touch different equations share a lane.
 
+use super::functions::{Functions, LANES, Second, Third};
 use super::kernel::Sizes;
 use super::structure::{Structure, groups, state_of};
-use crate::model::{Matrix, Model, State};
+use crate::model::{Matrix, State};
 use crate::number::Jet;
 use crate::system::{OutputPoint, Point, StateVector};
 
-const WIDTH: usize = 4;
-/// Along the tangent.
-type Along = Jet<f64, 1>;
-/// Along the tangent, by variables in lanes.
-type Second = Jet<Along, WIDTH>;
-/// Along the tangent, along d, by variables in lanes.
-type Third = Jet<Jet<Along, 1>, WIDTH>;
-
-fn along(value: f64, tangent: f64) -> Along {
-    Jet { re: value, eps: [tangent] }
+fn along(value: f64, tangent: f64) -> Second {
+    Jet { re: Jet::constant(value), eps: [Jet::constant(tangent)] }
 }
 
 fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
     for ((jet, value), tangent) in jets.iter_mut().zip(values).zip(tangents) {
-        *jet = Jet::constant(along(*value, *tangent));
+        *jet = along(*value, *tangent);
     }
 }
 
@@ -50,12 +43,12 @@ fn passes(structure: &Structure, Sizes { n, p, .. }: Sizes) -> Vec<Pass> {
         })
         .collect();
     let (group_of, count) = groups(&rows, 2 * n + p);
-    let mut passes: Vec<Pass> = (0..count.div_ceil(WIDTH)).map(|_| Pass::default()).collect();
+    let mut passes: Vec<Pass> = (0..count.div_ceil(LANES)).map(|_| Pass::default()).collect();
     for (variable, group) in group_of.iter().enumerate() {
         let Some(group) = group else { continue };
-        passes[group / WIDTH].seeds.push((variable, group % WIDTH));
+        passes[group / LANES].seeds.push((variable, group % LANES));
         let touched = (0..n).filter(|&row| rows[row].contains(&variable));
-        passes[group / WIDTH].entries.extend(touched.map(|row| (row, variable, group % WIDTH)));
+        passes[group / LANES].entries.extend(touched.map(|row| (row, variable, group % LANES)));
     }
     passes
 }
@@ -107,9 +100,9 @@ impl<'m> Curvature<'m> {
 
     /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`.
     #[allow(clippy::too_many_arguments)]
-    fn motion<M: Model>(
+    fn motion(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -129,7 +122,7 @@ impl<'m> Curvature<'m> {
         let with_mass = self.structure.mass_by_position || self.structure.mass_by_parameter;
         for (place, Pass { seeds, entries }) in self.passes.iter().enumerate() {
             for &(i, lane) in seeds {
-                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 1.0;
+                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).re.eps[lane] = 1.0;
             }
             self.force.fill(Second::from(0.0));
             model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
@@ -141,12 +134,12 @@ impl<'m> Curvature<'m> {
                     let entry = self.mass[(row, column)];
                     self.force[row] += entry * self.a[column];
                     if place == 0 {
-                        cotangent.a[column] += scale * entry.re.eps[0] * d[row];
+                        cotangent.a[column] += scale * entry.eps[0].re * d[row];
                     }
                 }
             }
             for &(i, lane) in seeds {
-                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).eps[lane].re = 0.0;
+                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).re.eps[lane] = 0.0;
             }
             for &(row, i, lane) in entries {
                 let part = match i {
@@ -154,16 +147,16 @@ impl<'m> Curvature<'m> {
                     i if i < 2 * n => &mut cotangent.v[i - n],
                     i => &mut cotangent.u[i - 2 * n],
                 };
-                *part += scale * d[row] * self.force[row].eps[lane].eps[0];
+                *part += scale * d[row] * self.force[row].eps[0].eps[lane];
             }
         }
     }
 
     /// Adds `scale` ∇ ∂_X (dᵀ C_qᵀ λ + cᵀ C) to `cotangent`.
     #[allow(clippy::too_many_arguments)]
-    fn constraint<M: Model>(
+    fn constraint(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -176,7 +169,7 @@ impl<'m> Curvature<'m> {
         if m == 0 {
             return;
         }
-        let constant = |value, tangent, d| Jet::constant(Jet { re: along(value, tangent), eps: [along(d, 0.0)] });
+        let constant = |value, tangent, d| Jet { re: along(value, tangent), eps: [along(d, 0.0)] };
         for (((jet, q), tangent), d) in self.q_third.iter_mut().zip(x.q).zip(&tangent.q).zip(d) {
             *jet = constant(*q, *tangent, *d);
         }
@@ -187,29 +180,29 @@ impl<'m> Curvature<'m> {
         let parameters = self.structure.constraint_parameters.iter().map(|k| n + k);
         let variables: Vec<usize> = coordinates.chain(parameters).collect();
         // without nonlinear variables there is nothing: C_q is constant then
-        for (pass, lanes) in variables.chunks(WIDTH).enumerate() {
+        for (pass, lanes) in variables.chunks(LANES).enumerate() {
             for (lane, &i) in lanes.iter().enumerate() {
                 let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
-                jet.eps[lane].re.re = 1.0;
+                jet.re.re.eps[lane] = 1.0;
             }
             self.c_third.fill(Third::from(0.0));
             model.constraint(Third::from(x.t), &self.q_third, &self.u_third, &mut self.c_third);
             for (lane, &i) in lanes.iter().enumerate() {
                 let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
-                jet.eps[lane].re.re = 0.0;
+                jet.re.re.eps[lane] = 0.0;
                 let mut slope = 0.0;
                 for (k, value) in self.c_third.iter().enumerate() {
-                    let by_variable = &value.eps[lane];
-                    let along_d = by_variable.eps[0];
-                    slope +=
-                        x.lambda[k] * along_d.eps[0] + tangent.lambda[k] * along_d.re + c[k] * by_variable.re.eps[0];
+                    let along_d = &value.eps[0];
+                    slope += x.lambda[k] * along_d.eps[0].eps[lane]
+                        + tangent.lambda[k] * along_d.re.eps[lane]
+                        + c[k] * value.re.eps[0].eps[lane];
                 }
                 let part = if i < n { &mut cotangent.q[i] } else { &mut cotangent.u[i - n] };
                 *part += scale * slope;
             }
             if pass == 0 {
                 for (k, value) in self.c_third.iter().enumerate() {
-                    cotangent.lambda[k] += scale * value.re.eps[0].eps[0];
+                    cotangent.lambda[k] += scale * value.eps[0].eps[0].re;
                 }
             }
         }
@@ -217,9 +210,9 @@ impl<'m> Curvature<'m> {
 
     /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn equations<M: Model>(
+    pub(crate) fn equations(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         u: &[f64],
         scale: f64,
@@ -233,9 +226,9 @@ impl<'m> Curvature<'m> {
     }
 
     /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.
-    pub(crate) fn output<M: Model>(
+    pub(crate) fn output(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &OutputPoint<'_>,
         u: &[f64],
         y_bar: &[f64],
@@ -260,15 +253,15 @@ impl<'m> Curvature<'m> {
             first += values.len();
         }
         self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
-        for lanes in (0..4 * n + m + p).step_by(WIDTH) {
-            let last = (lanes + WIDTH).min(4 * n + m + p);
-            (lanes..last).for_each(|i| self.x[i].eps[i - lanes].re = 1.0);
+        for lanes in (0..4 * n + m + p).step_by(LANES) {
+            let last = (lanes + LANES).min(4 * n + m + p);
+            (lanes..last).for_each(|i| self.x[i].re.eps[i - lanes] = 1.0);
             self.y.fill(Second::from(0.0));
             let state = State { w: &self.w, ..state_of(&self.x, n, m) };
             model.output(Second::from(x.t), &state, &self.x[4 * n + m..], &mut self.y);
             for i in lanes..last {
-                self.x[i].eps[i - lanes].re = 0.0;
-                let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[i - lanes].eps[0]).sum();
+                self.x[i].re.eps[i - lanes] = 0.0;
+                let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[0].eps[i - lanes]).sum();
                 *super::entries::output_variable_mut(cotangent, n, m, i) += slope;
             }
         }

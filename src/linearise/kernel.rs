@@ -1,7 +1,8 @@
 //! Evaluation of a model's functions on [`Jet`]s of a fixed width, with the seeds that a plan asks for.
 
+use super::functions::{Functions, MotionOn, OutputOn};
 use super::structure::{Structure, groups, state_of};
-use crate::model::{Matrix, Model, State};
+use crate::model::{Matrix, State};
 use crate::number::Jet;
 use crate::system::{OutputPoint, Point, Weights};
 
@@ -84,9 +85,9 @@ fn newton_seeds(j: usize) -> Vec<(Target, usize)> {
 }
 
 /// Widths of kernels of the equations of motion.
-const MOTION: [usize; 6] = [1, 2, 3, 4, 6, 8];
+const MOTION: [usize; 3] = [2, 4, 8];
 /// Outputs are differentiated once a step at most: fewer widths are compiled.
-const OUTPUT: [usize; 3] = [2, 4, 8];
+const OUTPUT: [usize; 2] = [4, 8];
 const WIDEST: usize = 8;
 
 impl Plan {
@@ -185,14 +186,14 @@ impl Plan {
 }
 
 /// Evaluates Q and M a with derivatives.
-pub(crate) trait ForceKernel<M> {
+pub(crate) trait ForceKernel {
     fn set_parameters(&mut self, u: &[f64]);
 
     /// `dynamics` = [M a] - Q, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
     /// brackets is there if the kernel was made `with_mass`; `mass` then takes the values of M's entries.
     fn evaluate(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         weights: Weights,
         dynamics: &mut [f64],
@@ -256,18 +257,15 @@ pub(crate) struct Sizes {
     pub outputs: usize,
 }
 
-pub(crate) fn force_kernel<'m, M: Model>(
+pub(crate) fn force_kernel<'m>(
     sizes: Sizes,
     plan: Plan,
     mass_entries: &'m [(usize, usize)],
     with_mass: bool,
-) -> Box<dyn ForceKernel<M> + 'm> {
+) -> Box<dyn ForceKernel + 'm> {
     match plan.width {
-        1 => Box::new(JetForces::<1>::new(sizes, plan, mass_entries, with_mass)),
         2 => Box::new(JetForces::<2>::new(sizes, plan, mass_entries, with_mass)),
-        3 => Box::new(JetForces::<3>::new(sizes, plan, mass_entries, with_mass)),
         4 => Box::new(JetForces::<4>::new(sizes, plan, mass_entries, with_mass)),
-        6 => Box::new(JetForces::<6>::new(sizes, plan, mass_entries, with_mass)),
         _ => Box::new(JetForces::<8>::new(sizes, plan, mass_entries, with_mass)),
     }
 }
@@ -291,14 +289,17 @@ impl<'m, const W: usize> JetForces<'m, W> {
     }
 }
 
-impl<M: Model, const W: usize> ForceKernel<M> for JetForces<'_, W> {
+impl<const W: usize> ForceKernel for JetForces<'_, W>
+where
+    for<'a> dyn Functions + 'a: MotionOn<Jet<f64, W>>,
+{
     fn set_parameters(&mut self, u: &[f64]) {
         self.arguments.iter_mut().for_each(|arguments| set_values(&mut arguments.u, u));
     }
 
     fn evaluate(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         weights: Weights,
         dynamics: &mut [f64],
@@ -342,10 +343,10 @@ impl<M: Model, const W: usize> ForceKernel<M> for JetForces<'_, W> {
 }
 
 /// Evaluates the outputs with derivatives.
-pub(crate) trait OutputKernel<M> {
+pub(crate) trait OutputKernel {
     fn set_parameters(&mut self, u: &[f64]);
     /// Derivatives at the plan's destinations.
-    fn evaluate(&mut self, model: &M, x: &OutputPoint<'_>, derivatives: &mut [f64]);
+    fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]);
 }
 
 struct JetOutputs<const W: usize> {
@@ -357,9 +358,8 @@ struct JetOutputs<const W: usize> {
     y: Vec<Jet<f64, W>>,
 }
 
-pub(crate) fn output_kernel<M: Model>(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel<M>> {
+pub(crate) fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
     match plan.width {
-        2 => Box::new(JetOutputs::<2>::new(sizes, plan)),
         4 => Box::new(JetOutputs::<4>::new(sizes, plan)),
         _ => Box::new(JetOutputs::<8>::new(sizes, plan)),
     }
@@ -372,13 +372,16 @@ impl<const W: usize> JetOutputs<W> {
     }
 }
 
-impl<M: Model, const W: usize> OutputKernel<M> for JetOutputs<W> {
+impl<const W: usize> OutputKernel for JetOutputs<W>
+where
+    for<'a> dyn Functions + 'a: OutputOn<Jet<f64, W>>,
+{
     fn set_parameters(&mut self, u: &[f64]) {
         let Sizes { n, m, .. } = self.sizes;
         set_values(&mut self.x[4 * n + m..], u);
     }
 
-    fn evaluate(&mut self, model: &M, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
+    fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
         let Sizes { n, m, .. } = self.sizes;
         for (part, values) in [x.q, x.v, x.a, x.a_scheme].into_iter().enumerate() {
             set_values(&mut self.x[part * n..(part + 1) * n], values);

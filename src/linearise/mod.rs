@@ -10,12 +10,15 @@ mod curvature;
 mod dense_lu;
 mod entries;
 mod function;
+mod functions;
 mod kernel;
 mod plain;
 mod round_off;
 mod step;
 mod structure;
 
+pub(crate) use functions::Functions;
+use functions::Square;
 pub use plain::Plain;
 
 pub(crate) use blocks::evaluate as element_blocks;
@@ -33,7 +36,7 @@ pub(crate) use round_off::RoundOff;
 pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
-use crate::model::{Matrix, Model, State};
+use crate::model::{Matrix, State};
 use crate::number::Jet;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
@@ -41,30 +44,32 @@ use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix
 pub(crate) const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
 
 /// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
-struct Curved<M> {
-    first: Box<dyn JacobianKernel<M>>,
-    second: Box<dyn CurvatureKernel<M>>,
+struct Curved {
+    first: Box<dyn JacobianKernel>,
+    second: Box<dyn CurvatureKernel>,
 }
 
 /// Derivatives at one point, as lists of entries.
-struct PlainEvaluator<'s, M> {
-    system: &'s Plain<M>,
+struct PlainEvaluator<'s> {
+    model: &'s dyn Functions,
+    sizes: Sizes,
+    structure: &'s Structure,
     u: Vec<f64>,
     /// Values of M's entries, in the order of the structure's list.
     mass: Vec<f64>,
-    newton: Box<dyn ForceKernel<M> + 's>,
-    full: Box<dyn ForceKernel<M> + 's>,
+    newton: Box<dyn ForceKernel + 's>,
+    full: Box<dyn ForceKernel + 's>,
     /// Places of the values in `full_values`.
     full_entries: FullEntries,
     full_values: Vec<f64>,
-    curved: Option<Curved<M>>,
+    curved: Option<Curved>,
     /// By `full_variables`.
-    curved_full: Option<Box<dyn CurvatureKernel<M>>>,
+    curved_full: Option<Box<dyn CurvatureKernel>>,
     full_variables: Vec<usize>,
     /// What those kernels return: rows x variables, and variables x variables.
     slopes: Vec<f64>,
     second_slopes: Vec<f64>,
-    outputs: Box<dyn OutputKernel<M>>,
+    outputs: Box<dyn OutputKernel>,
     output_entries: Vec<(usize, usize)>,
     output_values: Vec<f64>,
     output_is_current: bool,
@@ -84,10 +89,9 @@ struct PlainEvaluator<'s, M> {
     mass_matrix: Matrix<f64>,
 }
 
-impl<'s, M: Model> PlainEvaluator<'s, M> {
-    fn new(system: &'s Plain<M>) -> Self {
-        let Plain { structure, sizes, .. } = system;
-        let Sizes { n, m, p, outputs: _, .. } = *sizes;
+impl<'s> PlainEvaluator<'s> {
+    fn new(model: &'s dyn Functions, sizes: Sizes, structure: &'s Structure) -> Self {
+        let Sizes { n, m, p, .. } = sizes;
         let size = n + m;
         let newton_plan = Plan::newton(structure, n, size);
         let (full_plan, full_entries) = Plan::full(structure, n, p);
@@ -95,18 +99,20 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
         let curved = (!coordinates.is_empty()).then(|| Curved {
-            first: jacobian_kernel(*sizes, coordinates.clone()),
-            second: curvature_kernel(*sizes, coordinates.clone()),
+            first: jacobian_kernel(sizes, coordinates.clone()),
+            second: curvature_kernel(sizes, coordinates.clone()),
         });
         let mut variables = structure.curved_or_parametric.clone();
         variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
-        let curved_full = (!variables.is_empty()).then(|| curvature_kernel(*sizes, variables.clone()));
+        let curved_full = (!variables.is_empty()).then(|| curvature_kernel(sizes, variables.clone()));
         PlainEvaluator {
-            system,
+            model,
+            sizes,
+            structure,
             u: vec![0.0; p],
             mass: vec![0.0; structure.mass.len()],
-            newton: force_kernel(*sizes, newton_plan, &structure.mass, structure.mass_by_position),
-            full: force_kernel(*sizes, full_plan, &structure.mass, with_mass),
+            newton: force_kernel(sizes, newton_plan, &structure.mass, structure.mass_by_position),
+            full: force_kernel(sizes, full_plan, &structure.mass, with_mass),
             full_values: vec![0.0; full_entries.len()],
             full_entries,
             curved,
@@ -114,7 +120,7 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             slopes: vec![0.0; m * n.max(variables.len())],
             second_slopes: vec![0.0; variables.len() * variables.len()],
             full_variables: variables,
-            outputs: output_kernel(*sizes, output_plan),
+            outputs: output_kernel(sizes, output_plan),
             output_values: vec![0.0; output_entries.len()],
             output_entries,
             output_is_current: false,
@@ -124,8 +130,8 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
             template: vec![0.0; size * size],
             template_weights: None,
             lu: DenseLu::new(size),
-            curvature: Curvature::new(structure, *sizes),
-            round_off: RoundOff::new(*sizes),
+            curvature: Curvature::new(structure, sizes),
+            round_off: RoundOff::new(sizes),
             dynamics_scratch: vec![0.0; n],
             constraint_scratch: vec![0.0; m],
             mass_matrix: Matrix::filled(n, n, 0.0),
@@ -135,23 +141,23 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
     /// Takes the entries of M at `q`.
     fn update_mass(&mut self, q: &[f64]) {
         self.mass_matrix.fill(0.0);
-        self.system.model.mass(q, &self.u, &mut self.mass_matrix);
-        for (value, &place) in self.mass.iter_mut().zip(&self.system.structure.mass) {
+        self.model.mass(q, &self.u, &mut self.mass_matrix);
+        for (value, &place) in self.mass.iter_mut().zip(&self.structure.mass) {
             *value = self.mass_matrix[place];
         }
     }
 
     /// Adds `scale` M a with the cached entries of M.
     fn add_inertia(&self, scale: f64, a: &[f64], force: &mut [f64]) {
-        for (&(row, column), value) in self.system.structure.mass.iter().zip(&self.mass) {
+        for (&(row, column), value) in self.structure.mass.iter().zip(&self.mass) {
             force[row] += scale * value * a[column];
         }
     }
 
     /// Adds C_qᵀ λ.
     fn add_constraint_force(&self, lambda: &[f64], force: &mut [f64]) {
-        let n = self.system.sizes.n;
-        for &(row, j) in &self.system.structure.constraint {
+        let n = self.sizes.n;
+        for &(row, j) in &self.structure.constraint {
             force[j] += self.constraint_jacobian[row * n + j] * lambda[row];
         }
     }
@@ -161,15 +167,15 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
         if self.template_weights == Some(weights) {
             return;
         }
-        let Sizes { n, m, .. } = self.system.sizes;
+        let Sizes { n, m, .. } = self.sizes;
         let size = n + m;
         self.template.fill(0.0);
-        if !self.system.structure.mass_by_position {
-            for (&(row, column), value) in self.system.structure.mass.iter().zip(&self.mass) {
+        if !self.structure.mass_by_position {
+            for (&(row, column), value) in self.structure.mass.iter().zip(&self.mass) {
                 self.template[row * size + column] += weights.acceleration * value;
             }
         }
-        for &(row, j) in &self.system.structure.constraint {
+        for &(row, j) in &self.structure.constraint {
             let value = self.constraint_jacobian[row * n + j];
             self.template[j * size + n + row] = value;
             self.template[(n + row) * size + j] = value;
@@ -179,17 +185,17 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
 
     /// Updates the columns of C_q that change, and fills C; adds J_C times the weight of positions to K if asked.
     fn curve(&mut self, x: &Point<'_>, position_weight: Option<f64>, constraint: &mut [f64]) {
-        let Sizes { n, m, .. } = self.system.sizes;
+        let Sizes { n, m, .. } = self.sizes;
         let size = n + m;
-        let model = &self.system.model;
+        let model = self.model;
         let Some(Curved { first, second }) = &mut self.curved else {
             if m > 0 {
                 constraint.fill(0.0);
-                model.constraint::<f64>(x.t, x.q, &self.u, constraint);
+                model.constraint(x.t, x.q, &self.u, constraint);
             }
             return;
         };
-        let coordinates = &self.system.structure.curved_coordinates;
+        let coordinates = &self.structure.curved_coordinates;
         let count = coordinates.len();
         let at = ConstraintPoint { t: x.t, q: x.q, u: &self.u };
         let slopes = &mut self.slopes[..m * count];
@@ -219,10 +225,10 @@ impl<'s, M: Model> PlainEvaluator<'s, M> {
     }
 }
 
-impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
+impl Evaluator for PlainEvaluator<'_> {
     fn set_parameters(&mut self, u: &[f64]) {
-        let Sizes { n, m, .. } = self.system.sizes;
-        let structure = &self.system.structure;
+        let Sizes { n, m, .. } = self.sizes;
+        let structure = self.structure;
         self.u.copy_from_slice(u);
         self.newton.set_parameters(u);
         self.full.set_parameters(u);
@@ -239,15 +245,15 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
             // columns of C_q that neither q nor t changes
             let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
             if !fixed.is_empty() {
-                let mut kernel = jacobian_kernel::<M>(self.system.sizes, fixed.clone());
+                let mut kernel = jacobian_kernel(self.sizes, fixed.clone());
                 let mut value = vec![0.0; m];
                 let slopes = &mut self.slopes[..m * fixed.len()];
                 let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
-                self.system.model.initial::<f64>(u, &mut start, &mut speed);
+                self.model.initial(u, &mut start, &mut speed);
                 // a constraint may be defined near the start only (a root, a logarithm)
                 for point in [&anywhere, &start] {
                     let at = ConstraintPoint { t: 0.37, q: point, u };
-                    kernel.evaluate(&self.system.model, at, &mut value, slopes);
+                    kernel.evaluate(self.model, at, &mut value, slopes);
                     if slopes.iter().all(|slope| slope.is_finite()) {
                         break;
                     }
@@ -262,13 +268,13 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
         q.fill(0.0);
         v.fill(0.0);
-        self.system.model.initial::<f64>(&self.u, q, v);
+        self.model.initial(&self.u, q, v);
     }
 
     fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
-        let n = self.system.sizes.n;
+        let n = self.sizes.n;
         let mut direction = vec![0.0; self.u.len()];
-        for &k in &self.system.structure.initial_parameters {
+        for &k in &self.structure.initial_parameters {
             direction[k] = 1.0;
             let (mut dq, mut dv) = (vec![0.0; n], vec![0.0; n]);
             self.initial_push_forward(&direction, &mut dq, &mut dv);
@@ -281,15 +287,15 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         let zero = Jet { re: 0.0, eps: [0.0] };
         let parameters: Vec<Jet<f64, 1>> = self.u.iter().zip(u).map(|(&re, &du)| Jet { re, eps: [du] }).collect();
         let (mut dq, mut dv) = (vec![zero; q.len()], vec![zero; v.len()]);
-        self.system.model.initial(&parameters, &mut dq, &mut dv);
+        self.model.initial(&parameters, &mut dq, &mut dv);
         q.iter_mut().zip(&dq).chain(v.iter_mut().zip(&dv)).for_each(|(value, jet)| *value += jet.eps[0]);
     }
 
     fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
         dynamics.fill(0.0);
-        self.system.model.force::<f64>(x.t, x.q, x.v, x.w, &self.u, dynamics);
+        self.model.force(x.t, x.q, x.v, x.w, &self.u, dynamics);
         dynamics.iter_mut().for_each(|value| *value = -*value);
-        if self.system.structure.mass_by_position {
+        if self.structure.mass_by_position {
             self.update_mass(x.q);
         }
         self.add_inertia(1.0, x.a, dynamics);
@@ -298,7 +304,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
-        self.round_off.bound(&self.system.model, x, &self.u, dynamics, constraint);
+        self.round_off.bound(self.model, x, &self.u, dynamics, constraint);
     }
 
     fn factorise(
@@ -310,8 +316,8 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     ) -> std::result::Result<(), SingularMatrix> {
         self.prepare_template(weights);
         self.lu.matrix_mut().copy_from_slice(&self.template);
-        self.newton.evaluate(&self.system.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
-        if !self.system.structure.mass_by_position {
+        self.newton.evaluate(self.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
+        if !self.structure.mass_by_position {
             self.add_inertia(1.0, x.a, dynamics);
         }
         self.curve(x, Some(weights.position), constraint);
@@ -320,32 +326,18 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
-        let Sizes { n, m, p, .. } = self.system.sizes;
+        let Sizes { n, m, p, .. } = self.sizes;
         let size = n + m;
-        let structure = &self.system.structure;
+        let structure = self.structure;
         self.full_values.fill(0.0);
         // the residual itself is not needed here
-        self.full.evaluate(
-            &self.system.model,
-            x,
-            SEPARATE,
-            &mut self.dynamics_scratch,
-            &mut self.full_values,
-            &mut self.mass,
-        );
+        self.full.evaluate(self.model, x, SEPARATE, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
         if let Some(kernel) = &mut self.curved_full {
             let variables = &self.full_variables;
             let count = variables.len();
             let at = ConstraintPoint { t: x.t, q: x.q, u: &self.u };
             let slopes = &mut self.slopes[..m * count];
-            kernel.evaluate(
-                &self.system.model,
-                at,
-                x.lambda,
-                &mut self.constraint_scratch,
-                slopes,
-                &mut self.second_slopes,
-            );
+            kernel.evaluate(self.model, at, x.lambda, &mut self.constraint_scratch, slopes, &mut self.second_slopes);
             for (row, slopes) in slopes.chunks_exact(count).enumerate() {
                 for (&variable, &slope) in variables.iter().zip(slopes) {
                     match variable.checked_sub(n) {
@@ -397,8 +389,8 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
-        let Sizes { n, p, .. } = self.system.sizes;
-        let structure = &self.system.structure;
+        let Sizes { n, p, .. } = self.sizes;
+        let structure = self.structure;
         let entries = &self.full_entries;
         let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
         let parts = [
@@ -436,8 +428,8 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
-        let Sizes { n, p, .. } = self.system.sizes;
-        let structure = &self.system.structure;
+        let Sizes { n, p, .. } = self.sizes;
+        let structure = self.structure;
         let entries = &self.full_entries;
         let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
         let parts = [
@@ -473,14 +465,14 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
-        let Sizes { n, m, .. } = self.system.sizes;
+        let Sizes { n, m, .. } = self.sizes;
         self.curve(x, None, &mut vec![0.0; m]);
         let row = |row: usize| (0..n).map(|j| (j as u32, self.constraint_jacobian[row * n + j])).collect();
         (0..m).map(row).collect()
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
-        constraint::level(&self.system.model, level, x, &self.u, value);
+        constraint::level(self.model, level, x, &self.u, value);
     }
 
     fn constraint_pull_back(
@@ -491,11 +483,11 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         c: &[f64],
         cotangent: &mut StateVector,
     ) {
-        constraint::level_pull_back(&self.system.model, level, x, &self.u, scale, c, cotangent);
+        constraint::level_pull_back(self.model, level, x, &self.u, scale, c, cotangent);
     }
 
     fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        constraint::level_push_forward(&self.system.model, level, x, &self.u, tangent, c);
+        constraint::level_push_forward(self.model, level, x, &self.u, tangent, c);
     }
 
     fn curvature(
@@ -507,7 +499,7 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        self.curvature.equations(&self.system.model, x, &self.u, scale, dynamics, constraint, tangent, cotangent);
+        self.curvature.equations(self.model, x, &self.u, scale, dynamics, constraint, tangent, cotangent);
     }
 
     fn constraint_curvature(
@@ -519,17 +511,17 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        constraint::level_curvature(&self.system.model, level, x, &self.u, scale, c, tangent, cotangent);
+        constraint::level_curvature(self.model, level, x, &self.u, scale, c, tangent, cotangent);
     }
 
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
-        type Second = Jet<Jet<f64, 1>, 1>;
+        type Second = Square<1>;
         let parameters = self.u.iter().zip(tangent).map(|(&re, &du)| Jet::constant(Jet { re, eps: [du] }));
         let mut parameters: Vec<Second> = parameters.collect();
-        for &k in &self.system.structure.initial_parameters {
+        for &k in &self.structure.initial_parameters {
             parameters[k].eps[0].re = 1.0;
             let (mut q_jets, mut v_jets) = (vec![Second::from(0.0); q.len()], vec![Second::from(0.0); v.len()]);
-            self.system.model.initial(&parameters, &mut q_jets, &mut v_jets);
+            self.model.initial(&parameters, &mut q_jets, &mut v_jets);
             parameters[k].eps[0].re = 0.0;
             let slopes = q_jets.iter().zip(q).chain(v_jets.iter().zip(v));
             u[k] += slopes.map(|(jet, bar)| bar * jet.eps[0].eps[0]).sum::<f64>();
@@ -537,37 +529,37 @@ impl<M: Model> Evaluator for PlainEvaluator<'_, M> {
     }
 
     fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
-        self.curvature.output(&self.system.model, x, &self.u, y, tangent, cotangent);
+        self.curvature.output(self.model, x, &self.u, y, tangent, cotangent);
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
         y.fill(0.0);
         let OutputPoint { t, q, v, a, a_scheme, lambda, w } = *x;
-        self.system.model.output::<f64>(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
+        self.model.output(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
     }
 
     fn linearise_output(&mut self, x: &OutputPoint<'_>) {
         if !self.output_is_current {
-            self.outputs.evaluate(&self.system.model, x, &mut self.output_values);
-            self.output_is_current = self.system.structure.output_is_linear;
+            self.outputs.evaluate(self.model, x, &mut self.output_values);
+            self.output_is_current = self.structure.output_is_linear;
         }
     }
 
     fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
-        let Sizes { n, m, .. } = self.system.sizes;
+        let Sizes { n, m, .. } = self.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
             *output_variable_mut(cotangent, n, m, variable) += value * y[row];
         }
     }
 
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
-        let Sizes { n, m, .. } = self.system.sizes;
+        let Sizes { n, m, .. } = self.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
             y[row] += value * output_variable(tangent, n, m, variable);
         }
     }
 
     fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
-        blocks::evaluate(&self.system.model, x, &self.u, blocks);
+        blocks::evaluate(self.model, x, &self.u, blocks);
     }
 }

@@ -1,11 +1,10 @@
 //! Bounds on the round-off of a model's residuals.
 
+use super::functions::{Directed, Functions};
 use super::kernel::Sizes;
-use crate::model::{Matrix, Model};
+use crate::model::Matrix;
 use crate::number::{Jet, Rounded};
 use crate::system::Point;
-
-type Directed = Jet<Rounded, 1>;
 
 const ZERO: Rounded = Rounded { re: 0.0, error: 0.0 };
 
@@ -49,9 +48,9 @@ impl RoundOff {
     }
 
     /// Bounds for D = M a + C_qᵀ λ - Q and for C, with every argument and constant taken as rounded once.
-    pub(crate) fn bound<M: Model>(
+    pub(crate) fn bound(
         &mut self,
-        model: &M,
+        model: &dyn Functions,
         x: &Point<'_>,
         u: &[f64],
         dynamics: &mut [f64],

@@ -1,45 +1,45 @@
 //! Exact Jacobians of one time step, from the step equation itself on dual numbers.
 
-use crate::model::{Matrix, Model};
-use crate::number::{Jet, Number};
+use super::functions::{Dual, Functions, Square};
+use crate::model::Matrix;
 use crate::system::Point;
 
 /// A state x = (q, v, a, λ) with its time and inputs.
-struct StepState<'a, D> {
+struct StepState<'a> {
     t: f64,
-    q: &'a [D],
-    v: &'a [D],
-    a: &'a [D],
-    lambda: &'a [D],
+    q: &'a [Dual],
+    v: &'a [Dual],
+    a: &'a [Dual],
+    lambda: &'a [Dual],
     w: &'a [f64],
 }
 
 /// Lauss 2018, eq. (15), with (12) inserted into rows 3 and 4: f1, f2, f3 (n entries each), f4 (m).
-fn residual<M: Model, D: Number>(
-    model: &M,
+fn residual(
+    model: &dyn Functions,
     (alpha, h): (f64, f64),
-    before: &StepState<'_, D>,
-    after: &StepState<'_, D>,
+    before: &StepState<'_>,
+    after: &StepState<'_>,
     u: &[f64],
-) -> Vec<D> {
+) -> Vec<Dual> {
     let (n, m) = (after.q.len(), after.lambda.len());
     let (beta, gamma) = ((1.0 - alpha) * (1.0 - alpha) / 4.0, (1.0 - 2.0 * alpha) / 2.0);
     let (c1, c2) = (1.0 / (1.0 + alpha), alpha / (1.0 + alpha));
-    let u: Vec<D> = u.iter().map(|&u| D::from(u)).collect();
+    let u: Vec<Dual> = u.iter().map(|&u| Dual::from(u)).collect();
     let newmark_position = |j: usize| {
         let mean = before.a[j] * (1.0 - 2.0 * beta) + after.a[j] * (2.0 * beta);
         before.q[j] + before.v[j] * h + mean * (0.5 * h * h)
     };
     let newmark_velocity = |j: usize| before.v[j] + (before.a[j] * (1.0 - gamma) + after.a[j] * gamma) * h;
-    let q: Vec<D> = (0..n).map(newmark_position).collect();
-    let v: Vec<D> = (0..n).map(newmark_velocity).collect();
+    let q: Vec<Dual> = (0..n).map(newmark_position).collect();
+    let v: Vec<Dual> = (0..n).map(newmark_velocity).collect();
     let inserted = StepState { q: &q, v: &v, ..*after };
-    let mut mass = Matrix::filled(n, n, D::from(0.0));
+    let mut mass = Matrix::filled(n, n, Dual::from(0.0));
     model.mass(&q, &u, &mut mass);
     let (g_before, g) = (applied_force(model, before, &u), applied_force(model, &inserted, &u));
-    let mut c = vec![D::from(0.0); m];
-    model.constraint(D::from(after.t), &q, &u, &mut c);
-    let inertia = |i: usize| (0..n).map(|j| mass[(i, j)] * after.a[j]).sum::<D>();
+    let mut c = vec![Dual::from(0.0); m];
+    model.constraint(Dual::from(after.t), &q, &u, &mut c);
+    let inertia = |i: usize| (0..n).map(|j| mass[(i, j)] * after.a[j]).sum::<Dual>();
     let f1 = (0..n).map(|j| after.q[j] - q[j]);
     let f2 = (0..n).map(|j| after.v[j] - v[j]);
     let f3 = (0..n).map(|i| inertia(i) * c1 + g[i] - g_before[i] * c2);
@@ -48,23 +48,23 @@ fn residual<M: Model, D: Number>(
 }
 
 /// C_qᵀ λ - Q
-fn applied_force<M: Model, D: Number>(model: &M, x: &StepState<'_, D>, u: &[D]) -> Vec<D> {
+fn applied_force(model: &dyn Functions, x: &StepState<'_>, u: &[Dual]) -> Vec<Dual> {
     let (n, m) = (x.q.len(), x.lambda.len());
-    let w: Vec<D> = x.w.iter().map(|&w| D::from(w)).collect();
-    let mut force = vec![D::from(0.0); n];
-    model.force(D::from(x.t), x.q, x.v, &w, u, &mut force);
+    let w: Vec<Dual> = x.w.iter().map(|&w| Dual::from(w)).collect();
+    let mut force = vec![Dual::from(0.0); n];
+    model.force(Dual::from(x.t), x.q, x.v, &w, u, &mut force);
     force.iter_mut().for_each(|force| *force = -*force);
     if m == 0 {
         return force;
     }
-    let nested = |values: &[D]| values.iter().map(|&value| Jet::<D, 1>::constant(value)).collect::<Vec<_>>();
+    let nested = |values: &[Dual]| values.iter().map(|&value| Square::<1>::constant(value)).collect::<Vec<_>>();
     let (mut q, u) = (nested(x.q), nested(u));
-    let mut c = vec![Jet::<D, 1>::from(0.0); m];
+    let mut c = vec![Square::<1>::from(0.0); m];
     for (j, force) in force.iter_mut().enumerate() {
-        q[j].eps[0] = D::from(1.0);
-        c.fill(Jet::from(0.0));
-        model.constraint(Jet::from(x.t), &q, &u, &mut c);
-        q[j].eps[0] = D::from(0.0);
+        q[j].eps[0] = Dual::from(1.0);
+        c.fill(Square::from(0.0));
+        model.constraint(Square::<1>::from(x.t), &q, &u, &mut c);
+        q[j].eps[0] = Dual::from(0.0);
         for (c, lambda) in c.iter().zip(x.lambda) {
             *force += c.eps[0] * *lambda;
         }
@@ -72,14 +72,12 @@ fn applied_force<M: Model, D: Number>(model: &M, x: &StepState<'_, D>, u: &[D]) 
     force
 }
 
-type Dual = Jet<f64, 1>;
-
 /// (q, v, a, λ) of a point as constants.
 fn duals(x: &Point<'_>) -> Vec<Dual> {
     [x.q, x.v, x.a, x.lambda].concat().into_iter().map(Dual::from).collect()
 }
 
-fn state<'a>(x: &'a [Dual], point: &Point<'a>) -> StepState<'a, Dual> {
+fn state<'a>(x: &'a [Dual], point: &Point<'a>) -> StepState<'a> {
     let n = point.q.len();
     let (t, w) = (point.t, point.w);
     StepState { t, q: &x[..n], v: &x[n..2 * n], a: &x[2 * n..3 * n], lambda: &x[3 * n..], w }
@@ -87,8 +85,8 @@ fn state<'a>(x: &'a [Dual], point: &Point<'a>) -> StepState<'a, Dual> {
 
 /// df_i/dx_i and df_{i+1}/dx_i of the literal HHT step, Lauss 2018, eqs. (16) and (17), at x_i = `now`, x_{i+1} = `next`.
 /// Rows (f1, f2, f3, f4) and columns (q, v, a, λ), 3 n + m of each.
-pub(crate) fn step_jacobians<M: Model>(
-    model: &M,
+pub(crate) fn step_jacobians(
+    model: &dyn Functions,
     alpha: f64,
     h: f64,
     now: &Point<'_>,

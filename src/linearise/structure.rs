@@ -1,6 +1,7 @@
 //! Which variable enters which equation of a model, found once with [`Tracer`]s.
 
-use crate::model::{Matrix, Model, State};
+use super::functions::Functions;
+use crate::model::{Matrix, State};
 use crate::number::{Tracer, with_branch_detection};
 use crate::signature::Signature;
 
@@ -57,7 +58,7 @@ const WINDOW: usize = 127;
 
 /// Sends `values` through `run` as traced variables (in windows) and collects the rows. A run that looks at values may take
 /// another branch elsewhere: then every row depends on everything, nonlinearly.
-fn trace(values: &[f64], rows: usize, run: impl Fn(&[Tracer], &mut [Tracer])) -> Vec<Row> {
+fn trace(values: &[f64], rows: usize, run: &dyn Fn(&[Tracer], &mut [Tracer])) -> Vec<Row> {
     let mut result = vec![Row { zero: true, ..Row::default() }; rows];
     let mut first = 0;
     loop {
@@ -102,7 +103,7 @@ pub(crate) fn probe(count: usize, salt: f64) -> Vec<f64> {
 }
 
 impl Structure {
-    pub(crate) fn find<M: Model>(model: &M, signature: &Signature) -> Self {
+    pub(crate) fn find(model: &dyn Functions, signature: &Signature) -> Self {
         let n = signature.coordinates.len();
         let m = signature.constraints.len();
         let p = signature.parameters.len();
@@ -112,7 +113,7 @@ impl Structure {
         let join = |parts: &[&[f64]]| parts.concat();
         let (q, v, w) = (probe(n, 0.3), probe(n, 1.1), probe(k, 2.9));
 
-        let mass_rows = trace(&join(&[&q, &u]), n * n, |x, out| {
+        let mass_rows = trace(&join(&[&q, &u]), n * n, &|x, out| {
             let mut mass = Matrix::filled(n, n, Tracer::from(0.0));
             model.mass(&x[..n], &x[n..], &mut mass);
             out.copy_from_slice(mass.as_slice());
@@ -128,7 +129,7 @@ impl Structure {
         }
 
         // t and w may decide on a branch, too: they are traced along, only to see it
-        let force_rows = trace(&join(&[&q, &v, &u, &w, &[0.37]]), n, |x, out| {
+        let force_rows = trace(&join(&[&q, &v, &u, &w, &[0.37]]), n, &|x, out| {
             let (head, t) = x.split_at(2 * n + p + k);
             model.force(t[0], &head[..n], &head[n..2 * n], &head[2 * n + p..], &head[2 * n..2 * n + p], out);
         });
@@ -143,13 +144,13 @@ impl Structure {
         curved_motion.dedup();
 
         let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
-        let force_in_state = trace(&join(&[&q, &v, &w, &[0.37]]), n, |x, out| {
+        let force_in_state = trace(&join(&[&q, &v, &w, &[0.37]]), n, &|x, out| {
             model.force(x[2 * n + k], &x[..n], &x[n..2 * n], &x[2 * n..2 * n + k], &constant_u, out);
         });
-        let in_space_and_time = trace(&join(&[&q, &[0.37]]), m, |x, out| {
+        let in_space_and_time = trace(&join(&[&q, &[0.37]]), m, &|x, out| {
             model.constraint(x[n], &x[..n], &constant_u, out);
         });
-        let in_all = trace(&join(&[&q, &[0.37], &u]), m, |x, out| {
+        let in_all = trace(&join(&[&q, &[0.37], &u]), m, &|x, out| {
             model.constraint(x[n], &x[..n], &x[n + 1..], out);
         });
         let coordinates = |mut list: Vec<usize>| {
@@ -164,13 +165,13 @@ impl Structure {
 
         let output_variables = join(&[&q, &v, &probe(n, 4.0), &probe(n, 5.0), &probe(m, 6.0), &u]);
         // inputs and time may scale an output: then its derivatives are not constant
-        let output_rows = trace(&join(&[&output_variables, &w, &[0.37]]), outputs, |x, out| {
+        let output_rows = trace(&join(&[&output_variables, &w, &[0.37]]), outputs, &|x, out| {
             let (x, tail) = x.split_at(4 * n + m + p);
             let state = State { w: &tail[..k], ..state_of(x, n, m) };
             model.output(tail[k], &state, &x[4 * n + m..], out);
         });
 
-        let initial = trace(&u, 2 * n, |x, out| {
+        let initial = trace(&u, 2 * n, &|x, out| {
             let (q, v) = out.split_at_mut(n);
             model.initial(x, q, v);
         });
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn products_across_windows_are_nonlinear() {
         let values = vec![0.5; 300];
-        let rows = trace(&values, 2, |x, out| {
+        let rows = trace(&values, 2, &|x, out| {
             out[0] = x[3] * x[299] + x[150];
             out[1] = x[0] * 2.0;
         });
@@ -315,7 +316,7 @@ mod tests {
     /// Protects models with branches: one that looks at a value is taken to depend on everything.
     #[test]
     fn a_branch_makes_the_structure_dense() {
-        let rows = trace(&[0.5, 0.25], 1, |x, out| out[0] = if x[0] > 0.0 { x[1] } else { x[0] });
+        let rows = trace(&[0.5, 0.25], 1, &|x, out| out[0] = if x[0] > 0.0 { x[1] } else { x[0] });
         assert_eq!(rows[0].depends, [0, 1]);
         assert_eq!(rows[0].nonlinear, [0, 1]);
     }

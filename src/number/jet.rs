@@ -26,6 +26,18 @@ pub struct Jet<T, const W: usize> {
     pub eps: [T; W],
 }
 
+/// `$eps[$k] = $value` for every direction. A plain loop: iterators over arrays are hundreds of lines for the compiler, at every
+/// operation of every kind of jet.
+macro_rules! directions {
+    ($eps:expr, $k:ident => $value:expr) => {
+        let mut $k = 0;
+        while $k < W {
+            $eps[$k] = $value;
+            $k += 1;
+        }
+    };
+}
+
 impl<T: Number, const W: usize> Jet<T, W> {
     /// A constant.
     #[inline]
@@ -38,9 +50,19 @@ impl<T: Number, const W: usize> Jet<T, W> {
     fn chain(&self, value: T, slope: T) -> Self {
         if T::NDERIV == 0 && !slope.re().is_finite() {
             // √x at 0: infinitely steep, but flat along every direction that leaves x alone
-            return Jet { re: value, eps: self.eps.map(|e| if e == 0.0 { T::zero() } else { e * slope }) };
+            let mut eps = self.eps;
+            directions!(eps, k => if eps[k] == 0.0 { T::zero() } else { eps[k] * slope });
+            return Jet { re: value, eps };
         }
-        Jet { re: value, eps: self.eps.map(|e| e * slope) }
+        self.scaled(value, slope)
+    }
+
+    /// `re`, with the derivatives times `factor`.
+    #[inline]
+    fn scaled(&self, re: T, factor: T) -> Self {
+        let mut eps = self.eps;
+        directions!(eps, k => eps[k] * factor);
+        Jet { re, eps }
     }
 
     #[inline]
@@ -69,16 +91,20 @@ impl<T: Number, const W: usize> From<f64> for Jet<T, W> {
 impl<T: Number, const W: usize> Add for Jet<T, W> {
     type Output = Self;
     #[inline]
-    fn add(self, other: Self) -> Self {
-        Jet { re: self.re + other.re, eps: std::array::from_fn(|k| self.eps[k] + other.eps[k]) }
+    fn add(mut self, other: Self) -> Self {
+        self.re = self.re + other.re;
+        directions!(self.eps, k => self.eps[k] + other.eps[k]);
+        self
     }
 }
 
 impl<T: Number, const W: usize> Sub for Jet<T, W> {
     type Output = Self;
     #[inline]
-    fn sub(self, other: Self) -> Self {
-        Jet { re: self.re - other.re, eps: std::array::from_fn(|k| self.eps[k] - other.eps[k]) }
+    fn sub(mut self, other: Self) -> Self {
+        self.re = self.re - other.re;
+        directions!(self.eps, k => self.eps[k] - other.eps[k]);
+        self
     }
 }
 
@@ -86,7 +112,9 @@ impl<T: Number, const W: usize> Mul for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn mul(self, other: Self) -> Self {
-        Jet { re: self.re * other.re, eps: std::array::from_fn(|k| self.eps[k] * other.re + other.eps[k] * self.re) }
+        let mut eps = self.eps;
+        directions!(eps, k => self.eps[k] * other.re + other.eps[k] * self.re);
+        Jet { re: self.re * other.re, eps }
     }
 }
 
@@ -96,7 +124,9 @@ impl<T: Number, const W: usize> Div for Jet<T, W> {
     fn div(self, other: Self) -> Self {
         let inverse = other.re.recip();
         let re = self.re / other.re;
-        Jet { re, eps: std::array::from_fn(|k| (self.eps[k] - re * other.eps[k]) * inverse) }
+        let mut eps = self.eps;
+        directions!(eps, k => (self.eps[k] - re * other.eps[k]) * inverse);
+        Jet { re, eps }
     }
 }
 
@@ -104,7 +134,9 @@ impl<T: Number, const W: usize> Neg for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn neg(self) -> Self {
-        Jet { re: -self.re, eps: self.eps.map(|e| -e) }
+        let mut eps = self.eps;
+        directions!(eps, k => -eps[k]);
+        Jet { re: -self.re, eps }
     }
 }
 
@@ -128,7 +160,9 @@ impl<T: Number, const W: usize> Mul<f64> for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn mul(self, other: f64) -> Self {
-        Jet { re: self.re * other, eps: self.eps.map(|e| e * other) }
+        let mut eps = self.eps;
+        directions!(eps, k => eps[k] * other);
+        Jet { re: self.re * other, eps }
     }
 }
 
@@ -136,7 +170,9 @@ impl<T: Number, const W: usize> Div<f64> for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn div(self, other: f64) -> Self {
-        Jet { re: self.re / other, eps: self.eps.map(|e| e / other) }
+        let mut eps = self.eps;
+        directions!(eps, k => eps[k] / other);
+        Jet { re: self.re / other, eps }
     }
 }
 
@@ -189,7 +225,7 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
     }
     #[inline]
     fn scale(self, factor: &T) -> Self {
-        Jet { re: self.re * *factor, eps: self.eps.map(|e| e * *factor) }
+        self.scaled(self.re * *factor, *factor)
     }
     #[inline]
     fn recip(&self) -> Self {
@@ -296,7 +332,9 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         let (y, x) = (self.re, other.re);
         let inverse = (x * x + y * y).recip();
         let (by_y, by_x) = (x * inverse, -y * inverse);
-        Jet { re: y.atan2(x), eps: std::array::from_fn(|k| by_y * self.eps[k] + by_x * other.eps[k]) }
+        let mut eps = self.eps;
+        directions!(eps, k => by_y * self.eps[k] + by_x * other.eps[k]);
+        Jet { re: y.atan2(x), eps }
     }
     #[inline]
     fn sinh(&self) -> Self {
@@ -330,7 +368,8 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         let by_base = exponent.re * self.re.powd(exponent.re - 1.0);
         let constant_exponent = exponent.eps.iter().all(|e| *e == 0.0) && T::NDERIV == 0;
         let by_exponent = if constant_exponent { T::zero() } else { value * self.re.ln() };
-        let eps = std::array::from_fn(|k| {
+        let mut eps = self.eps;
+        directions!(eps, k => {
             let base_part = if T::NDERIV == 0 && self.eps[k] == 0.0 { T::zero() } else { self.eps[k] * by_base };
             base_part + exponent.eps[k] * by_exponent
         });

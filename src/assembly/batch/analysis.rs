@@ -1,14 +1,13 @@
 //! What is asked of a batch now and then: round-off, time derivatives of constraints, second derivatives, dense blocks.
 
-use super::super::element::Element;
+use super::BatchEvaluator;
 use super::local::{clear, gather, gather_head, gather_state, scatter, scatter_state};
-use super::{Analysis, Evaluator};
 use crate::linearise::{Sizes, element_blocks, level, level_curvature, level_pull_back, level_push_forward};
 use crate::model::Matrix;
 use crate::system::{Blocks, Level, Point, StateVector};
 
-impl<E: Element> Analysis for Evaluator<'_, E> {
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+impl BatchEvaluator<'_> {
+    pub fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
         let batch = self.batch;
         let Sizes { m, p, .. } = batch.sizes;
         if !batch.moves() && batch.own_rows == 0 {
@@ -17,7 +16,7 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             let own = &self.u[e * p..(e + 1) * p];
-            self.round_off.bound(model, &self.x.point(x.t), own, &mut self.force, &mut self.rows[..m]);
+            self.round_off.bound(&**model, &self.x.point(x.t), own, &mut self.force, &mut self.rows[..m]);
             // adding up the elements rounds once more
             self.force.iter_mut().for_each(|bound| *bound *= 2.0);
             scatter(&self.force, dynamics, batch.coordinates_of(e));
@@ -25,7 +24,7 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
         }
     }
 
-    fn level(&mut self, which: Level, x: &Point<'_>, value: &mut [f64]) {
+    pub fn level(&mut self, which: Level, x: &Point<'_>, value: &mut [f64]) {
         let batch = self.batch;
         let m = batch.sizes.m;
         if batch.own_rows == 0 {
@@ -34,12 +33,12 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             let p = batch.sizes.p;
-            level(model, which, &self.x.point(x.t), &self.u[e * p..(e + 1) * p], &mut self.rows[..m]);
+            level(&**model, which, &self.x.point(x.t), &self.u[e * p..(e + 1) * p], &mut self.rows[..m]);
             scatter(&self.rows, value, batch.own_rows_of(e));
         }
     }
 
-    fn level_pull_back(&mut self, which: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector) {
+    pub fn level_pull_back(&mut self, which: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector) {
         let batch = self.batch;
         let Sizes { m, p, .. } = batch.sizes;
         if batch.own_rows == 0 {
@@ -51,12 +50,12 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
             gather_head(rows, c, batch.own_rows_of(e));
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
-            level_pull_back(model, which, &self.x.point(x.t), own, scale, rows, &mut self.cotangent);
+            level_pull_back(&**model, which, &self.x.point(x.t), own, scale, rows, &mut self.cotangent);
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }
 
-    fn level_push_forward(&mut self, which: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
+    pub fn level_push_forward(&mut self, which: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
         let batch = self.batch;
         let Sizes { m, p, .. } = batch.sizes;
         if batch.own_rows == 0 {
@@ -68,12 +67,12 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
             let rows = &mut self.rows[..m];
             rows.fill(0.0);
             let own = &self.u[e * p..(e + 1) * p];
-            level_push_forward(model, which, &self.x.point(x.t), own, &self.tangent, rows);
+            level_push_forward(&**model, which, &self.x.point(x.t), own, &self.tangent, rows);
             scatter(rows, c, batch.own_rows_of(e));
         }
     }
 
-    fn level_curvature(
+    pub fn level_curvature(
         &mut self,
         which: Level,
         x: &Point<'_>,
@@ -95,12 +94,12 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
             let point = self.x.point(x.t);
-            level_curvature(model, which, &point, own, scale, rows, &self.tangent, &mut self.cotangent);
+            level_curvature(&**model, which, &point, own, scale, rows, &self.tangent, &mut self.cotangent);
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }
 
-    fn curvature(
+    pub fn curvature(
         &mut self,
         x: &Point<'_>,
         scale: f64,
@@ -122,19 +121,19 @@ impl<E: Element> Analysis for Evaluator<'_, E> {
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
             let (point, tangent) = (self.x.point(x.t), &self.tangent);
-            self.curvature.equations(model, &point, own, scale, &self.force, rows, tangent, &mut self.cotangent);
+            self.curvature.equations(&**model, &point, own, scale, &self.force, rows, tangent, &mut self.cotangent);
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }
 
-    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
+    pub fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
         let batch = self.batch;
         let Sizes { n, m, p, .. } = batch.sizes;
         let mut own = Blocks::of_sizes(n, m, p);
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             own.constraint_by_position.fill(0.0);
-            element_blocks(model, &self.x.point(x.t), self.parameters_of(e), &mut own);
+            element_blocks(&**model, &self.x.point(x.t), self.parameters_of(e), &mut own);
             let (c, rows, slots) = (batch.coordinates_of(e), batch.own_rows_of(e), batch.parameters_of(e));
             let add = |to: &mut Matrix<f64>, from: &Matrix<f64>, rows: &[u32]| {
                 for (i, &row) in rows.iter().enumerate() {

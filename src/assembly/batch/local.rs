@@ -1,6 +1,6 @@
 //! Between the state of the assembly and that of one element.
 
-use super::Elements;
+use super::Batch;
 use crate::linearise::Sizes;
 use crate::system::{OutputPoint, Point, StateVector};
 
@@ -42,7 +42,7 @@ impl LocalState {
         LocalState { q: zeros(n), v: zeros(n), a: zeros(n), a_scheme: zeros(n), lambda: zeros(m), w: zeros(inputs) }
     }
 
-    pub fn take<E>(&mut self, batch: &Elements<E>, e: usize, x: &Point<'_>) {
+    pub fn take(&mut self, batch: &Batch, e: usize, x: &Point<'_>) {
         let c = batch.coordinates_of(e);
         gather(&mut self.q, x.q, c);
         gather(&mut self.v, x.v, c);
@@ -51,7 +51,7 @@ impl LocalState {
         gather(&mut self.w, x.w, batch.inputs_of(e));
     }
 
-    pub fn take_output<E>(&mut self, batch: &Elements<E>, e: usize, x: &OutputPoint<'_>) {
+    pub fn take_output(&mut self, batch: &Batch, e: usize, x: &OutputPoint<'_>) {
         let OutputPoint { t, q, v, a, a_scheme, lambda, w } = *x;
         self.take(batch, e, &Point { t, q, v, a, lambda, w });
         gather(&mut self.a_scheme, a_scheme, batch.coordinates_of(e));
@@ -69,7 +69,7 @@ impl LocalState {
 }
 
 /// Copies what belongs to element `e`; its parameters are the slots' values along the direction.
-pub(super) fn gather_state<E>(batch: &Elements<E>, e: usize, global: &StateVector, local: &mut StateVector) {
+pub(super) fn gather_state(batch: &Batch, e: usize, global: &StateVector, local: &mut StateVector) {
     let c = batch.coordinates_of(e);
     gather(&mut local.q, &global.q, c);
     gather(&mut local.v, &global.v, c);
@@ -81,7 +81,7 @@ pub(super) fn gather_state<E>(batch: &Elements<E>, e: usize, global: &StateVecto
     }
 }
 
-pub(super) fn scatter_state<E>(batch: &Elements<E>, e: usize, local: &StateVector, global: &mut StateVector) {
+pub(super) fn scatter_state(batch: &Batch, e: usize, local: &StateVector, global: &mut StateVector) {
     let c = batch.coordinates_of(e);
     scatter(&local.q, &mut global.q, c);
     scatter(&local.v, &mut global.v, c);

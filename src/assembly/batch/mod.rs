@@ -6,91 +6,22 @@ mod motion;
 mod outputs;
 mod plans;
 
-use super::element::{Connection, Element, Local};
+use super::element::Connection;
 use super::pattern::{Pattern, Places, Slots, Values};
 use super::value::Value;
-use crate::linearise::{Curvature, RoundOff, Sizes, Structure};
+use crate::linearise::{Curvature, Functions, RoundOff, Sizes, Structure};
 use crate::model::Matrix;
-use crate::system::{Blocks, Level, OutputPoint, Point, StateVector, Weights};
+use crate::system::{Point, StateVector};
 use local::LocalState;
 use motion::MotionKernels;
 use outputs::OutputKernels;
 use plans::Plans;
-use std::any::{Any, TypeId};
-
-/// Elements of one type and structure.
-pub(super) trait Batch: Send + Sync {
-    /// Whether an element of this type, with so many rows of its own, and this structure belongs here.
-    fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure) -> bool;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    /// Adds the entries of all elements to the pattern; called once.
-    fn number(&mut self, n: usize, pattern: &mut Pattern);
-    fn evaluator<'s>(&'s self, slots: &'s Slots) -> Box<dyn BatchEvaluator + 's>;
-}
-
-/// Adds to a batch what its elements contribute. Slices and points are those of the whole assembly; everything is *added*,
-/// but for the values of derivatives and the outputs, which belong to one element each.
-pub(super) trait BatchEvaluator: Motion + Analysis + Outputs {
-    /// What is constant for these parameters goes into `values`. `start`: a state at which everything can be evaluated.
-    fn set_parameters(&mut self, u: &[f64], start: &Point<'_>, values: &mut Values);
-}
-
-/// What the time loop needs.
-pub(super) trait Motion {
-    /// What does not change from point to point in Newton's matrix.
-    fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]);
-    fn residual(&mut self, x: &Point<'_>, values: &mut Values, dynamics: &mut [f64], constraint: &mut [f64]);
-    /// The same, and what changes from point to point in Newton's matrix.
-    fn newton(
-        &mut self,
-        x: &Point<'_>,
-        weights: Weights,
-        values: &mut Values,
-        dynamics: &mut [f64],
-        constraint: &mut [f64],
-        matrix: &mut [f64],
-    );
-    /// All first derivatives, and what changes from point to point in Newton's matrix.
-    fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]);
-}
-
-/// What is needed now and then.
-pub(super) trait Analysis {
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
-    fn level(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);
-    fn level_pull_back(&mut self, level: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector);
-    fn level_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]);
-    #[allow(clippy::too_many_arguments)]
-    fn level_curvature(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    );
-    fn curvature(
-        &mut self,
-        x: &Point<'_>,
-        scale: f64,
-        multipliers: (&[f64], &[f64]),
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    );
-    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks);
-}
-
-/// Outputs and their derivatives.
-pub(super) trait Outputs {
-    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]);
-    fn linearise_output(&mut self, x: &OutputPoint<'_>, values: &mut Values);
-    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector);
-}
+use std::any::TypeId;
 
 /// The elements, with their places in the assembly, one element after another.
-pub(super) struct Elements<E> {
-    models: Vec<Local<E>>,
+pub(super) struct Batch {
+    kind: TypeId,
+    models: Vec<Box<dyn Functions>>,
     sizes: Sizes,
     /// Rows of the elements' own among the multipliers that they see.
     own_rows: usize,
@@ -107,11 +38,7 @@ pub(super) struct Elements<E> {
 }
 
 /// The structure of an element's functions; what its constant parameters enter is not differentiated by them.
-pub(super) fn structure_of<E: Element>(
-    model: &Local<E>,
-    connection: &Connection,
-    nominal: &[f64],
-) -> (Sizes, Structure) {
+pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nominal: &[f64]) -> (Sizes, Structure) {
     let values: Vec<f64> = connection.parameters.iter().map(|value| value.evaluate(nominal)).collect();
     let signature = connection.local_signature(&values);
     let sizes = Sizes {
@@ -127,9 +54,11 @@ pub(super) fn structure_of<E: Element>(
     (sizes, structure)
 }
 
-impl<E: Element> Elements<E> {
-    pub fn new(sizes: Sizes, own_rows: usize, structure: Structure) -> Self {
-        Elements {
+impl Batch {
+    /// For elements of the type `kind`.
+    pub fn new(kind: TypeId, sizes: Sizes, own_rows: usize, structure: Structure) -> Self {
+        Batch {
+            kind,
             models: Vec::new(),
             plans: Plans::new(&structure, sizes, own_rows),
             sizes,
@@ -145,7 +74,7 @@ impl<E: Element> Elements<E> {
     }
 
     /// `rows`: the multipliers that the element sees; `output`: place of its first output.
-    pub fn push(&mut self, model: Local<E>, connection: &Connection, rows: &[usize], output: usize) {
+    pub fn push(&mut self, model: Box<dyn Functions>, connection: &Connection, rows: &[usize], output: usize) {
         self.models.push(model);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
         self.rows.extend(rows.iter().map(|&row| row as u32));
@@ -153,9 +82,7 @@ impl<E: Element> Elements<E> {
         self.outputs.extend((0..connection.outputs.len()).map(|k| (output + k) as u32));
         self.parameters.extend(connection.parameters.iter().cloned());
     }
-}
 
-impl<E> Elements<E> {
     #[inline]
     fn coordinates_of(&self, e: usize) -> &[u32] {
         &self.coordinates[e * self.sizes.n..(e + 1) * self.sizes.n]
@@ -204,18 +131,14 @@ impl<E> Elements<E> {
     fn moves(&self) -> bool {
         self.structure.has_force || !self.structure.mass.is_empty()
     }
-}
 
-impl<E: Element> Batch for Elements<E> {
-    fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure) -> bool {
-        kind == TypeId::of::<E>() && self.own_rows == own_rows && self.sizes == sizes && self.structure == *structure
+    /// Whether an element of this type, with so many rows of its own, and this structure belongs here.
+    pub fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure) -> bool {
+        kind == self.kind && self.own_rows == own_rows && self.sizes == sizes && self.structure == *structure
     }
 
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
-    fn number(&mut self, total: usize, pattern: &mut Pattern) {
+    /// Adds the entries of all elements to the pattern; called once.
+    pub fn number(&mut self, total: usize, pattern: &mut Pattern) {
         self.first = pattern.places();
         let Sizes { n, m, .. } = self.sizes;
         let variables = 4 * n + m;
@@ -253,20 +176,23 @@ impl<E: Element> Batch for Elements<E> {
         }
     }
 
-    fn evaluator<'s>(&'s self, slots: &'s Slots) -> Box<dyn BatchEvaluator + 's> {
-        Box::new(Evaluator::new(self, slots))
+    pub fn evaluator<'s>(&'s self, slots: &'s Slots) -> BatchEvaluator<'s> {
+        BatchEvaluator::new(self, slots)
     }
 }
 
-/// The elements of a batch with what evaluating them needs.
-struct Evaluator<'s, E> {
-    batch: &'s Elements<E>,
+/// The elements of a batch with what evaluating them needs: adds to the assembly what they contribute.
+///
+/// Slices and points are those of the whole assembly; everything is *added*, but for the values of derivatives and the outputs,
+/// which belong to one element each.
+pub(super) struct BatchEvaluator<'s> {
+    batch: &'s Batch,
     slots: &'s Slots,
     /// Parameters of all elements, one after another.
     u: Vec<f64>,
     x: LocalState,
-    motion: MotionKernels<'s, E>,
-    outputs: OutputKernels<E>,
+    motion: MotionKernels<'s>,
+    outputs: OutputKernels,
     curvature: Curvature<'s>,
     round_off: RoundOff,
     force: Vec<f64>,
@@ -277,8 +203,8 @@ struct Evaluator<'s, E> {
     cotangent: StateVector,
 }
 
-impl<'s, E: Element> Evaluator<'s, E> {
-    fn new(batch: &'s Elements<E>, slots: &'s Slots) -> Self {
+impl<'s> BatchEvaluator<'s> {
+    fn new(batch: &'s Batch, slots: &'s Slots) -> Self {
         let sizes = batch.sizes;
         let Sizes { n, m, p, outputs, .. } = sizes;
         let zeros = |count: usize| vec![0.0; count];
@@ -291,7 +217,7 @@ impl<'s, E: Element> Evaluator<'s, E> {
             u: zeros(p),
             memory: Vec::new(),
         };
-        Evaluator {
+        BatchEvaluator {
             batch,
             slots,
             u: zeros(p * batch.models.len()),
@@ -314,10 +240,9 @@ impl<'s, E: Element> Evaluator<'s, E> {
         let p = self.batch.sizes.p;
         &self.u[e * p..(e + 1) * p]
     }
-}
 
-impl<E: Element> BatchEvaluator for Evaluator<'_, E> {
-    fn set_parameters(&mut self, u: &[f64], start: &Point<'_>, values: &mut Values) {
+    /// What is constant for these parameters goes into `values`. `start`: a state at which everything can be evaluated.
+    pub fn set_parameters(&mut self, u: &[f64], start: &Point<'_>, values: &mut Values) {
         self.u.iter_mut().zip(&self.batch.parameters).for_each(|(slot, value)| *slot = value.evaluate(u));
         self.outputs.forget();
         self.set_constants(start, values);

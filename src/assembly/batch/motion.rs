@@ -1,10 +1,9 @@
 //! Equations of motion and constraints of a batch, with first derivatives: the time loop.
 
-use super::super::element::{Element, Local};
 use super::super::pattern::{Slots, Values};
 use super::local::{LocalState, gather, scatter};
 use super::plans::Copied;
-use super::{Elements, Evaluator, Motion};
+use super::{Batch, BatchEvaluator};
 use crate::linearise::{
     ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, SEPARATE, Sizes, curvature_kernel, force_kernel,
     jacobian_kernel, probe,
@@ -14,15 +13,15 @@ use crate::system::{Point, Weights};
 /// Any time will do where nothing depends on it.
 const SOME_TIME: f64 = 0.37;
 
-pub(super) struct MotionKernels<'s, E> {
-    newton: Box<dyn ForceKernel<Local<E>> + 's>,
-    full: Box<dyn ForceKernel<Local<E>> + 's>,
-    by_parameters: Box<dyn ForceKernel<Local<E>> + 's>,
+pub(super) struct MotionKernels<'s> {
+    newton: Box<dyn ForceKernel + 's>,
+    full: Box<dyn ForceKernel + 's>,
+    by_parameters: Box<dyn ForceKernel + 's>,
     /// Where constraints are not linear: by the coordinates in which they are not.
-    jacobian: Option<Box<dyn JacobianKernel<Local<E>>>>,
-    curvature: Option<Box<dyn CurvatureKernel<Local<E>>>>,
+    jacobian: Option<Box<dyn JacobianKernel>>,
+    curvature: Option<Box<dyn CurvatureKernel>>,
     /// By these and the parameters.
-    full_curvature: Option<Box<dyn CurvatureKernel<Local<E>>>>,
+    full_curvature: Option<Box<dyn CurvatureKernel>>,
     /// Forces that depend on parameters alone.
     constant_force: Vec<f64>,
     /// Q is worked out at every point.
@@ -33,9 +32,9 @@ pub(super) struct MotionKernels<'s, E> {
     second_slopes: Vec<f64>,
 }
 
-impl<'s, E: Element> MotionKernels<'s, E> {
-    pub fn new(batch: &'s Elements<E>) -> Self {
-        let Elements { sizes, structure, plans, own_rows, .. } = batch;
+impl<'s> MotionKernels<'s> {
+    pub fn new(batch: &'s Batch) -> Self {
+        let Batch { sizes, structure, plans, own_rows, .. } = batch;
         let Sizes { n, m, .. } = *sizes;
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
         let curved = &structure.curved_coordinates;
@@ -86,22 +85,22 @@ fn add(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
     }
 }
 
-impl<E: Element> Evaluator<'_, E> {
+impl BatchEvaluator<'_> {
     /// Takes what does not change from point to point for the parameters that are set.
     pub(super) fn set_constants(&mut self, start: &Point<'_>, values: &mut Values) {
         let batch = self.batch;
-        let Elements { models, sizes, structure, plans, .. } = batch;
+        let Batch { models, sizes, structure, plans, .. } = batch;
         let Sizes { n, m, inputs, p, .. } = *sizes;
         let (anywhere, moving, still) = (probe(n, 0.3), probe(n, 1.1), vec![0.0; n.max(inputs)]);
         let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
-        let mut kernel = (!plans.fixed_slopes.is_empty()).then(|| jacobian_kernel::<Local<E>>(*sizes, fixed.clone()));
+        let mut kernel = (!plans.fixed_slopes.is_empty()).then(|| jacobian_kernel(*sizes, fixed.clone()));
         let (mut value, mut slopes) = (vec![0.0; m], vec![0.0; m * fixed.len()]);
         for (e, model) in models.iter().enumerate() {
             let own = &self.u[e * p..(e + 1) * p];
             if !self.motion.constant_force.is_empty() {
                 let force = &mut self.motion.constant_force[e * n..(e + 1) * n];
                 force.fill(0.0);
-                model.0.force::<f64>(SOME_TIME, &anywhere, &moving, &still[..inputs], own, force);
+                model.force(SOME_TIME, &anywhere, &moving, &still[..inputs], own, force);
             }
             if structure.linear_motion && plans.full_entries.len() > 0 {
                 let entries = &mut self.motion.entries;
@@ -110,7 +109,7 @@ impl<E: Element> Evaluator<'_, E> {
                 let x = Point { t: SOME_TIME, q: &anywhere, v: &moving, a: &still[..n], lambda: &[], w };
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
                 self.motion.full.set_parameters(own);
-                self.motion.full.evaluate(model, &x, SEPARATE, &mut self.force, entries, mass);
+                self.motion.full.evaluate(&**model, &x, SEPARATE, &mut self.force, entries, mass);
                 let [position, velocity, _] = plans.full_entries.split(entries);
                 values.position[batch.places(e, |p| p.position)].copy_from_slice(position);
                 values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
@@ -119,7 +118,7 @@ impl<E: Element> Evaluator<'_, E> {
                 gather(&mut self.x.q, start.q, batch.coordinates_of(e));
                 // a constraint may be defined near the start only (a root, a logarithm)
                 for q in [&anywhere, &self.x.q] {
-                    kernel.evaluate(model, ConstraintPoint { t: SOME_TIME, q, u: own }, &mut value, &mut slopes);
+                    kernel.evaluate(&**model, ConstraintPoint { t: SOME_TIME, q, u: own }, &mut value, &mut slopes);
                     if slopes.iter().all(|slope| slope.is_finite()) {
                         break;
                     }
@@ -146,7 +145,7 @@ impl<E: Element> Evaluator<'_, E> {
         let batch = self.batch;
         let p = batch.sizes.p;
         self.mass_matrix.fill(0.0);
-        batch.models[e].0.mass(&self.x.q, &self.u[e * p..(e + 1) * p], &mut self.mass_matrix);
+        batch.models[e].mass(&self.x.q, &self.u[e * p..(e + 1) * p], &mut self.mass_matrix);
         let mass = &mut values.mass[batch.places(e, |p| p.mass)];
         for (value, &place) in mass.iter_mut().zip(&batch.structure.mass) {
             *value = self.mass_matrix[place];
@@ -181,7 +180,7 @@ impl<E: Element> Evaluator<'_, E> {
         self.force.fill(0.0);
         let LocalState { q, v, w, .. } = &self.x;
         let p = batch.sizes.p;
-        batch.models[e].0.force::<f64>(x.t, q, v, w, &self.u[e * p..(e + 1) * p], &mut self.force);
+        batch.models[e].force(x.t, q, v, w, &self.u[e * p..(e + 1) * p], &mut self.force);
         for (&place, force) in batch.coordinates_of(e).iter().zip(&self.force) {
             dynamics[place as usize] -= force;
         }
@@ -224,13 +223,12 @@ impl<E: Element> Evaluator<'_, E> {
         let Sizes { m, p, .. } = self.batch.sizes;
         self.rows[..m].fill(0.0);
         let own = &self.u[e * p..(e + 1) * p];
-        self.batch.models[e].0.constraint::<f64>(t, &self.x.q, own, &mut self.rows[..m]);
+        self.batch.models[e].constraint(t, &self.x.q, own, &mut self.rows[..m]);
     }
-}
 
-impl<E: Element> Motion for Evaluator<'_, E> {
-    fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]) {
-        let Elements { models, structure, plans, .. } = self.batch;
+    /// What does not change from point to point in Newton's matrix.
+    pub fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]) {
+        let Batch { models, structure, plans, .. } = self.batch;
         let slots = self.slots;
         if !structure.mass_by_position {
             let all = self.batch.all_places(|p| p.mass);
@@ -251,7 +249,8 @@ impl<E: Element> Motion for Evaluator<'_, E> {
         }
     }
 
-    fn residual(&mut self, x: &Point<'_>, values: &mut Values, dynamics: &mut [f64], constraint: &mut [f64]) {
+    /// D and C.
+    pub fn residual(&mut self, x: &Point<'_>, values: &mut Values, dynamics: &mut [f64], constraint: &mut [f64]) {
         let batch = self.batch;
         let (structure, plans) = (&batch.structure, &batch.plans);
         let MotionKernels { evaluates_force, constrains, .. } = self.motion;
@@ -275,7 +274,7 @@ impl<E: Element> Motion for Evaluator<'_, E> {
             self.take_constraint(e, x);
             if let Some(kernel) = &mut self.motion.jacobian {
                 let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
-                kernel.evaluate(model, at, &mut self.rows[..m], &mut self.motion.slopes);
+                kernel.evaluate(&**model, at, &mut self.rows[..m], &mut self.motion.slopes);
                 copy(&self.motion.slopes, &mut values.jacobian[batch.places(e, |p| p.jacobian)], &plans.slopes);
             } else {
                 self.evaluate_linear_constraint(e, x.t);
@@ -284,7 +283,8 @@ impl<E: Element> Motion for Evaluator<'_, E> {
         }
     }
 
-    fn newton(
+    /// The same, and what changes from point to point in Newton's matrix.
+    pub fn newton(
         &mut self,
         x: &Point<'_>,
         weights: Weights,
@@ -309,7 +309,7 @@ impl<E: Element> Motion for Evaluator<'_, E> {
                 entries.fill(0.0);
                 newton.set_parameters(own);
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                newton.evaluate(model, &self.x.point(x.t), weights, &mut self.force, entries, mass);
+                newton.evaluate(&**model, &self.x.point(x.t), weights, &mut self.force, entries, mass);
                 scatter(&self.force, dynamics, batch.coordinates_of(e));
                 add(matrix, &slots.newton[batch.places(e, |p| p.newton)], entries, 1.0);
             } else if evaluates_force {
@@ -326,7 +326,7 @@ impl<E: Element> Motion for Evaluator<'_, E> {
             if let Some(kernel) = &mut self.motion.curvature {
                 let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
                 let (slopes, second) = (&mut self.motion.slopes, &mut self.motion.second_slopes);
-                kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second);
+                kernel.evaluate(&**model, at, &self.x.lambda, &mut self.rows[..m], slopes, second);
                 let places = batch.places(e, |p| p.jacobian);
                 copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
                 add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
@@ -338,7 +338,8 @@ impl<E: Element> Motion for Evaluator<'_, E> {
         }
     }
 
-    fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
+    /// All first derivatives, and what changes from point to point in Newton's matrix.
+    pub fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
         let (batch, slots) = (self.batch, self.slots);
         let (structure, plans) = (&batch.structure, &batch.plans);
         let linear = structure.linear_motion;
@@ -366,7 +367,7 @@ impl<E: Element> Motion for Evaluator<'_, E> {
                 gather(&mut self.x.a, x.a, c);
                 gather(&mut self.x.w, x.w, batch.inputs_of(e));
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                kernel.evaluate(model, &self.x.point(x.t), SEPARATE, &mut self.force, entries, mass);
+                kernel.evaluate(&**model, &self.x.point(x.t), SEPARATE, &mut self.force, entries, mass);
                 if linear {
                     values.by_parameter[by_parameter].copy_from_slice(entries);
                 } else {
@@ -392,7 +393,7 @@ impl<E: Element> Motion for Evaluator<'_, E> {
             gather(&mut self.x.q, x.q, batch.coordinates_of(e));
             gather(&mut self.x.lambda, x.lambda, batch.own_rows_of(e));
             let at = ConstraintPoint { t: x.t, q: &self.x.q, u: own };
-            kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+            kernel.evaluate(&**model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
             let jacobian = batch.places(e, |p| p.jacobian);
             copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
             add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);

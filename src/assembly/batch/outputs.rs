@@ -1,22 +1,21 @@
 //! Outputs of the elements of a batch.
 
-use super::super::element::{Element, Local};
 use super::super::pattern::Values;
 use super::local::{LocalState, clear, gather, gather_state, scatter_state};
-use super::{Elements, Evaluator, Outputs};
+use super::{Batch, BatchEvaluator};
 use crate::linearise::{OutputKernel, Sizes, output_kernel};
 use crate::model::State;
 use crate::system::{OutputPoint, StateVector};
 
-pub(super) struct OutputKernels<E> {
-    kernel: Box<dyn OutputKernel<Local<E>>>,
+pub(super) struct OutputKernels {
+    kernel: Box<dyn OutputKernel>,
     entries: Vec<f64>,
     /// The derivatives are linear ones, and in place.
     current: bool,
 }
 
-impl<E: Element> OutputKernels<E> {
-    pub fn new(batch: &Elements<E>) -> Self {
+impl OutputKernels {
+    pub fn new(batch: &Batch) -> Self {
         OutputKernels {
             kernel: output_kernel(batch.sizes, batch.plans.output.clone()),
             entries: vec![0.0; batch.plans.output_entries.len()],
@@ -29,8 +28,9 @@ impl<E: Element> OutputKernels<E> {
     }
 }
 
-impl<E: Element> Outputs for Evaluator<'_, E> {
-    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+impl BatchEvaluator<'_> {
+    /// The outputs.
+    pub fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
         let batch = self.batch;
         let Sizes { outputs, .. } = batch.sizes;
         if outputs == 0 {
@@ -42,14 +42,15 @@ impl<E: Element> Outputs for Evaluator<'_, E> {
             let LocalState { q, v, a, a_scheme, lambda, w } = &self.x;
             let own = &self.u[e * batch.sizes.p..(e + 1) * batch.sizes.p];
             let state = State { q, v, a, a_scheme, lambda, w };
-            model.0.output::<f64>(x.t, &state, own, &mut self.rows[..outputs]);
+            model.output(x.t, &state, own, &mut self.rows[..outputs]);
             for (&place, value) in batch.outputs_of(e).iter().zip(&self.rows) {
                 y[place as usize] = *value;
             }
         }
     }
 
-    fn linearise_output(&mut self, x: &OutputPoint<'_>, values: &mut Values) {
+    /// Their first derivatives.
+    pub fn linearise_output(&mut self, x: &OutputPoint<'_>, values: &mut Values) {
         let batch = self.batch;
         if batch.plans.output_entries.is_empty() || self.outputs.current {
             return;
@@ -60,7 +61,7 @@ impl<E: Element> Outputs for Evaluator<'_, E> {
             let own = &self.u[e * batch.sizes.p..(e + 1) * batch.sizes.p];
             let OutputKernels { kernel, entries, .. } = &mut self.outputs;
             kernel.set_parameters(own);
-            kernel.evaluate(model, &self.x.output_point(x.t), entries);
+            kernel.evaluate(&**model, &self.x.output_point(x.t), entries);
             let mut by_state = values.output[batch.places(e, |p| p.output)].iter_mut();
             let by_parameter = batch.places(e, |p| p.output_by_parameter);
             let mut by_parameter = values.output_by_parameter[by_parameter].iter_mut();
@@ -72,7 +73,14 @@ impl<E: Element> Outputs for Evaluator<'_, E> {
         self.outputs.current = batch.structure.output_is_linear;
     }
 
-    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+    /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.
+    pub fn output_curvature(
+        &mut self,
+        x: &OutputPoint<'_>,
+        y: &[f64],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
         let batch = self.batch;
         let Sizes { p, outputs, .. } = batch.sizes;
         if outputs == 0 || batch.structure.output_is_linear {
@@ -85,7 +93,7 @@ impl<E: Element> Outputs for Evaluator<'_, E> {
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
             let point = self.x.output_point(x.t);
-            self.curvature.output(model, &point, own, &self.rows[..outputs], &self.tangent, &mut self.cotangent);
+            self.curvature.output(&**model, &point, own, &self.rows[..outputs], &self.tangent, &mut self.cotangent);
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }

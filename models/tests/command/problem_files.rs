@@ -1,7 +1,7 @@
 //! Problem files through the command: what they can say, and what is said of wrong ones.
 
-mod command;
-use command::{Place, csv, times, value};
+use crate::run;
+use run::{Place, csv, times, value};
 
 /// The record that problem files here refer to: the oscillator with c = 33, d = 0.5, and its force as a column.
 fn measured(place: &Place, folder: &str) {

@@ -1,7 +1,7 @@
 //! What programs read from the command: JSON, files, and how a search ends.
 
-mod command;
-use command::{Place, csv, times, value};
+use crate::run;
+use run::{Place, csv, times, value};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 

@@ -1,7 +1,8 @@
 //! What must not change a gradient, and mechanisms that the built-in ones leave out: moving constraints, singular mass
 //! matrices, starts that are projected.
 
-mod common;
+use crate::common;
+use crate::for_all_models;
 
 use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{Displaced, Scaled, bead, guided};

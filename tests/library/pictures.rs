@@ -1,6 +1,6 @@
 //! Pictures of mechanisms: what is drawn where, what an animation holds, and what is said where there is nothing to draw.
 
-mod svg;
+use crate::svg;
 
 use costate::assembly::Value;
 use costate::planar::{Axes, Body, Linear, Mechanism, Member};

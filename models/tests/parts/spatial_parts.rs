@@ -1,6 +1,6 @@
 //! Exact gradients of every part of space, with every property a parameter.
 
-mod common;
+use crate::common;
 
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};

@@ -1,7 +1,7 @@
 //! Joints of space: their free directions, reactions against Newton's and Euler's laws, invariance, sensors as derivatives of one
 //! another, random trees and loops.
 
-mod common;
+use crate::common;
 
 use common::largest;
 use common::spatial::{ACROSS, AXIS, FIRST, MEETING, Run, SECOND, Start, simulation_with, sum};

@@ -1,7 +1,7 @@
 //! `costate draw` and `costate animate`: the files that they write, and what they refuse.
 
-mod command;
-use command::Place;
+use crate::run;
+use run::Place;
 
 // Protects the files: where they are by default and with --out, bitmaps on request only, no debris.
 #[test]

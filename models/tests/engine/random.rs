@@ -3,7 +3,7 @@
 // matrices are written with indices, as on paper
 #![allow(clippy::needless_range_loop)]
 
-mod common;
+use crate::common;
 
 use common::compare::{Limits, compare_within, taylor};
 use common::{ALL, Case};

@@ -1,6 +1,6 @@
 //! Mechanisms of space: closed forms, conservation, invariance, planar mechanisms once more, free directions of joints.
 
-mod common;
+use crate::common;
 
 use common::spatial::{Run, run, run_with};
 use costate::assembly::Assembly;

@@ -1,6 +1,6 @@
 //! The slider-crank as a mechanism: closure, degrees of freedom, energy, joint forces, and what identifies what.
 
-mod common;
+use crate::common;
 
 use common::{Case, crank};
 use costate::identify::{Settings, identify};

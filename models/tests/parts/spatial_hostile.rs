@@ -1,7 +1,7 @@
 //! Space at its limits: fast spins, many turns, half turns, far centres of mass, parts without mass or inertia, bad starts,
 //! equilibria.
 
-mod common;
+use crate::common;
 
 use common::largest;
 use common::spatial::{Run, run, run_with, simulation_with, sum};

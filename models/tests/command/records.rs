@@ -1,7 +1,7 @@
 //! What the command line does with records of measurements, usable and not.
 
-mod command;
-use command::{Place, csv, times, value};
+use crate::run;
+use run::{Place, csv, times, value};
 
 fn force(t: f64) -> f64 {
     (3.0 * t).sin()

@@ -1,6 +1,6 @@
 //! Pictures of mechanisms of space: what is seen where from which side, what covers what, and what is said of views that are none.
 
-mod svg;
+use crate::svg;
 
 use costate::assembly::RedundantRows;
 use costate::plot::mechanism::{Animation, Picture, View, check_view};

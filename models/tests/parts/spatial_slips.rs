@@ -1,6 +1,6 @@
 //! Slips in putting mechanisms of space together, and mechanisms that cannot be: what is said about them.
 
-mod common;
+use crate::common;
 
 use common::spatial::{Run, run, simulation_with};
 use costate::assembly::{Assembly, RedundantRows, Value};

@@ -1,6 +1,6 @@
 //! What simulations cost, as numbers that a change of the integrator must change on purpose; small steps and jumps.
 
-mod common;
+use crate::common;
 
 use common::compare::{Limits, compare, compare_within};
 use common::mechanisms::branching;

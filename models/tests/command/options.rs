@@ -1,7 +1,7 @@
 //! What the command line says of names, numbers and folders that it cannot use, and its exit codes.
 
-mod command;
-use command::Place;
+use crate::run;
+use run::Place;
 
 // Protects every name on the command line: a slip is answered with the nearest name, or with the list of known ones.
 #[test]

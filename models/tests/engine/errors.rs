@@ -1,6 +1,6 @@
 //! What is refused, and that every refusal names the quantity, the place and the remedy.
 
-mod common;
+use crate::common;
 
 use common::Case;
 use costate::signal::Interpolation;

@@ -1,7 +1,8 @@
 //! Structure that is found once must hold everywhere: branches, many variables, shared seeds; and products of the waist
 //! against its dense blocks.
 
-mod common;
+use crate::common;
+use crate::for_all_models;
 
 use common::ALL;
 use common::compare::{Limits, compare, compare_within, taylor};

@@ -1,6 +1,6 @@
 //! Mechanisms from parts: against plain functions, closed forms and Newton's law; exact gradients for every part and property.
 
-mod common;
+use crate::common;
 
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};

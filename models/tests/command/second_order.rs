@@ -1,7 +1,7 @@
 //! Hessians and identifiability through the command: all methods, forms of output, and what is refused.
 
-mod command;
-use command::{Place, csv, times};
+use crate::run;
+use run::{Place, csv, times};
 use serde_json::Value;
 
 fn matrix(value: &Value) -> Vec<Vec<f64>> {

@@ -1,6 +1,6 @@
 //! What the time integration must do as such: orders of convergence, energy, drift of the constraints.
 
-mod common;
+use crate::common;
 
 use common::{Case, crank, order};
 use costate::Model;

@@ -1,6 +1,7 @@
 //! Second derivatives: against an independent simulation in hyper-dual numbers, and against the gradient.
 
-mod common;
+use crate::common;
+use crate::for_all_models;
 
 use common::compare::{Limits, direction};
 use common::mechanisms::{Displaced, bead, guided};

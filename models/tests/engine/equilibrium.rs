@@ -1,6 +1,6 @@
 //! Starts in static equilibrium: closed forms, exact first and second derivatives, and what is said where there is none.
 
-mod common;
+use crate::common;
 
 use common::{ALL, Case, FORMS};
 use costate::assembly::Value;

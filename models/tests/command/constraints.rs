@@ -1,7 +1,7 @@
 //! Constraints through the command: rules, problem files, results, and what is said of wrong ones.
 
-mod command;
-use command::{Place, Run, value};
+use crate::run;
+use run::{Place, Run, value};
 
 /// `identify` with rules, which contain spaces.
 fn run(place: &Place, arguments: &str, rules: &[&str]) -> Run {

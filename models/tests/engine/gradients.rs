@@ -1,7 +1,8 @@
 //! Gradients of all models, forms, grids and costs against forward differentiation of a textbook HHT, against tangents,
 //! and against the cost itself.
 
-mod common;
+use crate::common;
+use crate::for_all_models;
 
 use common::compare::{compare, taylor};
 use common::{ALL, FORMS, NONE, Parts};

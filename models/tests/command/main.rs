@@ -1,0 +1,10 @@
+//! The command line: options, files, results, pictures.
+
+mod constraints;
+mod options;
+mod pictures;
+mod problem_files;
+mod records;
+mod results;
+mod run;
+mod second_order;

@@ -1,0 +1,25 @@
+//! The engine over plain models: simulations, derivatives, identification, messages.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod allocations;
+mod checker;
+mod constrained;
+mod convergence;
+mod counters;
+mod emps;
+mod equilibrium;
+mod errors;
+mod failures;
+mod golden;
+mod gradients;
+mod hessian;
+mod hostile;
+mod invariance;
+mod least_squares;
+mod missing_samples;
+mod newton;
+mod random;
+mod slider_crank;
+mod structure;

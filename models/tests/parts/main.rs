@@ -1,0 +1,17 @@
+//! Mechanisms from parts, of the plane and of space.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod benchmarks;
+mod cars;
+mod double_pendulum;
+mod from_parts;
+mod mechanisms;
+mod planar;
+mod spatial;
+mod spatial_hostile;
+mod spatial_joints;
+mod spatial_models;
+mod spatial_parts;
+mod spatial_slips;

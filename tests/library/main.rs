@@ -1,0 +1,16 @@
+//! The library without models: optimisers, statistics, figures, records, files.
+
+mod constrained;
+mod data;
+mod files;
+mod least_squares;
+mod linear_statistics;
+mod newton;
+mod optimise;
+mod pictures;
+mod plot;
+mod problem_file;
+mod signal;
+mod spatial_pictures;
+mod statistics;
+mod svg;
