@@ -1,14 +1,12 @@
 //! Many parameters, each in few equations: 20 masses in a row with 20 springs and 20 dampers, 40 parameters.
 //!
-//! `cargo bench -p costate-models --bench chain`; with `-- none` behind it only the table.
-
-mod timing;
+//! `cargo bench -p costate-benches --bench chain`; with `-- none` behind it only the table.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::{Hht, Matrix, Method, Model, Number, Parameter, Plain, Quantity, Result, Signal, Signature, State};
 use costate::{Simulation, TimeGrid};
+use costate_benches::{Contestant, measuring, medians};
 use std::sync::Arc;
-use timing::{Contestant, measuring, medians};
 
 const MASSES: usize = 20;
 const MASS: f64 = 0.5;
@@ -108,7 +106,7 @@ fn main() -> Result<()> {
         ("Hessian-vector", Box::new(move || drop(second.hessian_vector(start, start, &mut slope, &mut product)))),
         ("cost+tangents", Box::new(move || drop(tangent.cost_and_gradient(start, Method::Tangent, &mut by_tangent)))),
     ];
-    let mut criterion = timing::criterion();
+    let mut criterion = costate_benches::criterion();
     let mut group = criterion.benchmark_group("chain");
     group.throughput(criterion::Throughput::Elements(steps as u64));
     for (name, work) in &mut contestants {

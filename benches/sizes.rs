@@ -1,11 +1,9 @@
 //! Time of one step for the other ready models, cost and cost with gradient.
 //!
-//! `cargo bench -p costate-models --bench sizes`; with `-- none` behind it only the table.
-
-mod timing;
+//! `cargo bench -p costate-benches --bench sizes`; with `-- none` behind it only the table.
 
 use costate::{Method, Result};
-use timing::{Contestant, measuring, medians};
+use costate_benches::{Contestant, measuring, medians};
 
 /// Name, and the number of steps.
 const MODELS: [(&str, usize); 4] =
@@ -13,7 +11,7 @@ const MODELS: [(&str, usize); 4] =
 
 fn main() -> Result<()> {
     let registry = costate_models::registry()?;
-    let mut criterion = timing::criterion();
+    let mut criterion = costate_benches::criterion();
     let mut table = Vec::new();
     for (name, steps) in MODELS {
         let entry = registry.get(name)?;

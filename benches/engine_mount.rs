@@ -1,17 +1,16 @@
 //! The engine mount, engine against kernels written by hand for this one model, in one run.
 //!
-//! `cargo bench -p costate-models --bench engine_mount` measures and prints a table of ratios;
+//! `cargo bench -p costate-benches --bench engine_mount` measures and prints a table of ratios;
 //! with `-- none` behind it only the table.
 
 mod hand_written;
-mod timing;
 
 use costate::problem::Problem;
 use costate::{Method, Result};
+use costate_benches::{Contestant, measuring, medians};
 use costate_models::engine_mount::{START, sweep};
 use criterion::Criterion;
 use hand_written::{Job, dense::Dense, reduced::Reduced};
-use timing::{Contestant, measuring, medians};
 
 const STEP: f64 = 1e-4;
 
@@ -73,7 +72,7 @@ fn main() -> Result<()> {
         }),
     ];
 
-    let mut criterion: Criterion = timing::criterion();
+    let mut criterion: Criterion = costate_benches::criterion();
     for (place, group) in ["engine_mount/cost", "engine_mount/cost_and_gradient"].into_iter().enumerate() {
         let mut group = criterion.benchmark_group(group);
         group.throughput(criterion::Throughput::Elements(steps as u64));
