@@ -109,6 +109,17 @@ pub enum Error {
         remedy: String,
     },
 
+    /// The mass matrix lets the kinetic energy of a possible motion be negative.
+    #[error("the mass matrix is impossible at t = {time} s: {reason}; {remedy}")]
+    ImpossibleMass {
+        /// Time, s.
+        time: f64,
+        /// Which motion, and which entries of M are negative, by name.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+
     /// The initial state does not satisfy the constraints.
     #[error(
         "the initial state violates the constraints: {violations}; correct the initial positions and velocities, or ask \
@@ -117,6 +128,17 @@ pub enum Error {
     InconsistentStart {
         /// Each violated row: name, level and residual.
         violations: String,
+    },
+
+    /// The initial state satisfies the constraints for these parameters only, and is differentiated by them.
+    #[error(
+        "the initial state does not follow its parameters: {astray}; derivatives by them would be those of a mechanism torn apart: let \
+         the initial positions and velocities follow them, ask for a projection of the start (`InitialState::Projected`, \
+         `--initial-state projected`), or keep them fixed (`--fix NAME`, `free = false`, `Gradient::with_respect_to`)"
+    )]
+    StartDoesNotFollow {
+        /// Each such parameter, with the constraint row that it violates most.
+        astray: String,
     },
 
     /// No state that satisfies the constraints was found: the mechanism cannot be assembled near its initial positions.
@@ -213,6 +235,7 @@ impl Error {
             Error::NewtonFailed { .. }
                 | Error::NotFinite { .. }
                 | Error::Singular { .. }
+                | Error::ImpossibleMass { .. }
                 | Error::InconsistentStart { .. }
                 | Error::NotAssembled { .. }
                 | Error::NoEquilibrium { .. }

@@ -157,7 +157,7 @@ pub fn identify(
     let is_constrained = !problem.constraints.is_empty();
     let cost: &dyn Cost = if is_constrained { &augmented } else { &*problem.cost };
     let mut objective = Reduced {
-        gradient: Gradient::new(&problem.simulation, cost)?,
+        gradient: Gradient::new(&problem.simulation, cost)?.with_respect_to(&free),
         method: settings.gradient,
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],

@@ -24,11 +24,13 @@ pub struct Integrator {
     pub form: Form,
     /// Where simulations begin.
     pub initial_state: InitialState,
+    /// Coordinates that a projected start keeps ([`Simulation::hold`]).
+    pub hold: Vec<String>,
 }
 
 impl Default for Integrator {
     fn default() -> Self {
-        Integrator { alpha: -0.05, form: Form::Consistent, initial_state: InitialState::AsGiven }
+        Integrator { alpha: -0.05, form: Form::Consistent, initial_state: InitialState::AsGiven, hold: Vec::new() }
     }
 }
 
@@ -39,7 +41,7 @@ impl Integrator {
     /// α out of range, or signals that do not fit.
     pub fn simulation(&self, system: Arc<dyn System>, grid: TimeGrid, signals: Vec<Signal>) -> Result<Simulation> {
         let scheme = Hht::new(self.alpha)?.form(self.form);
-        Ok(Simulation::new(system, scheme, grid, signals)?.initial_state(self.initial_state))
+        Simulation::new(system, scheme, grid, signals)?.initial_state(self.initial_state).hold(&self.hold)
     }
 }
 
@@ -107,12 +109,18 @@ impl Problem {
         Ok(self)
     }
 
-    /// Evaluates cost and gradient again and again.
+    /// Evaluates cost and gradient again and again, with respect to all parameters. Fixed ones that a start as given does not follow
+    /// are left out ([`Gradient::left_out`]).
     ///
     /// # Errors
     /// If the cost does not go with the simulation.
     pub fn gradient(&self) -> Result<Gradient<'_>> {
-        Gradient::new(&self.simulation, &*self.cost)
+        Ok(Gradient::new(&self.simulation, &*self.cost)?.leaving_out_if_astray(|k| !self.parameters[k].free))
+    }
+
+    /// The same with respect to the free parameters alone: derivatives by the others are zero.
+    pub(crate) fn gradient_by_free(&self) -> Result<Gradient<'_>> {
+        Ok(Gradient::new(&self.simulation, &*self.cost)?.with_respect_to(&self.free()))
     }
 
     /// Places of the parameters that an identification changes.
@@ -122,9 +130,7 @@ impl Problem {
 
     /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start or nominal value.
     pub fn size(&self, k: usize) -> f64 {
-        let parameter = &self.parameters[k];
-        let candidates = parameter.size.into_iter().chain([self.start[k].abs(), parameter.nominal.abs()]);
-        candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
+        self.parameters[k].size_at(self.start[k])
     }
 
     /// Checks every parameter's start against its bounds and scale, and every constraint.

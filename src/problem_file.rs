@@ -18,6 +18,7 @@
 //! substeps = 16                 # or step = 1.024e-4
 //! # end = 10.0                  # s; with a record it must be the record's
 //! initial_state = "as-given"    # or projected (onto the constraints), equilibrium (at rest, forces in balance)
+//! # hold = ["crank.angle"]      # coordinates that a projected start keeps while it moves the others
 //!
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
@@ -107,12 +108,13 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.data = Some(self::data(&data)?);
     }
     if let Some(integrator) = root.section("integrator")? {
-        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "initial_state"])?;
+        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "initial_state", "hold"])?;
         specification.alpha = integrator.number("alpha")?;
         specification.step = integrator.number("step")?;
         specification.end = integrator.number("end")?;
         specification.substeps = integrator.count("substeps")?;
         specification.initial_state = integrator.named("initial_state", str::parse)?;
+        specification.hold = integrator.texts("hold")?;
         specification.form = integrator.named("scheme", form)?;
     }
     if let Some(cost) = root.section("cost")? {

@@ -89,6 +89,13 @@ impl Parameter {
         self
     }
 
+    /// A change that matters where its value is `value`: its size if that is given, or the magnitude of `value` or of the nominal
+    /// value, or 1.
+    pub(crate) fn size_at(&self, value: f64) -> f64 {
+        let candidates = self.size.into_iter().chain([value.abs(), self.nominal.abs()]);
+        candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
+    }
+
     /// Not changed by an identification unless asked for.
     pub fn fixed(mut self) -> Self {
         self.free = false;
@@ -160,6 +167,15 @@ impl Signature {
     pub fn parameter_index(&self, name: &str) -> Result<usize> {
         let found = self.parameters.iter().position(|p| p.name == name);
         found.ok_or_else(|| Error::unknown("parameter", name, self.place(), self.parameters.iter().map(|p| &p.name)))
+    }
+
+    /// Place of a coordinate.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn coordinate_index(&self, name: &str) -> Result<usize> {
+        let found = self.coordinates.iter().position(|q| q.name == name);
+        found.ok_or_else(|| Error::unknown("coordinate", name, self.place(), self.coordinates.iter().map(|q| &q.name)))
     }
 
     /// Place of an output.

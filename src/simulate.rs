@@ -5,7 +5,7 @@ use crate::grid::TimeGrid;
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
-use crate::start::{InitialState, Start, StartReport};
+use crate::start::{Beginning, InitialState, Start, StartReport};
 use crate::system::{Evaluator, OutputPoint, Point, System};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Simulation {
     signals: Vec<Signal>,
     /// Inputs at every time, evaluated once.
     inputs: Vec<f64>,
-    initial_state: InitialState,
+    beginning: Beginning,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -76,19 +76,42 @@ impl Simulation {
                 inputs[i * signals.len() + k] = *value;
             }
         }
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, initial_state: InitialState::AsGiven })
+        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning: Beginning::default() })
     }
 
     /// Where it begins: at the model's initial state (otherwise), at that state moved onto the constraints, or at rest in static
     /// equilibrium.
     pub fn initial_state(mut self, state: InitialState) -> Self {
-        self.initial_state = state;
+        self.beginning.state = state;
         self
+    }
+
+    /// Lets a projected start ([`InitialState::Projected`]) keep these coordinates where the model puts them, in position and in
+    /// velocity, and move only the others: the angle of a crank that is given, for example. No others are held from now on.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`]. Where the coordinates that are left cannot satisfy the constraints, runs fail.
+    pub fn hold<S: AsRef<str>>(mut self, coordinates: impl IntoIterator<Item = S>) -> Result<Self> {
+        let signature = self.system.signature();
+        let mut held = Vec::new();
+        for name in coordinates {
+            let place = signature.coordinate_index(name.as_ref())?;
+            if !held.contains(&place) {
+                held.push(place);
+            }
+        }
+        self.beginning.held = held;
+        Ok(self)
+    }
+
+    /// Names of the coordinates that a projected start keeps.
+    pub fn held(&self) -> impl Iterator<Item = &str> {
+        self.beginning.held.iter().map(|&j| self.signature().coordinates[j].name.as_str())
     }
 
     /// Where it begins; see [`Simulation::initial_state`].
     pub fn start_state(&self) -> InitialState {
-        self.initial_state
+        self.beginning.state
     }
 
     /// Names and units of the system.
@@ -322,8 +345,8 @@ impl<'p> Workspace<'p> {
         self.evaluator.set_parameters(u);
         let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
         let [previous, next] = &mut self.current;
-        let initial_state = simulation.initial_state;
-        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, initial_state, previous)?;
+        let beginning = &simulation.beginning;
+        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, beginning, previous)?;
         self.start = Some(start);
         self.stepper.start(&mut *self.evaluator, t0, w0, previous);
         for i in 0..=grid.count() {

@@ -99,6 +99,8 @@ pub struct Specification {
     pub form: Option<Form>,
     /// Where the simulation begins.
     pub initial_state: Option<InitialState>,
+    /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
+    pub hold: Option<Vec<String>>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
     /// What is known of the noise, for statistics.
@@ -139,6 +141,19 @@ impl Specification {
         scenario.integrator.alpha = self.alpha.unwrap_or(scenario.integrator.alpha);
         scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
         scenario.integrator.initial_state = self.initial_state.unwrap_or(scenario.integrator.initial_state);
+        if let Some(hold) = self.hold.as_ref().filter(|hold| !hold.is_empty()) {
+            let asked = self.initial_state.unwrap_or(InitialState::Projected);
+            if asked != InitialState::Projected {
+                let problem = format!("nothing moves onto the constraints at a start {}", asked.name());
+                return Err(Error::invalid(
+                    "the coordinates to hold",
+                    problem,
+                    "ask for a projected start, or hold none",
+                ));
+            }
+            scenario.integrator.initial_state = asked;
+            scenario.integrator.hold.clone_from(hold);
+        }
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {

@@ -13,21 +13,26 @@
 //! M (q_0 - q_m) + C_qᵀ ν = 0,  C(q_0) = 0;      M (v_0 - v_m) + C_qᵀ μ = 0,  C_q v_0 + C_t = 0
 //! ```
 //!
-//! with M and C_q at q_0. If a static equilibrium is asked for, v_0 = 0 and q_0 balances the forces, see [`equilibrium`]. These
+//! with M and C_q at q_0; coordinates may be held, so that the others move. If a static equilibrium is asked for, v_0 = 0 and q_0 balances the forces, see [`equilibrium`]. These
 //! are equations like any other: gradients pass through them.
 
+mod border;
 mod equilibrium;
+mod follow;
 mod projection;
 
+pub(crate) use follow::Astray;
+
 use crate::error::{Error, Result};
+use crate::mass;
 use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
 use crate::signature::{Quantity, Signature};
 use crate::sparse::redundant_rows;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
 use equilibrium::Equilibrium;
-use nalgebra::DMatrix;
-use projection::Projection;
+use nalgebra::{DMatrix, DVector};
+use projection::{Projection, Setting};
 
 /// Where a simulation begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,6 +97,13 @@ enum Origin {
     Equilibrium(Equilibrium),
 }
 
+/// Where a simulation is to begin, and the coordinates that a projection holds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beginning {
+    pub state: InitialState,
+    pub held: Vec<usize>,
+}
+
 /// What a singular matrix was meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -116,9 +128,10 @@ impl Start {
         layout: &Layout,
         t: f64,
         w: &[f64],
-        initial_state: InitialState,
+        beginning: &Beginning,
         x0: &mut [f64],
     ) -> Result<Self> {
+        let &Beginning { state: initial_state, ref held } = beginning;
         let (n, m) = (layout.n, layout.m);
         let x = layout.parts(x0);
         system.initial(x.q, x.v);
@@ -140,9 +153,14 @@ impl Start {
                 return Err(Error::InconsistentStart { violations: in_words(&violations) });
             }
             InitialState::Projected if m > 0 => {
-                Origin::Projection(Projection::solve(system, signature, t, w, x.q, x.v)?)
+                let setting = Setting { signature, t, w, held };
+                Origin::Projection(Projection::solve(system, &setting, x.q, x.v)?)
             }
             InitialState::AsGiven | InitialState::Projected => Origin::Model,
+            InitialState::Equilibrium if !held.is_empty() => {
+                let problem = "a search for an equilibrium moves all of them";
+                return Err(Error::invalid("the held coordinates", problem, "hold them in a projected start"));
+            }
             InitialState::Equilibrium => {
                 let found = Equilibrium::solve(system, signature, t, w, x.q)?;
                 x.v.fill(0.0);
@@ -156,6 +174,7 @@ impl Start {
         let z = accelerations(system, signature, &point)?;
         x.a.copy_from_slice(&z[..n]);
         x.lambda.copy_from_slice(&z[n..]);
+        mass::check_start(system, signature, &point)?;
         Ok(Start { report, origin })
     }
 
@@ -383,6 +402,24 @@ fn saddle(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     k
 }
 
+/// Brings rows and columns into comparable units, so that the smallest singular value is no matter of them; returns the factors.
+fn equilibrate(matrix: &mut DMatrix<f64>) -> DVector<f64> {
+    let size = matrix.nrows();
+    let mut scales = DVector::from_element(size, 1.0);
+    for _ in 0..4 {
+        let factors: Vec<f64> = (0..size)
+            .map(|i| matrix.row(i).amax().max(matrix.column(i).amax()))
+            .map(|largest| if largest > 0.0 { 1.0 / largest.sqrt() } else { 1.0 })
+            .collect();
+        for (i, factor) in factors.iter().enumerate() {
+            matrix.row_mut(i).scale_mut(*factor);
+            matrix.column_mut(i).scale_mut(*factor);
+            scales[i] *= factor;
+        }
+    }
+    scales
+}
+
 /// Up to this many unknowns dense matrices tell why there is no inverse: beyond, that takes minutes.
 const DENSE_ANALYSIS: usize = 600;
 /// A row of C_q repeats others if their combination leaves less than this part of it.
@@ -454,12 +491,13 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
     let c_q = dense(&blocks.constraint_by_position);
     // directions that the constraints leave free and that carry no mass
     let mass = dense(&blocks.mass);
-    let svd = saddle(&mass, &c_q).svd(false, true);
+    let mut matrix = saddle(&mass, &c_q);
+    let scales = equilibrate(&mut matrix);
+    let svd = matrix.svd(false, true);
     let loose = svd.v_t.map(|v_t| {
         let last = svd.singular_values.imin();
-        let direction = v_t.row(last).into_owned();
-        let n = signature.coordinates.len();
-        let largest = direction.columns(0, n).amax();
+        let direction = v_t.row(last).transpose().component_mul(&scales);
+        let largest = direction.rows(0, n).amax();
         (0..n)
             .filter(|&j| direction[j].abs() > 0.3 * largest)
             .map(|j| format!("`{}`", signature.coordinates[j].name))

@@ -260,6 +260,9 @@ pub trait Evaluator {
     /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u).
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
 
+    /// The entries of M at `x` as (row, column, value), in any order; several at one place add up. It allocates.
+    fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)>;
+
     /// The rows of C_q at `x` as (column, entry); it allocates.
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>>;
 

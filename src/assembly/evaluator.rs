@@ -326,6 +326,13 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
     }
 
+    fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)> {
+        // the residual takes what M is at x
+        self.residual(x, &mut vec![0.0; x.q.len()], &mut vec![0.0; x.lambda.len()]);
+        let places = self.system.pattern.mass.iter().zip(&self.values.mass);
+        places.map(|(&(row, column), &value)| (row, column, value)).collect()
+    }
+
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
         let (mut dynamics, mut constraint) = (vec![0.0; x.q.len()], vec![0.0; x.lambda.len()]);
         self.residual(x, &mut dynamics, &mut constraint);

@@ -62,8 +62,10 @@ pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::linearise::Functions;
+use crate::mass;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::sketch::Sketch;
+use crate::slip;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, System};
 use batch::{Batch, structure_of};
@@ -247,14 +249,15 @@ impl Assembler {
             return own;
         }
         let nominal = &self.nominal;
-        let found =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| structure_of(&*model, &connection, nominal)));
-        let Ok((sizes, structure)) = found else {
-            let problem = "one of its functions panics";
-            let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
-                          parameters of its connection";
-            self.note(Error::invalid(format!("`{name}`"), problem, remedy));
-            return own;
+        let (sizes, structure) = match slip::caught(|| structure_of(&*model, &connection, nominal)) {
+            Ok(found) => found,
+            Err(panic) => {
+                let problem = format!("one of its functions panics: {panic}");
+                let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
+                              parameters of its connection";
+                self.note(Error::invalid(format!("`{name}`"), problem, remedy));
+                return own;
+            }
         };
         if structure.constraint.iter().any(|entry| entry.0 >= own.len()) {
             let problem = format!("its constraints fill more rows than the {} of its connection", own.len());
@@ -322,7 +325,8 @@ impl Assembler {
     ///
     /// # Errors
     /// The first slip that was made: names that are not unique, something of another assembler, an element connected to a coordinate twice or whose functions
-    /// do not fit its connection, a coordinate that nothing uses; and constraint rows that are redundant at the start.
+    /// do not fit its connection, a coordinate that nothing uses; constraint rows that are redundant at the start; and a mass matrix that is not symmetric, or lets
+    /// a motion have negative kinetic energy (see [`crate::Plain::new`]).
     pub fn build(mut self) -> Result<Assembly> {
         if let Some(error) = self.error {
             return Err(error);
@@ -371,6 +375,7 @@ impl Assembler {
             }
             _ => {}
         }
+        mass::check_nominal(&assembly)?;
         Ok(assembly)
     }
 }

@@ -62,7 +62,8 @@ const SOLVES: [BlockName; 4] = [
 /// solves) with the dense [`Evaluator::blocks`], which take one direction at a time and know nothing of structure.
 ///
 /// Products with unit vectors are compared entry by entry, pushed forward and pulled back; residuals with those of
-/// `factorise`; solutions z of K z = b by K z, with K from the blocks, in the unit of each equation.
+/// `factorise`; solutions z of K z = b by K z, with K from the blocks, in the unit of each equation. The mass matrix is compared with
+/// its transposed.
 ///
 /// # Errors
 /// Options that make no sense, or a model whose derivatives are nowhere finite around its initial state.
@@ -76,6 +77,10 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
         variables.iter().map(|v| product_names(*v).map(|name| tally(name, v.names(signature)))).collect();
     let values = BlockName { symbol: "(D, C)", words: "residual by factorise" };
     let mut values = tally(values, vec!["value".to_string()]);
+    let transposed = BlockName { symbol: "M = Mᵀ", words: "mass matrix against its transposed" };
+    let n = signature.coordinates.len();
+    let mut symmetry =
+        Tally::new(transposed, rows[..n].to_vec(), Variable::Acceleration.names(signature), options.tolerance);
     let mut solves = SOLVES.map(|name| tally(name, vec!["K z".to_string()]));
     visit_points(system, options, &mut |sample, evaluator, blocks, random| {
         let place = Place { time: sample.t, point: sample.number };
@@ -84,6 +89,7 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
         let step = 0.1f64.powi((sample.number % 4) as i32);
         let weights = Weights { acceleration: 1.1, position: 0.3 * step * step, velocity: 0.6 * step };
         let dense = Dense::new(signature, blocks);
+        symmetry.compare(&blocks.mass, &mirrored(&blocks.mass), &terms[..n], &sample.sizes.a, place);
         compare_values(evaluator, sample, weights, &terms, &mut values, place);
         let (after_factorise, after_linearise) = solves.split_at_mut(2);
         let (mut d, mut c) = residuals(signature);
@@ -101,8 +107,16 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
         }
         Ok(())
     })?;
-    let tallies = products.into_iter().flatten().chain([values]).chain(solves).collect();
+    let tallies = products.into_iter().flatten().chain([symmetry, values]).chain(solves).collect();
     Ok(ProductReport::new(&signature.name, options, ["structured", "one by one"], tallies))
+}
+
+fn mirrored(matrix: &Matrix<f64>) -> Matrix<f64> {
+    let mut mirrored = Matrix::filled(matrix.columns(), matrix.rows(), 0.0);
+    for i in 0..matrix.rows() {
+        (0..matrix.columns()).for_each(|j| mirrored[(j, i)] = matrix[(i, j)]);
+    }
+    mirrored
 }
 
 fn residuals(signature: &Signature) -> (Vec<f64>, Vec<f64>) {

@@ -1,7 +1,9 @@
 //! A system with hand-derived Jacobians in place of dual numbers.
 
 use super::hand::{Block, HandDerived, Supplied};
+use crate::error::Result;
 use crate::linearise::DenseLu;
+use crate::mass;
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
 use std::sync::Arc;
@@ -19,8 +21,14 @@ pub struct HandDerivedSystem {
 
 impl HandDerivedSystem {
     /// `inner` with the derivatives of `hand`.
-    pub fn new(inner: Arc<dyn System>, hand: Arc<dyn HandDerived>) -> Self {
-        HandDerivedSystem { inner, hand }
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] if the mass matrix by hand is not symmetric, or not positive definite on what the constraints
+    /// leave free.
+    pub fn new(inner: Arc<dyn System>, hand: Arc<dyn HandDerived>) -> Result<Self> {
+        let system = HandDerivedSystem { inner, hand };
+        mass::check_nominal(&system)?;
+        Ok(system)
     }
 }
 
@@ -217,6 +225,15 @@ impl Evaluator for HandDerivedEvaluator<'_> {
                 *c += b.constraint_by_parameter[(row, k)] * u;
             }
         }
+    }
+
+    fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)> {
+        if Block::Mass.fill(self.hand, x, &self.u, &mut self.blocks) == Supplied::No {
+            return self.inner.mass_entries(x);
+        }
+        let n = x.q.len();
+        let entry = |(place, &value): (usize, &f64)| ((place / n) as u32, (place % n) as u32, value);
+        self.blocks.mass.as_slice().iter().enumerate().map(entry).collect()
     }
 
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {

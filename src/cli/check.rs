@@ -32,11 +32,25 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     print(&format!("products that the engine uses against dense Jacobians, one direction at a time\n{report}\n"));
     right &= report.passed();
     right &= check_gradient(&problem)?;
-    print(if right { "\nall agree" } else { "\nNOT all agree" });
+    print(&summary(right, entry.hand_derived.is_some(), &options));
     Ok(if right { Verdict::Good } else { Verdict::Bad })
 }
 
-/// Adjoint against tangents and differences at the start.
+/// The verdict, and what it rests on.
+fn summary(right: bool, by_hand: bool, options: &CheckOptions) -> String {
+    let CheckOptions { points, seed, tolerance, .. } = options;
+    let hand = match by_hand {
+        true => "hand-derived Jacobians were among them",
+        false => "no hand-derived Jacobians were among them, because the model has none",
+    };
+    format!(
+        "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient at the \
+         start, adjoint against tangents to {EXACT:e} and against differences within their errors",
+        if right { "all agree" } else { "NOT all agree" }
+    )
+}
+
+/// Adjoint against tangents and differences at the start, by all parameters that the start follows.
 fn check_gradient(problem: &crate::problem::Problem) -> Result<bool> {
     let mut gradient = problem.gradient()?;
     let u = &problem.start;
@@ -44,20 +58,15 @@ fn check_gradient(problem: &crate::problem::Problem) -> Result<bool> {
     gradient.cost_and_gradient(u, Method::Adjoint, &mut adjoint)?;
     gradient.cost_and_gradient(u, Method::Tangent, &mut tangent)?;
     let differences = gradient.differences(u)?;
+    let shown = settings::differentiated(problem, gradient.left_out());
     // entries are compared by what they change in the cost when a parameter changes by its size
-    let sizes: Vec<f64> = problem
-        .parameters
-        .iter()
-        .zip(u)
-        .map(|(p, u)| p.size.into_iter().chain([u.abs(), p.nominal.abs()]).find(|s| *s > 0.0).unwrap_or(1.0))
-        .collect();
+    let sizes: Vec<f64> = (0..u.len()).map(|k| problem.size(k)).collect();
     let norm = adjoint.iter().zip(&sizes).map(|(g, s)| (g * s) * (g * s)).sum::<f64>().sqrt();
     let mut all_right = true;
-    let rows: Vec<Vec<String>> = problem
-        .parameters
-        .iter()
-        .enumerate()
-        .map(|(k, p)| {
+    let rows: Vec<Vec<String>> = shown
+        .into_iter()
+        .map(|k| {
+            let p = &problem.parameters[k];
             let exact = (adjoint[k] - tangent[k]).abs();
             let coarse = (adjoint[k] - differences[k].value).abs();
             let floor = EXACT * (adjoint[k].abs() + 1e-6 * norm / sizes[k]);

@@ -54,13 +54,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         cost = gradient.cost_and_gradient(&u, method, &mut slope)?;
         results.push(slope);
     }
+    let shown = settings::differentiated(&problem, gradient.left_out());
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
-        let mut result = json(&problem, arguments, &methods, &results, cost, times);
+        let mut result = json(&problem, arguments, &methods, &results, &shown, (cost, times));
         result["rmse"] = rmse(&problem, &u);
         print(&result.to_string());
     } else {
-        print(&text(&problem, &u, &methods, &results, cost, times));
+        print(&text(&problem, &u, &methods, &results, &shown, (cost, times)));
         if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
             let errors = output_errors(cost, &problem.simulation, &problem.simulation.run(&u)?);
             errors.iter().for_each(|error| print(&error.to_string()));
@@ -94,12 +95,12 @@ fn json(
     arguments: &Arguments,
     methods: &[Method],
     results: &[Vec<f64>],
-    cost: f64,
-    times: Option<(f64, f64)>,
+    shown: &[usize],
+    (cost, times): (f64, Option<(f64, f64)>),
 ) -> Value {
     let grid = problem.simulation.grid();
     let entries = |slope: &[f64]| {
-        let parameters = problem.parameters.iter().zip(slope);
+        let parameters = shown.iter().map(|&k| (&problem.parameters[k], slope[k]));
         parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>()
     };
     let mut result = json!({
@@ -127,8 +128,8 @@ fn text(
     u: &[f64],
     methods: &[Method],
     results: &[Vec<f64>],
-    cost: f64,
-    times: Option<(f64, f64)>,
+    shown: &[usize],
+    (cost, times): (f64, Option<(f64, f64)>),
 ) -> String {
     let grid = problem.simulation.grid();
     let mut lines = vec![format!(
@@ -147,11 +148,10 @@ fn text(
     if methods.len() > 1 {
         header.extend(["tangent/adjoint - 1", "difference/adjoint - 1"]);
     }
-    let rows: Vec<Vec<String>> = problem
-        .parameters
+    let rows: Vec<Vec<String>> = shown
         .iter()
-        .enumerate()
-        .map(|(k, p)| {
+        .map(|&k| {
+            let p = &problem.parameters[k];
             let mut row = vec![p.name.clone(), number(u[k]), p.unit.clone()];
             row.extend(results.iter().map(|slope| format!("{:.15e}", slope[k])));
             if methods.len() > 1 {

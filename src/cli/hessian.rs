@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::table;
-use crate::sensitivity::Method;
+use crate::sensitivity::{Gradient, Method};
 use crate::statistics::Curvature;
 use serde_json::json;
 use std::time::Instant;
@@ -40,12 +40,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
-    let mut results = Vec::new();
+    let (mut results, mut left_out) = (Vec::new(), Vec::new());
     for method in chosen {
         let began = Instant::now();
-        let (gradient, hessian) = compute(&problem, &u, method)?;
+        let mut engine = problem.gradient()?;
+        let (gradient, hessian) = compute(&problem, &mut engine, &u, method)?;
+        left_out = engine.left_out().to_vec();
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
+    let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
     // without free parameters there is a matrix all the same
     let curvature = match problem.free().is_empty() {
@@ -53,21 +56,21 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         false => Some(Curvature::of(&problem, &u, &first.gradient, &first.hessian)?),
     };
     if arguments.json {
-        let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+        let names: Vec<&str> = shown.iter().map(|&k| problem.parameters[k].name.as_str()).collect();
         let methods = results.iter().map(|Computed { method, hessian, seconds, .. }| {
-            json!({"method": method, "hessian": hessian, "seconds": seconds})
+            json!({"method": method, "hessian": part(hessian, &shown), "seconds": seconds})
         });
         let result = json!({
             "model": problem.name,
             "parameters": names,
-            "gradient": first.gradient,
-            "hessian": first.hessian,
+            "gradient": shown.iter().map(|&k| first.gradient[k]).collect::<Vec<_>>(),
+            "hessian": part(&first.hessian, &shown),
             "curvature": curvature.map(|curvature| curvature.json()),
             "methods": methods.collect::<Vec<_>>(),
         });
         print(&result.to_string());
     } else {
-        print(&text(&problem, &results));
+        print(&text(&problem, &results, &shown));
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
     Ok(Verdict::Good)
@@ -81,10 +84,14 @@ struct Computed<'m> {
     seconds: f64,
 }
 
+/// Rows and columns of these parameters.
+fn part(hessian: &[Vec<f64>], shown: &[usize]) -> Vec<Vec<f64>> {
+    shown.iter().map(|&j| shown.iter().map(|&k| hessian[j][k]).collect()).collect()
+}
+
 /// Gradient and Hessian.
-fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+fn compute(problem: &Problem, engine: &mut Gradient<'_>, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let p = u.len();
-    let mut engine = problem.gradient()?;
     let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
     match method {
         "hybrid" => {
@@ -97,7 +104,9 @@ fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<
             }
         }
         _ => {
-            for (k, row) in hessian.iter_mut().enumerate() {
+            engine.cost_and_gradient(u, Method::Adjoint, &mut gradient)?;
+            let left_out = engine.left_out().to_vec();
+            for (k, row) in hessian.iter_mut().enumerate().filter(|(k, _)| !left_out.contains(k)) {
                 let step = 1e-4 * problem.size(k);
                 let mut at = |shift: f64| -> Result<Vec<f64>> {
                     let (mut moved, mut slope) = (u.to_vec(), vec![0.0; p]);
@@ -114,18 +123,19 @@ fn compute(problem: &Problem, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<
     Ok((gradient, hessian))
 }
 
-fn text(problem: &Problem, results: &[Computed<'_>]) -> String {
-    let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-    let (p, exact) = (names.len(), &results[0].hessian);
-    let scaled = |j: usize, k: usize, value: f64| (value * problem.size(j) * problem.size(k)).abs();
+fn text(problem: &Problem, results: &[Computed<'_>], shown: &[usize]) -> String {
+    let names: Vec<&str> = shown.iter().map(|&k| problem.parameters[k].name.as_str()).collect();
+    let (p, exact) = (names.len(), part(&results[0].hessian, shown));
+    let scaled = |j: usize, k: usize, value: f64| (value * problem.size(shown[j]) * problem.size(shown[k])).abs();
     let mut lines = Vec::new();
     for Computed { method, hessian, seconds, .. } in results {
+        let hessian = part(hessian, shown);
         lines.push(format!("Hessian of the cost of `{}` by {method}, {:.3} ms", problem.name, 1e3 * seconds));
         let mut header = vec![""];
         header.extend(&names);
         let rows: Vec<Vec<String>> = names
             .iter()
-            .zip(hessian)
+            .zip(&hessian)
             .map(|(name, row)| {
                 let mut cells = vec![name.to_string()];
                 cells.extend(row.iter().map(|value| format!("{value:.9e}")));

@@ -42,6 +42,9 @@ pub(super) struct ProblemArguments {
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
     #[arg(long, value_name = "NAME")]
     initial_state: Option<String>,
+    /// Coordinates that a projected start keeps while it moves the others onto the constraints: NAME,..
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    hold: Option<Vec<String>>,
 }
 
 /// What is run once, at given parameters.
@@ -119,6 +122,7 @@ impl ProblemArguments {
         if let Some(name) = &self.initial_state {
             specification.initial_state = Some(name.parse()?);
         }
+        specification.hold = self.hold.clone().or(specification.hold.take());
         Ok(())
     }
 }
@@ -236,6 +240,19 @@ pub(super) fn view(system: &dyn System, given: Option<&str>) -> Result<View> {
     let view = given.parse()?;
     check_view(system, view)?;
     Ok(view)
+}
+
+/// The parameters that a problem's gradient was differentiated by; says on standard error which were left out.
+pub(super) fn differentiated(problem: &Problem, left_out: &[usize]) -> Vec<usize> {
+    if !left_out.is_empty() {
+        let names: Vec<String> = left_out.iter().map(|&k| format!("`{}`", problem.parameters[k].name)).collect();
+        eprintln!(
+            "note: there are no derivatives by {}: the initial state does not follow what is fixed; with `--initial-state \
+             projected` there are",
+            names.join(", ")
+        );
+    }
+    (0..problem.parameters.len()).filter(|k| !left_out.contains(k)).collect()
 }
 
 /// The parameter vector that `--at` means.

@@ -37,7 +37,7 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
         return Ok(held);
     }
     let mut rows = vec![vec![0.0; u.len()]; peaks.len()];
-    let mut gradient = problem.gradient()?;
+    let mut gradient = problem.gradient_by_free()?;
     let wanted = |i: usize| peaks.iter().any(|(_, times)| times.iter().any(|(j, _)| *j == i));
     gradient.output_tangents(u, &wanted, &mut |x| {
         for ((output, times), row) in peaks.iter().zip(&mut rows) {

@@ -464,6 +464,12 @@ impl Evaluator for PlainEvaluator<'_> {
         }
     }
 
+    fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)> {
+        self.update_mass(x.q);
+        let places = self.structure.mass.iter().zip(&self.mass);
+        places.map(|(&(row, column), &value)| (row as u32, column as u32, value)).collect()
+    }
+
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
         let Sizes { n, m, .. } = self.sizes;
         self.curve(x, None, &mut vec![0.0; m]);

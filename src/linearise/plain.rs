@@ -5,8 +5,10 @@ use super::functions::Functions;
 use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::error::{Error, Result};
+use crate::mass;
 use crate::model::Model;
 use crate::signature::Signature;
+use crate::slip;
 use crate::system::{Evaluator, System};
 
 /// A plain model behind the waist.
@@ -18,15 +20,20 @@ pub struct Plain<M> {
 }
 
 impl<M: Model> Plain<M> {
-    /// Checks the model's signature and finds its structure.
+    /// Checks the model's signature, finds its structure, and checks its mass matrix.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] if the signature contradicts itself, or if a function panics (an index out of range, a slip in
-    /// [`crate::unpack`]).
+    /// [`crate::Error::Invalid`] if the signature contradicts itself, if a function panics (an index out of range, a slip in
+    /// [`crate::unpack`]), if the mass matrix is not symmetric (for nominal parameters at the start, and at some random ones near
+    /// it), or if for nominal parameters at the start masses are negative, or a motion that the constraints leave free has negative
+    /// kinetic energy. M may be singular.
     pub fn new(model: M) -> Result<Self> {
         let (signature, sizes, structure) = analyse(&model, model.signature())?;
-        Ok(Plain { model, signature, sizes, structure })
+        let plain = Plain { model, signature, sizes, structure };
+        mass::check_nominal(&plain)?;
+        Ok(plain)
     }
+
     /// The model itself.
     pub fn model(&self) -> &M {
         &self.model
@@ -43,10 +50,8 @@ fn analyse(model: &dyn Functions, signature: Signature) -> Result<(Signature, Si
         inputs: signature.inputs.len(),
         outputs: signature.outputs.len(),
     };
-    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Structure::find(model, &signature)));
-    let structure = found.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let problem = format!("one of its functions panics: {}", text.unwrap_or("without a message"));
+    let structure = slip::caught(|| Structure::find(model, &signature)).map_err(|panic| {
+        let problem = format!("one of its functions panics: {panic}");
         let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
                       parameters in its signature";
         Error::invalid(signature.place(), problem, remedy)

@@ -13,10 +13,82 @@ pub(crate) use tracer::{Tracer, with_branch_detection};
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///
-/// All arithmetic and the usual functions (`sin`, `cos`, `sqrt`, `exp`, `powi`, `atan2`, `tanh` ...) come with it. Plain
+/// All arithmetic and the usual functions (`sin`, `cos`, `sqrt`, `exp`, `powi`, `atan2`, `tanh`, `abs` ...) come with it. Plain
 /// floats go on the right: `x * 2.0`, not `2.0 * x`; constants are made with `D::from(2.0)`.
 ///
+/// # Kinks
+///
+/// Numbers are compared by their values (`if x > D::from(0.0)`), and [`Number::max`], [`Number::min`] and [`Number::clamp`] choose
+/// one of theirs, with its derivatives:
+///
+/// ```
+/// use costate::Number;
+///
+/// /// A stop at x = 0.1 m: it pushes, and never pulls.
+/// fn stop<D: Number>(x: D, stiffness: D) -> D {
+///     -stiffness * (x - 0.1).max(0.0)
+/// }
+/// assert_eq!(stop(0.3, 50.0), -10.0);
+/// assert_eq!(stop(0.05, 50.0), 0.0);
+/// assert_eq!(7.0f64.clamp(-1.0, 1.0), 1.0);
+/// ```
+///
+/// Such a function has no derivative at its kink, where the values are equal. What comes out there is a one-sided one: that of
+/// the number which the function is called on (`x.max(0.0)` has slope 1 at x = 0, `D::from(0.0).max(x)` has slope 0). A gradient is
+/// exact wherever no state lies just on a kink; of a cost that has a kink itself it is the slope to one side. Newton's iteration may
+/// go back and forth over the kink of a stiff force, and second derivatives see nothing of it: where a mechanism rests on a kink, take a
+/// smooth function instead, such as `((x * x + eps * eps).sqrt() + x) * 0.5` for `x.max(0.0)`. And a model that compares values is
+/// taken to depend on all its variables in that function: the structure of its matrices is not exploited there.
+///
 /// This is [`num_dual::DualNum`] under a name of the field, so every number type of that crate goes through a model, too.
-pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {}
+pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
+    /// The larger of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
+    #[inline]
+    fn max(self, other: impl Into<Self>) -> Self {
+        let other = other.into();
+        // false for NaN on either side
+        let keeps = self >= other;
+        if keeps || self != self { self } else { other }
+    }
+
+    /// The smaller of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
+    #[inline]
+    fn min(self, other: impl Into<Self>) -> Self {
+        let other = other.into();
+        let keeps = self <= other;
+        if keeps || self != self { self } else { other }
+    }
+
+    /// This number where it lies between two others, with its derivatives, otherwise the one that it is beyond. The upper one where
+    /// they are in the wrong order.
+    #[inline]
+    fn clamp(self, lower: impl Into<Self>, upper: impl Into<Self>) -> Self {
+        Number::min(Number::max(self, lower), upper)
+    }
+}
 
 impl<T: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync> Number for T {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects the choice that is documented, with derivatives: beyond the kink on both sides, on it (that of the number itself),
+    /// and NaN, which must not vanish.
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn maxima_and_minima_take_derivatives_along() {
+        let jet = |re: f64| Jet { re, eps: [1.0] };
+        let both = |x: Jet<f64, 1>| (x.re, x.eps[0]);
+        assert_eq!(both(jet(2.0).max(1.0)), (2.0, 1.0));
+        assert_eq!(both(jet(0.5).max(1.0)), (1.0, 0.0));
+        assert_eq!(both(jet(1.0).max(1.0)), (1.0, 1.0));
+        assert_eq!(both(Jet::from(1.0).max(jet(1.0))), (1.0, 0.0));
+        assert_eq!(both(jet(2.0).min(1.0)), (1.0, 0.0));
+        assert_eq!(both(jet(0.5).min(jet(0.25) * 3.0)), (0.5, 1.0));
+        assert_eq!([-3.0, 0.2, 3.0].map(|x| both(jet(x).clamp(-1.0, 1.0))), [(-1.0, 0.0), (0.2, 1.0), (1.0, 0.0)]);
+        for x in [jet(f64::NAN).max(1.0), jet(1.0).max(f64::NAN), jet(f64::NAN).min(1.0), jet(1.0).min(f64::NAN)] {
+            assert!(x.re.is_nan(), "{x:?}");
+        }
+    }
+}

@@ -16,17 +16,23 @@ pub struct Difference {
 const LARGE: f64 = 2e-4;
 
 impl Gradient<'_> {
-    /// The gradient by central differences of the cost with two step sizes, extrapolated.
+    /// The gradient by central differences of the cost with two step sizes, extrapolated. Zero for parameters that it is not taken
+    /// with respect to: they are not moved.
     ///
     /// # Errors
-    /// If a simulation nearby fails.
+    /// If a simulation nearby fails, or as [`Gradient::cost_and_gradient`].
     pub fn differences(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
+        self.workspace.ensure_stored(u)?;
+        self.choose(u)?;
         let parameters = &self.workspace.simulation.signature().parameters;
+        let active = self.active.clone();
         let mut moved = u.to_vec();
         (0..u.len())
             .map(|k| {
-                let sizes = [parameters[k].size.unwrap_or(0.0), u[k].abs(), parameters[k].nominal.abs()];
-                let size = sizes.into_iter().find(|s| *s > 0.0).unwrap_or(1.0);
+                if !active.contains(&k) {
+                    return Ok(Difference { value: 0.0, error: 0.0 });
+                }
+                let size = parameters[k].size_at(u[k]);
                 let mut slope = |h: f64| -> Result<(f64, f64)> {
                     moved[k] = u[k] + h;
                     let (up, above) = (self.cost(&moved)?, moved[k]);

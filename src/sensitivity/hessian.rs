@@ -57,13 +57,17 @@ impl Gradient<'_> {
         let grid = simulation.grid();
         let last = grid.count();
         let layout = self.workspace.layout;
+        self.workspace.ensure_stored(u)?;
+        self.choose(u)?;
         let zero = StateVector::with_memory(signature, layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
-        tangents.iter_mut().zip(along).for_each(|(tangent, u)| tangent.u.copy_from_slice(u));
+        for (tangent, u) in tangents.iter_mut().zip(along) {
+            tangent.u.copy_from_slice(u);
+            self.clear_inactive(&mut tangent.u);
+        }
         // tangents of all times, one state after another
         let size = layout.size();
         let mut stored = Vec::with_capacity((last + 1) * along.len() * size);
-        self.workspace.ensure_stored(u)?;
         self.workspace.push_forward(&mut tangents, &mut |_, _, _, tangents| {
             for x in tangents.iter() {
                 for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
@@ -121,8 +125,10 @@ impl Gradient<'_> {
             f_0.pull_back(evaluator, signature, &start, bar, &mut directions)?;
         }
         gradient.copy_from_slice(&bar.u);
+        self.clear_inactive(gradient);
         for (product, direction) in products.iter_mut().zip(&directions) {
             product.clone_from(&direction.cotangent.u);
+            self.clear_inactive(product);
         }
         Ok(total)
     }

@@ -14,6 +14,7 @@ pub use tangent::{OutputTangents, ResidualRow};
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};
 use crate::simulate::{Simulation, Workspace};
+use crate::start::Astray;
 use crate::system::{Evaluator, OutputPoint, StateVector};
 
 /// How a gradient is computed.
@@ -39,8 +40,22 @@ impl Method {
     }
 }
 
+/// Whether derivatives by a parameter are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    /// Unless a start as given does not follow the parameter.
+    IfFollowed,
+    No,
+}
+
 /// A simulation with a cost, ready to be evaluated again and again.
 pub struct Gradient<'p> {
+    /// Of each parameter.
+    wanted: Vec<Wanted>,
+    /// Parameters by which the last evaluation was differentiated, and those that were left out because the start does not follow.
+    active: Vec<usize>,
+    left_out: Vec<usize>,
     workspace: Workspace<'p>,
     cost: Box<dyn CostEvaluator + 'p>,
     y: Vec<f64>,
@@ -50,7 +65,7 @@ pub struct Gradient<'p> {
 }
 
 impl<'p> Gradient<'p> {
-    /// A workspace for one thread.
+    /// A workspace for one thread. Derivatives are taken with respect to all parameters: see [`Gradient::with_respect_to`].
     ///
     /// # Errors
     /// If the cost does not go with the simulation.
@@ -61,6 +76,9 @@ impl<'p> Gradient<'p> {
         let zeros = vec![0.0; signature.outputs.len()];
         let bar = StateVector::with_memory(signature, workspace.layout.memory);
         Ok(Gradient {
+            wanted: vec![Wanted::Yes; signature.parameters.len()],
+            active: Vec::new(),
+            left_out: Vec::new(),
             workspace,
             cost: cost.evaluator(signature),
             y: zeros.clone(),
@@ -68,6 +86,54 @@ impl<'p> Gradient<'p> {
             bar,
             tangents: Vec::new(),
         })
+    }
+
+    /// Takes derivatives with respect to these parameters only (by their places); those by the others are not worked out, and come out
+    /// as zero. A start as given has to follow the parameters that are differentiated, and no others.
+    pub fn with_respect_to(mut self, parameters: &[usize]) -> Self {
+        for (k, wanted) in self.wanted.iter_mut().enumerate() {
+            *wanted = if parameters.contains(&k) { Wanted::Yes } else { Wanted::No };
+        }
+        self
+    }
+
+    /// Leaves such parameters out where a start as given does not follow them: derivatives by them come out as zero.
+    pub(crate) fn leaving_out_if_astray(mut self, may_be: impl Fn(usize) -> bool) -> Self {
+        for (_, wanted) in self.wanted.iter_mut().enumerate().filter(|(k, _)| may_be(*k)) {
+            *wanted = Wanted::IfFollowed;
+        }
+        self
+    }
+
+    /// Places of fixed parameters by which the last derivatives were not taken, because the initial state does not follow them.
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
+    /// Chooses the parameters by which the stored run at `u` is differentiated.
+    fn choose(&mut self, u: &[f64]) -> Result<()> {
+        let Workspace { simulation, evaluator, states, start, .. } = &mut self.workspace;
+        let x0 = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
+        // a stored run always has its start
+        let start = start.as_ref();
+        let mut astray = start.map_or(Vec::new(), |f_0| f_0.astray(&mut **evaluator, simulation.signature(), &x0, u));
+        self.left_out = astray.iter().map(|a| a.parameter).filter(|&k| self.wanted[k] == Wanted::IfFollowed).collect();
+        astray.retain(|a| self.wanted[a.parameter] == Wanted::Yes);
+        Astray::refuse(&astray)?;
+        let is_active = |k: &usize| self.wanted[*k] != Wanted::No && !self.left_out.contains(k);
+        let active: Vec<usize> = (0..u.len()).filter(is_active).collect();
+        if self.active != active {
+            self.tangents = tangent::directions(&self.workspace, &active);
+            self.active = active;
+        }
+        Ok(())
+    }
+
+    /// Clears what belongs to parameters by which is not differentiated.
+    fn clear_inactive(&self, entries: &mut [f64]) {
+        if self.active.len() < entries.len() {
+            (0..entries.len()).filter(|k| !self.active.contains(k)).for_each(|k| entries[k] = 0.0);
+        }
     }
 
     /// The cost at `u`.
@@ -81,7 +147,8 @@ impl<'p> Gradient<'p> {
     /// The cost at `u`, and its gradient by `method`.
     ///
     /// # Errors
-    /// Wrong parameters, or a simulation that fails.
+    /// Wrong parameters, a simulation that fails, or [`Error::StartDoesNotFollow`]: a start as given satisfies the constraints for the
+    /// values at hand only.
     pub fn cost_and_gradient(&mut self, u: &[f64], method: Method, gradient: &mut [f64]) -> Result<f64> {
         if gradient.len() != u.len() {
             let problem = format!("it has room for {} entries, but there are {} parameters", gradient.len(), u.len());
@@ -90,12 +157,14 @@ impl<'p> Gradient<'p> {
         match method {
             Method::Adjoint => {
                 let cost = self.forward(u, true)?;
+                self.choose(u)?;
                 self.sweep(u, gradient)?;
+                self.clear_inactive(gradient);
                 Ok(cost)
             }
             Method::Tangent => self.tangent_gradient(u, gradient),
             Method::Difference => {
-                let cost = self.cost(u)?;
+                let cost = self.forward(u, true)?;
                 difference::central(self, u, gradient)?;
                 Ok(cost)
             }

@@ -37,11 +37,12 @@ impl Workspace<'_> {
     }
 }
 
-/// Unit directions, one a parameter.
-pub(super) fn directions(workspace: &Workspace<'_>) -> Vec<StateVector> {
+/// Unit directions, one for each of these parameters.
+pub(super) fn directions(workspace: &Workspace<'_>, parameters: &[usize]) -> Vec<StateVector> {
     let signature = workspace.simulation.signature();
-    (0..signature.parameters.len())
-        .map(|k| {
+    parameters
+        .iter()
+        .map(|&k| {
             let mut tangent = StateVector::with_memory(signature, workspace.layout.memory);
             tangent.u[k] = 1.0;
             tangent
@@ -51,15 +52,14 @@ pub(super) fn directions(workspace: &Workspace<'_>) -> Vec<StateVector> {
 
 impl Gradient<'_> {
     pub(super) fn tangent_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        if self.tangents.is_empty() {
-            self.tangents = directions(&self.workspace);
-        }
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.choose(u)?;
         let simulation = self.workspace.simulation;
         let last = simulation.grid().count();
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
+        let active = &self.active;
         let mut total = 0.0;
         gradient.fill(0.0);
-        self.workspace.forward(u, true, &mut |_, _, _| {})?;
         self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
             if !cost.concerns(i, last) {
                 return;
@@ -70,8 +70,8 @@ impl Gradient<'_> {
             bar.clear_state();
             bar.u.fill(0.0);
             add_cost(cost, evaluator, &sample, bar, y_bar);
-            for (slope, tangent) in gradient.iter_mut().zip(tangents) {
-                *slope += product(bar, tangent);
+            for (&k, tangent) in active.iter().zip(tangents) {
+                gradient[k] += product(bar, tangent);
             }
         })?;
         if !total.is_finite() {
@@ -144,21 +144,19 @@ impl Gradient<'_> {
         wanted: &dyn Fn(usize) -> bool,
         visit: &mut dyn FnMut(&OutputTangents<'_>),
     ) -> Result<()> {
-        if self.tangents.is_empty() {
-            self.tangents = directions(&self.workspace);
-        }
+        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        self.choose(u)?;
         let p = u.len();
-        let y = &mut self.y;
+        let (y, active) = (&mut self.y, &self.active);
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.forward(u, true, &mut |_, _, _| {})?;
         self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
             if !wanted(i) {
                 return;
             }
             evaluator.output(x, y);
             evaluator.linearise_output(x);
-            for (k, tangent) in tangents.iter().enumerate() {
+            for (&k, tangent) in active.iter().zip(tangents.iter()) {
                 y_tangent.fill(0.0);
                 evaluator.output_push_forward(tangent, &mut y_tangent);
                 y_tangent.iter().enumerate().for_each(|(j, slope)| slopes[j * p + k] = *slope);

@@ -12,12 +12,12 @@
 //! settle. Forces and lengths need not be weighed against each other; coordinates that have neither stiffness nor tension yet
 //! are held; and the shift goes to zero where steps agree with what linearisation promises.
 
-use super::{Purpose, accelerations, dense, not_finite, saddle, singular};
+use super::{Purpose, accelerations, dense, equilibrate, not_finite, saddle, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
 use crate::system::{Blocks, Evaluator, Point, StateVector, Weights};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 /// Iterations before the search counts as failed; each costs about one iteration of a time step.
 const LIMIT: usize = 300;
@@ -360,20 +360,7 @@ pub(super) fn loose_coordinates(signature: &Signature, blocks: &Blocks) -> Vec<S
     let n = signature.coordinates.len();
     let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
     let mut matrix: DMatrix<f64> = saddle(&stiffness, &dense(&blocks.constraint_by_position));
-    // rows and columns in comparable units, so that the smallest singular value is no matter of them
-    let size = matrix.nrows();
-    let mut scales = DVector::from_element(size, 1.0);
-    for _ in 0..3 {
-        let factors: Vec<f64> = (0..size)
-            .map(|i| matrix.row(i).amax().max(matrix.column(i).amax()))
-            .map(|largest| if largest > 0.0 { 1.0 / largest.sqrt() } else { 1.0 })
-            .collect();
-        for (i, factor) in factors.iter().enumerate() {
-            matrix.row_mut(i).scale_mut(*factor);
-            matrix.column_mut(i).scale_mut(*factor);
-            scales[i] *= factor;
-        }
-    }
+    let scales = equilibrate(&mut matrix);
     let svd = matrix.svd(false, true);
     let Some(v_t) = svd.v_t else { return Vec::new() };
     let motion = v_t.row(svd.singular_values.imin()).transpose().component_mul(&scales);

@@ -8,9 +8,11 @@
 //! ```
 //!
 //! These are the equations of motion under an impulse, in which finite forces have no part. So the evaluator's own are solved,
-//! with its factors, at accelerations and multipliers that are [`IMPULSE`] times δ and κ.
+//! with its factors, at accelerations and multipliers that are [`IMPULSE`] times δ and κ. Of a coordinate that is held, δ = 0 takes the
+//! place of its equation; see [`border`](super::border).
 
-use super::{PLAIN, Purpose, Violations, in_words, not_finite, singular};
+use super::border::{self, Border};
+use super::{PLAIN, Purpose, REPEATED, Violations, in_words, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
@@ -29,6 +31,16 @@ pub(super) struct Projection {
     v_model: Vec<f64>,
     nu: Vec<f64>,
     mu: Vec<f64>,
+    /// Coordinates that stay where the model puts them.
+    held: Vec<usize>,
+}
+
+/// What is projected where.
+pub(super) struct Setting<'a> {
+    pub signature: &'a Signature,
+    pub t: f64,
+    pub w: &'a [f64],
+    pub held: &'a [usize],
 }
 
 /// One of the two projections, at a change and a multiplier.
@@ -55,15 +67,16 @@ impl Projection {
     /// Moves `q` and `v` onto the constraints.
     pub(super) fn solve(
         system: &mut dyn Evaluator,
-        signature: &Signature,
-        t: f64,
-        w: &[f64],
+        setting: &Setting<'_>,
         q: &mut [f64],
         v: &mut [f64],
     ) -> Result<Self> {
+        let &Setting { signature, t, w, held } = setting;
         let (n, m) = (q.len(), signature.constraints.len());
         let (q_model, v_model) = (q.to_vec(), v.to_vec());
         let zeros = vec![0.0; n.max(m)];
+        let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
+        border::check(system, signature, &point, held, REPEATED)?;
         let mut nu = vec![0.0; m];
         let mut last = f64::INFINITY;
         let mut converged = false;
@@ -80,13 +93,18 @@ impl Projection {
                 least = size;
                 best.copy_from_slice(q);
             }
-            if let Err(error) = stage.linearise(system, signature, &point) {
-                let finite = step.iter().all(|r| r.is_finite());
-                stopped = Some(if finite { error } else { not_finite(signature, &point, &step, 0) });
-                break;
-            }
+            let mut border = match stage.linearise(system, signature, &point, held) {
+                Ok(border) => border,
+                Err(error) => {
+                    let finite = step.iter().all(|r| r.is_finite());
+                    stopped = Some(if finite { error } else { not_finite(signature, &point, &step, 0) });
+                    break;
+                }
+            };
             iterations += 1;
-            system.solve(&mut step);
+            // held coordinates have no step
+            step.resize(n + m + held.len(), 0.0);
+            border.solve(system, &mut step);
             if !step.iter().all(|x| x.is_finite()) {
                 break;
             }
@@ -119,17 +137,18 @@ impl Projection {
         }
         // linear in (v, μ): one solve, and one more to remove its round-off
         let mut mu = vec![0.0; m];
-        for repeated in [false, true] {
+        let stage = Stage::new(Level::Velocity, v, &v_model, &mu);
+        let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
+        let mut border = stage.linearise(system, signature, &point, held)?;
+        for _ in 0..2 {
             let stage = Stage::new(Level::Velocity, v, &v_model, &mu);
             let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
             let mut step = stage.equations(system, &point);
-            if !repeated {
-                stage.linearise(system, signature, &point)?;
-            }
-            system.solve(&mut step);
+            step.resize(n + m + held.len(), 0.0);
+            border.solve(system, &mut step);
             v.iter_mut().chain(&mut mu).zip(&step).for_each(|(x, step)| *x -= step);
         }
-        Ok(Projection { q_model, v_model, nu, mu })
+        Ok(Projection { q_model, v_model, nu, mu, held: held.to_vec() })
     }
 
     /// Both projections at their solution: positions, velocities.
@@ -161,8 +180,8 @@ impl Projection {
         let origins = if tangents.is_empty() { Vec::new() } else { self.push(system, signature, x0, &mut tangents)? };
         let no_multiplier = vec![0.0; x0.lambda.len()];
         for stage in self.stages(x0).iter().rev() {
-            stage.linearise(system, signature, x0)?;
-            let p = stage.weighing(system, bar, &no_multiplier);
+            let mut border = stage.linearise(system, signature, x0, &self.held)?;
+            let p = stage.weighing(system, &mut border, bar, &no_multiplier);
             for (Direction { tangent, cotangent }, origin) in directions.iter_mut().zip(&origins) {
                 let curved = stage.curve(system, x0, &p, tangent, origin, signature);
                 for (part, curved) in
@@ -172,11 +191,11 @@ impl Projection {
                 }
                 // what falls to δ falls to the projected state, and with the other sign to the model's
                 add(stage.projected(cotangent), &curved.a);
-                let own = stage.weighing(system, cotangent, &curved.lambda);
-                stage.pull(system, signature, x0, &own, cotangent);
+                let own = stage.weighing(system, &mut border, cotangent, &curved.lambda);
+                stage.pull(system, (signature, &self.held), x0, &own, cotangent);
                 stage.projected(cotangent).iter_mut().zip(&curved.a).for_each(|(x, curved)| *x -= curved);
             }
-            stage.pull(system, signature, x0, &p, bar);
+            stage.pull(system, (signature, &self.held), x0, &p, bar);
         }
         Ok(())
     }
@@ -201,24 +220,24 @@ impl Projection {
         tangents: &mut [StateVector],
     ) -> Result<Vec<Origin>> {
         let [positions, velocities] = self.stages(x0);
-        positions.linearise(system, signature, x0)?;
+        let mut border = positions.linearise(system, signature, x0, &self.held)?;
         let mut origins = Vec::with_capacity(tangents.len());
         for tangent in tangents.iter_mut() {
             let q = std::mem::take(&mut tangent.q);
             let v = tangent.v.clone();
             let nu;
-            (tangent.q, nu) = positions.push(system, signature, x0, tangent, &q);
+            (tangent.q, nu) = positions.push(system, &mut border, x0, tangent, &q);
             origins.push(Origin { q, v, nu, mu: Vec::new() });
         }
-        velocities.linearise(system, signature, x0)?;
+        let mut border = velocities.linearise(system, signature, x0, &self.held)?;
         for (tangent, origin) in tangents.iter_mut().zip(&mut origins) {
-            (tangent.v, origin.mu) = velocities.push(system, signature, x0, tangent, &origin.v);
+            (tangent.v, origin.mu) = velocities.push(system, &mut border, x0, tangent, &origin.v);
         }
         Ok(origins)
     }
 }
 
-/// What a stage's equations are weighed with: n and m numbers, one behind the other.
+/// What a stage's equations are weighed with: n and m numbers, and one a held coordinate, one behind the other.
 type Weighing = Vec<f64>;
 
 impl Stage {
@@ -247,11 +266,25 @@ impl Stage {
     }
 
     /// Derivatives and factors of the equations by (what is projected, κ).
-    fn linearise(&self, system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>) -> Result<()> {
+    fn linearise<'h>(
+        &self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x: &Point<'_>,
+        held: &'h [usize],
+    ) -> Result<Border<'h>> {
         // positions that are projected change M and C_q with them
         let position = if self.level == Level::Position { 1.0 / IMPULSE } else { 0.0 };
-        let regular = system.linearise(&self.point(x), Weights { position, ..PLAIN });
-        regular.map_err(|_| singular(system, signature, x, Purpose::Accelerations))
+        if system.linearise(&self.point(x), Weights { position, ..PLAIN }).is_err() {
+            return Err(singular(system, signature, x, Purpose::Accelerations));
+        }
+        match Border::new(system, held, x.q.len() + x.lambda.len()) {
+            Some(border) => Ok(border),
+            None => Err(border::check(system, signature, x, held, REPEATED).err().unwrap_or_else(|| {
+                let problem = "the others cannot satisfy the constraints here";
+                Error::invalid("the held coordinates", problem, "hold fewer, or others")
+            })),
+        }
     }
 
     /// The part of a state that is projected.
@@ -264,33 +297,51 @@ impl Stage {
     fn push(
         &self,
         system: &mut dyn Evaluator,
-        signature: &Signature,
+        border: &mut Border<'_>,
         x0: &Point<'_>,
         tangent: &StateVector,
         of_model: &[f64],
     ) -> (Vec<f64>, Vec<f64>) {
-        let n = x0.q.len();
-        let mut along = StateVector { u: tangent.u.clone(), ..StateVector::zeros(signature) };
+        let (n, m) = (x0.q.len(), x0.lambda.len());
+        let zeros = || vec![0.0; n];
+        let mut along = StateVector {
+            q: zeros(),
+            v: zeros(),
+            a: zeros(),
+            a_scheme: zeros(),
+            lambda: vec![0.0; m],
+            u: tangent.u.clone(),
+            memory: Vec::new(),
+        };
         if self.level == Level::Velocity {
             along.q.copy_from_slice(&tangent.q);
         }
         along.a.iter_mut().zip(of_model).for_each(|(a, model)| *a = -IMPULSE * model);
-        let mut r = vec![0.0; n + x0.lambda.len()];
+        let mut r = vec![0.0; n + m];
         let (dynamics, constraint) = r.split_at_mut(n);
         system.push_forward(&along, dynamics, constraint);
         dynamics.iter_mut().for_each(|d| *d /= IMPULSE);
         constraint.fill(0.0);
         system.constraint_push_forward(self.level, x0, &along, constraint);
-        system.solve(&mut r);
+        r.extend(border.held().iter().map(|&j| -of_model[j]));
+        border.solve(system, &mut r);
+        r.truncate(n + m);
         r.iter_mut().for_each(|x| *x = -*x);
         let multiplier = r.split_off(n);
         (r, multiplier)
     }
 
     /// Linearised: the weights p with (∂ equations/∂(projected, κ))ᵀ p = (cotangents of the projected state and of κ).
-    fn weighing(&self, system: &mut dyn Evaluator, bar: &mut StateVector, by_multiplier: &[f64]) -> Weighing {
+    fn weighing(
+        &self,
+        system: &mut dyn Evaluator,
+        border: &mut Border<'_>,
+        bar: &mut StateVector,
+        by_multiplier: &[f64],
+    ) -> Weighing {
         let mut p = [self.projected(bar), by_multiplier].concat();
-        system.solve_transposed(&mut p);
+        p.resize(p.len() + border.held().len(), 0.0);
+        border.solve_transposed(system, &mut p);
         p
     }
 
@@ -299,12 +350,13 @@ impl Stage {
     fn pull(
         &self,
         system: &mut dyn Evaluator,
-        signature: &Signature,
+        (signature, held): (&Signature, &[usize]),
         x0: &Point<'_>,
         p: &[f64],
         bar: &mut StateVector,
     ) {
-        let (dynamics, constraint) = p.split_at(x0.q.len());
+        let (dynamics, rest) = p.split_at(x0.q.len());
+        let (constraint, of_held) = rest.split_at(x0.lambda.len());
         let mut own = StateVector::zeros(signature);
         system.pull_back(-1.0 / IMPULSE, dynamics, &vec![0.0; constraint.len()], &mut own);
         system.constraint_pull_back(self.level, x0, -1.0, constraint, &mut own);
@@ -312,7 +364,9 @@ impl Stage {
         if self.level == Level::Velocity {
             add(&mut bar.q, &own.q);
         }
-        self.projected(bar).iter_mut().zip(&own.a).for_each(|(x, a)| *x = -IMPULSE * a);
+        let projected = self.projected(bar);
+        projected.iter_mut().zip(&own.a).for_each(|(x, a)| *x = -IMPULSE * a);
+        held.iter().zip(of_held).for_each(|(&j, p)| projected[j] += p);
     }
 
     /// The gradient of the derivative, along a direction, of the equations weighed with fixed numbers, with the other sign: by q,
@@ -326,7 +380,8 @@ impl Stage {
         origin: &Origin,
         signature: &Signature,
     ) -> StateVector {
-        let (dynamics, constraint) = p.split_at(x0.q.len());
+        let (dynamics, rest) = p.split_at(x0.q.len());
+        let constraint = &rest[..x0.lambda.len()];
         let mut curved = StateVector::zeros(signature);
         system.constraint_curvature(self.level, x0, -1.0, constraint, tangent, &mut curved);
         // accelerations have no part in this

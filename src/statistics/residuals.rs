@@ -30,7 +30,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let mut of_references = vec![Vec::new(); cost.references().len()];
     let mut chi_square = 0.0;
     let mut scaled = vec![0.0; u.len()];
-    problem.gradient()?.residual_rows(u, cost, &mut |row| {
+    problem.gradient_by_free()?.residual_rows(u, cost, &mut |row| {
         of_references[row.reference].push(row.residual);
         chi_square += row.residual * row.residual;
         let Some(spread) = &mut spread else {

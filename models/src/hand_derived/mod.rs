@@ -9,7 +9,7 @@
 //! let system = Arc::new(Plain::new(EngineMount)?);
 //! let report = check_jacobians(&*system, &EngineMountByHand, &CheckOptions::default())?;
 //! assert!(report.passed(), "{report}");
-//! let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(system, Arc::new(EngineMountByHand)));
+//! let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(system, Arc::new(EngineMountByHand))?);
 //! # let _ = by_hand;
 //! # Ok::<(), costate::Error>(())
 //! ```

@@ -21,6 +21,7 @@ fn unknown_names_are_answered_with_the_nearest() {
         ("gradient oscillator --method adjiont", ["no method `adjiont` in `gradient`", "did you mean `adjoint`?"]),
         ("simulate oscillator --scheme hht-literally", ["no scheme `hht-literally`", "did you mean `hht-literal`?"]),
         ("identify oscillator --data x --interpolation cubik", ["interpolation `cubik`", "did you mean `cubic`?"]),
+        ("simulate slider-crank --hold phi1,phi_2", ["no coordinate `phi_2`", "did you mean `phi2`?"]),
         ("identify oscillator --out x --metod bfgs", ["'--metod'", "'--method'"]),
         ("simualte oscillator", ["'simualte'", "'simulate'"]),
     ] {
@@ -174,4 +175,38 @@ fn help_reads_well() {
     {
         assert!(help.contains(part), "`{part}` is missing in\n{help}");
     }
+}
+
+// Protects a reader of `check`: it says at how many points, from which seed and how closely derivatives were compared, and whether
+// hand-derived Jacobians were among them.
+#[test]
+fn check_says_what_it_compared() {
+    let place = Place::new();
+    for (model, by_hand) in
+        [("pendulum", "hand-derived Jacobians were among them"), ("gyroscope", "no hand-derived Jacobians")]
+    {
+        let run = place.good(&format!("check {model}"));
+        let last = run.out.trim_end().lines().last().unwrap_or_default();
+        for part in ["all agree: ", "at 20 random points from seed 1", "relative tolerance 1e-9", by_hand] {
+            assert!(last.contains(part), "`{part}` is missing in: {last}");
+        }
+        assert!(run.out.contains("M = Mᵀ (mass matrix against its transposed)"), "{}", run.out);
+    }
+}
+
+// Protects `--hold` and the key of problem files: a start around a given angle, which then needs no other word; what it contradicts.
+#[test]
+fn coordinates_are_held_on_demand() {
+    let place = Place::new();
+    let held = place.json("gradient slider-crank --hold phi1,y3 --end 0.1 --json", 0);
+    let projected = place.json("gradient slider-crank --initial-state projected --end 0.1 --json", 0);
+    // this start is consistent: holding changes nothing but which way derivatives take
+    let [a, b] = [&held, &projected].map(|result| result["cost"].as_f64().unwrap());
+    assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    let parts = ["the coordinates to hold", "equilibrium", "ask for a projected start"];
+    place.refused("simulate slider-crank --hold phi1 --initial-state equilibrium", &parts);
+    let parts = ["the held coordinates `phi1`, `phi2`", "they repeat"];
+    place.refused("simulate slider-crank --hold phi1,phi2", &parts);
+    place.write("hold.toml", "model = \"slider_crank\"\n[integrator]\nend = 0.1\nhold = [\"phi9\"]\n");
+    place.refused("gradient hold.toml", &["no coordinate `phi9`", "did you mean `phi1`?"]);
 }

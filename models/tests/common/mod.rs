@@ -8,6 +8,8 @@ pub mod crank;
 pub mod exact;
 pub mod mechanisms;
 pub mod spatial;
+pub mod squeezer;
+pub mod tangles;
 pub mod textbook;
 
 use costate::cost::Quadrature;

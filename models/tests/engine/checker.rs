@@ -410,7 +410,7 @@ fn hand_derived_jacobians_give_the_same_gradient() {
     ];
     for (name, end, hand) in sets {
         let entry = registry.get(name).unwrap();
-        let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), hand));
+        let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), hand).unwrap());
         let products = check_products(&*by_hand, &CheckOptions::default()).unwrap();
         assert!(products.passed(), "{products}");
         for method in [Method::Adjoint, Method::Tangent] {
@@ -438,7 +438,7 @@ fn an_unchecked_error_makes_the_gradient_wrong() {
     assert_eq!(lines(&check(Pendulum, &wrong)), [("dC/du", "constraint `rod`", "u `L`")]);
     let registry = registry().unwrap();
     let entry = registry.get("pendulum").unwrap();
-    let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), Arc::new(wrong)));
+    let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), Arc::new(wrong)).unwrap());
     let (cost, exact, _) = gradient(entry, entry.system.clone(), Method::Adjoint, 0.5).unwrap();
     let (cost_by_hand, found, _) = gradient(entry, by_hand, Method::Adjoint, 0.5).unwrap();
     assert!((cost_by_hand / cost - 1.0).abs() < 1e-12);
@@ -515,7 +515,7 @@ fn contradicting_products_are_found() {
         }
     }
     let inner = Arc::new(Plain::new(EngineMount).unwrap());
-    let system = HandDerivedSystem::new(inner, Arc::new(Moody(AtomicUsize::new(0))));
+    let system = HandDerivedSystem::new(inner, Arc::new(Moody(AtomicUsize::new(0)))).unwrap();
     let report = check_products(&system, &CheckOptions::default()).unwrap();
     let found: Vec<_> = report.mismatches.iter().map(|m| m.block).collect();
     for wrong in ["∂(D, C)/∂v", "(∂(D, C)/∂v)ᵀ", "K z = b", "Kᵀ z = b"] {

@@ -3,7 +3,11 @@
 use crate::common;
 
 use common::Case;
+use costate::assembly::{Assembler, Connection, Element};
+use costate::check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
 use costate::signal::Interpolation;
+use costate::spatial::{Body, Inertia, Mechanism};
+use costate::system::Point;
 use costate::{
     Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid,
 };
@@ -253,4 +257,157 @@ fn a_failed_run_leaves_no_trace() {
         let again = workspace.cost_and_gradient(&case.u, Method::Adjoint, &mut gradient).unwrap();
         assert_eq!((again, &gradient), (value, &fresh));
     }
+}
+
+/// Two coordinates with any mass matrix, m[(0, 0)], m[(0, 1)], m[(1, 0)], m[(1, 1)] of position and parameter; and a constraint
+/// x + slope y = 0, if a slope is given.
+#[derive(Clone, Copy)]
+struct Weighed {
+    entries: [f64; 4],
+    by_position: f64,
+    by_parameter: f64,
+    slope: Option<f64>,
+}
+
+const WEIGHED: Weighed = Weighed { entries: [2.0, 0.5, 0.5, 1.0], by_position: 0.0, by_parameter: 0.0, slope: None };
+
+impl Model for Weighed {
+    fn signature(&self) -> Signature {
+        let signature = Signature::new("weighed").coordinates([("x", "m"), ("angle", "rad")]);
+        let signature = signature.parameters([Parameter::new("shift", "1", 0.0), Parameter::new("m", "kg", 1.0)]);
+        if self.slope.is_some() { signature.constraints([("tie", "m")]) } else { signature }
+    }
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        for (k, entry) in self.entries.into_iter().enumerate() {
+            m[(k / 2, k % 2)] = u[1] * entry;
+        }
+        m[(0, 1)] += q[0] * self.by_position + u[0] * self.by_parameter;
+    }
+    fn force<D: Number>(&self, _t: D, _q: &[D], _v: &[D], _w: &[D], _u: &[D], force: &mut [D]) {
+        force[0] = D::from(1.0);
+    }
+    fn constraint<D: Number>(&self, _t: D, q: &[D], _u: &[D], c: &mut [D]) {
+        if let Some(slope) = self.slope {
+            c[0] = q[0] + q[1] * slope;
+        }
+    }
+}
+
+/// Protects motion from a mass matrix that is none: entries that differ from their mirror images are refused by place and name,
+/// wherever they differ: at the start, by position, or by a parameter that is nominally zero.
+#[test]
+fn unsymmetric_mass_matrices_are_refused() {
+    let refused = |model: Weighed| Plain::new(model).err().map(|error| error.to_string()).unwrap_or_default();
+    let text = refused(Weighed { entries: [2.0, 0.5, 0.0, 1.0], ..WEIGHED });
+    for part in ["`weighed`", "not symmetric", "m[(0, 1)] = 5.000000e-1", "m[(1, 0)] = 0.0", "`x` and `angle`"] {
+        assert!(text.contains(part), "{part} is not in: {text}");
+    }
+    assert!(refused(Weighed { by_position: 1e-3, ..WEIGHED }).contains("m[(0, 1)]"));
+    assert!(refused(Weighed { by_parameter: 1e-3, ..WEIGHED }).contains("m[(0, 1)]"));
+    // round-off is no asymmetry
+    assert_eq!(refused(Weighed { entries: [2.0, 0.5, 0.5 * (1.0 + 1e-15), 1.0], ..WEIGHED }), "");
+    // of an element, by the assembly's names
+    struct Lopsided;
+    impl Element for Lopsided {
+        fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+            (m[(0, 0)], m[(1, 1)]) = (D::from(1.0), D::from(2.0));
+            m[(1, 0)] = D::from(0.3);
+        }
+    }
+    let mut assembler = Assembler::new("lopsided");
+    let places = ["left", "right"].map(|name| assembler.coordinate(name, "m", 0.0, 0.0));
+    assembler.element("weight", Lopsided, Connection::to(places));
+    let error = assembler.build().err().unwrap();
+    assert_says(&error, &["`lopsided`", "m[(1, 0)] = 3.0", "`right` and `left`", "m[(i, j)]"]);
+    // and by hand
+    struct ByHand;
+    impl HandDerived for ByHand {
+        fn mass(&self, _x: &Point<'_>, _u: &[f64], mass: &mut Matrix<f64>) -> Supplied {
+            mass.as_mut_slice().copy_from_slice(&[2.0, 0.5, -0.5, 1.0]);
+            Supplied::Yes
+        }
+    }
+    let error = HandDerivedSystem::new(Arc::new(Plain::new(WEIGHED).unwrap()), Arc::new(ByHand)).err().unwrap();
+    assert_says(&error, &["not symmetric", "m[(0, 1)] = 5.0", "m[(1, 0)] = -5.0"]);
+    let report = check_products(&Plain::new(WEIGHED).unwrap(), &CheckOptions::default()).unwrap();
+    assert!(report.passed() && report.agreeing.iter().any(|block| block.symbol == "M = Mᵀ"), "{report}");
+}
+
+/// Protects motion from negative kinetic energy: a negative mass is refused by name, and so are couplings larger than the masses,
+/// unless the constraints leave no such motion free; for other parameters the run is. Masses of zero are legal, with and without a
+/// constraint, and the seven coordinates of a body with its six freedoms.
+#[test]
+fn impossible_mass_matrices_are_refused() {
+    let refused = |entries: [f64; 4], slope: Option<f64>| {
+        Plain::new(Weighed { entries, slope, ..WEIGHED }).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    for slope in [None, Some(0.1)] {
+        let text = refused([2.0, 0.0, 0.0, -1e-12], slope);
+        assert!(text.contains("m[(1, 1)] = -1.0") && text.contains("`angle` has a negative mass"), "{text}");
+    }
+    let text = refused([1.0, 2.0, 2.0, 1.0], None);
+    assert!(text.contains("a motion, of `x`, `angle`, has negative kinetic energy"), "{text}");
+    assert!(refused([1.0, 2.0, 2.0, 1.0], Some(1.0)).contains("that the constraints leave free"));
+    assert_eq!(refused([1.0, 2.0, 2.0, 1.0], Some(-1.0)), "");
+    for legal in [[0.0; 4], [1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 2.0, 4.0], [1e-15, 0.0, 0.0, 1e12]] {
+        assert_eq!(refused(legal, None), "", "{legal:?}");
+        assert_eq!(refused(legal, Some(0.5)), "", "{legal:?}");
+    }
+    let mut m = Mechanism::new("tumbling");
+    let body = Body::new(2.0, Inertia::diagonal([1e-9, 1.0, 1.0])).center([0.3, 0.0, 1e-3]);
+    let body = m.body("body", body.moving([0.0; 3], [1.0, 2.0, 3.0]));
+    m.free(&body);
+    m.build().unwrap();
+    let run = |model: Weighed, mass: f64| {
+        let grid = TimeGrid::uniform(0.0, 0.1, 0.01).unwrap();
+        let simulation = Simulation::new(Arc::new(Plain::new(model).unwrap()), Hht::new(-0.1).unwrap(), grid, vec![]);
+        simulation.unwrap().run(&[0.0, mass])
+    };
+    let error = run(WEIGHED, -1.0).unwrap_err();
+    assert!(error.is_simulation_failure() && matches!(error, Error::ImpossibleMass { .. }), "{error}");
+    assert_says(&error, &["t = 0 s", "`x`", "m[(0, 0)] = -2.0", "must not be negative"]);
+    assert!(run(WEIGHED, 1.0).is_ok());
+}
+
+/// Protects a user's screen: a slip in a model or an element is one sentence, with the place in the source; Rust's own message does
+/// not come before it. (The test runs itself once more, to see what is printed.)
+#[test]
+fn slips_are_told_once() {
+    struct Short;
+    impl Model for Short {
+        fn signature(&self) -> Signature {
+            Signature::new("short").coordinates([("x", "m")])
+        }
+        fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+            m[(0, 0)] = D::from(1.0);
+        }
+        fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], _u: &[D], force: &mut [D]) {
+            force[0] = -q[std::hint::black_box(1)];
+        }
+    }
+    impl Element for Short {
+        fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], _u: &[D], force: &mut [D]) {
+            force[0] = -q[std::hint::black_box(1)];
+        }
+    }
+    if std::env::var_os("COSTATE_SLIPS").is_some() {
+        let mut assembler = Assembler::new("assembly");
+        let place = assembler.coordinate("x", "m", 0.0, 0.0);
+        assembler.element("element", Short, Connection::to([place]));
+        for error in [Plain::new(Short).err().unwrap(), assembler.build().err().unwrap()] {
+            assert_says(&error, &["one of its functions panics: index out of bounds", "errors.rs:", "compare what it"]);
+        }
+        // other panics are told as ever
+        assert!(std::panic::catch_unwind(|| panic!("on purpose")).is_err());
+        return;
+    }
+    let path = module_path!().split_once("::").map_or(String::new(), |(_, path)| format!("{path}::"));
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", &format!("{path}slips_are_told_once"), "--nocapture"]).env("COSTATE_SLIPS", "1");
+    let output = again.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("1 passed"));
+    assert_eq!(told.matches("panicked at").count(), 1, "{told}");
+    assert!(told.contains("on purpose"), "{told}");
 }

@@ -1,4 +1,5 @@
-//! Random linear mechanisms: adjoint, tangents and textbook must agree whatever the matrices are.
+//! Random mechanisms: linear ones, where adjoint, tangents and textbook must agree whatever the matrices are; and trees and loops from
+//! parts, whose derivatives must exist wherever they can be simulated.
 
 // matrices are written with indices, as on paper
 #![allow(clippy::needless_range_loop)]
@@ -6,11 +7,18 @@
 use crate::common;
 
 use common::compare::{Limits, compare_within, taylor};
+use common::tangles::Tangle;
 use common::{ALL, Case};
 use costate::cost::Quadrature;
+use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::Form;
-use costate::{Matrix, Model, Number, Parameter, Quantity, Signature, State};
+use costate::{
+    Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Quantity, Result, Signature,
+    Simulation, State, TimeGrid,
+};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// M(u) q'' + D(u) q' + K(u) q + C_q(u)ᵀ λ = f(t, u), C_q(u) q = c(t, u), with entries that are products of parameters and
 /// random numbers.
@@ -149,4 +157,92 @@ fn a_large_random_mechanism_has_a_quadratic_remainder() {
     let model = Linear { n: 5, m: 3, semidefinite: true, numbers };
     let case = Case::new(model, &[0.9, 1.1, 0.8, 1.2, 0.7, 1.3], Vec::new(), 0.03, 40).alpha(-0.1).project();
     taylor("linear", &case, &case.cost_of(ALL));
+}
+
+/// Positions, accelerations and outputs.
+struct Looks;
+
+impl CostFunction for Looks {
+    fn running<D: Number>(&self, _t: f64, x: &State<'_, D>, y: &[D], _u: &[D]) -> D {
+        let parts = [(x.q, 1.0), (x.v, 0.3), (x.a, 0.01), (y, 0.01)];
+        let terms = parts.into_iter().flat_map(|(values, size)| values.iter().map(move |x| *x * size));
+        terms.enumerate().map(|(i, x)| x * x * (1.0 + 0.3 * (1.7 * i as f64).sin())).sum()
+    }
+}
+
+/// What became of a random mechanism.
+enum Fate {
+    /// It cannot be built or simulated.
+    Fails(Error),
+    /// The largest difference of adjoint and tangents, beside the largest entry of the gradient or the cost, for changes of
+    /// parameters by themselves.
+    Agrees(f64),
+}
+
+fn try_tangle(tangle: Tangle, steps: usize, step: f64) -> Result<Fate> {
+    let fails = |error| Ok(Fate::Fails(error));
+    let system = match tangle.build() {
+        Ok(system) => Arc::new(system),
+        Err(error) => return fails(error),
+    };
+    let state = if tangle.loops { InitialState::AsGiven } else { InitialState::Projected };
+    let grid = TimeGrid::steps(0.0, step, steps)?;
+    let simulation = Simulation::new(system, Hht::new(-0.1)?, grid, vec![])?.initial_state(state);
+    let u = simulation.signature().nominal();
+    if let Err(error) = simulation.run(&u) {
+        return fails(error);
+    }
+    let cost = Differentiated::new(Looks, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost)?;
+    let [mut adjoint, mut tangent] = [vec![0.0; u.len()], vec![0.0; u.len()]];
+    let value = engine.cost_and_gradient(&u, Method::Tangent, &mut tangent)?;
+    engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint)?;
+    // a point that is pinned to the ground has nothing to show but round-off
+    let size = adjoint.iter().zip(&u).fold(value.abs().max(1e-9), |size, (g, u)| size.max((g * u).abs()));
+    let off = adjoint.iter().zip(&tangent).zip(&u).fold(0.0f64, |off, ((a, b), u)| off.max(((a - b) * u).abs()));
+    Ok(Fate::Agrees(off / size))
+}
+
+/// Protects gradients from judging other than the forward run whether the equations are singular: every random tree and loop, of
+/// the plane and of space, with masses of one size and over seven decades, that can be simulated has tangents and an adjoint, and
+/// they agree. `COSTATE_TANGLES=FIRST..LAST` chooses others, any number of them.
+#[test]
+fn what_can_be_simulated_can_be_differentiated() {
+    let chosen = std::env::var("COSTATE_TANGLES").ok();
+    let chosen = chosen.as_deref().and_then(|text| text.split_once(".."));
+    let seeds = match chosen {
+        Some((first, last)) => first.parse().unwrap()..last.parse().unwrap(),
+        None => 0u64..160,
+    };
+    let (mut agreed, mut worst, mut failed) = (0, [0.0f64; 2], BTreeMap::<String, usize>::new());
+    let mut wrong = Vec::new();
+    for seed in seeds.clone() {
+        let tangle = Tangle::numbered(seed);
+        let (steps, step) = [(40, 2e-3), (25, 1e-2), (60, 5e-4)][(seed / 8 % 3) as usize];
+        match try_tangle(tangle, steps, step) {
+            Err(error) => wrong.push(format!("{tangle:?}: {error}")),
+            Ok(Fate::Fails(error)) => {
+                let kind = format!("{error:?}");
+                *failed.entry(kind.split([' ', '{', '(']).next().unwrap_or_default().to_string()).or_default() += 1;
+            }
+            Ok(Fate::Agrees(off)) => {
+                agreed += 1;
+                let worst = &mut worst[usize::from(tangle.wild)];
+                *worst = worst.max(off);
+                // masses over seven decades take up to so many digits
+                let limit = if tangle.wild { 1e-5 } else { 1e-9 };
+                if off.is_nan() || off > limit {
+                    wrong.push(format!("{tangle:?}: adjoint and tangents differ by {off:.1e}"));
+                }
+            }
+        }
+    }
+    println!(
+        "{agreed} of {} agree, to {:.1e}, and {:.1e} where wild; not simulated: {failed:?}",
+        seeds.end - seeds.start,
+        worst[0],
+        worst[1]
+    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), seeds.end - seeds.start, wrong.join("\n"));
+    assert!(2 * agreed > seeds.end - seeds.start, "only {agreed} can be simulated: {failed:?}");
 }

@@ -1,6 +1,12 @@
-//! Mechanisms from parts against the same mechanisms as plain functions.
+//! Mechanisms from parts against the same mechanisms as plain functions; and how they are assembled around what is given.
 
-use costate::{Hht, Plain, Result, Signal, Simulation, System, TimeGrid, Trajectory};
+use crate::common;
+
+use common::exact;
+use costate::assembly::Assembly;
+use costate::planar::{Body, Mechanism};
+use costate::scheme::Form;
+use costate::{Error, Hht, InitialState, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid, Trajectory};
 use costate_models::{EngineMount, SliderCrank, engine_mount, from_parts, slider_crank};
 use std::sync::Arc;
 
@@ -67,5 +73,72 @@ fn the_engine_mount_from_parts_is_that_of_plain_functions() -> Result<()> {
             assert!(error < 1e-12, "output {k}: {error:e}");
         }
     }
+    Ok(())
+}
+
+/// A crank, a coupler and a rocker, put together roughly; the crank's angle and rate are given.
+fn four_bar() -> Result<Assembly> {
+    let mut m = Mechanism::new("four_bar");
+    let mut parameter = |name: &str, unit: &str, nominal| m.parameter(Parameter::new(name, unit, nominal));
+    let (angle, rate) = (parameter("angle", "rad", 0.9), parameter("rate", "rad/s", 2.0));
+    let (mass, half) = (parameter("m", "kg", 1.2), parameter("half", "m", 0.6));
+    let crank = m.body("crank", Body::new(0.7, 0.02).at([0.1, 0.2], &angle).moving([0.0, 0.0], &rate));
+    let coupler = m.body("coupler", Body::new(&mass, 0.1).at([0.7, 0.6], 0.2));
+    let rocker = m.body("rocker", Body::new(0.9, 0.05).at([1.2, 0.4], 1.3));
+    m.revolute("foot", m.ground().at([0.0, 0.0]), crank.at([-0.2, 0.0]));
+    m.revolute("pin", crank.at([0.2, 0.0]), coupler.at([-&half, 0.0.into()]));
+    m.revolute("wrist", coupler.at([half, 0.0.into()]), rocker.at([0.45, 0.0]));
+    m.revolute("stand", m.ground().at([1.1, 0.0]), rocker.at([-0.45, 0.0]));
+    m.acceleration("sensor", coupler.at([0.1, 0.2]), costate::planar::Axes::Body);
+    m.build()
+}
+
+/// Protects assembly around what is given: a held coordinate keeps position and velocity to the last digit while the others move
+/// onto the constraints, first and second derivatives pass through, and without it the crank is moved, too.
+#[test]
+fn held_coordinates_stay() -> Result<()> {
+    let held = exact::simulation(four_bar()?, vec![], Form::Consistent, 30).hold(["crank.angle"])?;
+    assert_eq!(held.held().collect::<Vec<_>>(), ["crank.angle"]);
+    let u = held.signature().nominal();
+    let run = held.run(&u)?;
+    let place = held.signature().coordinate_index("crank.angle")?;
+    assert_eq!((run.state(0).q[place], run.state(0).v[place]), (0.9, 2.0));
+    for level in [costate::system::Level::Position, costate::system::Level::Velocity] {
+        let mut off = vec![0.0; held.signature().constraints.len()];
+        let mut evaluator = held.system().evaluator();
+        evaluator.set_parameters(&u);
+        evaluator.constraint(level, &run.state(0), &mut off);
+        assert!(off.iter().all(|c| c.abs() < 1e-14), "{level:?}: {off:?}");
+    }
+    exact::check("held", &held);
+    let moved = held.hold::<&str>([])?.run(&u)?;
+    assert!((moved.state(0).q[place] - 0.9).abs() > 1e-3);
+    Ok(())
+}
+
+/// Protects users who hold too much, or something that is not there: the rows that cannot be satisfied are named.
+#[test]
+fn what_cannot_be_held_is_named() -> Result<()> {
+    let simulation = exact::simulation(four_bar()?, vec![], Form::Consistent, 3);
+    let u = simulation.signature().nominal();
+    let told = |held: &[&str]| -> Result<String> {
+        let error = simulation.clone().hold(held)?.run(&u).expect_err("it cannot be held");
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        Ok(error.to_string())
+    };
+    let text = told(&["crank.angle", "crank.x"])?;
+    assert!(text.contains("`crank.angle`, `crank.x`") && text.contains("none is left in `foot.x`"), "{text}");
+    // one freedom, two angles
+    let text = told(&["crank.angle", "rocker.angle"])?;
+    assert!(text.contains(" they repeat ") && text.contains("hold fewer"), "{text}");
+    let error = simulation.clone().hold(["crank.angel"]).expect_err("there is none");
+    assert!(error.to_string().contains("did you mean `crank.angle`"), "{error}");
+    let resting = simulation.clone().hold(["crank.angle"])?.initial_state(InitialState::Equilibrium);
+    assert!(resting.run(&u).expect_err("an equilibrium moves all").to_string().contains("equilibrium"));
+    // held where it does not reach
+    let mut far = u.clone();
+    far[3] = 0.05;
+    let error = simulation.hold(["crank.angle"])?.run(&far).expect_err("it does not reach");
+    assert!(matches!(error, Error::NotAssembled { .. }), "{error}");
     Ok(())
 }

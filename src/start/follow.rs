@@ -1,0 +1,135 @@
+//! Whether a start as given follows its parameters.
+//!
+//! At a start that the model gives, C = 0 and C_q v + C_t = 0 hold for the parameters at hand. Derivatives need more: that both go
+//! on to hold when a parameter u changes,
+//!
+//! ```text
+//! C_q dq_0/du + dC/du = 0,      d/du (C_q v_0 + C_t) = 0.
+//! ```
+//!
+//! Where a length is changed and the start stays, there is no motion to differentiate: what comes out belongs to a mechanism that
+//! the first step pulls together.
+
+use super::{NAMED, Origin, Start, Violations};
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+use crate::system::{Evaluator, Level, Point, StateVector};
+
+const LEVELS: [Level; 2] = [Level::Position, Level::Velocity];
+/// Sums beside the magnitudes of their terms that are looked at closely.
+const SUSPICIOUS: f64 = 1e-11;
+/// And those that are no round-off then: what an iteration in the model's own initial state may leave.
+const NOT_ROUND_OFF: f64 = 1e-8;
+
+/// A parameter that a start does not follow.
+#[derive(Debug, Clone)]
+pub(crate) struct Astray {
+    /// Its place.
+    pub parameter: usize,
+    /// The row that it violates most, in words.
+    told: String,
+}
+
+impl Astray {
+    /// That derivatives by these parameters mean nothing.
+    pub(crate) fn refuse(list: &[Astray]) -> Result<()> {
+        if list.is_empty() {
+            return Ok(());
+        }
+        let told: Vec<&str> = list.iter().take(NAMED).map(|astray| astray.told.as_str()).collect();
+        let more = list.len() - told.len();
+        let more = if more > 0 { format!("; and {more} more parameters") } else { String::new() };
+        Err(Error::StartDoesNotFollow { astray: format!("{}{more}", told.join("; ")) })
+    }
+}
+
+impl Start {
+    /// The parameters at `u` that the start `x0` does not follow, in their order. One sweep over all of them where there are none.
+    pub(crate) fn astray(
+        &self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        x0: &Point<'_>,
+        u: &[f64],
+    ) -> Vec<Astray> {
+        if signature.constraints.is_empty() || !matches!(self.origin, Origin::Model) {
+            return Vec::new();
+        }
+        let suspects = suspects(system, signature, x0);
+        if suspects.is_empty() {
+            return Vec::new();
+        }
+        let limits = Violations::find(system, signature, x0.t, x0.w, x0.q, x0.v);
+        let rows = system.constraint_rows(x0);
+        let mut judge = Judge { system, signature, x0, rows, limits };
+        suspects.into_iter().filter_map(|k| judge.verdict(k, signature.parameters[k].size_at(u[k]))).collect()
+    }
+}
+
+/// Parameters for which a sum of all rows with weights changes along the start.
+fn suspects(system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -> Vec<usize> {
+    let p = signature.parameters.len();
+    let mut is_suspect = vec![false; p];
+    let weights: Vec<f64> = (0..x0.lambda.len()).map(|row| 1.0 + 0.5 * (1.7 * row as f64 + 0.3).sin()).collect();
+    for level in LEVELS {
+        let mut bar = StateVector::zeros(signature);
+        system.constraint_pull_back(level, x0, 1.0, &weights, &mut bar);
+        let mut along_start = vec![0.0; p];
+        system.initial_pull_back(&bar.q, &bar.v, &mut along_start);
+        for ((suspect, direct), along) in is_suspect.iter_mut().zip(&bar.u).zip(&along_start) {
+            *suspect |= (direct + along).abs() > SUSPICIOUS * (direct.abs() + along.abs());
+        }
+    }
+    (0..p).filter(|&k| is_suspect[k]).collect()
+}
+
+struct Judge<'a> {
+    system: &'a mut dyn Evaluator,
+    signature: &'a Signature,
+    x0: &'a Point<'a>,
+    rows: Vec<Vec<(u32, f64)>>,
+    limits: Violations,
+}
+
+impl Judge<'_> {
+    /// The derivative of the rows along a tangent.
+    fn slope(&mut self, level: Level, tangent: &StateVector) -> Vec<f64> {
+        let mut slope = vec![0.0; self.rows.len()];
+        self.system.constraint_push_forward(level, self.x0, tangent, &mut slope);
+        slope
+    }
+
+    /// `size`: a change of parameter `k` that matters.
+    fn verdict(&mut self, k: usize, size: f64) -> Option<Astray> {
+        let mut tangent = StateVector::zeros(self.signature);
+        tangent.u[k] = 1.0;
+        let direct = tangent.clone();
+        self.system.initial_push_forward(&direct.u, &mut tangent.q, &mut tangent.v);
+        let parameter = &self.signature.parameters[k];
+        let mut worst: Option<(f64, String)> = None;
+        for level in LEVELS {
+            let (total, direct) = (self.slope(level, &tangent), self.slope(level, &direct));
+            let (values, limits, what) = match level {
+                Level::Position => (&tangent.q, &self.limits.position_limit, "position"),
+                _ => (&tangent.v, &self.limits.velocity_limit, "velocity"),
+            };
+            for (row, entries) in self.rows.iter().enumerate() {
+                let length = entries.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
+                let length = if length > 0.0 { length } else { 1.0 };
+                let along: f64 = entries.iter().map(|&(j, value)| (value * values[j as usize]).abs()).sum();
+                // in velocities, what positions do there is the rest
+                let terms = along + direct[row].abs() + (total[row] - direct[row]).abs();
+                let distance = total[row].abs() * size / length;
+                let violates = total[row].abs() > NOT_ROUND_OFF * terms && distance > limits[row];
+                if violates && worst.as_ref().is_none_or(|(largest, _)| distance > *largest) {
+                    let told = format!(
+                        "where `{}` changes by {size:.1e} {}, constraint `{}` is violated by {distance:.1e} in {what}",
+                        parameter.name, parameter.unit, self.signature.constraints[row].name
+                    );
+                    worst = Some((distance, told));
+                }
+            }
+        }
+        worst.map(|(_, told)| Astray { parameter: k, told })
+    }
+}
