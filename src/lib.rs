@@ -118,6 +118,7 @@ pub mod report;
 mod sampled;
 pub mod scheme;
 pub mod sensitivity;
+mod shown;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
