@@ -89,6 +89,7 @@
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
 //! The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
+
 pub mod assembly;
 pub mod check;
 pub mod cli;
@@ -104,6 +105,7 @@ pub mod identify;
 mod law;
 pub mod least_squares;
 pub mod linearise;
+mod memory;
 pub mod model;
 pub mod noise;
 pub mod number;
@@ -115,6 +117,7 @@ pub mod problem_file;
 pub mod random;
 pub mod registry;
 pub mod report;
+mod rows;
 mod sampled;
 pub mod scheme;
 pub mod sensitivity;
