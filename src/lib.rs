@@ -89,6 +89,8 @@
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
 //! The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
+// what a command says goes through `cli::console`, and a library says nothing
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod assembly;
 pub mod check;
@@ -98,6 +100,7 @@ pub mod constraint;
 pub mod cost;
 pub mod data;
 pub mod error;
+mod file_set;
 pub mod files;
 pub mod grid;
 mod hold;
@@ -132,6 +135,7 @@ pub mod specification;
 mod start;
 pub mod statistics;
 pub mod system;
+mod table;
 pub mod time_axis;
 
 pub use error::{Error, Result};

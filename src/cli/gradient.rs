@@ -1,12 +1,14 @@
 //! `costate gradient`
 
+use super::Verdict;
+use super::console::{print, print_document};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{number, output_errors, rmse, table};
 use crate::sensitivity::{Gradient, Method};
+use crate::shown::shown;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -58,7 +60,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if arguments.json {
         let mut result = json(&problem, arguments, &methods, &results, cost, times);
         result["rmse"] = rmse(&problem, &u);
-        print(&result.to_string());
+        print_document(&result.to_string());
     } else {
         print(&text(&problem, &u, &methods, &results, cost, times));
         if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
@@ -135,7 +137,7 @@ fn text(
         "{}: {} steps{}, {} with alpha = {}",
         problem.name,
         grid.count(),
-        grid.uniform_step().map_or(String::new(), |h| format!(" of {h} s")),
+        grid.uniform_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
         problem.simulation.scheme().name(),
         problem.simulation.scheme().parameter()
     )];

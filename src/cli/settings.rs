@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+use super::console::tell;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::plot::mechanism::{View, check_view, sketch};
@@ -163,18 +164,22 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
 }
 
 fn say(notes: &[String], simulation: &Simulation) {
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    notes.iter().for_each(|note| tell(&format!("note: {note}")));
     remark(simulation);
 }
 
 /// Says on standard error what looks like a slip in the model or its settings.
 fn remark(simulation: &Simulation) {
     let signature = simulation.signature();
-    simulation.system().remarks().iter().for_each(|remark| eprintln!("note: model `{}`: {remark}", signature.name));
+    simulation
+        .system()
+        .remarks()
+        .iter()
+        .for_each(|remark| tell(&format!("note: model `{}`: {remark}", signature.name)));
     if !signature.constraints.is_empty() && simulation.scheme().parameter() == 0.0 {
-        eprintln!(
+        tell(
             "note: with alpha = 0, accelerations and multipliers of a constrained mechanism oscillate from step to step and may \
-             grow; take alpha = -0.05 unless you want just that"
+             grow; take alpha = -0.05 unless you want just that",
         );
     }
 }
@@ -208,9 +213,9 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
         u[place] = *value;
         let Parameter { lower, upper, unit, .. } = &signature.parameters[place];
         if !(*lower..=*upper).contains(value) {
-            eprintln!(
+            tell(&format!(
                 "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
-            );
+            ));
         }
     }
     Ok(())
