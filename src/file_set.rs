@@ -185,12 +185,17 @@ fn names(aside: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The files that a head calls its own; none if it is no head, or not there. Nothing outside of its folder counts.
+/// The files that a head calls its own; none if it is not there, or no head: a document of somebody else does not name a model, and
+/// itself. Nothing outside of its folder counts.
 fn own(head: &Path) -> Vec<String> {
     let document: Option<serde_json::Value> = fs::read(head).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let files = document.as_ref().and_then(|document| document[FILES].as_array());
-    let names = files.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_string));
-    names.filter(|name| !name.starts_with('.') && !name.contains(['/', '\\'])).collect()
+    let files = document.as_ref().filter(|document| document["model"].is_string());
+    let files = files.and_then(|document| document[FILES].as_array()).into_iter().flatten();
+    let names: Vec<String> = files.filter_map(|name| name.as_str().map(str::to_string)).collect();
+    if !names.iter().any(|name| head.file_name().is_some_and(|own| own == name.as_str())) {
+        return Vec::new();
+    }
+    names.into_iter().filter(|name| !name.starts_with('.') && !name.contains(['/', '\\'])).collect()
 }
 
 #[cfg(test)]
@@ -208,7 +213,8 @@ mod tests {
     fn set(folder: &Path, files: &[&str], content: &str) -> FileSet {
         let set = FileSet::begin(folder).unwrap();
         files.iter().for_each(|name| fs::write(set.path().join(name), content).unwrap());
-        let head = serde_json::json!({ FILES: files, "content": content });
+        let own = [files, &["result.json"]].concat();
+        let head = serde_json::json!({ "model": "x", FILES: own, "content": content });
         fs::write(set.path().join("result.json"), head.to_string()).unwrap();
         set
     }
@@ -236,9 +242,16 @@ mod tests {
         let expected =
             [("cost.svg", "2"), ("error.svg", "2"), ("input.svg", "e"), ("notes.txt", "e"), ("result.json", "}")];
         assert_eq!(content(&folder), pairs(&expected));
-        // what a head may claim ends at its folder
-        fs::write(folder.join("result.json"), r#"{"files": ["../notes", "a/b", ".hidden"]}"#).unwrap();
-        assert!(own(&folder.join("result.json")).is_empty());
+        // what a head may claim ends at its folder, and a document of somebody else claims nothing
+        let owned = |text: &str| {
+            fs::write(folder.join("result.json"), text).unwrap();
+            own(&folder.join("result.json"))
+        };
+        let head = r#"{"model": "x", "files": ["result.json", "../notes", "a/b", ".hidden", "cost.svg"]}"#;
+        assert_eq!(owned(head), ["result.json", "cost.svg"]);
+        assert!(owned(r#"{"model": "x", "files": ["cost.svg"]}"#).is_empty());
+        assert!(owned(r#"{"files": ["result.json", "cost.svg"]}"#).is_empty());
+        assert!(owned("no JSON").is_empty());
         fs::remove_dir_all(&folder).unwrap();
     }
 

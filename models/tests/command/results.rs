@@ -237,7 +237,7 @@ fn a_full_disk_is_said() {
 
 /// A run with so much address space, kB.
 #[cfg(target_os = "linux")]
-fn limited(place: &Place, kilobytes: usize, arguments: &str) -> command::Run {
+fn limited(place: &Place, kilobytes: usize, arguments: &str) -> run::Run {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_costate")]);
     Place::end(command.current_dir(place.path("")))
