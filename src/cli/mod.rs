@@ -9,6 +9,9 @@
 //!
 //! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge, the check failed, or results could
 //! not be written, 2 wrong input, or a simulation that fails at the very start.
+//!
+//! Results are written before they are told, all files of a run together: whoever is interrupted leaves those of the run before, or the
+//! new ones. A reader of what is printed may go away at any time.
 
 mod animate;
 mod check;
