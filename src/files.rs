@@ -19,7 +19,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     if kind.is_dir() {
         return refuse("it is a folder", "give the path of a file in it");
     }
-    if !kind.is_file() && !(is_open_already(path) && is_piped(kind)) {
+    let has_an_end = kind.is_file() || (is_open_already(path) && is_piped(kind));
+    if !has_an_end {
         let reason = "it is no ordinary file, but a device or a pipe, which may never end";
         return refuse(reason, "save what it gives as a file, or pipe it into `/dev/stdin`");
     }
