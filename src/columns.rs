@@ -59,7 +59,7 @@ pub(crate) fn get<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -
 }
 
 /// `a [m/s^2]` is `a` in `m/s^2`.
-fn split(header: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(header: &str) -> Option<(&str, &str)> {
     let (name, unit) = header.strip_suffix(']')?.rsplit_once('[')?;
     Some((name.trim_end(), unit.trim()))
 }

@@ -12,13 +12,14 @@
 //! # }
 //! ```
 
-use crate::files::write_atomically;
+use crate::columns;
+use crate::files;
+use crate::rows::Rows;
 use crate::time_axis::Origin;
 pub use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Named columns of equal length: at least one column and one row, all values finite.
@@ -40,22 +41,11 @@ impl Record {
     /// accepted. Numbers have a decimal point, whatever the separator.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be read. [`Error::File`] with line and column for anything that is not a finite
+    /// [`Error::Io`] and [`Error::Memory`] as from [`files::read`]. [`Error::File`] with line and column for anything that is not a finite
     /// number, rows of another length than the header, names that are missing or repeated, blank lines between rows, a
     /// missing header, a file without rows, and text that is not UTF-8.
     pub fn read_csv(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return Err(Error::io("read", path, "it is a folder", "give the path of a file in it"));
-        }
-        let bytes = std::fs::read(path).map_err(|e| {
-            let place = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-            let remedy = match e.kind() {
-                std::io::ErrorKind::NotFound => format!("check the path (looked for `{}`)", place.display()),
-                _ => "check the path and your right to read the file".to_string(),
-            };
-            Error::io("read", path, e, remedy)
-        })?;
-        Self::parse_csv(&bytes, path)
+        Self::parse_csv(&files::read(path)?, path)
     }
 
     /// As [`Record::read_csv`], for bytes that are already in memory; `path` is named in messages.
@@ -158,62 +148,69 @@ impl Record {
     }
 
     /// Writes the record with commas, each number with as few digits as read back to the same bits. The file appears whole
-    /// or not at all, see [`write_atomically`].
+    /// or not at all, see [`files::write_atomically`].
     ///
     /// # Errors
     /// [`Error::Io`] when the folder is missing or not writable, or the disk is full.
     pub fn write_csv(&self, path: &Path) -> Result<()> {
-        write_atomically(path, self.to_csv().as_bytes())
+        self.rows(&|i, row| self.row(i, row)).write_file(path)
     }
 
     /// The text that [`Record::write_csv`] writes.
     pub fn to_csv(&self) -> String {
-        let mut text = String::with_capacity(20 * self.len() * self.names.len());
-        for (index, name) in self.names.iter().enumerate() {
-            text.push_str(if index > 0 { "," } else { "" });
-            // A first name that starts with `#` or a byte-order mark would be taken for something else.
-            if name.contains([',', ';', '"', '#', '\u{feff}']) {
-                text.extend(["\"", &name.replace('"', "\"\""), "\""]);
-            } else {
-                text.push_str(name);
-            }
-        }
-        text.push('\n');
-        for row in 0..self.len() {
-            for (index, column) in self.columns.iter().enumerate() {
-                text.push_str(if index > 0 { "," } else { "" });
-                let value = column[row];
-                let plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
-                // Writing to a String cannot fail.
-                let _ = if plain { write!(text, "{value}") } else { write!(text, "{value:e}") };
-            }
-            text.push('\n');
-        }
-        text
+        let mut text = Vec::new();
+        // memory takes everything, and names and numbers are UTF-8
+        let _ = self.rows(&|i, row| self.row(i, row)).write(&mut text);
+        String::from_utf8(text).unwrap_or_default()
     }
 
-    /// The values of a column.
+    fn row(&self, i: usize, row: &mut Vec<f64>) {
+        row.extend(self.columns.iter().map(|column| column[i]));
+    }
+
+    fn rows<'r>(&self, row: &'r dyn Fn(usize, &mut Vec<f64>)) -> Rows<'r> {
+        Rows { names: self.names.clone(), count: self.len(), row }
+    }
+
+    /// The values of a column, which may be called `name` without the unit that stands behind it in the record: `clock` is `clock [s]`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], with the nearest name.
+    /// [`Error::UnknownName`], with the nearest name; [`Error::Invalid`] where two columns differ in their units only.
     pub fn column(&self, name: &str) -> Result<&[f64]> {
-        match self.names.iter().position(|known| known == name) {
-            Some(index) => Ok(&self.columns[index]),
-            None => {
-                let context = self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-                Err(Error::unknown("column", name, context, &self.names))
+        self.place(name).map(|index| self.columns[index].as_slice())
+    }
+
+    /// The place of the column called `name`, or else of the one called `name [UNIT]`.
+    fn place(&self, name: &str) -> Result<usize> {
+        if let Some(index) = self.names.iter().position(|known| known == name) {
+            return Ok(index);
+        }
+        let context = || self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let with_unit = |k: &usize| columns::split(&self.names[*k]).is_some_and(|(stem, _)| stem == name);
+        match (0..self.names.len()).filter(with_unit).collect::<Vec<_>>()[..] {
+            [] => Err(Error::unknown("column", name, context(), &self.names)),
+            [index] => Ok(index),
+            [first, second, ..] => {
+                let problem = format!("both `{}` and `{}` may be meant", self.names[first], self.names[second]);
+                Err(Error::invalid(format!("column `{name}`"), problem, "name it with its unit"))
             }
         }
     }
 
-    /// A column as sampling times in s.
+    /// A column as sampling times in s, by its name as for [`Record::column`].
     ///
     /// # Errors
-    /// [`Error::UnknownName`]; or [`Error::File`] naming the line (without a file: [`Error::Invalid`] naming the row) where
+    /// As [`Record::column`]; [`Error::Invalid`] for a column in another unit than s that is named without it; or [`Error::File`] naming the line (without a file: [`Error::Invalid`] naming the row) where
     /// time does not increase.
     pub fn time(&self, column: &str) -> Result<TimeAxis> {
-        let origin = Origin { path: self.path.clone(), first_line: self.first_line, column: column.to_string() };
-        TimeAxis::with_origin(self.column(column)?, origin)
+        let index = self.place(column)?;
+        let name = &self.names[index];
+        if let Some((_, unit)) = columns::split(name).filter(|(_, unit)| name != column && *unit != "s") {
+            let problem = format!("it is `{name}`, and times are in s, not in {unit}");
+            return Err(Error::invalid(format!("column `{column}`"), problem, "convert its values"));
+        }
+        let origin = Origin { path: self.path.clone(), first_line: self.first_line, column: name.clone() };
+        TimeAxis::with_origin(&self.columns[index], origin)
     }
 
     /// The names of the columns, in the order of the file.

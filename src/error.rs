@@ -1,12 +1,16 @@
 //! The one error type. Every message names the quantity, where it is, and what to do next.
 
+use crate::shown::{shown, tidy};
 use std::path::{Path, PathBuf};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What can go wrong, in sentences that name the quantity, the place and the remedy.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+///
+/// `Debug` gives the same sentence as `Display`, since that is what a program prints whose `main` returns a [`Result`], and what
+/// `unwrap` says.
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A name that nothing here bears: a model, parameter, column, key, method.
@@ -61,11 +65,25 @@ pub enum Error {
         remedy: String,
     },
 
+    /// What is asked for does not fit into memory.
+    #[error("{what}: {} of memory are needed, and {}; {remedy}", size(*.needed), had(.available))]
+    Memory {
+        /// What would be kept there.
+        what: String,
+        /// Bytes that it takes.
+        needed: f64,
+        /// Bytes that can be had, where the system tells.
+        available: Option<f64>,
+        /// What to do.
+        remedy: String,
+    },
+
     /// Newton's iteration of one time step did not converge.
     #[error(
-        "Newton's iteration did not converge at t = {time} s (step {step}, h = {step_size} s): after {iterations} \
+        "Newton's iteration did not converge at t = {} s (step {step}, h = {} s): after {iterations} \
          iterations the residual is {residual:.3e}, worst in the equation of {equation}; take a smaller step, or check \
-         the model and its parameters near this time"
+         the model and its parameters near this time",
+        shown(*.time), shown(*.step_size)
     )]
     NewtonFailed {
         /// Time at the end of the step, s.
@@ -84,8 +102,9 @@ pub enum Error {
 
     /// A value became infinite or not a number.
     #[error(
-        "{quantity} is {value} at t = {time} s (step {step}); the model overflows or divides by zero there: check its \
-         parameters, or take a smaller step"
+        "{quantity} is {value} at t = {} s (step {step}); the model overflows or divides by zero there: check its \
+         parameters, or take a smaller step",
+        shown(*.time)
     )]
     NotFinite {
         /// What is not finite, by name.
@@ -99,7 +118,7 @@ pub enum Error {
     },
 
     /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
-    #[error("the equations of motion are singular at t = {time} s: {reason}; {remedy}")]
+    #[error("the equations of motion are singular at t = {} s: {reason}; {remedy}", shown(*.time))]
     Singular {
         /// Time, s.
         time: f64,
@@ -156,9 +175,10 @@ pub enum Error {
 
     /// The search for a static equilibrium did not converge.
     #[error(
-        "no static equilibrium was found at t = {time} s: after {iterations} iterations from the model's initial position \
+        "no static equilibrium was found at t = {} s: after {iterations} iterations from the model's initial position \
          the equation of {equation} is off by {residual:.3e}; give initial positions nearer to an equilibrium, or check that \
-         springs and constraints can balance the forces at rest"
+         springs and constraints can balance the forces at rest",
+        shown(*.time)
     )]
     NoEquilibrium {
         /// Time, s.
@@ -186,12 +206,12 @@ pub enum Error {
 impl Error {
     /// A value that cannot be used: what, why, and the remedy.
     pub fn invalid(what: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Error::Invalid { what: what.into(), problem: problem.into(), remedy: remedy.into() }
+        Error::Invalid { what: tidied(what), problem: tidied(problem), remedy: tidied(remedy) }
     }
 
     /// A file with unusable content; `line` counts from 1.
     pub fn file(path: &Path, line: Option<u64>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Error::File { path: path.to_path_buf(), line, problem: problem.into(), remedy: remedy.into() }
+        Error::File { path: path.to_path_buf(), line, problem: tidied(problem), remedy: tidied(remedy) }
     }
 
     /// The operating system refused.
@@ -207,13 +227,8 @@ impl Error {
         known: impl IntoIterator<Item = S>,
     ) -> Self {
         let known: Vec<String> = known.into_iter().map(|s| s.as_ref().to_string()).collect();
-        let plain = |s: &str| s.to_lowercase().replace('-', "_");
-        let nearest = known
-            .iter()
-            .map(|k| (strsim::normalized_damerau_levenshtein(&plain(k), &plain(name)), k))
-            .filter(|(similarity, _)| *similarity > 0.4)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, k)| k.clone());
+        let nearest = known.iter().filter_map(|k| Some((distance(name, k)?, k))).min_by_key(|(distance, _)| *distance);
+        let nearest = nearest.map(|(_, k)| k.clone());
         Error::UnknownName { kind, name: name.to_string(), context: context.into(), nearest, known }
     }
 
@@ -241,6 +256,38 @@ impl Error {
                 | Error::NoEquilibrium { .. }
         )
     }
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+fn tidied(text: impl Into<String>) -> String {
+    tidy(&text.into()).into_owned()
+}
+
+/// How many slips of the pen make `name` of the `known` one (a letter too many, too few, another one, two exchanged); `None` where that is
+/// no slip any more: more than one in three letters, unless one name begins with the other and that is at least half of it.
+fn distance(name: &str, known: &str) -> Option<usize> {
+    let plain = |s: &str| s.to_lowercase().replace('-', "_");
+    let (name, known) = (plain(name), plain(known));
+    let (short, long) = if name.len() < known.len() { (&name, &known) } else { (&known, &name) };
+    let begins = !short.is_empty() && long.starts_with(short.as_str()) && long.len() <= 2 * short.len();
+    let slips = strsim::damerau_levenshtein(&name, &known);
+    (begins || 3 * slips <= long.chars().count()).then_some(slips)
+}
+
+/// Bytes for a person.
+fn size(bytes: f64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    let power = ((bytes.max(1.0).log10() / 3.0).floor() as usize).clamp(1, units.len());
+    format!("{} {}", crate::report::rounded(bytes / 1e3f64.powi(power as i32), 3), units[power - 1])
+}
+
+fn had(available: &Option<f64>) -> String {
+    available.map_or("the system does not give them".to_string(), |bytes| format!("{} are there", size(bytes)))
 }
 
 fn in_context(context: &str) -> String {

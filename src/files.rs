@@ -1,10 +1,74 @@
-//! Writing files so that a reader sees the old content or the new, never half of it.
+//! Reading files that have an end, and writing files so that a reader sees the old content or the new, never half of it.
 
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Reads a whole file. What is no ordinary file is refused, as it may never end, or never begin; but what is piped in (`/dev/stdin`, or
+/// `<(..)` of a shell) is read.
+///
+/// # Errors
+/// [`Error::Io`] for a folder, a device, a pipe by name, a file that is not there or must not be read. [`Error::Memory`] for what does not
+/// fit into memory.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let refuse = |reason: &str, remedy: &str| Err(Error::io("read", path, reason, remedy));
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        return refuse("it is a folder", "give the path of a file in it");
+    }
+    let has_an_end = kind.is_file() || (is_open_already(path) && is_piped(kind));
+    if !has_an_end {
+        let reason = "it is no ordinary file, but a device or a pipe, which may never end";
+        return refuse(reason, "save what it gives as a file, or pipe it into `/dev/stdin`");
+    }
+    // what is made of the text takes as much again
+    let what = || path.display().to_string();
+    let remedy = "take a part of it";
+    memory::check(what, 2.0 * metadata.len() as f64, remedy)?;
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    if kind.is_file() {
+        let mut bytes = Vec::new();
+        return file.read_to_end(&mut bytes).map(|_| bytes).map_err(|error| unreadable(path, &error));
+    }
+    let mut bytes = Vec::new();
+    loop {
+        const PIECE: u64 = 1 << 24;
+        let read = (&mut file).take(PIECE).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+        if read == 0 {
+            return Ok(bytes);
+        }
+        // it grows by doubling
+        memory::check(what, 2.0 * bytes.len() as f64, remedy)?;
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let remedy = match error.kind() {
+        ErrorKind::NotFound => format!("check the path (looked for `{}`)", place.display()),
+        _ => "check the path and your right to read the file".to_string(),
+    };
+    Error::io("read", path, error, remedy)
+}
+
+/// Whether a path names what this process was started with, so that somebody writes into it.
+fn is_open_already(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
+}
+
+#[cfg(unix)]
+fn is_piped(kind: fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_fifo() || kind.is_socket() || (kind.is_char_device() && io::stdin().is_terminal())
+}
+
+#[cfg(not(unix))]
+fn is_piped(_: fs::FileType) -> bool {
+    io::stdin().is_terminal()
+}
 
 /// Writes `bytes` to `path`, replacing a file that is there.
 ///
@@ -16,10 +80,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Errors
 /// [`Error::Io`] when `path` is a folder or write-protected, its folder is missing or not writable, or the disk is full.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace(path, |file| file.write_all(bytes))
+    write_with(path, |file| file.write_all(bytes))
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+/// As [`write_atomically`], with what `write` puts into the file.
+///
+/// # Errors
+/// As [`write_atomically`].
+pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let refuse = |reason: &str, remedy: &str| Err(Error::io("write", path, reason, remedy));
     let names_folder = path.to_string_lossy().ends_with(std::path::is_separator);
     if names_folder || path.file_name().is_none() {
@@ -92,7 +160,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("result.csv");
         write_atomically(&path, b"old").unwrap();
-        let failed = replace(&path, |file| {
+        let failed = write_with(&path, |file| {
             file.write_all(b"ne")?;
             Err(io::Error::from(ErrorKind::StorageFull))
         });

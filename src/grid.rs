@@ -1,17 +1,28 @@
 //! The times at which a simulation stops.
 
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::shown::shown;
 
-/// More steps than this are a slip of the pen: their times alone would take 0.8 GB.
-const MOST_STEPS: f64 = 1e8;
+/// What to do where there are too many steps for the memory.
+pub(crate) const FEWER_STEPS: &str = "take larger steps, or end earlier";
 
-/// Refuses a number of steps that no memory holds.
+/// Refuses a number of steps whose times no memory holds.
 pub(crate) fn check_count(count: f64, what: &str, remedy: &str) -> Result<()> {
-    if count <= MOST_STEPS {
-        return Ok(());
-    }
-    let problem = format!("it makes {count:.2e} steps, and {MOST_STEPS:.0e} are the most that a simulation takes");
-    Err(Error::invalid(what, problem, remedy))
+    memory::check(|| times_of(count, what), memory::bytes_of(1) * count, remedy)
+}
+
+fn times_of(count: f64, what: &str) -> String {
+    format!("{what}: times of {count:.2e} steps")
+}
+
+/// Room for the times of so many steps.
+fn room(count: f64, what: &str, remedy: &str) -> Result<Vec<f64>> {
+    let mut times = Vec::new();
+    // beyond what an address reaches, it is refused as well
+    let numbers = if count < usize::MAX as f64 { count as usize + 1 } else { usize::MAX };
+    memory::reserve(&mut times, numbers, || times_of(count, what), remedy)?;
+    Ok(times)
 }
 
 /// An increasing sequence of times t_0 ... t_N.
@@ -26,7 +37,8 @@ impl TimeGrid {
     /// From `start` to `end` in steps of `step`, s.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the step is not positive or does not divide the interval (to 1e-6 of a step).
+    /// [`Error::Invalid`] if the step is not positive or does not divide the interval (to 1e-6 of a step); [`Error::Memory`] if there
+    /// are more steps than any memory holds.
     pub fn uniform(start: f64, end: f64, step: f64) -> Result<Self> {
         if !(step.is_finite() && step > 0.0) {
             return Err(Error::invalid("the time step", format!("{step} s is not positive"), "give a step > 0"));
@@ -36,7 +48,7 @@ impl TimeGrid {
             return Err(Error::invalid("the simulated time", problem, "let it end after it starts"));
         }
         let count = ((end - start) / step).round();
-        check_count(count, &format!("the time step {step} s"), "use a larger step, or end earlier")?;
+        let times = room(count, &format!("the time step {} s", shown(step)), "use a larger step, or end earlier")?;
         if count < 1.0 || ((end - start) / step - count).abs() > 1e-6 {
             let fitting = (end - start) / ((end - start) / step).ceil().max(1.0);
             let problem = format!("{step} s does not divide the {} s from {start} s to {end} s", end - start);
@@ -44,13 +56,13 @@ impl TimeGrid {
         }
         let count = count as usize;
         let step = (end - start) / count as f64;
-        Ok(Self::even(start, step, count))
+        Ok(Self::even(times, start, step, count))
     }
 
     /// `count` steps of `step` from `start`, s.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the step is not positive, or there is none.
+    /// [`Error::Invalid`] if the step is not positive, or there is none; [`Error::Memory`].
     pub fn steps(start: f64, step: f64, count: usize) -> Result<Self> {
         if !(start.is_finite() && step.is_finite() && step > 0.0 && count > 0) {
             let problem = format!("{count} steps of {step} s from {start} s do not move on");
@@ -60,18 +72,19 @@ impl TimeGrid {
                 "give a finite start, a step > 0 and at least one step",
             ));
         }
-        Ok(Self::even(start, step, count))
+        let times = room(count as f64, &format!("{count} steps of {} s", shown(step)), FEWER_STEPS)?;
+        Ok(Self::even(times, start, step, count))
     }
 
-    fn even(start: f64, step: f64, count: usize) -> Self {
-        let times = (0..=count).map(|i| start + i as f64 * step).collect();
+    fn even(mut times: Vec<f64>, start: f64, step: f64, count: usize) -> Self {
+        times.extend((0..=count).map(|i| start + i as f64 * step));
         TimeGrid { times, uniform: Some(step) }
     }
 
     /// Given times, with every interval divided into `substeps`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are fewer than two times, or if they are not finite and increasing.
+    /// [`Error::Invalid`] if there are fewer than two times, or if they are not finite and increasing; [`Error::Memory`].
     pub fn through(times: &[f64], substeps: usize) -> Result<Self> {
         let what = "the time grid";
         if times.len() < 2 {
@@ -88,7 +101,8 @@ impl TimeGrid {
             let problem = format!("time {i}, {} s, does not come after {} s", times[i], times[i - 1]);
             return Err(Error::invalid(what, problem, "sort the times and remove repeated ones"));
         }
-        let mut all = Vec::with_capacity((times.len() - 1) * substeps + 1);
+        let what = format!("{substeps} steps between two of {} times", times.len());
+        let mut all = room((times.len() - 1) as f64 * substeps as f64, &what, "use fewer")?;
         for pair in times.windows(2) {
             let h = (pair[1] - pair[0]) / substeps as f64;
             all.extend((0..substeps).map(|k| pair[0] + k as f64 * h));

@@ -60,7 +60,7 @@
 //! ----------------------     Number: the one bound -------------------------------------------------------------
 //! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
 //! planar, spatial            bodies, joints, forces and sensors of the plane and of space, as elements, with a sketch
-//! ======================     System: object-safe, f64 only (the waist) =========================================
+//! ======================     System: object-safe, f64 only (the waist) ==================================
 //! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
 //! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
 //! cost, data, problem        what is compared with what
@@ -89,6 +89,9 @@
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
 //! The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
+// what a command says goes through `cli::console`, and a library says nothing
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod assembly;
 pub mod check;
 pub mod cli;
@@ -97,6 +100,7 @@ pub mod constraint;
 pub mod cost;
 pub mod data;
 pub mod error;
+mod file_set;
 pub mod files;
 pub mod grid;
 mod hold;
@@ -105,6 +109,7 @@ mod law;
 pub mod least_squares;
 pub mod linearise;
 mod mass;
+mod memory;
 pub mod model;
 pub mod noise;
 pub mod number;
@@ -116,9 +121,11 @@ pub mod problem_file;
 pub mod random;
 pub mod registry;
 pub mod report;
+mod rows;
 mod sampled;
 pub mod scheme;
 pub mod sensitivity;
+mod shown;
 pub mod signal;
 pub mod signature;
 pub mod simulate;
@@ -130,6 +137,7 @@ pub mod specification;
 mod start;
 pub mod statistics;
 pub mod system;
+mod table;
 pub mod time_axis;
 
 pub use error::{Error, Result};

@@ -56,6 +56,7 @@
 use crate::constraint::{ConstraintSetting, Window};
 use crate::cost::Quadrature;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme::Form;
@@ -69,20 +70,8 @@ use toml::{Table, Value};
 /// # Errors
 /// If it cannot be read, is not TOML, or holds an unknown key or a value of the wrong kind, by name.
 pub fn read(path: &Path) -> Result<Specification> {
-    if path.is_dir() {
-        return Err(Error::io("read", path, "it is a folder", "give the path of a problem file in it"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let reason = match error.kind() {
-            std::io::ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
-            _ => error.to_string(),
-        };
-        let remedy = match error.kind() {
-            std::io::ErrorKind::InvalidData => "save the file as UTF-8",
-            _ => "check the path of the problem file",
-        };
-        Error::io("read", path, reason, remedy)
-    })?;
+    let text = String::from_utf8(files::read(path)?)
+        .map_err(|_| Error::io("read", path, "it is not UTF-8 text", "save the file as UTF-8"))?;
     parse(&text, path)
 }
 

@@ -3,38 +3,21 @@
 use crate::cost::{LeastSquares, Reference};
 use crate::data::Record;
 use crate::error::{Error, Result};
+use crate::file_set::{self, FILES, FileSet};
 use crate::files::write_atomically;
+use crate::grid::FEWER_STEPS;
 use crate::identify::Identification;
+use crate::memory;
 use crate::optimise::{Curvature, Iteration};
 use crate::plot::{self, Figure};
 use crate::problem::Problem;
-use crate::signature::Quantity;
+use crate::rows::Rows;
+use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 use crate::statistics::Statistics;
+pub use crate::table::table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-
-/// Columns of text, padded; numbers stand right, words left.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    let count = header.len();
-    let width = |k: usize| {
-        let cells = rows.iter().map(|row| row[k].chars().count());
-        cells.chain([header[k].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
-    let right: Vec<bool> = (0..count).map(|k| !rows.is_empty() && rows.iter().all(|row| is_number(&row[k]))).collect();
-    let line = |cells: Vec<&str>| {
-        let padded = cells.iter().enumerate().map(|(k, cell)| {
-            let fill = " ".repeat(widths[k] - cell.chars().count());
-            if right[k] { format!("{fill}{cell}") } else { format!("{cell}{fill}") }
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
-    };
-    let mut lines = vec![line(header.to_vec())];
-    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
-    lines.join("\n")
-}
 
 /// A unit as figures show it: `m/s^2` becomes m/s².
 fn printed(unit: &str) -> String {
@@ -88,7 +71,9 @@ pub fn rounded(x: f64, digits: usize) -> String {
         let text = format!("{x:.decimals$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
     } else {
-        format!("{x:.last$e}")
+        let text = format!("{x:.last$e}");
+        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{}e{power}", mantissa.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -105,13 +90,13 @@ pub fn parameter_table_with_errors(identification: &Identification, statistics: 
 fn parameter_rows(identification: &Identification, statistics: Option<&Statistics>) -> String {
     let rows = identification.parameters.iter().enumerate().map(|(k, p)| {
         let change = p.value - p.start;
-        let relative =
-            if p.start == 0.0 { String::new() } else { format!(" ({:+.3} %)", 100.0 * change / p.start.abs()) };
         let sign = if change >= 0.0 { "+" } else { "" };
+        let percent = rounded(100.0 * change / p.start.abs(), 4);
+        let relative = if p.start == 0.0 { String::new() } else { format!(" ({sign}{percent} %)") };
         let mut row = vec![
             p.name.clone(),
             number(p.value),
-            format!("{sign}{}{relative}", number(change)),
+            format!("{sign}{}{relative}", rounded(change, 4)),
             p.unit.clone(),
             p.status.name().to_string(),
         ];
@@ -213,12 +198,20 @@ fn comparison(problem: &Problem) -> &'static str {
     if problem.optimum.is_some() { "reference" } else { "measured" }
 }
 
+/// An output may be called `F/N`.
+fn file_name(name: &str) -> String {
+    name.replace(['/', '\\'], "_")
+}
+
 /// 1 for a step from a point with negative curvature, 0 for others.
 fn negative_curvature(iteration: &Iteration) -> f64 {
     f64::from(u8::from(iteration.curvature == Some(Curvature::Negative)))
 }
 
 /// A folder that results go into; made (and tried) before the work begins.
+///
+/// The files of a run appear together, or not at all, and take the place of those of an earlier run of the same kind: `result.json` and
+/// `simulation.json` say under `files` which are their own. Other files in the folder stay.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
@@ -241,12 +234,28 @@ impl Folder {
         std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy))?;
         // it exists, as it has just been written; should it stay, it does no harm
         let _ = std::fs::remove_file(&probe);
+        file_set::recover(path)?;
         Ok(Folder { path: path.to_path_buf(), png })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Refuses a simulation whose results could not be written for want of memory. It is to be asked before the work, which would be lost.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn check_memory(&self, simulation: &Simulation) -> Result<()> {
+        /// Bytes that a point of a line takes while it is drawn, as measured: the value, and x and y of the line.
+        const DRAWN: f64 = 24.0;
+        /// Lines of figures besides those of inputs and outputs: several iterations are compared.
+        const LINES: usize = 2;
+        let Signature { inputs, outputs, .. } = simulation.signature();
+        let points = simulation.grid().times().len() * (inputs.len() + outputs.len() + LINES);
+        let bytes = simulation.run_bytes() + DRAWN * points as f64;
+        memory::check(|| simulation.kept("states, outputs and figures"), bytes, FEWER_STEPS)
     }
 
     /// Writes JSON, readable.
@@ -261,13 +270,43 @@ impl Folder {
         Record::from_columns(columns)?.write_csv(&self.path.join(name))
     }
 
-    /// Writes a figure as SVG, and as PNG if bitmaps are wanted.
+    /// Writes a figure as SVG, and as PNG if bitmaps are wanted, or if there is one of an earlier run.
     ///
     /// # Errors
     /// [`Error::Io`], or a figure that cannot be drawn.
     pub fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
-        // an output may be called `F/N`
-        let name = name.replace(['/', '\\'], "_");
+        let set = FileSet::begin(&self.path)?;
+        let head = format!("{}.svg", file_name(name));
+        let png = self.png || self.path.join(&head).with_extension("png").is_file();
+        let aside = Folder { path: set.path().to_path_buf(), png };
+        aside.draw(name, figure).map_err(|error| self.at_home(error))?;
+        set.commit(&head)
+    }
+
+    /// Writes files that belong together, and `document` as their head, with their names.
+    fn together(&self, head: &str, mut document: Value, write: impl FnOnce(&Folder) -> Result<()>) -> Result<()> {
+        let set = FileSet::begin(&self.path)?;
+        let aside = Folder { path: set.path().to_path_buf(), png: self.png };
+        let written = write(&aside);
+        // a figure that cannot be drawn must not cost the result: what there is, is kept
+        document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
+        let kept = aside.json(head, &document).and_then(|()| set.commit(head));
+        written.and(kept).map_err(|error| self.at_home(error))
+    }
+
+    /// An error of the folder aside, as one of this folder.
+    fn at_home(&self, error: Error) -> Error {
+        match error {
+            Error::Io { action, path, reason, remedy } if path.file_name().is_some() && !path.is_dir() => {
+                let path = self.path.join(path.file_name().unwrap_or_default());
+                Error::Io { action, path, reason, remedy }
+            }
+            other => other,
+        }
+    }
+
+    fn draw(&self, name: &str, figure: &Figure) -> Result<()> {
+        let name = file_name(name);
         figure.write_svg(self.path.join(format!("{name}.svg")))?;
         if self.png { figure.write_png(self.path.join(format!("{name}.png"))) } else { Ok(()) }
     }
@@ -280,7 +319,7 @@ impl Folder {
         let times = simulation.grid().times();
         let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
         let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
-        self.figure("input", &plot::input(times, &named(&signature.inputs, &units(&signature.inputs), &values))?)
+        self.draw("input", &plot::input(times, &named(&signature.inputs, &units(&signature.inputs), &values))?)
     }
 
     /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures; with what it was
@@ -296,56 +335,76 @@ impl Folder {
         measured: Option<&LeastSquares>,
     ) -> Result<()> {
         let signature = simulation.signature();
-        let times = trajectory.times();
-        let mut columns = vec![("time [s]".to_string(), times.to_vec())];
-        let states: Vec<_> = (0..times.len()).map(|i| trajectory.state(i)).collect();
-        for (j, q) in signature.coordinates.iter().enumerate() {
-            let (name, unit) = (&q.name, &q.unit);
-            columns.push((format!("{name} [{unit}]"), states.iter().map(|x| x.q[j]).collect()));
-            columns.push((format!("{name}' [{unit}/s]"), states.iter().map(|x| x.v[j]).collect()));
-            columns.push((format!("{name}'' [{unit}/s^2]"), states.iter().map(|x| x.a[j]).collect()));
-        }
-        for (k, c) in signature.constraints.iter().enumerate() {
-            columns.push((format!("lambda {}", c.name), states.iter().map(|x| x.lambda[k]).collect()));
-        }
-        self.csv("states.csv", columns)?;
-        let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| trajectory.output(k)).collect();
-        let mut columns = vec![("time [s]".to_string(), times.to_vec())];
-        columns.extend(signature.outputs.iter().zip(&outputs).map(|(q, values)| (q.to_string(), values.clone())));
-        // inputs, too: the file is then a record that an identification can read
-        for (k, q) in signature.inputs.iter().enumerate() {
-            columns.push((q.to_string(), (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect()));
-        }
-        self.csv("outputs.csv", columns)?;
         let parameters = signature.parameters.iter().zip(u);
         let errors = measured.map(|cost| output_errors(cost, simulation, trajectory)).unwrap_or_default();
         let rmse: serde_json::Map<_, _> =
             errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
-        self.json(
-            "simulation.json",
-            &json!({
-                "model": signature.name,
-                "scheme": simulation.scheme().name(),
-                "alpha": simulation.scheme().parameter(),
-                "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
-                "steps": trajectory.counters.steps,
-                "rmse": rmse,
-                "newton_iterations": trajectory.counters.iterations,
-                "factorisations": trajectory.counters.factorisations,
-                "start": {
-                    "initial_state": trajectory.start.initial_state.name(),
-                    "equilibrium_iterations": trajectory.start.iterations,
-                    "position_residuals": trajectory.start.position,
-                    "velocity_residuals": trajectory.start.velocity,
-                },
-            }),
-        )?;
+        let document = json!({
+            "model": signature.name,
+            "scheme": simulation.scheme().name(),
+            "alpha": simulation.scheme().parameter(),
+            "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
+            "steps": trajectory.counters.steps,
+            "rmse": rmse,
+            "newton_iterations": trajectory.counters.iterations,
+            "factorisations": trajectory.counters.factorisations,
+            "start": {
+                "initial_state": trajectory.start.initial_state.name(),
+                "equilibrium_iterations": trajectory.start.iterations,
+                "position_residuals": trajectory.start.position,
+                "velocity_residuals": trajectory.start.velocity,
+            },
+        });
+        self.together("simulation.json", document, |aside| {
+            aside.states(simulation, trajectory)?;
+            aside.outputs(simulation, trajectory)?;
+            aside.simulation_figures(simulation, trajectory, measured)
+        })
+    }
+
+    fn states(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
+        let signature = simulation.signature();
+        let mut names = vec!["time [s]".to_string()];
+        for Quantity { name, unit } in &signature.coordinates {
+            names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
+        }
+        names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
+        let row = |i: usize, row: &mut Vec<f64>| {
+            let x = trajectory.state(i);
+            row.push(trajectory.times()[i]);
+            x.q.iter().zip(x.v).zip(x.a).for_each(|((q, v), a)| row.extend([*q, *v, *a]));
+            row.extend(x.lambda);
+        };
+        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("states.csv"))
+    }
+
+    /// Inputs, too: the file is then a record that an identification can read.
+    fn outputs(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
+        let Signature { outputs, inputs, .. } = simulation.signature();
+        let names = outputs.iter().chain(inputs).map(ToString::to_string);
+        let names = std::iter::once("time [s]".to_string()).chain(names).collect();
+        let row = |i: usize, row: &mut Vec<f64>| {
+            row.push(trajectory.times()[i]);
+            row.extend(trajectory.outputs_at(i));
+            row.extend(simulation.inputs_at(i));
+        };
+        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("outputs.csv"))
+    }
+
+    fn simulation_figures(
+        &self,
+        simulation: &Simulation,
+        trajectory: &Trajectory,
+        measured: Option<&LeastSquares>,
+    ) -> Result<()> {
         self.input_figure(simulation)?;
+        let (signature, times) = (simulation.signature(), trajectory.times());
+        let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| trajectory.output(k)).collect();
         if outputs.is_empty() {
             return Ok(());
         }
         let units = units(&signature.outputs);
-        self.figure("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)?;
+        self.draw("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)?;
         let Some(cost) = measured else { return Ok(()) };
         let at_samples = |values: &[f64]| values.iter().copied().step_by(cost.substeps()).collect::<Vec<f64>>();
         let times = at_samples(times);
@@ -353,7 +412,7 @@ impl Folder {
             let name = &signature.outputs[*output].name;
             let simulated = at_samples(&outputs[*output]);
             let figure = plot::comparison(name, &units[*output], &times, ("measured", values), &simulated)?;
-            self.figure(&format!("output_{name}"), &figure)?;
+            self.draw(&format!("output_{name}"), &figure)?;
         }
         Ok(())
     }
@@ -370,10 +429,17 @@ impl Folder {
         found: &Identification,
         statistics: &Result<Statistics>,
     ) -> Result<()> {
-        self.json("result.json", &result_json(problem, method, found, statistics))?;
-        if let Ok(statistics) = statistics {
-            self.statistics(statistics)?;
-        }
+        let document = result_json(problem, method, found, statistics);
+        self.together("result.json", document, |aside| {
+            aside.history(found)?;
+            aside.compared_outputs(problem, found)?;
+            aside.input_figure(&problem.simulation)?;
+            aside.history_figures(problem, found)?;
+            statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))
+        })
+    }
+
+    fn history(&self, found: &Identification) -> Result<()> {
         let history = &found.outcome.history;
         let mut columns = vec![
             ("iteration".to_string(), history.iter().map(|i| i.number as f64).collect::<Vec<f64>>()),
@@ -396,10 +462,13 @@ impl Folder {
                 ("negative_curvature".to_string(), history.iter().map(negative_curvature).collect()),
             ]);
         }
-        self.csv("history.csv", columns)?;
-        self.input_figure(&problem.simulation)?;
+        self.csv("history.csv", columns)
+    }
+
+    fn history_figures(&self, problem: &Problem, found: &Identification) -> Result<()> {
+        let history = &found.outcome.history;
         let costs: Vec<f64> = history.iter().map(|i| i.cost).collect();
-        self.figure("cost", &plot::cost_history(&costs)?)?;
+        self.draw("cost", &plot::cost_history(&costs)?)?;
         let free = problem.free();
         let values: Vec<Vec<f64>> = free.iter().map(|&k| found.history.iter().map(|u| u[k]).collect()).collect();
         let named: Vec<_> = free
@@ -409,8 +478,7 @@ impl Folder {
             .collect();
         let optimum: Option<Vec<f64>> =
             problem.optimum.as_ref().map(|optimum| free.iter().map(|&k| optimum[k]).collect());
-        self.figure("parameters", &plot::parameters(&named, optimum.as_deref())?)?;
-        self.compared_outputs(problem, found)
+        self.draw("parameters", &plot::parameters(&named, optimum.as_deref())?)
     }
 
     /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show: a figure that cannot be
@@ -442,7 +510,7 @@ impl Folder {
     }
 
     fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {
-        match figure.and_then(|figure| self.figure(name, &figure)) {
+        match figure.and_then(|figure| self.draw(name, &figure)) {
             Err(error @ Error::Io { .. }) => Err(error),
             _ => Ok(()),
         }
@@ -454,38 +522,41 @@ impl Folder {
         let last = found.history.len() - 1;
         let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
         shown.dedup();
-        let runs = shown.iter().map(|&i| problem.simulation.run(&found.history[i])).collect::<Result<Vec<_>>>()?;
-        let best = problem.simulation.run(&found.values())?;
         let at_samples = |values: Vec<f64>| values.into_iter().step_by(cost.substeps()).collect::<Vec<f64>>();
+        // of each run what is shown is kept, since states take more memory than all of it
+        let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
+            let run = problem.simulation.run(u)?;
+            Ok(cost.references().iter().map(|reference| at_samples(run.output(reference.output))).collect())
+        };
+        let runs = shown.iter().map(|&i| outputs(&found.history[i])).collect::<Result<Vec<_>>>()?;
+        let best = outputs(&found.values())?;
         let times = at_samples(problem.simulation.grid().times().to_vec());
         let mut columns = vec![("time [s]".to_string(), times.clone())];
-        for reference in cost.references() {
+        for (k, reference) in cost.references().iter().enumerate() {
             let quantity = &problem.simulation.signature().outputs[reference.output];
             let (name, unit) = (quantity.name.as_str(), quantity.unit.as_str());
             let figure_unit = printed(unit);
-            let before = at_samples(runs[0].output(reference.output));
-            let after = at_samples(best.output(reference.output));
-            self.figure(
+            let (before, after) = (&runs[0][k], &best[k]);
+            self.draw(
                 &format!("output_{name}"),
-                &plot::outputs(name, &figure_unit, &times, (compared, &reference.values), &before, &after)?,
+                &plot::outputs(name, &figure_unit, &times, (compared, &reference.values), before, after)?,
             )?;
             let errors: Vec<(String, Vec<f64>)> = shown
                 .iter()
                 .zip(&runs)
                 .map(|(i, run)| {
-                    let y = at_samples(run.output(reference.output));
-                    let error = y.iter().zip(&reference.values).map(|(y, r)| y - r).collect();
+                    let error = run[k].iter().zip(&reference.values).map(|(y, r)| y - r).collect();
                     (format!("iteration {i}"), error)
                 })
                 .collect();
             let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
-            self.figure(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
+            self.draw(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
             // a record cannot hold samples that are not there
             if reference.values.iter().all(|value| value.is_finite()) {
                 columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
             }
-            columns.push((format!("{name} before [{unit}]"), before));
-            columns.push((format!("{name} after [{unit}]"), after));
+            columns.push((format!("{name} before [{unit}]"), before.clone()));
+            columns.push((format!("{name} after [{unit}]"), after.clone()));
         }
         self.csv("outputs.csv", columns)
     }

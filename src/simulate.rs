@@ -1,7 +1,8 @@
 //! A simulation: a system, a time grid, inputs and a scheme; and the workspace that runs it.
 
 use crate::error::{Error, Result};
-use crate::grid::TimeGrid;
+use crate::grid::{FEWER_STEPS, TimeGrid};
+use crate::memory::{self, bytes_of};
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
@@ -35,7 +36,8 @@ impl Simulation {
     /// `signals`: one an input of the model, in its order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid.
+    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid; [`Error::Memory`] if
+    /// the inputs at all times do not fit into memory.
     pub fn new(
         system: Arc<dyn System>,
         scheme: impl Scheme + 'static,
@@ -56,6 +58,8 @@ impl Simulation {
             // a motion goes on smoothly for a small part of a time step
             check_range(&format!("motion `{part}`"), *known, (span.1 - span.0) / grid.count() as f64, span)?;
         }
+        let place = || kept("inputs", signature, &grid);
+        memory::check(place, bytes_of(times.len()) * (signals.len() + 1) as f64, FEWER_STEPS)?;
         let mut inputs = vec![0.0; times.len() * signals.len()];
         let mut values = vec![0.0; times.len()];
         for (k, (signal, quantity)) in signals.iter().zip(&signature.inputs).enumerate() {
@@ -154,6 +158,18 @@ impl Simulation {
         Workspace::new(self).trajectory(u)
     }
 
+    /// Bytes of a run that keeps states and outputs, with its times.
+    pub(crate) fn run_bytes(&self) -> f64 {
+        let Signature { coordinates, constraints, outputs, .. } = self.signature();
+        let numbers = 3 * coordinates.len() + constraints.len() + outputs.len() + 1;
+        bytes_of(self.grid.times().len()) * numbers as f64
+    }
+
+    /// What is kept of a run, for sentences on memory.
+    pub(crate) fn kept(&self, what: &str) -> String {
+        kept(what, self.signature(), &self.grid)
+    }
+
     pub(crate) fn check_parameters(&self, u: &[f64]) -> Result<()> {
         let signature = self.signature();
         if u.len() != signature.parameters.len() {
@@ -167,6 +183,10 @@ impl Simulation {
             None => Ok(()),
         }
     }
+}
+
+fn kept(what: &str, signature: &Signature, grid: &TimeGrid) -> String {
+    format!("the {what} of {} over {} steps", signature.place(), grid.count())
 }
 
 /// The states of a run, one after another: q, v, a and λ of each. The scheme's own acceleration follows from two of them.
@@ -258,6 +278,11 @@ impl Trajectory {
         a_scheme
     }
 
+    /// All outputs at time `i`.
+    pub(crate) fn outputs_at(&self, i: usize) -> &[f64] {
+        &self.outputs[i * self.output_count..(i + 1) * self.output_count]
+    }
+
     /// Output `k` over time.
     pub fn output(&self, k: usize) -> Vec<f64> {
         self.outputs.iter().skip(k).step_by(self.output_count.max(1)).copied().collect()
@@ -330,6 +355,16 @@ impl<'p> Workspace<'p> {
         self.counters
     }
 
+    /// How many numbers all states of a run are.
+    fn numbers_stored(&self) -> usize {
+        (self.simulation.grid.count() + 1) * self.states.size()
+    }
+
+    /// Numbers that the next run with `store` adds to what is taken already.
+    pub(crate) fn numbers_missing(&self) -> usize {
+        self.numbers_stored().saturating_sub(self.states.rows.capacity())
+    }
+
     /// Runs forward from the start; keeps every state if `store`.
     pub(crate) fn forward(&mut self, u: &[f64], store: bool, visit: &mut Visitor<'_>) -> Result<()> {
         let simulation = self.simulation;
@@ -337,7 +372,9 @@ impl<'p> Workspace<'p> {
         let signature = simulation.signature();
         let grid = &simulation.grid;
         if store {
-            self.states.rows.resize((grid.count() + 1) * self.states.size(), 0.0);
+            let numbers = self.numbers_stored();
+            memory::reserve(&mut self.states.rows, numbers, || simulation.kept("states"), FEWER_STEPS)?;
+            self.states.rows.resize(numbers, 0.0);
         }
         self.stored_at = None;
         self.counters = Counters::default();
@@ -378,9 +415,11 @@ impl<'p> Workspace<'p> {
     /// Runs and keeps everything.
     ///
     /// # Errors
-    /// Wrong parameters, or a simulation that fails.
+    /// Wrong parameters, a simulation that fails; [`Error::Memory`] if states and outputs do not fit, before it runs.
     pub fn trajectory(&mut self, u: &[f64]) -> Result<Trajectory> {
         let count = self.simulation.signature().outputs.len();
+        let taken = bytes_of(self.states.rows.capacity());
+        memory::check(|| self.simulation.kept("states and outputs"), self.simulation.run_bytes() - taken, FEWER_STEPS)?;
         let mut outputs = vec![0.0; count * (self.simulation.grid.count() + 1)];
         self.forward(u, true, &mut |i, evaluator, x| evaluator.output(x, &mut outputs[i * count..(i + 1) * count]))?;
         if let Some(place) = outputs.iter().position(|y| !y.is_finite()) {

@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
 use crate::scheme::Form;
+use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
 use crate::simulate::Simulation;
@@ -195,8 +196,8 @@ impl Specification {
                 return Err(Error::invalid("synthetic noise", problem, "leave out the record or the noise"));
             }
             Some(source) => {
-                let (simulation, cost) = self.measured(entry, &scenario, source, &mut notes)?;
-                let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source)?) };
+                let (simulation, cost, columns) = self.measured(entry, &scenario, source, &mut notes)?;
+                let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source, &columns)) };
                 Problem {
                     name: entry.name().to_string(),
                     parameters: entry.system.signature().parameters.clone(),
@@ -251,24 +252,26 @@ impl Specification {
                 self.refuse_substeps()?;
                 (entry.simulation(&scenario)?, None)
             }
-            Some(source) => self.measured(entry, &scenario, source, &mut notes)?,
+            Some(source) => {
+                let (simulation, measured, _) = self.measured(entry, &scenario, source, &mut notes)?;
+                (simulation, measured)
+            }
         };
         Ok((simulation, measured, notes))
     }
 
-    /// That no column of the record is named like an output.
-    fn nothing_to_compare(entry: &Entry, source: &DataSource) -> Result<Error> {
-        let record = Record::read_csv(&source.file)?;
+    /// That none of the record's `columns` is named like an output.
+    fn nothing_to_compare(entry: &Entry, source: &DataSource, columns: &[String]) -> Error {
         let signature = entry.system.signature();
         let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let problem = format!(
             "no column is named like an output of {} ({}); there are: {}",
             signature.place(),
             names(signature.outputs.iter().map(|q| &q.name).collect()),
-            names(record.names().iter().collect())
+            names(columns.iter().collect())
         );
         let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
-        Ok(Error::file(&source.file, None, problem, remedy))
+        Error::file(&source.file, None, problem, remedy)
     }
 
     fn refuse_substeps(&self) -> Result<()> {
@@ -281,14 +284,15 @@ impl Specification {
         }
     }
 
-    /// A simulation with the record's inputs, and the comparison with its outputs if it has any.
+    /// A simulation with the record's inputs, the comparison with its outputs if it has any, and the names of its columns (the record
+    /// may be a pipe, which is read once).
     fn measured(
         &self,
         entry: &Entry,
         scenario: &Scenario,
         source: &DataSource,
         notes: &mut Vec<String>,
-    ) -> Result<(Simulation, Option<LeastSquares>)> {
+    ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
         let file = &source.file;
         let record = Record::read_csv(file)?;
         let time = time_column(&record, source)?;
@@ -373,9 +377,9 @@ impl Specification {
             "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
             file.display(),
             times.len(),
-            times[0],
-            times[times.len() - 1],
-            if axis.is_even() { format!("{} s apart", axis.mean_step()) } else { "unevenly spaced".to_string() },
+            shown(times[0]),
+            shown(times[times.len() - 1]),
+            if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() },
             list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
             list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
             if unused.is_empty() { "none" } else { &unused },
@@ -391,11 +395,12 @@ impl Specification {
         }
         let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
         if references.is_empty() {
-            return Ok((simulation, None));
+            return Ok((simulation, None, record.names().to_vec()));
         }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        Ok((simulation, Some(LeastSquares::new(times, references, substeps, quadrature)?)))
+        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
+        Ok((simulation, Some(cost), record.names().to_vec()))
     }
 
     /// The time grid through the samples.

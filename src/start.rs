@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::mass;
 use crate::model::Matrix;
 use crate::scheme::{Direction, Layout};
+use crate::shown::shown;
 use crate::signature::{Quantity, Signature};
 use crate::sparse::redundant_rows;
 use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
@@ -504,12 +505,19 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
             .collect::<Vec<_>>()
     });
     let small = svd.singular_values.min() <= 1e-12 * svd.singular_values.max();
+    let no_inverse = || "[M C_qᵀ; C_q 0] has no inverse to working precision".to_string();
     let (reason, remedy) = match loose {
+        // all of the direction is in the multipliers: masses are so large that they drown the constraints
+        Some(names) if small && names.is_empty() => {
+            let heaviest = mass.diagonal().iamax();
+            let (name, value) = (&signature.coordinates[heaviest].name, shown(mass[(heaviest, heaviest)]));
+            (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units".to_string())
+        }
         Some(names) if small => (
             format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
             "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass".to_string(),
         ),
-        _ if purpose == Purpose::Accelerations => ("[M C_qᵀ; C_q 0] has no inverse to working precision".to_string(), "check masses and units".to_string()),
+        _ if purpose == Purpose::Accelerations => (no_inverse(), "check masses and units".to_string()),
         _ => (
             "Newton's matrix has no inverse here, though [M C_qᵀ; C_q 0] has one: a stiffness or damping cancels the mass".to_string(),
             "take another step size, or check the signs of stiffnesses and dampings".to_string(),

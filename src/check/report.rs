@@ -158,7 +158,7 @@ fn write_list(f: &mut fmt::Formatter<'_>, what: &str, blocks: &[BlockName]) -> f
     for (k, block) in blocks.iter().enumerate() {
         let separator = if k + 1 < blocks.len() { "," } else { "" };
         let item = format!("{} ({}){separator}", block.symbol, block.words);
-        if line.chars().count() + item.chars().count() > 118 {
+        if line.chars().count() + item.chars().count() > 80 {
             writeln!(f, "{}", line.trim_end())?;
             line = head(false);
         }

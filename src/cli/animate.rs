@@ -1,12 +1,12 @@
 //! `costate animate`
 
+use super::console::{self, print};
 use super::settings::{self, Run, RunArguments};
-use super::{Verdict, print};
+use super::{Verdict, kept};
 use crate::error::Result;
 use crate::files::write_atomically;
 use crate::plot::mechanism::{Animation, Picture};
 use crate::registry::Registry;
-use indicatif::ProgressBar;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -36,12 +36,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
     let trajectory = simulation.run(u)?;
     let picture = Picture::of_motion(simulation, u, &trajectory)?.view(view)?;
-    // shows itself on terminals only
-    let bar = ProgressBar::new(frames as u64);
+    let bar = console::progress_bar(frames as u64);
     let bytes = picture.animation(&animation, &mut |finished| bar.set_position(finished as u64))?;
     bar.finish_and_clear();
     let path = folder.path().join("animation.gif");
-    write_atomically(&path, &bytes)?;
+    let written = write_atomically(&path, &bytes);
+    if written.is_err() {
+        return Ok(kept(written));
+    }
     print(&format!(
         "{}: {frames} frames, {} simulated seconds a second, {:.1} MB; written to {}",
         entry.name(),

@@ -1,7 +1,8 @@
 //! `costate check`
 
+use super::Verdict;
+use super::console::print;
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
 use crate::check::{CheckOptions, check_jacobians, check_products};
 use crate::error::Result;
 use crate::registry::Registry;

@@ -1,7 +1,8 @@
 //! `costate draw`
 
+use super::console::print;
 use super::settings::{self, Run, RunArguments};
-use super::{Verdict, print};
+use super::{Verdict, kept};
 use crate::error::Result;
 use crate::plot::mechanism::{Picture, check_times};
 use crate::registry::Registry;
@@ -46,7 +47,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let picture = picture.view(view)?;
     let figure = if arguments.overlay { picture.overlay(&times)? } else { picture.panels(&times)? };
     let folder = run.folder(arguments.out.as_ref(), "picture", arguments.png)?;
-    folder.figure("mechanism", &figure)?;
-    print(&format!("{}: written to {}", entry.name(), folder.path().join("mechanism.svg").display()));
-    Ok(Verdict::Good)
+    let written = folder.figure("mechanism", &figure);
+    if written.is_ok() {
+        print(&format!("{}: written to {}", entry.name(), folder.path().join("mechanism.svg").display()));
+    }
+    Ok(kept(written))
 }

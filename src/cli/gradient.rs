@@ -1,12 +1,14 @@
 //! `costate gradient`
 
+use super::Verdict;
+use super::console::{print, print_document};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{number, output_errors, rmse, table};
 use crate::sensitivity::{Gradient, Method};
+use crate::shown::shown;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -54,14 +56,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         cost = gradient.cost_and_gradient(&u, method, &mut slope)?;
         results.push(slope);
     }
-    let shown = settings::differentiated(&problem, gradient.left_out());
+    let listed = settings::differentiated(&problem, gradient.left_out());
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
-        let mut result = json(&problem, arguments, &methods, &results, &shown, (cost, times));
+        let mut result = json(&problem, arguments, &methods, &results, &listed, (cost, times));
         result["rmse"] = rmse(&problem, &u);
-        print(&result.to_string());
+        print_document(&result.to_string());
     } else {
-        print(&text(&problem, &u, &methods, &results, &shown, (cost, times)));
+        print(&text(&problem, &u, &methods, &results, &listed, (cost, times)));
         if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
             let errors = output_errors(cost, &problem.simulation, &problem.simulation.run(&u)?);
             errors.iter().for_each(|error| print(&error.to_string()));
@@ -95,12 +97,12 @@ fn json(
     arguments: &Arguments,
     methods: &[Method],
     results: &[Vec<f64>],
-    shown: &[usize],
+    listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> Value {
     let grid = problem.simulation.grid();
     let entries = |slope: &[f64]| {
-        let parameters = shown.iter().map(|&k| (&problem.parameters[k], slope[k]));
+        let parameters = listed.iter().map(|&k| (&problem.parameters[k], slope[k]));
         parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>()
     };
     let mut result = json!({
@@ -128,7 +130,7 @@ fn text(
     u: &[f64],
     methods: &[Method],
     results: &[Vec<f64>],
-    shown: &[usize],
+    listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> String {
     let grid = problem.simulation.grid();
@@ -136,7 +138,7 @@ fn text(
         "{}: {} steps{}, {} with alpha = {}",
         problem.name,
         grid.count(),
-        grid.uniform_step().map_or(String::new(), |h| format!(" of {h} s")),
+        grid.uniform_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
         problem.simulation.scheme().name(),
         problem.simulation.scheme().parameter()
     )];
@@ -148,7 +150,7 @@ fn text(
     if methods.len() > 1 {
         header.extend(["tangent/adjoint - 1", "difference/adjoint - 1"]);
     }
-    let rows: Vec<Vec<String>> = shown
+    let rows: Vec<Vec<String>> = listed
         .iter()
         .map(|&k| {
             let p = &problem.parameters[k];

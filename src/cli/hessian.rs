@@ -1,7 +1,8 @@
 //! `costate hessian`
 
+use super::Verdict;
+use super::console::{print, print_document};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
@@ -68,7 +69,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             "curvature": curvature.map(|curvature| curvature.json()),
             "methods": methods.collect::<Vec<_>>(),
         });
-        print(&result.to_string());
+        print_document(&result.to_string());
     } else {
         print(&text(&problem, &results, &shown));
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));

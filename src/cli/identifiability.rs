@@ -1,7 +1,8 @@
 //! `costate identifiability`
 
+use super::Verdict;
+use super::console::{print, print_document};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
 use crate::error::Result;
 use crate::registry::Registry;
 use crate::statistics::identifiability;
@@ -28,7 +29,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let mut result = found.json();
         result["model"] = json!(problem.name);
         result["at"] = json!(arguments.at);
-        print(&format!("{result:#}"));
+        print_document(&format!("{result:#}"));
     } else {
         print(&format!("{}: at {}\n\n{}", problem.name, arguments.at, found.report()));
         for warning in found.warnings() {

@@ -1,7 +1,8 @@
 //! `costate identify`: the main job.
 
+use super::console::{self, print, print_document, tell};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, print};
+use super::{Verdict, kept};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, default_method, identify};
@@ -12,8 +13,7 @@ use crate::registry::Registry;
 use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,6 +82,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         (None, false) => Some(PathBuf::from("out").join(&problem.name)),
     };
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    folder.iter().try_for_each(|folder| folder.check_memory(&problem.simulation))?;
     let interrupted = watch_for_interrupt();
     warn_of_unidentifiable(&problem);
     let mut progress = Progress::new(&problem, settings.method.name(), &reason);
@@ -96,12 +97,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         folder.as_ref().map(|folder| folder.identification(&problem, method, &found, &statistics)).transpose();
     // a full disk must not cost the result
     if arguments.json {
-        print(&format!("{:#}", result_json(&problem, method, &found, &statistics)));
+        print_document(&format!("{:#}", result_json(&problem, method, &found, &statistics)));
     } else {
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
     }
-    written?;
-    Ok(if found.outcome.converged { Verdict::Good } else { Verdict::Bad })
+    let verdict = kept(written.map(|_| ()));
+    Ok(if found.outcome.converged { verdict } else { Verdict::Bad })
 }
 
 /// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
@@ -112,7 +113,7 @@ fn warn_of_unidentifiable(problem: &Problem) {
     }
     // a simulation that fails here fails in the identification, too, which says so
     if let Ok(found) = identifiability(problem, &problem.start) {
-        found.warnings().iter().for_each(|warning| eprintln!("warning, at the start: {warning}"));
+        found.warnings().iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
     }
 }
 
@@ -180,10 +181,10 @@ fn watch_for_interrupt() -> Arc<AtomicBool> {
         if shared.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping after this step; the best so far is kept (Ctrl-C again to leave at once)");
+        tell("\nstopping after this step; the best so far is kept (Ctrl-C again to leave at once)");
     });
     if watching.is_err() {
-        eprintln!("note: interrupts cannot be caught here; Ctrl-C loses the result");
+        tell("note: interrupts cannot be caught here; Ctrl-C loses the result");
     }
     flag
 }
@@ -197,21 +198,13 @@ struct Progress {
 
 impl Progress {
     fn new(problem: &Problem, method: &str, reason: &str) -> Self {
-        eprintln!(
+        tell(&format!(
             "{}: {} steps a simulation, {} free parameters\nmethod: {method} ({reason})",
             problem.name,
             problem.simulation.grid().count(),
             problem.free().len()
-        );
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(std::time::Duration::from_millis(120));
-            bar
-        });
-        Progress { bar, last: std::time::Instant::now(), printed: 0 }
+        ));
+        Progress { bar: console::changing_line(), last: std::time::Instant::now(), printed: 0 }
     }
 
     fn show(&mut self, iteration: &Iteration) {
@@ -228,7 +221,7 @@ impl Progress {
             // a file or a pipe: the first few, then one in ten or one a second
             None => {
                 if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
-                    eprintln!("{line}");
+                    tell(&line);
                     self.last = std::time::Instant::now();
                     self.printed = *number;
                 }

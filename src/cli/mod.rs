@@ -7,11 +7,15 @@
 //! }
 //! ```
 //!
-//! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge or the check failed,
-//! 2 wrong input, or a simulation that fails at the very start.
+//! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge, the check failed, or results could
+//! not be written, 2 wrong input, or a simulation that fails at the very start.
+//!
+//! Results are written before they are told, all files of a run together: whoever is interrupted leaves those of the run before, or the
+//! new ones. A reader of what is printed may go away at any time.
 
 mod animate;
 mod check;
+mod console;
 mod draw;
 mod gradient;
 mod hessian;
@@ -41,7 +45,7 @@ Examples:
   costate identify problem.toml
   costate gradient oscillator --method all --at c=30
 
-Exit codes: 0 done, 1 not converged (or a check failed), 2 wrong input or a failed simulation";
+Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -74,8 +78,16 @@ enum Verdict {
 
 /// Runs the command line of this process on the models of `registry`.
 pub fn main(registry: Result<Registry>) -> ExitCode {
-    let arguments = Arguments::parse();
-    let outcome = registry.and_then(|registry| match arguments.command {
+    let code = match Arguments::try_parse() {
+        Ok(arguments) => run(registry, arguments.command),
+        Err(message) => console::tell_of_arguments(&message),
+    };
+    ExitCode::from(console::exit_code(code))
+}
+
+/// Runs a command. Returns the exit code.
+fn run(registry: Result<Registry>, command: Command) -> u8 {
+    let outcome = registry.and_then(|registry| match command {
         Command::Models(arguments) => models::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
         Command::Draw(arguments) => draw::run(&registry, &arguments),
@@ -87,17 +99,22 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
         Command::Identify(arguments) => identify::run(&registry, &arguments),
     });
     match outcome {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::from(1),
+        Ok(Verdict::Good) => 0,
+        Ok(Verdict::Bad) => 1,
         Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
+            console::tell(&format!("error: {error}"));
+            2
         }
     }
 }
 
-/// Prints to standard output; a reader that went away (`| head`) is no error.
-fn print(text: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "{text}");
+/// The verdict on a result that was found, and written or not.
+fn kept(written: Result<()>) -> Verdict {
+    match written {
+        Ok(()) => Verdict::Good,
+        Err(error) => {
+            console::tell(&format!("error: {error}"));
+            Verdict::Bad
+        }
+    }
 }

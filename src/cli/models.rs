@@ -1,10 +1,12 @@
 //! `costate models`
 
-use super::{Verdict, print};
+use super::Verdict;
+use super::console::print;
 use crate::error::Result;
 use crate::registry::{Entry, Registry};
-use crate::report::{number, table};
+use crate::report::number;
 use crate::signature::{Quantity, Scale};
+use crate::table::table_within;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -74,6 +76,6 @@ fn describe(entry: &Entry) -> Result<String> {
         })
         .collect();
     let header = ["parameter", "unit", "nominal", "start", "lower", "upper", "scale", ""];
-    lines.extend(table(&header, &rows).lines().map(|line| format!("    {line}")));
+    lines.extend(table_within(76, &header, &rows).lines().map(|line| format!("    {line}")));
     Ok(lines.join("\n"))
 }

@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+use super::console::tell;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::plot::mechanism::{View, check_view, sketch};
@@ -167,18 +168,22 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
 }
 
 fn say(notes: &[String], simulation: &Simulation) {
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    notes.iter().for_each(|note| tell(&format!("note: {note}")));
     remark(simulation);
 }
 
 /// Says on standard error what looks like a slip in the model or its settings.
 fn remark(simulation: &Simulation) {
     let signature = simulation.signature();
-    simulation.system().remarks().iter().for_each(|remark| eprintln!("note: model `{}`: {remark}", signature.name));
+    simulation
+        .system()
+        .remarks()
+        .iter()
+        .for_each(|remark| tell(&format!("note: model `{}`: {remark}", signature.name)));
     if !signature.constraints.is_empty() && simulation.scheme().parameter() == 0.0 {
-        eprintln!(
+        tell(
             "note: with alpha = 0, accelerations and multipliers of a constrained mechanism oscillate from step to step and may \
-             grow; take alpha = -0.05 unless you want just that"
+             grow; take alpha = -0.05 unless you want just that",
         );
     }
 }
@@ -212,9 +217,9 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
         u[place] = *value;
         let Parameter { lower, upper, unit, .. } = &signature.parameters[place];
         if !(*lower..=*upper).contains(value) {
-            eprintln!(
+            tell(&format!(
                 "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
-            );
+            ));
         }
     }
     Ok(())
@@ -246,11 +251,11 @@ pub(super) fn view(system: &dyn System, given: Option<&str>) -> Result<View> {
 pub(super) fn differentiated(problem: &Problem, left_out: &[usize]) -> Vec<usize> {
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(|&k| format!("`{}`", problem.parameters[k].name)).collect();
-        eprintln!(
+        tell(&format!(
             "note: there are no derivatives by {}: the initial state does not follow what is fixed; with `--initial-state \
              projected` there are",
             names.join(", ")
-        );
+        ));
     }
     (0..problem.parameters.len()).filter(|k| !left_out.contains(k)).collect()
 }

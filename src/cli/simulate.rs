@@ -1,10 +1,12 @@
 //! `costate simulate`
 
+use super::console::print;
 use super::settings::{self, Run, RunArguments};
-use super::{Verdict, print};
+use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
 use crate::report::output_errors;
+use crate::shown::shown;
 use crate::start::InitialState;
 use std::path::PathBuf;
 
@@ -24,15 +26,19 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let run = arguments.run.prepare(registry, settings::entry)?;
     let folder = run.folder(arguments.out.as_ref(), "simulation", arguments.png)?;
     let Run { entry, u, simulation, measured } = &run;
+    folder.check_memory(simulation)?;
     let trajectory = simulation.run(u)?;
-    folder.simulation(simulation, u, &trajectory, measured.as_ref())?;
+    let written = folder.simulation(simulation, u, &trajectory, measured.as_ref());
+    if written.is_err() {
+        return Ok(kept(written));
+    }
     let counters = trajectory.counters;
     print(&format!(
         "{}: {} steps of {} to t = {} s, {:.2} Newton iterations a step; written to {}",
         entry.name(),
         counters.steps,
-        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{h} s")),
-        trajectory.times()[trajectory.times().len() - 1],
+        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", shown(h))),
+        shown(trajectory.times()[trajectory.times().len() - 1]),
         counters.iterations as f64 / counters.steps as f64,
         folder.path().display()
     ));

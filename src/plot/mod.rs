@@ -29,10 +29,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::write_atomically;
 
 mod axis;
 mod decimate;
-mod file;
 mod heat_map;
 mod layout;
 pub mod mechanism;
@@ -205,7 +205,7 @@ impl Figure {
     ///
     /// As for [`Figure::to_svg`], and if the file cannot be written.
     pub fn write_svg(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write_atomically(path.as_ref(), self.to_svg()?.as_bytes())
+        write_atomically(path.as_ref(), self.to_svg()?.as_bytes())
     }
 
     /// Writes the figure as PNG with 300 dpi. An existing file is replaced at once, when all is written.
@@ -214,7 +214,7 @@ impl Figure {
     ///
     /// As for [`Figure::to_svg`], and if the file cannot be written.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write_atomically(path.as_ref(), &self.to_png()?)
+        write_atomically(path.as_ref(), &self.to_png()?)
     }
 
     /// Refuses what cannot be drawn.

@@ -6,6 +6,7 @@
 
 use super::{Gradient, add_cost, sample};
 use crate::error::{Error, Result};
+use crate::memory::{self, bytes_of};
 use crate::scheme::{Direction, Step};
 use crate::system::StateVector;
 
@@ -13,7 +14,7 @@ impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
     ///
     /// # Errors
-    /// Wrong parameters, or a simulation that fails.
+    /// Wrong parameters, a simulation that fails; [`Error::Memory`] if the tangents of all times do not fit, before it runs.
     pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
         let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();
@@ -57,6 +58,14 @@ impl Gradient<'_> {
         let grid = simulation.grid();
         let last = grid.count();
         let layout = self.workspace.layout;
+        // tangents of all times, one state after another
+        let size = layout.size();
+        let mut stored = Vec::new();
+        let numbers = (last + 1).saturating_mul(along.len() * size);
+        let what = || simulation.kept(&format!("states, and tangents along {} directions,", along.len()));
+        let remedy = "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
+        memory::check(what, bytes_of(numbers) + bytes_of(self.workspace.numbers_missing()), remedy)?;
+        memory::reserve(&mut stored, numbers, what, remedy)?;
         self.workspace.ensure_stored(u)?;
         self.choose(u)?;
         let zero = StateVector::with_memory(signature, layout.memory);
@@ -65,9 +74,6 @@ impl Gradient<'_> {
             tangent.u.copy_from_slice(u);
             self.clear_inactive(&mut tangent.u);
         }
-        // tangents of all times, one state after another
-        let size = layout.size();
-        let mut stored = Vec::with_capacity((last + 1) * along.len() * size);
         self.workspace.push_forward(&mut tangents, &mut |_, _, _, tangents| {
             for x in tangents.iter() {
                 for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {

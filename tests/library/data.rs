@@ -319,3 +319,29 @@ proptest! {
         }
     }
 }
+
+/// Protects programs that name columns as problem files do: the unit behind a name may be left out, unless that is ambiguous; times in
+/// another unit are not taken for seconds.
+#[test]
+fn a_column_is_found_without_its_unit() {
+    let record = Record::from_columns([
+        ("clock [s]", vec![0.0, 0.1]),
+        ("y [m]", vec![1.0, 2.0]),
+        ("y [mm]", vec![3.0, 4.0]),
+        ("late [ms]", vec![5.0, 6.0]),
+        ("z", vec![7.0, 8.0]),
+        ("z [m]", vec![9.0, 10.0]),
+    ])
+    .unwrap();
+    assert_eq!(record.column("clock").unwrap(), [0.0, 0.1]);
+    assert_eq!(record.column("clock [s]").unwrap(), [0.0, 0.1]);
+    assert_eq!(record.column("z").unwrap(), [7.0, 8.0]);
+    assert_eq!(record.column("late").unwrap(), [5.0, 6.0]);
+    assert_eq!(record.time("clock").unwrap().end(), 0.1);
+    let message = record.column("y").unwrap_err().to_string();
+    assert!(message.contains("both `y [m]` and `y [mm]` may be meant; name it with its unit"), "{message}");
+    let message = record.time("late").unwrap_err().to_string();
+    assert!(message.contains("it is `late [ms]`, and times are in s, not in ms; convert"), "{message}");
+    let message = record.column("clok").unwrap_err().to_string();
+    assert!(message.contains("no column `clok`"), "{message}");
+}

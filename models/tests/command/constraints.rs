@@ -69,7 +69,7 @@ fn wrong_rules_are_answered() {
         ("peak m_cart <= 1", &["no output `m_cart`"]),
         ("m_cart + a_x <= 1", &["`a_x` is an output, which cannot be added up"]),
         ("theta0 <= 1", &["all that it names is fixed (`theta0` = 0.6)", "--free NAME"]),
-        ("m_cart + m_pole <= -1", &["it wants -1 kg, but the bounds make it at least 2.000000e-6 kg", "`m_cart` in ["]),
+        ("m_cart + m_pole <= -1", &["it wants -1 kg, but the bounds make it at least 2e-6 kg", "`m_cart` in ["]),
         ("m_cart <= nan", &["no parameter or output `nan`"]),
         ("a_x = 3", &["the same at every time", "at end"]),
         ("a_x <= 3 from 7", &["no time lies between 7 s and 1 s", "widen `from` and `until`"]),

@@ -40,7 +40,20 @@ fn unusable_numbers_name_their_option() {
         ("simulate oscillator --step 0", ["the time step: 0 s is not positive", "give a step > 0"]),
         ("simulate oscillator --step -0.01", ["-0.01 s is not positive", "give a step > 0"]),
         ("simulate oscillator --step 0.3", ["0.3 s does not divide the 5 s from 0 s to 5 s", "use 0.29"]),
-        ("simulate oscillator --step 1e-12", ["5.00e12 steps", "use a larger step"]),
+        (
+            "simulate oscillator --step 1e-12",
+            ["the time step 1e-12 s: times of 5.00e12 steps: 40 TB", "use a larger step"],
+        ),
+        ("simulate oscillator --step 1e-300", ["the time step 1e-300 s: times of 5.00e300 steps", "use a larger step"]),
+        ("simulate oscillator --end 1e300", ["the time step 0.01 s: times of 1.00e302 steps", "end earlier"]),
+        ("simulate oscillator --alpha 1e300", ["alpha of the HHT scheme: 1e300 lies outside", "use -0.1"]),
+        ("draw pendulum_chain --at 1e300", ["the picture at t = 1e300 s", "from 0 s to 1 s"]),
+        ("animate pendulum_chain --fps 1e300", ["the frames a second of the animation: 1e300 is not", "take 25"]),
+        ("identify oscillator --start c=-1e300", ["its start -1e300 N/m lies outside its bounds [0, inf]", "move"]),
+        (
+            "draw bricard --set m2=1e300 --at 0.5",
+            ["has no inverse to working precision: the inertia of `", "` is 1e300; check masses"],
+        ),
         ("simulate oscillator --end -1", ["no time between 0 s and -1 s", "let it end after it starts"]),
         ("simulate oscillator --end inf", ["'inf' for '--end", "not a finite number"]),
         ("simulate oscillator --alpha 0.1", ["alpha of the HHT scheme: 0.1 lies outside [-1/3, 0]", "use -0.1"]),
@@ -209,4 +222,72 @@ fn coordinates_are_held_on_demand() {
     place.refused("simulate slider-crank --hold phi1,phi2", &parts);
     place.write("hold.toml", "model = \"slider_crank\"\n[integrator]\nend = 0.1\nhold = [\"phi9\"]\n");
     place.refused("gradient hold.toml", &["no coordinate `phi9`", "did you mean `phi1`?"]);
+}
+
+// Protects readers from digits that say nothing: hundreds of zeros, and the round-off of a short number.
+#[test]
+fn numbers_in_sentences_are_short() {
+    let place = Place::new();
+    let said = place.good("simulate oscillator --step 1e-5 --end 0.03").out;
+    assert!(said.contains("3000 steps of 0.00001 s to t = 0.03 s"), "{said}");
+    assert!(place.good("gradient oscillator --step 1e-5 --end 0.03").out.contains("3000 steps of 0.00001 s, "));
+    let long = |text: &str| text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 17);
+    for value in ["1e300", "-1e300", "1e-300"] {
+        for arguments in [
+            format!("simulate oscillator --set c={value}"),
+            format!("simulate oscillator --step {value}"),
+            format!("gradient oscillator --at c={value}"),
+            format!("check oscillator --end {value}"),
+            format!("identify oscillator --start c={value} --max-iterations 1 --json"),
+            format!("identify oscillator --noise-level {value} --max-iterations 1 --json"),
+            format!("identify oscillator --max-iterations 1 --json --constraint c<={value}"),
+            format!("identify oscillator --max-iterations 1 --json --constraint c={value}"),
+            format!("simulate slider_crank --set L_rod={value}"),
+            format!("draw bricard --set m2={value} --at 0.5"),
+            format!("animate pendulum_chain --step 0.01 --speed {value}"),
+        ] {
+            let run = place.run(&arguments);
+            assert!(!long(&run.err), "{arguments}\n{}", run.err);
+            assert!(!run.err.contains(" of ;") && !run.err.contains("panicked"), "{arguments}\n{}", run.err);
+        }
+    }
+}
+
+// Protects names that are nowhere near: a suggestion that means something else is worse than the list.
+#[test]
+fn only_what_is_near_is_suggested() {
+    let place = Place::new();
+    for name in ["five_bar", "pendular_thing", "xx", "golden"] {
+        let run = place.run(&format!("simulate {name}"));
+        assert!(run.err.contains("; known: engine_mount, ") && !run.err.contains("did you mean"), "{}", run.err);
+    }
+    for (name, meant) in [("pendulun", "pendulum"), ("Four-Bar-Chain2", "four_bar_chain")] {
+        place.refused(&format!("simulate {name}"), &[&format!("did you mean `{meant}`?")]);
+    }
+}
+
+// Protects terminals of 80 characters: no table is wider, whatever it holds.
+#[test]
+fn tables_fit_a_terminal() {
+    let place = Place::new();
+    for arguments in [
+        "identify engine-mount --noise-level 0.01",
+        "identify oscillator --noise-level 1e300",
+        "identify oscillator --constraint c<=30",
+        "gradient engine-mount --method all",
+        "hessian engine-mount",
+        "check engine-mount",
+        "identifiability engine-mount",
+    ] {
+        let run = place.run(arguments);
+        // sentences are the terminal's to break; columns are two spaces apart
+        let wide = run.out.lines().filter(|line| line.trim().contains("  ")).find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "costate {arguments}\n{}", run.out);
+    }
+    for line in place.good("models").out.lines().filter(|line| line.starts_with("    ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    // four methods side by side would be wider: the table goes on below, with the names again
+    let text = place.good("gradient engine-mount --method all").out;
+    assert_eq!(text.lines().filter(|line| line.starts_with("d_H2 ")).count(), 2, "{text}");
 }

@@ -199,8 +199,8 @@ fn unreadable_files_say_why() {
     let place = Place::new();
     place.write("folder.toml/file", "").write("binary.toml", [0xff, 0x00, 0x80]);
     for (name, parts) in [
-        ("absent.toml", ["cannot read absent.toml", "check the path of the problem file"]),
-        ("folder.toml", ["cannot read folder.toml: it is a folder", "a problem file in it"]),
+        ("absent.toml", ["cannot read absent.toml", "check the path (looked for `"]),
+        ("folder.toml", ["cannot read folder.toml: it is a folder", "a file in it"]),
         ("binary.toml", ["cannot read binary.toml: it is not UTF-8 text", "save the file as UTF-8"]),
     ] {
         for command in ["identify", "gradient", "simulate"] {

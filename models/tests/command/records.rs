@@ -138,3 +138,50 @@ fn a_million_rows_work() {
     let found = place.json("identify oscillator --data long.csv --max-iterations 1 --fix d --json", 1);
     assert_eq!(found["steps"], 999_999);
 }
+
+// Protects from runs that never begin: what has no end is refused, and what is piped in is read.
+#[cfg(unix)]
+#[test]
+fn devices_and_named_pipes_are_refused() {
+    let place = Place::new();
+    let made =
+        std::process::Command::new("mkfifo").args([place.path("pipe"), place.path("pipe.toml")]).status().unwrap();
+    assert!(made.success());
+    let parts = ["it is no ordinary file, but a device or a pipe, which may never end", "pipe it into `/dev/stdin`"];
+    for arguments in [
+        format!("{IDENTIFY} /dev/zero"),
+        format!("{IDENTIFY} pipe"),
+        "simulate oscillator --data pipe".into(),
+        "identify pipe.toml".into(),
+        "gradient pipe.toml".into(),
+    ] {
+        place.refused(&arguments, &parts);
+    }
+    std::fs::create_dir(place.path("folder.toml")).unwrap();
+    place.refused("identify folder.toml", &["cannot read folder.toml: it is a folder"]);
+    let run =
+        Place::end(place.command(&format!("{IDENTIFY} /dev/stdin")).stdin(std::fs::File::open("/dev/zero").unwrap()));
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("cannot read /dev/stdin: it is no ordinary file"), "{}", run.err);
+    // piped in, and redirected
+    place.write("record.csv", record(101, 0.01)).write("names.csv", record(101, 0.01).replacen("t,F,x", "t,F,y", 1));
+    let expected = place.json(&format!("{IDENTIFY} record.csv"), 1)["cost"].clone();
+    for (arguments, file, found) in [
+        (format!("{IDENTIFY} /dev/stdin"), "record.csv", true),
+        (format!("{IDENTIFY} /dev/fd/0"), "record.csv", true),
+        (format!("{IDENTIFY} /dev/stdin"), "names.csv", false),
+    ] {
+        let mut cat = std::process::Command::new("cat");
+        let mut cat = cat.arg(place.path(file)).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let run = Place::end(place.command(&arguments).stdin(cat.stdout.take().unwrap()));
+        cat.wait().unwrap();
+        if found {
+            let result: serde_json::Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+            assert_eq!(result["cost"], expected);
+        } else {
+            assert!(run.err.contains("there are: `t`, `F`, `y`"), "{}", run.err);
+        }
+        let file = std::fs::File::open(place.path(file)).unwrap();
+        assert_eq!(Place::end(place.command(&arguments).stdin(file)).code, run.code);
+    }
+}

@@ -4,6 +4,7 @@ use crate::run;
 use run::{Place, csv, times, value};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
+use std::process::Command;
 
 #[track_caller]
 fn has_keys(document: &Value, keys: &[&str]) {
@@ -144,7 +145,7 @@ fn interrupting_keeps_the_best_so_far() {
         line.clear();
         assert!(progress.read_line(&mut line).unwrap() > 0, "the search ended before its first iteration");
     }
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let (mut rest, mut out) = (String::new(), String::new());
     progress.read_to_string(&mut rest).unwrap();
@@ -156,4 +157,208 @@ fn interrupting_keeps_the_best_so_far() {
     assert!(found["reason"].as_str().unwrap().contains("interrupted"), "{found:#}");
     assert_eq!(found["converged"], false);
     assert!(place.files().contains(&"results/outputs.csv".to_string()));
+}
+
+/// A pipe that nobody reads.
+fn closed_pipe() -> std::io::PipeWriter {
+    std::io::pipe().unwrap().1
+}
+
+const FILES: [&str; 6] = ["result.json", "history.csv", "outputs.csv", "cost.svg", "output_a.svg", "parameters.svg"];
+
+// Protects results from readers that went away, as in `costate .. 2>&1 | head -2`: everything is written, and nothing is said of it.
+#[test]
+fn closed_pipes_are_quiet_and_cost_nothing() {
+    let place = Place::new();
+    for (k, (out, err)) in [(true, true), (false, true), (true, false)].into_iter().enumerate() {
+        let mut command = place.command(&format!("identify oscillator --out results{k}"));
+        if out {
+            command.stdout(closed_pipe());
+        }
+        if err {
+            command.stderr(closed_pipe());
+        }
+        let run = Place::end(&mut command);
+        assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+        assert!(!run.out.contains("error:") && !run.err.contains("error:"), "{}{}", run.out, run.err);
+        FILES.iter().for_each(|name| assert!(place.path(&format!("results{k}/{name}")).is_file(), "{name}"));
+    }
+    for arguments in ["--help", "models", "simulate nothing", "gradient oscillator", "identify oscillator --json"] {
+        let run = Place::end(place.command(arguments).stdout(closed_pipe()).stderr(closed_pipe()));
+        assert_eq!(run.code, if arguments.contains("nothing") { 2 } else { 0 }, "{arguments}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn full() -> std::fs::File {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap()
+}
+
+// Protects against empty files that look like success: every command whose output is lost ends with 1 and says so where it can.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let place = Place::new();
+    for arguments in [
+        "--help",
+        "--version",
+        "simulate --help",
+        "models",
+        "models --names",
+        "simulate oscillator",
+        "draw pendulum_chain",
+        "animate pendulum_chain --fps 2 --step 0.01",
+        "gradient oscillator",
+        "gradient oscillator --json",
+        "hessian oscillator --json",
+        "check oscillator",
+        "identifiability oscillator",
+        "identify oscillator --json",
+        "identify oscillator --out results",
+    ] {
+        let run = Place::end(place.command(arguments).stdout(full()));
+        assert_eq!(run.code, 1, "{arguments}: {}", run.err);
+        let said = "error: cannot write to standard output: No space left on device";
+        assert!(run.err.contains(said) && run.err.contains("free some space"), "{arguments}: {}", run.err);
+        // and both: there is no place left to say it
+        let run = Place::end(place.command(arguments).stdout(full()).stderr(full()));
+        assert_eq!(run.code, 1, "{arguments}");
+    }
+    FILES.iter().for_each(|name| assert!(place.path(&format!("results/{name}")).is_file(), "{name}"));
+    // remarks that are lost are no success either; a document for programs stays one
+    let run = Place::end(place.command("identify oscillator --out other").stderr(full()));
+    assert_eq!(run.code, 1);
+    assert!(run.out.contains("converged: ") && run.out.contains("cannot write to standard error"), "{}", run.out);
+    let run = Place::end(place.command("identify oscillator --json").stderr(full()));
+    assert_eq!(run.code, 1);
+    assert!(serde_json::from_str::<Value>(&run.out).is_ok(), "{}", run.out);
+    assert_eq!(Place::end(place.command("simulate nothing").stderr(full())).code, 2);
+}
+
+/// A run with so much address space, kB.
+#[cfg(target_os = "linux")]
+fn limited(place: &Place, kilobytes: usize, arguments: &str) -> run::Run {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_costate")]);
+    Place::end(command.current_dir(place.path("")))
+}
+
+// Protects hours of work from an end by the system: what cannot fit is refused before it runs, with bytes needed, bytes there, and what
+// to do; by every command.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_into_memory_is_refused_before_it_runs() {
+    let place = Place::new();
+    for arguments in [
+        "simulate oscillator",
+        "gradient oscillator",
+        "check oscillator",
+        "hessian oscillator",
+        "identify oscillator",
+        "identify oscillator --json",
+        "identifiability oscillator",
+        "draw pendulum_chain --at 1",
+        "animate pendulum_chain",
+    ] {
+        for (settings, step) in
+            [("--step 1e-12 --end 1e6", "1e-12 s: times of 1.00e18 steps: 8 EB"), ("--step 1e-200 --end 1", "1e-200 s")]
+        {
+            place.refused(
+                &format!("{arguments} {settings}"),
+                &[step, " of memory are needed, and ", " are there; use a larger step"],
+            );
+        }
+        // times and inputs fit, states do not
+        let began = std::time::Instant::now();
+        let run = limited(&place, 400_000, &format!("{arguments} --step 1e-6 --end 10"));
+        assert_eq!(run.code, 2, "{arguments}: {}{}", run.out, run.err);
+        let parts = [
+            "over 10000000 steps: ",
+            " of memory are needed, and ",
+            " MB are there; take larger steps, or end earlier",
+        ];
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{arguments}: {}", run.err));
+        assert!(began.elapsed().as_secs() < 20, "{arguments} ran for {:?}", began.elapsed());
+    }
+    // a run fits, its tangents at all times do not
+    let run = limited(&place, 205_000, "hessian oscillator --step 1e-5 --end 10");
+    assert_eq!(run.code, 2, "{}{}", run.out, run.err);
+    let parts =
+        ["the states, and tangents along 5 directions, of model `oscillator` over 1000000 steps: ", "`--method hvp`"];
+    parts.iter().for_each(|part| assert!(run.err.contains(part), "{}", run.err));
+}
+
+// Protects results from figures of an earlier run, and users' own files from every run.
+#[test]
+fn a_rerun_leaves_no_file_of_the_run_before() {
+    let place = Place::new();
+    place.write("results/notes.txt", "mine").write("results/old.svg", "mine");
+    place.good("identify oscillator --out results --png");
+    assert!(place.files().contains(&"results/correlation.png".to_string()));
+    place.good("identify oscillator --fix d --out results");
+    let listed = |name: &str| -> Vec<String> {
+        let head: Value = serde_json::from_str(&place.read(&format!("results/{name}"))).unwrap();
+        head["files"].as_array().unwrap().iter().map(|name| format!("results/{}", name.as_str().unwrap())).collect()
+    };
+    let mut own = listed("result.json");
+    own.extend(["results", "results/notes.txt", "results/old.svg"].map(String::from));
+    own.sort();
+    assert_eq!(place.files(), own);
+    assert!(!own.iter().any(|name| name.contains("correlation") || name.ends_with("png")), "{own:?}");
+    // another command in the same folder adds its own and takes nothing; a picture leaves no old bitmap beside the new figure
+    place.good("simulate pendulum --out results");
+    place.good("draw pendulum_chain --png --out results");
+    let bitmap = std::fs::read(place.path("results/mechanism.png")).unwrap();
+    place.good("identify oscillator --fix d --out results");
+    place.good("draw pendulum_chain --at 0.5 --step 0.01 --out results");
+    assert_ne!(std::fs::read(place.path("results/mechanism.png")).unwrap(), bitmap);
+    for name in listed("simulation.json").iter().chain(&listed("result.json")) {
+        assert!(place.files().contains(name), "{name} is not among {:?}", place.files());
+    }
+    assert_eq!(place.read("results/old.svg"), "mine");
+}
+
+// Protects from half a result: a run that is killed at any time leaves the files of the run before or its own, and the next one clears up.
+#[cfg(unix)]
+#[test]
+fn a_killed_rerun_leaves_one_set() {
+    let place = Place::new();
+    let content = || -> Vec<(String, Vec<u8>)> {
+        let files = place.files().into_iter().filter(|name| name.starts_with("results/") && !name.contains("/."));
+        files.map(|name| (name.clone(), std::fs::read(place.path(&name)).unwrap())).collect()
+    };
+    let (first, second) = ("simulate oscillator --out results", "simulate oscillator --set c=20 --png --out results");
+    let began = std::time::Instant::now();
+    place.good(second);
+    let duration = began.elapsed();
+    let new = content();
+    place.good(first);
+    let old = content();
+    assert!(old.len() < new.len());
+    for k in 0..12 {
+        let mut child = place.command(second).spawn().unwrap();
+        std::thread::sleep(duration * k / 10);
+        // it may have ended
+        let _ = child.kill();
+        child.wait().unwrap();
+        let left = content();
+        let headless = !left.iter().any(|(name, _)| name == "results/simulation.json");
+        assert!(left == old || left == new || headless, "killed after {:?}: {:?}", duration * k / 10, place.files());
+        place.good(first);
+        assert!(content() == old, "after {k}: {:?}", place.files());
+        assert!(!place.files().iter().any(|name| name.contains("/.")), "debris: {:?}", place.files());
+    }
+}
+
+// Protects results that cannot be written: the sentence names file and remedy, what is printed is still there, and the exit code is 1.
+#[test]
+fn a_result_that_cannot_be_written_is_still_printed() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("results/cost.svg")).unwrap();
+    let run = place.run("identify oscillator --out results");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("converged: ") && !run.out.contains("written to"), "{}", run.out);
+    let parts =
+        ["error: cannot write results/cost.svg: it is a folder; move it away, or choose another folder with --out"];
+    parts.iter().for_each(|part| assert!(run.err.contains(part), "{}", run.err));
 }

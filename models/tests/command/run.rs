@@ -68,7 +68,12 @@ impl Place {
     }
 
     pub fn run(&self, arguments: &str) -> Run {
-        let output = self.command(arguments).output().unwrap();
+        Self::end(&mut self.command(arguments))
+    }
+
+    /// Runs a command to its end.
+    pub fn end(command: &mut Command) -> Run {
+        let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Run { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }

@@ -411,3 +411,26 @@ fn slips_are_told_once() {
     assert_eq!(told.matches("panicked at").count(), 1, "{told}");
     assert!(told.contains("on purpose"), "{told}");
 }
+
+/// Protects programs whose `main` returns a [`costate::Result`], and those that unwrap one: what is printed is the sentence.
+#[test]
+fn debug_is_the_sentence() {
+    let error = TimeGrid::uniform(0.0, -1.0, 0.1).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    assert_says(&error, &["there is no time between 0 s and -1 s", "let it end after it starts"]);
+}
+
+/// Protects programs from being ended by the system: what no memory holds is an error, by every way that a grid is made.
+#[test]
+fn grids_beyond_every_memory_are_errors() {
+    for grid in [
+        TimeGrid::uniform(0.0, 1e6, 1e-12),
+        TimeGrid::uniform(-1e308, 1e308, 1.0),
+        TimeGrid::steps(0.0, 1.0, usize::MAX),
+        TimeGrid::through(&[0.0, 1.0, 3.0], usize::MAX),
+    ] {
+        let error = grid.unwrap_err();
+        assert!(matches!(error, Error::Memory { .. }), "{error}");
+        assert_says(&error, &["times of ", " EB of memory are needed, and ", "; "]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Memory that a run takes, asked for before the run begins: what cannot fit is refused in a sentence, not ended by the system halfway.
+
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// What the system can give is asked for needs above this only, bytes: asking takes a tenth of a millisecond.
+const LARGE: f64 = 16e6;
+
+/// Where the system does not tell, only slips of the pen are refused: more than any desk has, bytes. The allocator has the last word.
+const ASSUMED: f64 = 64e9;
+
+/// The part of what there is that may be asked for: the rest of the program needs some, too.
+const PART: f64 = 0.9;
+
+/// Bytes of so many numbers.
+pub(crate) fn bytes_of(numbers: usize) -> f64 {
+    size_of::<f64>() as f64 * numbers as f64
+}
+
+/// Refuses `bytes` for `what` if there are not so many.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub(crate) fn check(what: impl FnOnce() -> String, bytes: f64, remedy: &str) -> Result<()> {
+    if bytes < LARGE {
+        return Ok(());
+    }
+    let available = available();
+    if bytes <= available.unwrap_or(ASSUMED) {
+        return Ok(());
+    }
+    Err(Error::Memory { what: what(), needed: bytes, available, remedy: remedy.to_string() })
+}
+
+/// Makes room for `count` numbers in all in `list`, which keeps what it has.
+///
+/// # Errors
+/// [`Error::Memory`], before anything is taken.
+pub(crate) fn reserve(list: &mut Vec<f64>, count: usize, what: impl Fn() -> String, remedy: &str) -> Result<()> {
+    if count <= list.capacity() {
+        return Ok(());
+    }
+    check(&what, bytes_of(count), remedy)?;
+    list.try_reserve_exact(count - list.len()).map_err(|_| Error::Memory {
+        what: what(),
+        needed: bytes_of(count),
+        available: available(),
+        remedy: remedy.to_string(),
+    })
+}
+
+/// Bytes that this process can still take, where the system tells: of the machine, of its control group (containers, batch systems) and of its
+/// address space (`ulimit -v`).
+pub(crate) fn available() -> Option<f64> {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let machine = kilobytes(&read("/proc/meminfo"), "MemAvailable:");
+    let group = group(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
+    let limit = address_space(&read("/proc/self/limits"));
+    let address_space = limit.map(|limit| limit - kilobytes(&read("/proc/self/status"), "VmSize:").unwrap_or(0.0));
+    let least = [machine, group, address_space].into_iter().flatten().reduce(f64::min);
+    least.map(|bytes| PART * bytes.max(0.0))
+}
+
+/// `KEY   123 kB` in bytes.
+fn kilobytes(text: &str, key: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    Some(1024.0 * line.split_whitespace().next()?.parse::<f64>().ok()?)
+}
+
+/// The soft limit of /proc/self/limits, bytes; none if there is none.
+fn address_space(text: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// What the control groups of /proc/self/cgroup (versions 1 and 2), and those around them, leave, bytes.
+fn group(text: &str, root: &Path) -> Option<f64> {
+    let mut least: Option<f64> = None;
+    for line in text.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, limit, usage, cache) = match controllers {
+            "" => (root.to_path_buf(), "memory.max", "memory.current", "inactive_file "),
+            list if list.split(',').any(|name| name == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+            }
+            _ => continue,
+        };
+        // in a container the path may be the host's: then only the root is there
+        let own = root.join(path.trim_start_matches('/'));
+        for folder in own.ancestors().take_while(|folder| folder.starts_with(&root)) {
+            let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+            let number = |name: &str| read(name)?.trim().parse::<f64>().ok();
+            let (Some(limit), Some(usage)) = (number(limit), number(usage)) else { continue };
+            // what files leave in memory gives way
+            let stat = read("memory.stat").unwrap_or_default();
+            let cached = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<f64>().ok());
+            let left = limit - usage + cached.unwrap_or(0.0);
+            least = Some(least.map_or(left, |least| least.min(left)));
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects runs from the system's end by the killer of processes: no memory holds this, and the sentence says so, with sizes.
+    #[test]
+    fn what_cannot_fit_is_refused() {
+        let mut list = vec![1.0];
+        let error = reserve(&mut list, 1 << 60, || "the states".to_string(), "take fewer").unwrap_err().to_string();
+        assert!(error.starts_with("the states: 9.22 EB of memory are needed, and "), "{error}");
+        assert!(error.ends_with("; take fewer"), "{error}");
+        assert_eq!(list, [1.0]);
+        reserve(&mut list, 1000, || "few".to_string(), "").unwrap();
+        assert!(list.capacity() >= 1000);
+    }
+
+    /// Protects the reading of what systems say: the tightest limit counts, groups around count, `max` and `unlimited` are none.
+    #[test]
+    fn limits_are_read() {
+        let meminfo = "MemTotal:       16000 kB\nMemAvailable:   1000 kB\n";
+        assert_eq!(kilobytes(meminfo, "MemAvailable:"), Some(1_024_000.0));
+        let limits =
+            |soft: &str| format!("Max cpu time  unlimited\nMax address space         {soft}   unlimited   bytes\n");
+        assert_eq!(address_space(&limits("300000")), Some(300_000.0));
+        assert_eq!(address_space(&limits("unlimited")), None);
+        let root = std::env::temp_dir().join(format!("costate-memory-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("job/memory.max", "5000\n");
+        write("job/memory.current", "3000\n");
+        write("job/memory.stat", "anon 2000\ninactive_file 500\n");
+        write("job/step/memory.max", "max\n");
+        write("job/step/memory.current", "10\n");
+        write("memory/memory.limit_in_bytes", "9223372036854771712\n");
+        write("memory/memory.usage_in_bytes", "1000\n");
+        assert_eq!(group("0::/job/step\n", &root), Some(2500.0));
+        assert!(group("4:cpu,memory:/docker/away\n", &root).unwrap() > 9e18);
+        assert_eq!(group("0::/\n3:cpu:/job\n", &root), None);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,98 @@
+//! Numbers in sentences: as short as they can be read back, never with hundreds of zeros.
+
+use std::borrow::Cow;
+
+/// A number as a sentence holds it: as few digits as read back to the same value, in powers of ten where it is very large or very small,
+/// and without the last digits where they are the round-off of a short number (0.009999999999999998 is 0.01).
+pub(crate) fn shown(x: f64) -> String {
+    /// Digits that round-off leaves alone, and how much shorter a number must get by it.
+    const SOUND: usize = 14;
+    const SHORTER: usize = 4;
+    let exact = shortest(x);
+    let rounded = format!("{x:.*e}", SOUND - 1).parse().map_or_else(|_| exact.clone(), shortest);
+    if rounded.len() + SHORTER <= exact.len() { rounded } else { exact }
+}
+
+/// As few digits as read back to the same bits; in powers of ten outside of 1e-5 to 1e16.
+pub(crate) fn shortest(x: f64) -> String {
+    if is_plain(x) { format!("{x}") } else { format!("{x:e}") }
+}
+
+/// Whether digits without a power of ten are the shorter way.
+pub(crate) fn is_plain(x: f64) -> bool {
+    x == 0.0 || !x.is_finite() || (1e-5..1e16).contains(&x.abs())
+}
+
+/// A sentence with every number in it [`shown`] that has more digits than any number needs.
+pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
+    /// 17 digits tell all numbers apart; a sign, a zero and a point may come with them.
+    const LONGEST: usize = 17;
+    if text.len() <= LONGEST {
+        return Cow::Borrowed(text);
+    }
+    let mut tidied = String::new();
+    let mut rest = text;
+    // parts of names and paths are no numbers
+    let of_a_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_/\\.".contains(c));
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let mut end = from.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(from.len());
+        // the full stop of a sentence
+        end = from[..end].trim_end_matches('.').len();
+        let (number, after) = from.split_at(end);
+        tidied.push_str(before);
+        let of_a_name = of_a_name(tidied.chars().next_back()) || of_a_name(after.chars().next());
+        match number.parse() {
+            Ok(x) if number.len() > LONGEST && !of_a_name => tidied.push_str(&shown(x)),
+            _ => tidied.push_str(number),
+        }
+        rest = after;
+    }
+    if tidied.len() + rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(tidied + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects sentences from hundreds of zeros and from round-off, and numbers from losing digits that they have.
+    #[test]
+    fn numbers_are_short_and_read_back() {
+        for (x, expected) in [
+            (1e300, "1e300"),
+            (-1e-300, "-1e-300"),
+            (9.999999999999999e-6, "0.00001"),
+            (0.1 + 0.2, "0.3"),
+            (0.0, "0"),
+            (1e15, "1000000000000000"),
+            (f64::INFINITY, "inf"),
+            (1.0 / 3.0, "0.3333333333333333"),
+            (1_700_000_000.123456, "1700000000.123456"),
+            (f64::MAX, "1.7976931348623157e308"),
+        ] {
+            assert_eq!(shown(x), expected);
+        }
+    }
+
+    /// Protects what stands in sentences beside numbers: words, names, files, short numbers and full stops.
+    #[test]
+    fn only_long_numbers_are_changed() {
+        let long = "1".to_string() + &"0".repeat(300);
+        assert_eq!(
+            tidy(&format!("`c` = -{long} N/m lies outside 0 to 1.5.")),
+            "`c` = -1e300 N/m lies outside 0 to 1.5."
+        );
+        assert_eq!(tidy("steps of 0.009999999999999998 s. End."), "steps of 0.01 s. End.");
+        for kept in [
+            "it is 0.3333333333333333 of 3.14 in 12 steps",
+            "/tmp/00000000000000000000000.csv, line 3: no",
+            "`a00000000000000000000000` is unknown",
+            "version 1.2.3.4.5.6.7.8.9.10.11.12 is",
+        ] {
+            assert_eq!(tidy(kept), kept);
+        }
+    }
+}
