@@ -8,7 +8,7 @@ use costate::plot::mechanism::{Animation, Picture};
 use costate::{Hht, Parameter, Plain, Signal, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
-use svg::{CENTER, JOINT, UNITS, assert_told, circles, tick};
+use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
 
 fn simulation(system: impl System + 'static, end: f64, step: f64) -> Simulation {
     let signals = system.signature().inputs.iter().map(|_| Signal::function(|t| 1.0 + t)).collect();
@@ -70,7 +70,7 @@ fn slots_are_as_long_as_they_are_used() {
     let white = svg.lines().filter(|line| line.starts_with("<polyline ") && line.contains("stroke=\"#FFFFFF\""));
     let lengths: Vec<f64> = white
         .map(|line| {
-            let points = svg::attribute(line, "points").unwrap();
+            let points = attribute(line, "points").unwrap();
             let numbers: Vec<f64> = points.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
             let last = numbers.len() - 2;
             (numbers[last] - numbers[0]).hypot(numbers[last + 1] - numbers[1]) / UNITS

@@ -308,7 +308,7 @@ fn functions_and_limits_of_angles_count_turns() {
     let cost = missing(&simulation, turning.output, values);
     let mut parameters = signature.parameters.clone();
     parameters[0].free = false;
-    let limit = Constraint::parse("peak turn.angle <= 12.566370614359172", &signature).unwrap();
+    let limit = Constraint::parse("peak `turn.angle` <= 12.566370614359172", &signature).unwrap();
     u[rate] = 12.0;
     let problem = Problem {
         name: "limited".into(),
