@@ -21,7 +21,7 @@ struct Chain;
 impl Model for Chain {
     fn signature(&self) -> Signature {
         let mut signature = Signature::new("chain").inputs([("F", "N")]);
-        let quantity = |name: String, unit: &str| Quantity { name, unit: unit.into() };
+        let quantity = |name: String, unit: &str| Quantity::new(name, unit);
         signature.coordinates = (1..=MASSES).map(|i| quantity(format!("x{i}"), "m")).collect();
         for i in MEASURED {
             signature.outputs.push(quantity(format!("x{}", i + 1), "m"));

@@ -97,6 +97,7 @@ pub mod check;
 pub mod cli;
 mod columns;
 pub mod constraint;
+mod continuous;
 pub mod cost;
 pub mod data;
 pub mod error;

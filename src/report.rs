@@ -1,5 +1,7 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
+mod compared;
+
 use crate::cost::{LeastSquares, Reference};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -184,18 +186,15 @@ impl std::fmt::Display for OutputError {
 pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &Trajectory) -> Vec<OutputError> {
     let error = |reference: &Reference| {
         let y = trajectory.output(reference.output);
-        let differences = y.iter().step_by(cost.substeps()).zip(&reference.values).map(|(y, r)| y - r);
+        let output = &simulation.signature().outputs[reference.output];
+        let samples = y.iter().step_by(cost.substeps()).zip(&reference.values);
+        let differences = samples.map(|(y, value)| output.difference(*y, *value));
         // samples that are not there have no difference
         let squares = differences.filter(|difference| !difference.is_nan()).map(|difference| difference * difference);
         let mean = squares.sum::<f64>() / reference.samples().count() as f64;
-        OutputError { output: simulation.signature().outputs[reference.output].clone(), rmse: mean.sqrt() }
+        OutputError { output: output.clone(), rmse: mean.sqrt() }
     };
     cost.references().iter().map(error).collect()
-}
-
-/// What figures call the values that outputs are compared with.
-fn comparison(problem: &Problem) -> &'static str {
-    if problem.optimum.is_some() { "reference" } else { "measured" }
 }
 
 /// An output may be called `F/N`.
@@ -319,7 +318,21 @@ impl Folder {
         let times = simulation.grid().times();
         let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
         let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
-        self.draw("input", &plot::input(times, &named(&signature.inputs, &units(&signature.inputs), &values))?)
+        self.signals("input", plot::input, times, &named(&signature.inputs, &units(&signature.inputs), &values))
+    }
+
+    /// `NAME`, and `NAME_2` and so on of signals that do not fit on a page.
+    fn signals(
+        &self,
+        name: &str,
+        figure: fn(&[f64], &[plot::Signal<'_>]) -> Result<Figure>,
+        times: &[f64],
+        signals: &[plot::Signal<'_>],
+    ) -> Result<()> {
+        signals.chunks(plot::MOST_SIGNALS).enumerate().try_for_each(|(page, signals)| {
+            let name = if page == 0 { name.to_string() } else { format!("{name}_{}", page + 1) };
+            self.draw(&name, &figure(times, signals)?)
+        })
     }
 
     /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures; with what it was
@@ -365,7 +378,7 @@ impl Folder {
     fn states(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
         let signature = simulation.signature();
         let mut names = vec!["time [s]".to_string()];
-        for Quantity { name, unit } in &signature.coordinates {
+        for Quantity { name, unit, .. } in &signature.coordinates {
             names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
         }
         names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
@@ -404,17 +417,8 @@ impl Folder {
             return Ok(());
         }
         let units = units(&signature.outputs);
-        self.draw("outputs", &plot::trajectory(times, &named(&signature.outputs, &units, &outputs))?)?;
-        let Some(cost) = measured else { return Ok(()) };
-        let at_samples = |values: &[f64]| values.iter().copied().step_by(cost.substeps()).collect::<Vec<f64>>();
-        let times = at_samples(times);
-        for Reference { output, values, .. } in cost.references() {
-            let name = &signature.outputs[*output].name;
-            let simulated = at_samples(&outputs[*output]);
-            let figure = plot::comparison(name, &units[*output], &times, ("measured", values), &simulated)?;
-            self.draw(&format!("output_{name}"), &figure)?;
-        }
-        Ok(())
+        self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
+        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost))
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
@@ -481,8 +485,8 @@ impl Folder {
         self.draw("parameters", &plot::parameters(&named, optimum.as_deref())?)
     }
 
-    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show: a figure that cannot be
-    /// drawn is left out, since statistics must not fail a result.
+    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show, which round-off is not: a figure that
+    /// cannot be drawn is left out, since statistics must not fail a result.
     fn statistics(&self, statistics: &Statistics) -> Result<()> {
         let parameters = &statistics.identifiability.parameters;
         let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
@@ -495,14 +499,15 @@ impl Folder {
         let ellipses: Vec<plot::Ellipse<'_>> = pairs
             .iter()
             .map(|(i, j, x, y)| {
-                let label = |k: usize| (names[k], printed(&parameters[k].unit), parameters[k].value);
+                let label = |k: usize| (names[k], printed(&parameters[k].unit));
                 plot::Ellipse { x: label(*i), y: label(*j), outline: (x, y) }
             })
             .collect();
-        if !ellipses.is_empty() {
+        // of round-off there is nothing to see
+        if !ellipses.is_empty() && !statistics.is_noise_free() {
             self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
         }
-        for output in &statistics.outputs {
+        for output in statistics.outputs.iter().filter(|output| !output.is_noise_free()) {
             let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
             self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }
@@ -514,50 +519,5 @@ impl Folder {
             Err(error @ Error::Io { .. }) => Err(error),
             _ => Ok(()),
         }
-    }
-
-    fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
-        let Some(cost) = problem.cost.as_least_squares() else { return Ok(()) };
-        let compared = comparison(problem);
-        let last = found.history.len() - 1;
-        let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
-        shown.dedup();
-        let at_samples = |values: Vec<f64>| values.into_iter().step_by(cost.substeps()).collect::<Vec<f64>>();
-        // of each run what is shown is kept, since states take more memory than all of it
-        let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
-            let run = problem.simulation.run(u)?;
-            Ok(cost.references().iter().map(|reference| at_samples(run.output(reference.output))).collect())
-        };
-        let runs = shown.iter().map(|&i| outputs(&found.history[i])).collect::<Result<Vec<_>>>()?;
-        let best = outputs(&found.values())?;
-        let times = at_samples(problem.simulation.grid().times().to_vec());
-        let mut columns = vec![("time [s]".to_string(), times.clone())];
-        for (k, reference) in cost.references().iter().enumerate() {
-            let quantity = &problem.simulation.signature().outputs[reference.output];
-            let (name, unit) = (quantity.name.as_str(), quantity.unit.as_str());
-            let figure_unit = printed(unit);
-            let (before, after) = (&runs[0][k], &best[k]);
-            self.draw(
-                &format!("output_{name}"),
-                &plot::outputs(name, &figure_unit, &times, (compared, &reference.values), before, after)?,
-            )?;
-            let errors: Vec<(String, Vec<f64>)> = shown
-                .iter()
-                .zip(&runs)
-                .map(|(i, run)| {
-                    let error = run[k].iter().zip(&reference.values).map(|(y, r)| y - r).collect();
-                    (format!("iteration {i}"), error)
-                })
-                .collect();
-            let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
-            self.draw(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
-            // a record cannot hold samples that are not there
-            if reference.values.iter().all(|value| value.is_finite()) {
-                columns.push((format!("{name} reference [{unit}]"), reference.values.clone()));
-            }
-            columns.push((format!("{name} before [{unit}]"), before.clone()));
-            columns.push((format!("{name} after [{unit}]"), after.clone()));
-        }
-        self.csv("outputs.csv", columns)
     }
 }

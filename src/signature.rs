@@ -1,15 +1,70 @@
 //! What a model is made of, by name and unit: coordinates, constraints, inputs, outputs, parameters.
 
+use crate::continuous::beside;
 use crate::error::{Error, Result};
 use std::collections::HashSet;
 
 /// A name with its unit, e.g. `x1 [m]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     /// Name, unique among its kind.
     pub name: String,
     /// Unit in plain text, e.g. `m/s^2`; `1` for a pure number.
     pub unit: String,
+    /// Of an output whose values mean the same when they differ by whole multiples of this: 2π for an angle that comes from `atan2`
+    /// or is measured by an absolute encoder.
+    ///
+    /// Such an output is continuous along a run, whatever jumps there are in what the model returns: it begins with the
+    /// model's own value, and each following one is that which is nearest to the one before. Costs, constraints, figures and
+    /// files see it so. Differences from a reference are taken to the nearest multiple, so that the reference may jump or not.
+    pub period: Option<f64>,
+}
+
+impl Quantity {
+    /// A quantity that is known in full.
+    pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Quantity { name: name.into(), unit: unit.into(), period: None }
+    }
+
+    /// An angle in rad that is known up to whole turns.
+    pub fn angle(name: impl Into<String>) -> Self {
+        Quantity::new(name, "rad").periodic(std::f64::consts::TAU)
+    }
+
+    /// Known up to whole multiples of `period`, in its unit; see [`Quantity::period`].
+    pub fn periodic(mut self, period: f64) -> Self {
+        self.period = Some(period);
+        self
+    }
+
+    /// `value - reference`, of values known up to a period the difference of the least size.
+    #[inline]
+    pub fn difference(&self, value: f64, reference: f64) -> f64 {
+        difference(value, reference, self.period)
+    }
+
+    /// The value that means the same as `value` and is nearest to `other`; `value` itself where `other` is none.
+    #[inline]
+    pub(crate) fn beside(&self, value: f64, other: f64) -> f64 {
+        self.period.map_or(value, |period| beside(value, other, period))
+    }
+
+    /// The same values without jumps: each of them [beside](Quantity::beside) the last before it that is there (not NaN).
+    pub(crate) fn continuous(&self, values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+        let mut last = f64::NAN;
+        let follow = |value: f64| {
+            let value = self.beside(value, last);
+            last = if value.is_nan() { last } else { value };
+            value
+        };
+        values.into_iter().map(follow).collect()
+    }
+}
+
+/// The difference of the least size, where there is a period.
+#[inline]
+pub(crate) fn difference(value: f64, reference: f64, period: Option<f64>) -> f64 {
+    period.map_or(value - reference, |period| beside(value - reference, 0.0, period))
 }
 
 impl std::fmt::Display for Quantity {
@@ -121,7 +176,7 @@ pub struct Signature {
 }
 
 fn quantities<const N: usize>(pairs: [(&str, &str); N]) -> impl Iterator<Item = Quantity> {
-    pairs.into_iter().map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() })
+    pairs.into_iter().map(|(name, unit)| Quantity::new(name, unit))
 }
 
 impl Signature {
@@ -151,6 +206,13 @@ impl Signature {
     /// Adds outputs as `(name, unit)`.
     pub fn outputs<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
         self.outputs.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds outputs that are angles in rad, known up to whole turns: those from `atan2`, and those whose records jump by a turn. Of
+    /// other units or periods, push [`Quantity::periodic`] ones.
+    pub fn angles<const N: usize>(mut self, names: [&str; N]) -> Self {
+        self.outputs.extend(names.map(Quantity::angle));
         self
     }
 
@@ -242,6 +304,11 @@ impl Signature {
                     return Err(Error::invalid(self.place(), problem, "give each its own name"));
                 }
             }
+        }
+        let usable = |period: f64| period.is_finite() && period > 0.0;
+        if let Some(output) = self.outputs.iter().find(|output| output.period.is_some_and(|period| !usable(period))) {
+            let problem = format!("its period is {} {}", output.period.unwrap_or(f64::NAN), output.unit);
+            return Err(Error::invalid(format!("output `{}`", output.name), problem, "give a positive one, or none"));
         }
         self.parameters.iter().try_for_each(Parameter::validate)
     }

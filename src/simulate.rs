@@ -1,5 +1,6 @@
 //! A simulation: a system, a time grid, inputs and a scheme; and the workspace that runs it.
 
+use crate::continuous::Continuous;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
@@ -283,7 +284,7 @@ impl Trajectory {
         &self.outputs[i * self.output_count..(i + 1) * self.output_count]
     }
 
-    /// Output `k` over time.
+    /// Output `k` over time; one that is known up to a period ([`Quantity::period`]) without jumps.
     pub fn output(&self, k: usize) -> Vec<f64> {
         self.outputs.iter().skip(k).step_by(self.output_count.max(1)).copied().collect()
     }
@@ -320,7 +321,7 @@ fn check_left_out(system: &dyn Evaluator, signature: &Signature, x: &OutputPoint
     if off <= LEFT_OUT || off <= LEFT_OUT * x.q.iter().fold(0.0f64, |size, q| size.max(q.abs())) {
         return Ok(());
     }
-    let Quantity { name, unit } = &signature.constraints[row];
+    let Quantity { name, unit, .. } = &signature.constraints[row];
     let problem = format!(
         "left out as redundant, it is off by {off:.3e} {unit} at t = {} s: the other rows imply it for nominal parameters at the \
          start, but not here",
@@ -421,7 +422,12 @@ impl<'p> Workspace<'p> {
         let taken = bytes_of(self.states.rows.capacity());
         memory::check(|| self.simulation.kept("states and outputs"), self.simulation.run_bytes() - taken, FEWER_STEPS)?;
         let mut outputs = vec![0.0; count * (self.simulation.grid.count() + 1)];
-        self.forward(u, true, &mut |i, evaluator, x| evaluator.output(x, &mut outputs[i * count..(i + 1) * count]))?;
+        let mut continuous = Continuous::of(self.simulation.signature());
+        self.forward(u, true, &mut |i, evaluator, x| {
+            let y = &mut outputs[i * count..(i + 1) * count];
+            evaluator.output(x, y);
+            continuous.follow(y);
+        })?;
         if let Some(place) = outputs.iter().position(|y| !y.is_finite()) {
             let quantity = format!("output `{}`", self.simulation.signature().outputs[place % count].name);
             let (step, value) = (place / count, outputs[place]);

@@ -376,7 +376,7 @@ impl Violations {
     }
 }
 
-fn named(Quantity { name, unit }: &Quantity) -> (&str, &str) {
+fn named(Quantity { name, unit, .. }: &Quantity) -> (&str, &str) {
     (name, if unit.is_empty() { "1" } else { unit })
 }
 

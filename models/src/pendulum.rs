@@ -11,7 +11,8 @@ impl Model for Pendulum {
         Signature::new("pendulum")
             .coordinates([("x", "m"), ("y", "m")])
             .constraints([("rod", "m^2")])
-            .outputs([("angle", "rad"), ("a_x", "m/s^2"), ("a_y", "m/s^2"), ("rod_force", "N")])
+            .angles(["angle"])
+            .outputs([("a_x", "m/s^2"), ("a_y", "m/s^2"), ("rod_force", "N")])
             .parameters([
                 Parameter::new("m", "kg", 0.5).bounds(1e-6, f64::INFINITY).fixed(),
                 Parameter::new("L", "m", 0.8).bounds(1e-3, f64::INFINITY),

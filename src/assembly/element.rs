@@ -117,13 +117,19 @@ impl Connection {
 
     /// Adds constraint rows as (name, unit); the element's name is put before the name with a dot.
     pub fn constraints<const N: usize>(mut self, rows: [(&str, &str); N]) -> Self {
-        self.constraints.extend(rows.map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() }));
+        self.constraints.extend(rows.map(|(name, unit)| Quantity::new(name, unit)));
         self
     }
 
     /// Adds outputs as (name, unit).
     pub fn outputs<const N: usize>(mut self, outputs: [(&str, &str); N]) -> Self {
-        self.outputs.extend(outputs.map(|(name, unit)| Quantity { name: name.into(), unit: unit.into() }));
+        self.outputs.extend(outputs.map(|(name, unit)| Quantity::new(name, unit)));
+        self
+    }
+
+    /// Adds outputs that are angles in rad, known up to whole turns (see [`Quantity::period`]).
+    pub fn angles<const N: usize>(mut self, names: [&str; N]) -> Self {
+        self.outputs.extend(names.map(Quantity::angle));
         self
     }
 
@@ -147,7 +153,7 @@ impl Connection {
     /// Numbers of everything, as a signature without meaning: what finds the structure of the element's functions.
     pub(super) fn local_signature(&self, parameters: &[f64]) -> Signature {
         let count = |kind: &str, count: usize| -> Vec<Quantity> {
-            (0..count).map(|i| Quantity { name: format!("{kind}{i}"), unit: String::new() }).collect()
+            (0..count).map(|i| Quantity::new(format!("{kind}{i}"), "")).collect()
         };
         let parameter = |(i, value): (usize, &f64)| crate::Parameter::new(format!("u{i}"), "", *value);
         Signature {

@@ -150,7 +150,7 @@ impl Assembler {
         let name = name.into();
         let initial = [position.into(), velocity.into()];
         self.claim(&name, &initial);
-        self.signature.coordinates.push(Quantity { name, unit: unit.into() });
+        self.signature.coordinates.push(Quantity::new(name, unit));
         self.used_parameters.extend(initial.iter().flat_map(|value| value.terms()).map(|term| term.0));
         self.initial.push(initial);
         Coordinate(self.initial.len() - 1, self.owner)
@@ -186,7 +186,7 @@ impl Assembler {
 
     /// Adds an input.
     pub fn input(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Input {
-        self.signature.inputs.push(Quantity { name: name.into(), unit: unit.into() });
+        self.signature.inputs.push(Quantity::new(name, unit));
         Input(self.signature.inputs.len() - 1, self.owner)
     }
 
@@ -216,7 +216,7 @@ impl Assembler {
         let own: Vec<Row> = (first..first + connection.constraints.len()).map(|row| Row(row, self.owner)).collect();
         let full = |quantity: &Quantity| {
             let name = if quantity.name.is_empty() { name.to_string() } else { format!("{name}.{}", quantity.name) };
-            Quantity { name, unit: quantity.unit.clone() }
+            Quantity { name, ..quantity.clone() }
         };
         self.signature.constraints.extend(connection.constraints.iter().map(full));
         let output = self.signature.outputs.len();

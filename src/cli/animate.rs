@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION (°)
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     view: Option<String>,
+    /// Motions so many times as large; without a factor, so that they can be seen
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = settings::AUTOMATIC)]
+    exaggerate: Option<String>,
     #[command(flatten)]
     run: RunArguments,
     /// Folder for animation.gif [default: out/MODEL_animation]
@@ -36,6 +39,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
     let trajectory = simulation.run(u)?;
     let picture = Picture::of_motion(simulation, u, &trajectory)?.view(view)?;
+    let picture = settings::exaggerate(picture, arguments.exaggerate.as_deref())?;
     let bar = console::progress_bar(frames as u64);
     let bytes = picture.animation(&animation, &mut |finished| bar.set_position(finished as u64))?;
     bar.finish_and_clear();

@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// Mechanisms of space: isometric [default], front, side, top or AZIMUTH,ELEVATION (°)
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     view: Option<String>,
+    /// Motions so many times as large; without a factor, so that they can be seen
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = settings::AUTOMATIC)]
+    exaggerate: Option<String>,
     #[command(flatten)]
     run: RunArguments,
     /// Folder for mechanism.svg [default: out/MODEL_picture]
@@ -44,7 +47,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(trajectory) => Picture::of_motion(simulation, u, trajectory)?,
         None => Picture::of_start(simulation, u)?,
     };
-    let picture = picture.view(view)?;
+    let picture = settings::exaggerate(picture.view(view)?, arguments.exaggerate.as_deref())?;
     let figure = if arguments.overlay { picture.overlay(&times)? } else { picture.panels(&times)? };
     let folder = run.folder(arguments.out.as_ref(), "picture", arguments.png)?;
     let written = folder.figure("mechanism", &figure);

@@ -3,7 +3,7 @@
 use super::console::tell;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
-use crate::plot::mechanism::{View, check_view, sketch};
+use crate::plot::mechanism::{Picture, View, check_view, sketch};
 use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
@@ -259,6 +259,24 @@ pub(super) fn differentiated(problem: &Problem, left_out: &[usize]) -> Vec<usize
     }
     (0..problem.parameters.len()).filter(|k| !left_out.contains(k)).collect()
 }
+
+/// The picture with its motion as `--exaggerate` wants it.
+pub(super) fn exaggerate<'p>(picture: Picture<'p>, factor: Option<&str>) -> Result<Picture<'p>> {
+    match factor {
+        None => Ok(picture),
+        Some(AUTOMATIC) => {
+            let factor = picture.readable_exaggeration();
+            picture.exaggerate(factor)
+        }
+        Some(text) => match number(text) {
+            Ok(factor) => picture.exaggerate(factor),
+            Err(problem) => Err(Error::invalid(format!("--exaggerate {text}"), problem, "or leave the factor out")),
+        },
+    }
+}
+
+/// What `--exaggerate` without a factor stands for.
+pub(super) const AUTOMATIC: &str = "auto";
 
 /// The parameter vector that `--at` means.
 pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {

@@ -2,12 +2,17 @@
 //!
 //! Samples that are not there, in the gaps of a record or beyond the end of the shorter of two records, are NaN in a reference.
 //! They have the weight zero in its own sum and take part nowhere: not in the cost, not in its derivatives, not in statistics.
+//!
+//! Of an output that is known up to a period ([`Quantity::period`](crate::Quantity::period)), such as an angle from `atan2`, y - ȳ
+//! is the difference of the least size, at most half a period: the reference may jump by whole turns where it likes, or not at
+//! all, and the cost is continuous where the output or the reference jumps. It is smooth but where a residual is half a turn,
+//! which no fit should be near to; there it has a ridge.
 
 use super::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
-use crate::signature::Signature;
+use crate::signature::{Signature, difference};
 use crate::system::StateVector;
 
 /// A measured (or simulated) output over time.
@@ -160,8 +165,10 @@ impl Cost for LeastSquares {
         }
     }
 
-    fn evaluator(&self, _signature: &Signature) -> Box<dyn CostEvaluator + '_> {
-        Box::new(Evaluator { cost: self })
+    fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
+        let period = |reference: &Reference| signature.outputs.get(reference.output)?.period;
+        let periods = self.references.iter().map(period).collect();
+        Box::new(Evaluator { cost: self, periods })
     }
 
     fn as_least_squares(&self) -> Option<&LeastSquares> {
@@ -171,6 +178,8 @@ impl Cost for LeastSquares {
 
 struct Evaluator<'c> {
     cost: &'c LeastSquares,
+    /// Of the output that each reference is for.
+    periods: Vec<Option<f64>>,
 }
 
 impl CostEvaluator for Evaluator<'_> {
@@ -181,9 +190,9 @@ impl CostEvaluator for Evaluator<'_> {
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let i = sample.index / self.cost.substeps;
         let mut sum = 0.0;
-        for reference in &self.cost.references {
+        for (reference, period) in self.cost.references.iter().zip(&self.periods) {
             let Some(value) = reference.sample(i) else { continue };
-            let residual = (sample.y[reference.output] - value) / reference.deviation;
+            let residual = difference(sample.y[reference.output], value, *period) / reference.deviation;
             sum += residual * residual;
         }
         0.5 * self.cost.weights[i] * sum
@@ -191,9 +200,9 @@ impl CostEvaluator for Evaluator<'_> {
 
     fn gradient(&mut self, sample: &Sample<'_>, _state: &mut StateVector, y: &mut [f64]) {
         let i = sample.index / self.cost.substeps;
-        for reference in &self.cost.references {
+        for (reference, period) in self.cost.references.iter().zip(&self.periods) {
             let Some(value) = reference.sample(i) else { continue };
-            let residual = sample.y[reference.output] - value;
+            let residual = difference(sample.y[reference.output], value, *period);
             y[reference.output] += self.cost.weights[i] * residual / (reference.deviation * reference.deviation);
         }
     }

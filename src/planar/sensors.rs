@@ -62,11 +62,20 @@ impl Mechanism {
         self.assembler.element(name, Accelerometer(place.member.side), connection.outputs(outputs));
     }
 
-    /// Angle (rad), rate (rad/s) and angular acceleration (rad/s²) of the second member against the first.
+    /// Angle (rad), rate (rad/s) and angular acceleration (rad/s²) of the second member against the first. The angle counts turns,
+    /// and is compared with records that do: see [`Mechanism::encoder`] for others.
     pub fn angle(&mut self, name: &str, first: &Member, second: &Member) {
         let (sides, connection) = self.between(name, first, second);
         let outputs = [("angle", "rad"), ("rate", "rad/s"), ("acceleration", "rad/s^2")];
         self.assembler.element(name, AngleSensor(sides), connection.outputs(outputs));
+    }
+
+    /// The same as an absolute encoder sees it, which does not count turns: records of the angle may jump by 2π, and are compared up to
+    /// whole turns ([`Quantity::period`](crate::Quantity::period)).
+    pub fn encoder(&mut self, name: &str, first: &Member, second: &Member) {
+        let (sides, connection) = self.between(name, first, second);
+        let outputs = [("rate", "rad/s"), ("acceleration", "rad/s^2")];
+        self.assembler.element(name, AngleSensor(sides), connection.angles(["angle"]).outputs(outputs));
     }
 
     /// Length (m), rate (m/s) and tension (N) of a spring or another strut.

@@ -145,7 +145,20 @@ fn side_by_side(figure: &Figure) -> Result<Scene> {
     let width = (figure.width - BETWEEN * (columns - 1.0)) / columns;
     let height = figure.panel_height.unwrap_or(0.7 * width);
     let mut whole = Scene { width: figure.width, height: 0.0, items: Vec::new() };
-    for row in figure.panels.chunks(figure.columns) {
+    if figure.shared_x {
+        for column in 0..figure.columns {
+            let panels: Vec<Panel> = figure.panels.iter().skip(column).step_by(figure.columns).cloned().collect();
+            if panels.is_empty() {
+                continue;
+            }
+            let part =
+                scene(&Figure { panels, columns: 1, ..Figure::column().width(width).panel_height(height) }.share_x())?;
+            whole.height = whole.height.max(part.height);
+            whole.insert(part, (column as f64 * (width + BETWEEN), 0.0));
+        }
+    }
+    let rows = if figure.shared_x { &[][..] } else { &figure.panels[..] };
+    for row in rows.chunks(figure.columns) {
         let top = whole.height;
         let parts =
             row.iter().map(|panel| scene(&Figure::column().width(width).panel_height(height).panel(panel.clone())));
@@ -220,7 +233,7 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
 /// The lines of a y axis' label and their size: a long label takes several lines, its unit if possible the last one, and
 /// smaller letters rather than more than two lines.
 fn y_label(label: &str, room: f64) -> (Vec<String>, f64) {
-    const SMALL_SIZE: f64 = 0.85 * LABEL_SIZE;
+    const SMALL_SIZE: f64 = 0.925 * LABEL_SIZE;
     let lines = text::wrap(label, LABEL_SIZE, room);
     if lines.len() <= 1 {
         return (lines, LABEL_SIZE);
@@ -285,12 +298,18 @@ pub(super) fn widest(ticks: &Ticks) -> f64 {
 
 /// Title, legend and common exponent above the frame; returns where the frame begins.
 fn header(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, mut top: f64) -> f64 {
-    for line in text::wrap(&text::clean(&prepared.panel.title), LABEL_SIZE, width) {
+    let title = text::wrap(&text::clean(&prepared.panel.title), LABEL_SIZE, width);
+    for line in &title {
         top += LABEL_SIZE * LINE_HEIGHT;
-        scene.text((left, top - 0.25 * LABEL_SIZE), &line, LABEL_SIZE, Anchor::Start);
+        scene.text((left, top - 0.25 * LABEL_SIZE), line, LABEL_SIZE, Anchor::Start);
     }
+    let (below_title, note) = (top, &prepared.y_ticks.note);
     top = legend(scene, prepared, left, width, top);
-    if !prepared.y_ticks.note.is_empty() {
+    let last = title.last().map_or(f64::INFINITY, |line| text::width(line, LABEL_SIZE));
+    if !note.is_empty() && top == below_title && last + text::width(note, TICK_SIZE) + 2.0 < width {
+        // beside the title, so that panels with and without it are equally high
+        scene.text((left + width, top - 0.25 * LABEL_SIZE), note, TICK_SIZE, Anchor::End);
+    } else if !note.is_empty() {
         top += TICK_SIZE * (LINE_HEIGHT + 0.1);
         scene.text((left, top - 0.3 * TICK_SIZE), &prepared.y_ticks.note, TICK_SIZE, Anchor::Start);
     }

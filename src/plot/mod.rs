@@ -46,7 +46,9 @@ mod text;
 pub use axis::{Axis, Scale};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
-pub use standard::{Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory};
+pub use standard::{
+    MOST_SIGNALS, Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory,
+};
 pub use statistics::{Ellipse, correlation, ellipses, residuals};
 
 /// One diagram: two axes and what is drawn between them.
@@ -169,7 +171,8 @@ impl Figure {
         self
     }
 
-    /// Lays the panels out in rows of this many, each with its own labels.
+    /// Lays the panels out in rows of this many, each with its own labels, or with those of x below the columns only if panels
+    /// [share it](Figure::share_x).
     pub fn columns(mut self, count: usize) -> Self {
         self.columns = count.max(1);
         self

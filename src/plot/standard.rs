@@ -30,6 +30,9 @@ fn check_data(what: &str, any: bool) -> Result<()> {
     Err(Error::invalid(what, "there are no values to draw", "give at least one value"))
 }
 
+/// Signals that one figure holds at most: with more, it would have to be shrunk to fit on a page, and its letters with it.
+pub const MOST_SIGNALS: usize = 27;
+
 fn stacked(what: &str, time: &[f64], signals: &[Signal]) -> Result<Figure> {
     check_data(what, !signals.is_empty() && !time.is_empty())?;
     // as many as one column of a page holds; more are spread over its width, with their names above
@@ -40,7 +43,7 @@ fn stacked(what: &str, time: &[f64], signals: &[Signal]) -> Result<Figure> {
     };
     let mut figure = match columns {
         1 => Figure::column().share_x(),
-        _ => Figure::wide().columns(columns).panel_height(18.0),
+        _ => Figure::wide().columns(columns).share_x().panel_height(18.0),
     };
     for (name, unit, values) in signals {
         check_length(&format!("the signal `{name}` of {what}"), values.len(), "times", time.len())?;
@@ -97,8 +100,9 @@ pub fn cost_history(costs: &[f64]) -> Result<Figure> {
 }
 
 /// One output against its reference, before identification in one panel and after it in another, with the same axes
-/// (Lauss 2018, Fig. 5). The reference comes with its label; it is a broad light line, so that it is seen below a simulation
-/// that agrees with it.
+/// (Lauss 2018, Fig. 5). The reference comes with its label; how it is drawn follows from what it is: few samples are points, a smooth
+/// line is broad and light, so that it is seen below a simulation that agrees with it, and a rough one is thin, so that its
+/// noise is seen.
 ///
 /// # Errors
 ///
@@ -146,13 +150,52 @@ fn compared(
     for (series, values) in [(reference_label, reference), (&format!("values {text}"), values)] {
         check_length(&format!("{what}, {series}"), values.len(), "times", time.len())?;
     }
-    Ok(Panel::new(time_axis(), Axis::linear(label(name, unit)))
-        .series(Series::line(time, reference).label(reference_label).color(Color::LIGHT_GREY).width(1.0))
-        .series(Series::line(time, values).label(text).color(color).dash(Dash::Dashed).width(0.3)))
+    let over = |below: Series, dash: Dash, width: f64| {
+        Panel::new(time_axis(), Axis::linear(label(name, unit)))
+            .series(below.label(reference_label))
+            .series(Series::line(time, values).label(text).color(color).dash(dash).width(width))
+    };
+    Ok(match Look::of(reference) {
+        Look::Sparse => {
+            over(Series::points(time, reference).color(Color::GREY).marker(Marker::Circle), Dash::Solid, 0.3)
+        }
+        Look::Smooth => over(Series::line(time, reference).color(Color::LIGHT_GREY).width(BROAD), Dash::Dashed, 0.25),
+        Look::Rough => over(Series::line(time, reference).color(Color::GREY).width(0.15), Dash::Solid, 0.18),
+    })
 }
 
-/// The error of one output over time at several iterations (Lauss 2018, Fig. 6). If the peaks of the errors span more
-/// than three decades, their magnitudes are drawn on a logarithmic axis, else the errors themselves.
+/// Thickness of the line of a smooth reference, mm.
+const BROAD: f64 = 0.6;
+
+/// What samples look like on a panel of one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// So few that each of them can be seen.
+    Sparse,
+    Smooth,
+    /// With noise that a broad line would hide.
+    Rough,
+}
+
+impl Look {
+    fn of(values: &[f64]) -> Self {
+        /// The area between the axes, mm.
+        const PANEL: [f64; 2] = [74.0, 28.0];
+        let there: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        let (low, high) = there.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), y| (l.min(*y), h.max(*y)));
+        if PANEL[0] / there.len() as f64 > 1.5 {
+            return Look::Sparse;
+        }
+        // how far samples are from the middle between their neighbours: of noise, 0.8 standard deviations in the median
+        let mut bends: Vec<f64> = there.windows(3).map(|w| (w[1] - 0.5 * (w[0] + w[2])).abs()).collect();
+        bends.sort_by(f64::total_cmp);
+        let bend = bends.get(bends.len() / 2).copied().unwrap_or(0.0);
+        if bend > 0.07 * BROAD * (high - low) / PANEL[1] { Look::Rough } else { Look::Smooth }
+    }
+}
+
+/// The error of one output over time at several iterations (Lauss 2018, Fig. 6). If the largest peak is more than thirty times
+/// the smallest, which would be a straight line beside it, magnitudes are drawn on a logarithmic axis, else the errors themselves.
 ///
 /// # Errors
 ///
@@ -172,7 +215,7 @@ pub fn errors(name: &str, unit: &str, time: &[f64], errors: &[(&str, &[f64])]) -
     }
     let largest = peaks.iter().copied().fold(0.0, f64::max);
     let smallest = peaks.iter().copied().fold(f64::INFINITY, f64::min);
-    let log = largest > 1000.0 * smallest;
+    let log = largest > 30.0 * smallest;
     let mut panel = if log {
         let axis = Axis::log(label(&format!("|error of {name}|"), unit));
         Panel::new(time_axis(), axis.lower_limit(10f64.powf(floor.log10().floor()).max(f64::MIN_POSITIVE)))
@@ -188,7 +231,8 @@ pub fn errors(name: &str, unit: &str, time: &[f64], errors: &[(&str, &[f64])]) -
 
 /// Parameters over the iterations, the first being number 0, relative to their optimum where that is known (finite), else
 /// to their last finite value (Lauss 2018, Fig. 7). A parameter whose optimum is zero is drawn as 1 plus its value over
-/// its largest magnitude. Logarithmic if the ratios are positive and span more than two decades.
+/// its largest magnitude. The axis is logarithmic if the ratios are positive and one of them is beyond a factor of 4. If there are
+/// negative ones, and some beyond the first and the later ones would flatten these, the axis ends before them and says so.
 ///
 /// # Errors
 ///
@@ -225,12 +269,47 @@ pub fn parameters(histories: &[(&str, &[f64])], optimum: Option<&[f64]>) -> Resu
     let ratios = || lines.iter().flat_map(|(_, _, ratios)| ratios.iter().copied()).filter(|r| r.is_finite());
     let (low, high) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
     let text = if none { "parameter / final value" } else { "parameter / optimum" };
-    let axis = if low > 0.0 && high > 100.0 * low { Axis::log(text) } else { Axis::linear(text) };
-    let mut panel = Panel::new(Axis::linear("iteration").whole_numbers(), axis).reference_line(1.0, "");
+    let (axis, remark) = if low > 0.0 && (high > 4.0 || low < 0.25) {
+        (Axis::log(text), String::new())
+    } else {
+        without_excursions(text, lines.iter().map(|(_, _, ratios)| ratios.as_slice()), (low, high))
+    };
+    let panel = Panel::new(Axis::linear("iteration").whole_numbers(), axis).title(remark);
+    let mut panel = panel.reference_line(1.0, "");
     for (text, iterations, ratios) in lines {
         panel = panel.series(Series::line(&iterations, &ratios).label(text).markers());
     }
     Ok(Figure::column().panel(panel))
+}
+
+/// A linear axis of ratios from `low` to `high` that shows starts and later halves in full, and earlier excursions only as far
+/// as these remain readable; and what to say of the rest.
+fn without_excursions<'a>(
+    text: &str,
+    histories: impl Iterator<Item = &'a [f64]>,
+    (low, high): (f64, f64),
+) -> (Axis, String) {
+    let settled = histories.flat_map(|ratios| ratios.iter().take(1).chain(&ratios[ratios.len() / 2..]));
+    let settled = settled.copied().filter(|ratio| ratio.is_finite());
+    let (first, last) = settled.fold((1.0, 1.0), |(l, h): (f64, f64), ratio| (l.min(ratio), h.max(ratio)));
+    // what begins farther away than this has its whole way outside
+    let (first, last) = (first.max(-2.0), last.min(4.0));
+    let span = (last - first).max(0.2);
+    if high - low <= 4.0 * span {
+        return (Axis::linear(text), String::new());
+    }
+    let (bottom, top) = (first - span, last + span);
+    let mut beyond = Vec::new();
+    let mut axis = Axis::linear(text);
+    if low < bottom {
+        beyond.push(format!("down to {}", short_number(low)));
+        axis = axis.lower_limit(bottom);
+    }
+    if high > top {
+        beyond.push(format!("up to {}", short_number(high)));
+        axis = axis.upper_limit(top);
+    }
+    (axis, format!("not shown: values {}", beyond.join(" and ")))
 }
 
 /// Errors against step sizes (in s), both logarithmic, one line for each method: label, step sizes, errors. For each

@@ -77,16 +77,15 @@ pub fn residuals(name: &str, unit: &str, time: &[f64], residuals: &[f64]) -> Res
 /// A confidence ellipse of two parameters.
 #[derive(Debug, Clone)]
 pub struct Ellipse<'a> {
-    /// Name, unit and value of the parameter on the horizontal axis.
-    pub x: (&'a str, String, f64),
+    /// Name and unit of the parameter on the horizontal axis.
+    pub x: (&'a str, String),
     /// The same, vertically.
-    pub y: (&'a str, String, f64),
-    /// The outline.
+    pub y: (&'a str, String),
+    /// The outline, as differences from the estimates: these may be smaller than what the estimates' last digits tell.
     pub outline: (&'a [f64], &'a [f64]),
 }
 
-/// 95 % confidence ellipses, a panel for each pair of parameters, the estimates marked. Axes show differences from the
-/// estimate.
+/// 95 % confidence ellipses, a panel for each pair of parameters, the estimates marked.
 ///
 /// # Errors
 ///
@@ -96,7 +95,7 @@ pub fn ellipses(pairs: &[Ellipse<'_>]) -> Result<Figure> {
         let remedy = "give at least one pair of parameters with finite standard errors";
         return Err(Error::invalid("the figure of confidence ellipses", "there is no ellipse to draw", remedy));
     }
-    let axis = |(name, unit, _): &(&str, String, f64)| {
+    let axis = |(name, unit): &(&str, String)| {
         Axis::linear(if unit == "1" || unit.is_empty() { format!("Δ {name}") } else { format!("Δ {name} [{unit}]") })
     };
     let columns = match pairs.len() {
@@ -106,11 +105,9 @@ pub fn ellipses(pairs: &[Ellipse<'_>]) -> Result<Figure> {
     };
     let mut figure = if columns == 1 { Figure::column() } else { Figure::wide() };
     for pair in pairs {
-        let from = |values: &[f64], estimate: f64| values.iter().map(|v| v - estimate).collect::<Vec<_>>();
-        let (x, y) = (from(pair.outline.0, pair.x.2), from(pair.outline.1, pair.y.2));
         let panel = Panel::new(axis(&pair.x), axis(&pair.y))
             .title("95 % confidence")
-            .series(Series::line(&x, &y).color(Color::PALETTE[0]))
+            .series(Series::line(pair.outline.0, pair.outline.1).color(Color::PALETTE[0]))
             .series(Series::points(&[0.0], &[0.0]).color(Color::PALETTE[1]).marker(Marker::Plus));
         figure = figure.panel(panel);
     }

@@ -12,14 +12,20 @@ impl Gradient<'_> {
         let grid = simulation.grid();
         let last = grid.count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
+        // the forward run left it at the last time
+        let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
         bar.clear_state();
         bar.u.fill(0.0);
         for i in (0..=last).rev() {
             let x = states.view(i, simulation, a_scheme);
-            if cost.concerns(i, last) {
+            let concerned = cost.concerns(i, last);
+            if concerned || continuous.any() {
                 evaluator.output(&x, y);
+                continuous.follow(y);
+            }
+            if concerned {
                 add_cost(cost, evaluator, &sample(simulation, i, &x, y, u), bar, y_bar);
             }
             if i > 0 {

@@ -74,7 +74,13 @@ impl Gradient<'_> {
             tangent.u.copy_from_slice(u);
             self.clear_inactive(&mut tangent.u);
         }
-        self.workspace.push_forward(&mut tangents, &mut |_, _, _, tangents| {
+        let (continuous, y) = (&mut self.continuous, &mut self.y);
+        continuous.restart();
+        self.workspace.push_forward(&mut tangents, &mut |_, evaluator, x, tangents| {
+            if continuous.any() {
+                evaluator.output(x, y);
+                continuous.follow(y);
+            }
             for x in tangents.iter() {
                 for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
                     stored.extend_from_slice(part);
@@ -83,7 +89,7 @@ impl Gradient<'_> {
         })?;
         let mut directions: Vec<Direction> =
             tangents.into_iter().map(|tangent| Direction { tangent, cotangent: zero.clone() }).collect();
-        let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
+        let (bar, cost, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y_bar);
         let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
@@ -103,8 +109,12 @@ impl Gradient<'_> {
                 tangent.memory.copy_from_slice(layout.memory(state));
             }
             let x = states.view(i, simulation, a_scheme);
-            if cost.concerns(i, last) {
+            let concerned = cost.concerns(i, last);
+            if concerned || continuous.any() {
                 evaluator.output(&x, y);
+                continuous.follow(y);
+            }
+            if concerned {
                 let sample = sample(simulation, i, &x, y, u);
                 total += cost.value(&sample);
                 add_cost(cost, evaluator, &sample, bar, y_bar);

@@ -11,6 +11,7 @@ mod tangent;
 pub use difference::Difference;
 pub use tangent::{OutputTangents, ResidualRow};
 
+use crate::continuous::Continuous;
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};
 use crate::simulate::{Simulation, Workspace};
@@ -62,6 +63,7 @@ pub struct Gradient<'p> {
     y_bar: Vec<f64>,
     bar: StateVector,
     tangents: Vec<StateVector>,
+    continuous: Continuous,
 }
 
 impl<'p> Gradient<'p> {
@@ -85,6 +87,7 @@ impl<'p> Gradient<'p> {
             y_bar: zeros,
             bar,
             tangents: Vec::new(),
+            continuous: Continuous::of(signature),
         })
     }
 
@@ -178,12 +181,17 @@ impl<'p> Gradient<'p> {
 
     fn forward(&mut self, u: &[f64], store: bool) -> Result<f64> {
         let simulation = self.workspace.simulation;
-        let (cost, y) = (&mut self.cost, &mut self.y);
+        let (cost, y, continuous) = (&mut self.cost, &mut self.y, &mut self.continuous);
         let last = simulation.grid().count();
         let mut total = 0.0;
+        continuous.restart();
         self.workspace.forward(u, store, &mut |i, evaluator, x| {
-            if cost.concerns(i, last) {
+            let concerned = cost.concerns(i, last);
+            if concerned || continuous.any() {
                 evaluator.output(x, y);
+                continuous.follow(y);
+            }
+            if concerned {
                 total += cost.value(&sample(simulation, i, x, y, u));
             }
         })?;

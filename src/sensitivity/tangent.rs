@@ -5,6 +5,7 @@ use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
 use crate::scheme::{Counters, Step};
+use crate::signature::Quantity;
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, StateVector};
 
@@ -58,13 +59,19 @@ impl Gradient<'_> {
         let last = simulation.grid().count();
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
         let active = &self.active;
+        let continuous = &mut self.continuous;
+        continuous.restart();
         let mut total = 0.0;
         gradient.fill(0.0);
         self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
-            if !cost.concerns(i, last) {
+            let concerned = cost.concerns(i, last);
+            if concerned || continuous.any() {
+                evaluator.output(x, y);
+                continuous.follow(y);
+            }
+            if !concerned {
                 return;
             }
-            evaluator.output(x, y);
             let sample = sample(simulation, i, x, y, u);
             total += cost.value(&sample);
             bar.clear_state();
@@ -89,7 +96,7 @@ pub struct ResidualRow<'a> {
     pub reference: usize,
     /// The weight η of the sample.
     pub weight: f64,
-    /// (y - ȳ)/σ, without η.
+    /// (y - ȳ)/σ, without η; y - ȳ up to whole periods of the output.
     pub residual: f64,
     /// Its derivatives with respect to all parameters.
     pub derivatives: &'a [f64],
@@ -147,21 +154,28 @@ impl Gradient<'_> {
         self.workspace.forward(u, true, &mut |_, _, _| {})?;
         self.choose(u)?;
         let p = u.len();
-        let (y, active) = (&mut self.y, &self.active);
+        let active = &self.active;
+        let outputs = &self.workspace.simulation.signature().outputs;
+        let (y, continuous) = (&mut self.y, &mut self.continuous);
+        continuous.restart();
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
         self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
-            if !wanted(i) {
+            let wanted = wanted(i);
+            if wanted || continuous.any() {
+                evaluator.output(x, y);
+                continuous.follow(y);
+            }
+            if !wanted {
                 return;
             }
-            evaluator.output(x, y);
             evaluator.linearise_output(x);
             for (&k, tangent) in active.iter().zip(tangents.iter()) {
                 y_tangent.fill(0.0);
                 evaluator.output_push_forward(tangent, &mut y_tangent);
                 y_tangent.iter().enumerate().for_each(|(j, slope)| slopes[j * p + k] = *slope);
             }
-            visit(&OutputTangents { index: i, y, slopes: &slopes });
+            visit(&OutputTangents { index: i, y, outputs, slopes: &slopes });
         })
     }
 }
@@ -173,6 +187,7 @@ pub struct OutputTangents<'a> {
     pub index: usize,
     /// The outputs.
     pub y: &'a [f64],
+    outputs: &'a [Quantity],
     slopes: &'a [f64],
 }
 
@@ -198,7 +213,8 @@ impl<'a> OutputTangents<'a> {
             let Some(value) = reference.sample(self.index / cost.substeps()) else { continue };
             let slopes = self.slopes(reference.output);
             derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
-            let residual = (self.y[reference.output] - value) / reference.deviation;
+            let output = reference.output;
+            let residual = self.outputs[output].difference(self.y[output], value) / reference.deviation;
             visit(&ResidualRow { reference: place, weight, residual, derivatives });
         }
     }

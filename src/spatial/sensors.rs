@@ -102,18 +102,20 @@ impl Mechanism {
         self.assembler.element(name, Sensor::Rates { side: member.side(), axes }, connection);
     }
 
-    /// Angle (rad, -π to π), rate (rad/s) and angular acceleration (rad/s²) of the second member of a joint about its axis, or its
-    /// displacement (m) along it, with rate (m/s) and acceleration (m/s²).
+    /// Angle (rad), rate (rad/s) and angular acceleration (rad/s²) of the second member of a joint about its axis, or its displacement
+    /// (m) along it, with rate (m/s) and acceleration (m/s²). The angle is between -π and π at the start and continuous from there;
+    /// it is compared with records up to whole turns ([`Quantity::period`](crate::Quantity::period)).
     pub fn joint_sensor(&mut self, name: &str, joint: &Joint, freedom: Freedom) {
         if !self.wants_freedom(name, joint, freedom) {
             return;
         }
-        let outputs = match freedom {
-            Freedom::Turn => [("angle", "rad"), ("rate", "rad/s"), ("acceleration", "rad/s^2")],
-            Freedom::Slide => [("displacement", "m"), ("rate", "m/s"), ("acceleration", "m/s^2")],
+        let connection = joint.connection();
+        let connection = match freedom {
+            Freedom::Turn => connection.angles(["angle"]).outputs([("rate", "rad/s"), ("acceleration", "rad/s^2")]),
+            Freedom::Slide => connection.outputs([("displacement", "m"), ("rate", "m/s"), ("acceleration", "m/s^2")]),
         };
         let element = Sensor::Joint { sides: joint.constraint.sides, freedom };
-        self.assembler.element(name, element, joint.connection().outputs(outputs));
+        self.assembler.element(name, element, connection);
     }
 
     /// Length (m), rate (m/s) and tension (N) of a spring or another strut.

@@ -91,6 +91,8 @@ pub struct OutputFit {
     pub times: Vec<f64>,
     /// y - ȳ at these times.
     pub residuals: Vec<f64>,
+    /// Root mean square of ȳ at these times.
+    pub reference_rms: f64,
     /// The deviation that the residuals are divided by.
     pub deviation: f64,
     /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)²; `None` for constant data.
@@ -105,6 +107,11 @@ impl OutputFit {
     /// Root mean square of y - ȳ.
     pub fn rmse(&self) -> f64 {
         (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
+    }
+
+    /// Whether what is left is round-off, as of references that are simulations: nothing can be learnt from its size or shape.
+    pub fn is_noise_free(&self) -> bool {
+        self.rmse() <= 1e-9 * self.reference_rms
     }
 }
 
@@ -213,6 +220,11 @@ impl Statistics {
         Ok(statistics)
     }
 
+    /// Whether all outputs are reproduced but for round-off: standard errors are then meaningless.
+    pub fn is_noise_free(&self) -> bool {
+        self.outputs.iter().all(OutputFit::is_noise_free)
+    }
+
     /// χ²/ν; `None` without degrees of freedom.
     pub fn reduced_chi_square(&self) -> Option<f64> {
         (self.degrees_of_freedom > 0).then(|| self.chi_square / self.degrees_of_freedom as f64)
@@ -242,8 +254,8 @@ impl Statistics {
         pairs
     }
 
-    /// The 95 % confidence ellipse of two of the parameters that [`Identifiability::parameters`] lists, as points in their
-    /// units; `None` where one of them has no finite standard error.
+    /// The 95 % confidence ellipse of two of the parameters that [`Identifiability::parameters`] lists, as differences from the
+    /// estimates in their units; `None` where one of them has no finite standard error.
     pub fn ellipse(&self, first: usize, second: usize) -> Option<(Vec<f64>, Vec<f64>)> {
         let (a, b) = (self.identifiability.parameters.get(first)?, self.identifiability.parameters.get(second)?);
         let radius = LEVELS[1].ellipse(self.student()).sqrt();
@@ -254,16 +266,16 @@ impl Statistics {
         if !(deviation > 0.0 && (radius * (deviation + slope + rest)).is_finite()) {
             return None;
         }
-        let place = |value: f64, change: f64, log: bool| if log { value * change.exp() } else { value + change };
+        let difference = |value: f64, change: f64, log: bool| if log { value * change.exp_m1() } else { change };
         let points = (0..=120).map(|i| {
             let (sin, cos) = (f64::from(i) / 120.0 * std::f64::consts::TAU).sin_cos();
-            let x = place(a.value, radius * deviation * cos, a.log);
-            (x, place(b.value, radius * (slope * cos + rest * sin), b.log))
+            let x = difference(a.value, radius * deviation * cos, a.log);
+            (x, difference(b.value, radius * (slope * cos + rest * sin), b.log))
         });
         Some(points.unzip())
     }
 
-    /// The ellipses of all pairs of up to four parameters (those that are correlated most): places and points.
+    /// The ellipses of all pairs of up to four parameters (those that are correlated most): places and differences.
     pub fn ellipse_pairs(&self) -> Vec<(usize, usize, Vec<f64>, Vec<f64>)> {
         let count = self.identifiability.parameters.len();
         let usable = |k: &usize| self.covariance[(*k, *k)] > 0.0;
@@ -465,7 +477,8 @@ fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
     of_references
         .map(|(reference, scaled)| {
             let there = || samples.iter().copied().filter(|&i| reference.sample(i).is_some());
-            let data: Vec<f64> = there().map(|i| reference.values[i]).collect();
+            let quantity = &problem.simulation.signature().outputs[reference.output];
+            let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
             let mean = data.iter().sum::<f64>() / data.len() as f64;
             let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
             let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
@@ -475,12 +488,12 @@ fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
             let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
             // constant up to round-off: there is nothing to explain
             let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
-            let quantity = &problem.simulation.signature().outputs[reference.output];
             OutputFit {
                 name: quantity.name.clone(),
                 unit: quantity.unit.clone(),
                 times: there().map(|i| times[i * cost.substeps()]).collect(),
                 residuals,
+                reference_rms: (data.iter().map(|y| y * y).sum::<f64>() / data.len() as f64).sqrt(),
                 deviation: reference.deviation,
                 r_squared: varies.then(|| 1.0 - squares / total),
                 fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),

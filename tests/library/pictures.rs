@@ -8,7 +8,7 @@ use costate::plot::mechanism::{Animation, Picture};
 use costate::{Hht, Parameter, Plain, Signal, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
-use svg::{CENTER, JOINT, UNITS, assert_told, circles, tick};
+use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
 
 fn simulation(system: impl System + 'static, end: f64, step: f64) -> Simulation {
     let signals = system.signature().inputs.iter().map(|_| Signal::function(|t| 1.0 + t)).collect();
@@ -35,6 +35,49 @@ fn parallelogram() -> Mechanism {
     }
     m.spring("push", rod.at([0.5, 0.0]), ground.at([1.4, 0.5]), 0.1, 30.0, 0.0);
     m
+}
+
+/// Protects exaggerated motions: what has moved by 1 cm is drawn at ten times that, what rests stays where it is, and titles say so.
+#[test]
+fn motions_are_exaggerated_from_the_start() {
+    let mut m = Mechanism::new("pair");
+    for (name, x, rate) in [("resting", 1.0, 0.0), ("moving", 0.0, 0.01)] {
+        let mass = m.point_moving(name, 1.0, [x, 0.0], [rate, 0.0]);
+        m.on_line(&format!("{name} guide"), m.ground().at([x, 0.0]), mass.at([0.0; 2]), 0.0);
+    }
+    let simulation = simulation(m.build().unwrap(), 1.0, 0.1);
+    let trajectory = simulation.run(&[]).unwrap();
+    let picture = || Picture::of_motion(&simulation, &[], &trajectory).unwrap();
+    assert_eq!(picture().readable_exaggeration(), 10.0);
+    for (factor, place) in [(1.0, 0.01), (10.0, 0.1)] {
+        let svg = picture().exaggerate(factor).unwrap().panels(&[1.0]).unwrap().to_svg().unwrap();
+        let [resting, moving] = circles(&svg, JOINT)[..] else { panic!("two rings") };
+        let (from, scale) = (tick(&svg, "0.0"), tick(&svg, "1.0") - tick(&svg, "0.0"));
+        assert!((resting.0 - from - scale).abs() <= 2.0 && (moving.0 - from - place * scale).abs() <= 2.0, "{factor}");
+        assert_eq!(svg.contains("motion × 10<"), factor == 10.0);
+    }
+    for factor in [0.0, -2.0, f64::NAN] {
+        assert_told(picture().exaggerate(factor).map(|_| ()), &["the exaggeration", "is not positive"]);
+    }
+}
+
+/// Protects bodies from slots that cover them: a slot on a body is where its pin moves.
+#[test]
+fn slots_are_as_long_as_they_are_used() {
+    let simulation = simulation(costate_models::half_car().unwrap(), 0.1, 1e-2);
+    let u = simulation.signature().nominal();
+    let svg = Picture::of_start(&simulation, &u).unwrap().panels(&[0.0]).unwrap().to_svg().unwrap();
+    let white = svg.lines().filter(|line| line.starts_with("<polyline ") && line.contains("stroke=\"#FFFFFF\""));
+    let lengths: Vec<f64> = white
+        .map(|line| {
+            let points = attribute(line, "points").unwrap();
+            let numbers: Vec<f64> = points.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+            let last = numbers.len() - 2;
+            (numbers[last] - numbers[0]).hypot(numbers[last + 1] - numbers[1]) / UNITS
+        })
+        .collect();
+    // two wheels on the body and the body on the ground
+    assert!(lengths.len() >= 3 && lengths.iter().all(|length| *length < 4.0), "{lengths:?}");
 }
 
 /// Protects positions: joints are where the parameters put them, metres are as long upwards as along, and the axis tells

@@ -233,9 +233,10 @@ fn standard_figures_are_drawn() -> costate::Result<()> {
     assert!(height.is_some_and(|height| height < 290.0), "{height:?}");
     let outputs = svg(plot::outputs("a", "m/s", &time, ("reference", &large), &small, &large)?)?;
     assert!(outputs.contains("before identification") && outputs.contains("after identification"));
-    let linear = svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &small)])?)?;
+    let linear = svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &wave(3.0))])?)?;
     assert!(!linear.contains("|error of x| [m]"), "errors of similar size have a linear axis");
     assert!(svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &tiny)])?)?.contains("|error of x| [m]"));
+    assert!(svg(plot::errors("x", "m", &time, &[("start", &large), ("end", &small)])?)?.contains("|error of x| [m]"));
     let costs = svg(plot::cost_history(&[50.0, 3.0, f64::INFINITY, 1e-9, 2e-9])?)?;
     assert!(costs.contains("best: 1.0×10") && costs.contains("at iteration 3"));
     assert!(svg(plot::cost_history(&[1.0, 0.0])?)?.contains("best: 0 at iteration 1, below the axis"));
@@ -284,11 +285,99 @@ fn figures_of_statistics_are_valid_or_refused_with_a_sentence() {
         assert_well_formed(&plot::residuals("y", "m", &time, &values).unwrap().to_svg().unwrap());
     }
     assert!(plot::residuals("y", "m", &[], &[]).is_err());
-    let (x, y) = (vec![1.0, 2.0, 1.0, 0.0, 1.0], vec![2.0, 3.0, 4.0, 3.0, 2.0]);
-    let pair = || plot::Ellipse { x: ("k", "N/m".into(), 1.0), y: ("m", "1".into(), 3.0), outline: (&x, &y) };
+    let (x, y) = (vec![0.0, 1.0, 0.0, -1.0, 0.0], vec![-1.0, 0.0, 1.0, 0.0, -1.0]);
+    let pair = || plot::Ellipse { x: ("k", "N/m".into()), y: ("m", "1".into()), outline: (&x, &y) };
     for count in 1..=6 {
         let pairs: Vec<_> = (0..count).map(|_| pair()).collect();
         assert_well_formed(&plot::ellipses(&pairs).unwrap().to_svg().unwrap());
     }
     assert!(plot::ellipses(&[]).is_err());
+}
+
+/// Sizes of all letters, pt.
+fn letters(svg: &str) -> Vec<f64> {
+    let sizes = svg.split("font-size=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
+    // a unit is a fiftieth of a millimetre
+    sizes.map(|size| size / 50.0 / 0.352_778).collect()
+}
+
+/// Protects readers of printed figures: no letter is smaller than 6 points, superscripts included, and no figure is so high that it
+/// must be shrunk to fit on a page.
+#[test]
+fn type_is_never_below_six_points() -> costate::Result<()> {
+    let time = ramp(300);
+    let values: Vec<f64> = time.iter().map(|t| 1e-7 * (9.0 * t).sin()).collect();
+    let long = "angular velocity of the crank relative to the frame of the engine";
+    let names: Vec<String> = (0..plot::MOST_SIGNALS).map(|k| format!("{long} {k}")).collect();
+    let mut figures = Vec::new();
+    for count in [1, 5, 8, 9, 16, 17, plot::MOST_SIGNALS] {
+        let signals: Vec<plot::Signal> = (0..count).map(|k| (&names[k][60..], "m/s²", values.as_slice())).collect();
+        figures.push(plot::trajectory(&time, &signals)?);
+    }
+    figures.push(plot::trajectory(&time, &[(long, "rad/s²", &values), (long, "rad/s²", &values)])?);
+    figures.push(plot::errors(long, "m/s²", &time, &[("start", &time), ("end", &values)])?);
+    figures.push(plot::cost_history(&[1.0, 1e-9])?);
+    figures.push(plot::residuals(long, "m/s²", &time, &values)?);
+    let short: Vec<&str> = names.iter().map(|name| &name[61..]).collect();
+    figures.push(plot::correlation(&short, &vec![vec![0.5; short.len()]; short.len()])?);
+    let (x, y) = (vec![0.0, 1e-7, 0.0, -1e-7, 0.0], vec![-1.0, 0.0, 1.0, 0.0, -1.0]);
+    let pair = || plot::Ellipse { x: (long, "m/s²".into()), y: ("m", "1".into()), outline: (&x, &y) };
+    figures.push(plot::ellipses(&[pair(), pair(), pair(), pair(), pair(), pair()])?);
+    for figure in figures {
+        let svg = figure.to_svg()?;
+        assert_well_formed(&svg);
+        let smallest = letters(&svg).into_iter().fold(f64::INFINITY, f64::min);
+        assert!((6.0..9.0).contains(&smallest), "{smallest} pt in {}", &svg[..80]);
+        let height =
+            svg.split("height=\"").nth(1).and_then(|rest| rest.split("mm").next()?.parse::<f64>().ok()).unwrap();
+        assert!(height <= 240.0, "{height} mm");
+    }
+    Ok(())
+}
+
+/// Protects noise from being hidden by the line that shows it, and a smooth reference from being hidden by a simulation that agrees
+/// with it; few samples are points.
+#[test]
+fn references_are_drawn_by_what_they_are() -> costate::Result<()> {
+    let svg = |count: usize, noise: f64| -> costate::Result<String> {
+        let time = ramp(count);
+        let smooth: Vec<f64> = time.iter().map(|t| (9.0 * t).sin()).collect();
+        let values: Vec<f64> = smooth.iter().enumerate().map(|(i, y)| y + noise * (i * i) as f64 % 1.7).collect();
+        plot::comparison("y", "m", &time, ("measured", &values), &smooth)?.to_svg()
+    };
+    let widths = |svg: &str, color: &str| -> Vec<f64> {
+        let lines = svg.lines().filter(|line| line.contains(&format!("stroke=\"{color}\"")));
+        lines.filter_map(|line| line.split("stroke-width=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
+    };
+    let (grey, light) = ("#5A5A5A", "#B9B9B9");
+    let dense = svg(2000, 0.0)?;
+    assert!(widths(&dense, light).iter().all(|width| *width == 30.0) && !widths(&dense, light).is_empty());
+    let rough = svg(2000, 0.05)?;
+    let thin = widths(&rough, grey);
+    assert!(!thin.is_empty() && thin.iter().all(|width| *width < 10.0) && widths(&rough, light).is_empty(), "{thin:?}");
+    let sparse = svg(30, 0.05)?;
+    assert!(sparse.matches("<circle").count() >= 30 && widths(&sparse, light).is_empty());
+    Ok(())
+}
+
+/// Protects the way to the optimum from being flattened by an overshoot: ratios beyond a factor of four are on a logarithmic axis, or cut
+/// off where there are zeros or negative ones, and the figure says so.
+#[test]
+fn overshoots_do_not_flatten_parameters() -> costate::Result<()> {
+    let svg = |c: [f64; 6]| -> costate::Result<String> {
+        let histories: [(&str, &[f64]); 2] = [("m", &[0.8, 0.9, 1.1, 1.0, 1.0, 1.0]), ("c", &c)];
+        let svg = plot::parameters(&histories, Some(&[1.0, 1.0]))?.to_svg()?;
+        assert_well_formed(&svg);
+        Ok(svg)
+    };
+    let plain = svg([0.5, 0.8, 1.2, 1.0, 1.0, 1.0])?;
+    assert!(plain.contains(">0.8</text>") && !plain.contains("not shown"));
+    // multiples of ten are ticks of logarithmic axes only
+    let positive = svg([0.5, 20.0, 1.2, 1.0, 1.0, 1.0])?;
+    assert!(positive.contains(">10</text>") && positive.contains(">1</text>") && !positive.contains("not shown"));
+    let crossing = svg([0.5, 20.0, -0.4, 1.0, 1.0, 1.0])?;
+    assert!(crossing.contains("not shown: values down to −0.40 and up to 20<") && !crossing.contains(">10</text>"));
+    let both = svg([0.5, 20.0, -30.0, 1.0, 1.0, 1.0])?;
+    assert!(both.contains("not shown: values down to −30 and up to 20<"));
+    Ok(())
 }

@@ -30,6 +30,23 @@ fn pictures_are_written() {
     assert_eq!(files, expected);
 }
 
+// Protects small motions from being invisible: they are drawn larger where that is asked for, by a factor that the figure states.
+#[test]
+fn small_motions_are_exaggerated_on_request() {
+    let place = Place::new();
+    let svg = |options: &str| {
+        place.good(&format!("draw half_car --at 0.6 --step 0.01 --end 1 {options} --out picture"));
+        place.read("picture/mechanism.svg")
+    };
+    assert!(!svg("").contains("motion"));
+    assert!(svg("--exaggerate").contains("t = 0.6 s, motion × 10<"));
+    assert!(svg("--exaggerate 20 --overlay").contains("t = 0.6 s, motion × 20<"));
+    place.good("animate half_car --step 0.01 --end 1 --fps 2 --exaggerate 5 --out film");
+    for (options, part) in [("--exaggerate 0", "0 is not positive"), ("--exaggerate large", "it is not a number")] {
+        place.refused(&format!("draw half_car {options} --out new"), &[part]);
+    }
+}
+
 // Protects views: what moves in space is drawn from the side that is asked for, with the axes that are seen from there.
 #[test]
 fn mechanisms_of_space_are_seen_from_a_side() {

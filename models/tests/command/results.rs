@@ -39,6 +39,19 @@ fn every_method_gives_one_document() {
     assert!(place.files().is_empty(), "--json alone writes no files, but there are {:?}", place.files());
 }
 
+// Protects readers from figures of round-off: a fit of a simulation by itself has no ellipses and no residuals to show, one of noise has.
+#[test]
+fn noise_free_fits_have_no_figures_of_noise() {
+    let place = Place::new();
+    place.good("identify oscillator --out exact");
+    place.good("identify oscillator --noise-level 0.02 --noise-seed 1 --out noisy");
+    for name in ["ellipses.svg", "residuals_a.svg"] {
+        assert!(!place.path(&format!("exact/{name}")).exists(), "{name}");
+        assert!(place.path(&format!("noisy/{name}")).exists(), "{name}");
+    }
+    assert!(place.path("exact/correlation.svg").exists());
+}
+
 // Protects programs that read gradients: the keys, times only when asked for, and the three methods beside each other.
 #[test]
 fn gradients_are_one_document() {

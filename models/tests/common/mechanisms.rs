@@ -261,7 +261,7 @@ pub const WIDE_PARAMETERS: usize = 145;
 
 impl Model for Wide {
     fn signature(&self) -> Signature {
-        let quantity = |j: usize| costate::Quantity { name: format!("q{j}"), unit: "m".into() };
+        let quantity = |j: usize| costate::Quantity::new(format!("q{j}"), "m");
         Signature {
             coordinates: (0..WIDE_COORDINATES).map(quantity).collect(),
             ..Signature::new("wide")

@@ -54,7 +54,7 @@ impl Linear {
 impl Model for Linear {
     fn signature(&self) -> Signature {
         let names = |letter: &str, count: usize| {
-            (0..count).map(|k| Quantity { name: format!("{letter}{k}"), unit: "1".into() }).collect::<Vec<_>>()
+            (0..count).map(|k| Quantity::new(format!("{letter}{k}"), "1")).collect::<Vec<_>>()
         };
         Signature {
             coordinates: names("q", self.n),

@@ -203,7 +203,7 @@ struct PlainChain(usize);
 
 impl Model for PlainChain {
     fn signature(&self) -> Signature {
-        let quantity = |name: String, unit: &str| Quantity { name, unit: unit.into() };
+        let quantity = |name: String, unit: &str| Quantity::new(name, unit);
         let mut signature = Signature::new("plain_chain");
         for i in 0..self.0 {
             signature.coordinates.extend(["x", "y", "angle"].map(|name| quantity(format!("{name}{i}"), "")));

@@ -78,7 +78,7 @@ impl Animation {
 }
 
 /// 1, 2 or 5 times a power of ten, not above `value`, or only by round-off.
-fn simple(value: f64) -> f64 {
+pub(super) fn simple(value: f64) -> f64 {
     let power = 10f64.powi(value.log10().floor() as i32);
     let digit = [5.0, 2.0].into_iter().find(|digit| *digit <= value / power * (1.0 + 1e-9));
     digit.unwrap_or(1.0) * power
@@ -98,7 +98,7 @@ impl Picture<'_> {
         let stage = self.stage(&all, 1, PAPER);
         let (rate, speed) = (animation.frames_per_second, animation.speed(grid));
         let decimals = (rate / speed).log10().ceil().clamp(0.0, 9.0) as usize;
-        let hint = if speed == 1.0 { String::new() } else { format!("   ({speed} × real time)") };
+        let hint = self.remark() + &if speed == 1.0 { String::new() } else { format!("   ({speed} × real time)") };
         let palette = Palette::new();
         let draw = |moment: &Moment| {
             let content = Content { title: title(moment.t, decimals) + &hint, moments: vec![moment] };

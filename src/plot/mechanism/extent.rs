@@ -6,7 +6,7 @@ use super::super::scene::Point;
 use super::shape::{Location, Moment, Outline, Shape, across};
 use super::stage::Path;
 use super::view::Projection;
-use crate::sketch::{GROUND, Part, Spot, Touch};
+use crate::sketch::{GROUND, Part, Slider, Spot, Touch};
 
 /// What holds something to the ground.
 pub(super) struct Support {
@@ -71,8 +71,10 @@ pub(super) fn ranges(shape: &Shape<'_>, moments: &[&Moment]) -> HashMap<usize, (
             }
             _ => continue,
         };
-        // a guide on the ground is as long as it is used; on a body it begins at its point
-        let mut range = if spots[0].member == GROUND { (f64::INFINITY, f64::NEG_INFINITY) } else { (0.0, 0.0) };
+        // a guide on the ground, and a slot, is as long as it is used; others on a body begin at their point
+        let slot = matches!(part, Part::Guide { slider: Slider::Pin, .. }) && !shape.sketch.in_space;
+        let unused = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut range = if slot || spots[0].member == GROUND { unused } else { (0.0, 0.0) };
         for moment in moments {
             let along = shape.direction(line, moment);
             let s = (shape.world(&spots[1], moment) - shape.world(&spots[0], moment)).dot(along);

@@ -51,6 +51,11 @@ impl Stage<'_> {
             pen.hatched(shifted(a), shifted(b));
         } else {
             pen.path(vec![a, b], 0.28, FIXED);
+            if !(from..=to).contains(&0.0) {
+                // what holds a slot that is elsewhere
+                let nearest = if from > 0.0 { from } else { to };
+                self.line(pen, paper, [foot, foot + along * nearest], 0.28, FIXED);
+            }
         }
         if matches!(part, Part::Guide { slider: Slider::Pin, .. }) {
             pen.slot(a, b);

@@ -50,6 +50,7 @@ use crate::grid::TimeGrid;
 use crate::simulate::{Simulation, Trajectory};
 use crate::sketch::Sketch;
 use crate::system::System;
+use animation::simple;
 use shape::{Moment, Shape};
 use stage::{Content, Path, Stage};
 use view::Projection;
@@ -67,6 +68,8 @@ pub struct Picture<'a> {
     start: Vec<f64>,
     shape: Shape<'a>,
     view: View,
+    /// How many times as far from the start everything is drawn.
+    exaggeration: f64,
 }
 
 /// What the system looks like.
@@ -125,7 +128,7 @@ impl<'a> Picture<'a> {
     fn new(simulation: &'a Simulation, u: &[f64], trajectory: Option<&'a Trajectory>, start: Vec<f64>) -> Result<Self> {
         let shape = Shape::new(sketch(simulation.system())?, u);
         let view = View::of(simulation.system())?;
-        Ok(Picture { simulation, trajectory, start, shape, view })
+        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0 })
     }
 
     /// Seen from elsewhere, in all figures and animations: a mechanism of space is seen [`View::ISOMETRIC`] otherwise.
@@ -136,6 +139,56 @@ impl<'a> Picture<'a> {
         check_view(self.simulation.system(), view)?;
         self.view = view;
         Ok(self)
+    }
+
+    /// Draws motions `factor` times as large, in all figures and animations, whose titles say so: coordinates, and inputs that move
+    /// supports, differ from their start that many times as much. For motions that are too small to be seen otherwise; where
+    /// bodies turn by more than some 20 degrees, joints are seen to come apart.
+    ///
+    /// # Errors
+    /// A factor that is not positive.
+    pub fn exaggerate(mut self, factor: f64) -> Result<Self> {
+        if !(factor > 0.0 && factor.is_finite()) {
+            let problem = format!("{factor} is not positive");
+            return Err(Error::invalid("the exaggeration of the motion", problem, "give a factor such as 10"));
+        }
+        self.exaggeration = factor;
+        Ok(self)
+    }
+
+    /// The factor for [`Picture::exaggerate`] that makes the largest displacement about a tenth of the mechanism's size: 1, 2 or 5 times
+    /// a power of ten, and at least 1.
+    pub fn readable_exaggeration(&self) -> f64 {
+        let Some(trajectory) = self.trajectory else { return 1.0 };
+        let places = |q: &[f64]| {
+            let moment = Moment::new(0.0, self.shape.sketch.poses(q), Vec::new());
+            let spots = self.shape.sketch.parts.iter().flat_map(crate::sketch::Part::spots);
+            let spots = spots.map(|spot| self.shape.world(spot, &moment));
+            let centers = (1..self.shape.centers.len()).map(|member| self.shape.center(member, &moment));
+            spots.chain(centers).collect::<Vec<_>>()
+        };
+        let start = places(&self.start);
+        let extent = |axis: usize| {
+            let along = || start.iter().map(|place| place.0[axis]);
+            along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+        };
+        let size = extent(0).hypot(extent(1)).hypot(extent(2));
+        let moved = (0..trajectory.times().len()).map(|i| {
+            let now = places(trajectory.state(i).q);
+            now.iter().zip(&start).map(|(now, start)| (*now - *start).length()).fold(0.0, f64::max)
+        });
+        let factor = 0.15 * size / moved.fold(0.0, f64::max);
+        if factor.is_finite() && factor > 1.0 { simple(factor) } else { 1.0 }
+    }
+
+    /// What titles say of an exaggeration.
+    fn remark(&self) -> String {
+        if self.exaggeration == 1.0 { String::new() } else { format!(", motion × {}", self.exaggeration) }
+    }
+
+    /// `value` as far from `start` as it is drawn.
+    fn exaggerated(&self, value: f64, start: f64) -> f64 {
+        if self.exaggeration == 1.0 { value } else { start + self.exaggeration * (value - start) }
     }
 
     /// The mechanism as it is put together for the parameters `u`, before anything is simulated or projected: this works
@@ -175,7 +228,8 @@ impl<'a> Picture<'a> {
         self.check(times, MOST, "panels")?;
         let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
         let decimals = decimals(times);
-        let contents = moments.iter().map(|moment| Content { title: title(moment.t, decimals), moments: vec![moment] });
+        let title = |moment: &Moment| title(moment.t, decimals) + &self.remark();
+        let contents = moments.iter().map(|moment| Content { title: title(moment), moments: vec![moment] });
         let contents: Vec<Content<'_>> = contents.collect();
         let width = if times.len() > 1 { PAGE } else { COLUMN };
         self.figure(&moments, &contents, width)
@@ -199,7 +253,7 @@ impl<'a> Picture<'a> {
             few if few.len() <= NAMED => format!("t = {} s", few.iter().map(number).collect::<Vec<_>>().join(", ")),
             many => format!("t = {} … {} s, {} poses", number(&many[0]), number(&many[many.len() - 1]), many.len()),
         };
-        let contents = [Content { title, moments: moments.iter().collect() }];
+        let contents = [Content { title: title + &self.remark(), moments: moments.iter().collect() }];
         self.figure(&moments, &contents, COLUMN)
     }
 
@@ -244,18 +298,24 @@ impl<'a> Picture<'a> {
         let (rest, turned) = (1.0 - s, s * s * (3.0 - 2.0 * s));
         let cubic = |j: usize| {
             let slopes = s * rest * rest * a.v[j] - s * s * rest * b.v[j];
-            (1.0 - turned) * a.q[j] + turned * b.q[j] + h * slopes
+            self.exaggerated((1.0 - turned) * a.q[j] + turned * b.q[j] + h * slopes, self.start[j])
         };
         let q: Vec<f64> = (0..a.q.len()).map(cubic).collect();
         let inputs = self.simulation.inputs_at(if s < 1.0 { next - 1 } else { next });
-        Moment::new(t, sketch.poses(&q), inputs.to_vec())
+        let moved = inputs.iter().zip(self.simulation.inputs_at(0)).map(|(w, start)| self.exaggerated(*w, *start));
+        let moment = Moment::new(t, sketch.poses(&q), inputs.to_vec());
+        moment.with_supports_at(moved.collect())
     }
 
     /// The ways of all position sensors.
     fn paths(&self) -> Vec<Path> {
         let Some(trajectory) = self.trajectory else { return vec![Path::new(); self.shape.sketch.traces.len()] };
         let path = |spot| {
-            let at = |i: usize| self.shape.sketch.traced(spot, trajectory.state(i).q, &self.shape.u);
+            let at = |i: usize| {
+                let q = trajectory.state(i).q.iter().zip(&self.start);
+                let q: Vec<f64> = q.map(|(q, start)| self.exaggerated(*q, *start)).collect();
+                self.shape.sketch.traced(spot, &q, &self.shape.u)
+            };
             trajectory.times().iter().enumerate().map(|(i, t)| (*t, at(i))).collect()
         };
         self.shape.sketch.traces.iter().map(path).collect()

@@ -59,11 +59,17 @@ pub(super) struct Moment {
     poses: Vec<Pose>,
     /// Inputs.
     pub w: Vec<f64>,
+    /// The same as the places of supports, which move with everything else if motions are exaggerated.
+    places: Vec<f64>,
 }
 
 impl Moment {
     pub fn new(t: f64, poses: Vec<Pose>, w: Vec<f64>) -> Self {
-        Moment { t, poses, w }
+        Moment { t, poses, places: w.clone(), w }
+    }
+
+    pub fn with_supports_at(self, places: Vec<f64>) -> Self {
+        Moment { places, ..self }
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
@@ -180,7 +186,7 @@ impl<'a> Shape<'a> {
     /// there to the support.
     pub fn support(&self, part: &Part, moment: &Moment) -> Option<[Location; 3]> {
         let Part::Support { spots: [spot], direction, input } = part else { return None };
-        let displacement = *moment.w.get(*input)?;
+        let displacement = *moment.places.get(*input)?;
         let (sin, cos) = direction.evaluate(&self.u).sin_cos();
         let (carried, along) = (self.world(spot, moment), Vector([cos, sin, 0.0]));
         let distance = along.dot(carried) - displacement;
