@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
+use crate::interrupt::Interrupt;
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
@@ -280,6 +281,7 @@ pub struct Workspace<'p> {
     stored_at: Option<Vec<f64>>,
     pub(crate) start: Option<Start>,
     pub(crate) counters: Counters,
+    pub(crate) interrupt: Interrupt,
 }
 
 /// What is done at each time of a run: number of the time, evaluator, state.
@@ -322,12 +324,19 @@ impl<'p> Workspace<'p> {
             stored_at: None,
             start: None,
             counters: Counters::default(),
+            interrupt: Interrupt::default(),
         }
     }
 
     /// What the last run cost.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Stops at time `i` if that is asked for.
+    #[inline]
+    pub(crate) fn go_on(interrupt: &Interrupt, grid: &TimeGrid, i: usize) -> Result<()> {
+        if interrupt.is_raised() { Err(Error::Interrupted { time: grid.times()[i], step: i }) } else { Ok(()) }
     }
 
     /// Runs forward from the start; keeps every state if `store`.
@@ -350,6 +359,7 @@ impl<'p> Workspace<'p> {
         self.start = Some(start);
         self.stepper.start(&mut *self.evaluator, t0, w0, previous);
         for i in 0..=grid.count() {
+            Workspace::go_on(&self.interrupt, grid, i)?;
             let (t, w) = (grid.times()[i], simulation.inputs_at(i));
             if i > 0 {
                 let step = Step { index: i, t, h: grid.step(i), w };

@@ -390,7 +390,7 @@ fn covers(mut problem: Problem, truth: &[f64], sigma: f64, seed: u64) {
     let mut covered = vec![0; free.len()];
     let (mut estimates, mut variances) = (vec![Vec::new(); free.len()], vec![0.0; free.len()]);
     problem.start = truth.to_vec();
-    let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     for _ in 0..REPETITIONS {
         let values = exact.iter().map(|y| y + sigma * noisy.normal()).collect();
         let reference = Reference { output: 0, values, deviation: 1.0 };

@@ -9,7 +9,7 @@ use costate::{Result, Scale};
 use std::path::{Path, PathBuf};
 
 fn search(problem: &Problem, method: Method) -> Identification {
-    let settings = Settings { method, options: Options::default(), ..Settings::default() };
+    let settings = Settings { method: Some(method), options: Options::default(), ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 
@@ -115,4 +115,7 @@ fn the_default_is_chosen_by_the_problem() {
     let (method, reason) = default_method(&engine_mount(1e-3).unwrap());
     assert_eq!(method, Method::LevenbergMarquardt);
     assert!(reason.contains("least squares with 4 free parameters"), "{reason}");
+    // the library's choice is that of the command
+    let found = identify(&engine_mount(1e-3).unwrap(), &Settings::default(), &mut |_| Flow::Continue).unwrap();
+    assert_eq!(found.method, Method::LevenbergMarquardt);
 }
