@@ -27,7 +27,7 @@ fn main() -> costate::Result<()> {
     for (k, factor) in [(2, 0.8), (4, 1.2), (5, 1.3), (6, 0.8), (7, 0.3), (8, 3.0)] {
         physical[k] *= factor;
     }
-    let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     let mut rows = Vec::new();
     let mut known: Option<Vec<f64>> = None;
     // over long swings, small errors of the parameters grow: the horizon grows with what is known

@@ -28,7 +28,7 @@ fn main() -> costate::Result<()> {
     println!("\n{}\n{}, cost {:.2e}", parameter_table(&found), found.outcome.reason, found.outcome.cost);
     let folder = Folder::create(Path::new("out/engine_mount"), false)?;
     let statistics = Statistics::of(&problem, &found, Noise::Estimated);
-    folder.identification(&problem, "bfgs", &found, &statistics)?;
+    folder.identification(&problem, found.method.name(), &found, &statistics)?;
     println!("figures in {}", folder.path().display());
     Ok(())
 }

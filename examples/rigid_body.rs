@@ -23,7 +23,7 @@ const PAPER: [f64; 6] = [133.441, 162.073, 96.815, 22.198, -44.593, 3.011];
 const NOISE: f64 = 1e-3;
 
 fn fit(problem: &Problem, method: Method) -> costate::Result<Identification> {
-    identify(problem, &Settings { method, ..Settings::default() }, &mut |_| Flow::Continue)
+    identify(problem, &Settings { method: Some(method), ..Settings::default() }, &mut |_| Flow::Continue)
 }
 
 /// Statistics of the entries from noisy velocities of P, at the true ones.

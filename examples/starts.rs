@@ -142,7 +142,7 @@ fn compare(name: &str, arguments: &Arguments) -> Result<()> {
         rescale(&mut problem, &optimum, scale);
         for &method in &arguments.methods {
             let options = Options { cost_target: target, max_evaluations: MOST_EVALUATIONS, ..Options::default() };
-            let settings = Settings { method, options, ..Settings::default() };
+            let settings = Settings { method: Some(method), options, ..Settings::default() };
             let mut search = |start: &[f64]| {
                 problem.start = start.to_vec();
                 identify(&problem, &settings, &mut |_| Flow::Continue)

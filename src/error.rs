@@ -191,6 +191,15 @@ pub enum Error {
         equation: String,
     },
 
+    /// It was asked to stop, see [`Interrupt`](crate::Interrupt).
+    #[error("interrupted at t = {time} s (step {step})")]
+    Interrupted {
+        /// Time, s.
+        time: f64,
+        /// Number of the step.
+        step: usize,
+    },
+
     /// An optimisation cannot start or go on.
     #[error("{method}: {problem}; {remedy}")]
     Optimiser {

@@ -16,8 +16,8 @@ use std::time::Instant;
 /// How the optimum is searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The optimisation method.
-    pub method: optimise::Method,
+    /// The optimisation method; without one, [`default_method`] chooses.
+    pub method: Option<optimise::Method>,
     /// When it stops.
     pub options: optimise::Options,
     /// How gradients are computed; the methods for least squares take tangents in any case.
@@ -29,10 +29,20 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            method: optimise::Method::Bfgs,
+            method: None,
             options: optimise::Options::default(),
             gradient: Method::Adjoint,
             constraints: optimise::ConstraintOptions::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The method for a problem, and why it is this.
+    pub fn method_for(&self, problem: &Problem) -> (optimise::Method, String) {
+        match self.method {
+            Some(method) => (method, "as asked for".to_string()),
+            None => default_method(problem),
         }
     }
 }
@@ -105,6 +115,8 @@ pub struct Estimate {
 /// The result of an identification.
 #[derive(Debug, Clone)]
 pub struct Identification {
+    /// The method that searched.
+    pub method: optimise::Method,
     /// The optimiser's account; its vectors hold the free parameters only.
     pub outcome: Outcome,
     /// All parameters, in the model's order.
@@ -113,6 +125,8 @@ pub struct Identification {
     pub history: Vec<Vec<f64>>,
     /// The message of the first simulation that failed within the search, if any did.
     pub first_failure: Option<String>,
+    /// What no body can have of the parameters that were found, or passed on the way: sentences, mostly none.
+    pub impossible: Vec<String>,
     /// What became of the problem's constraints, in their order.
     pub constraints: Vec<ConstraintResult>,
     /// The constraint that is violated worst, in a sentence, if one is.
@@ -157,18 +171,22 @@ pub fn identify(
     let is_constrained = !problem.constraints.is_empty();
     let cost: &dyn Cost = if is_constrained { &augmented } else { &*problem.cost };
     let mut objective = Reduced {
-        gradient: Gradient::new(&problem.simulation, cost)?.with_respect_to(&free),
+        gradient: Gradient::new(&problem.simulation, cost)?
+            .with_respect_to(&free)
+            .interrupted_by(&settings.options.interrupt),
         method: settings.gradient,
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
         free: &free,
         sizes: free.iter().map(|&k| problem.size(k)).collect(),
         residuals: None,
+        scale: problem.cost.as_least_squares().map(LeastSquares::scale),
         first_failure: None,
     };
     let options = &settings.options;
-    let methods = (settings.method.for_least_squares(), settings.method.for_second_derivatives());
-    if let (Some(method), _) = methods {
+    let (method, _) = settings.method_for(problem);
+    let methods = (method.for_least_squares(), method.for_second_derivatives());
+    if methods.0.is_some() {
         objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
             let subject = format!("method `{method}` for problem `{}`", problem.name);
             let remedy = "take a method that works by gradients, such as bfgs";
@@ -178,7 +196,7 @@ pub fn identify(
     let (mut constraints, mut violation) = (Vec::new(), None);
     let outcome = match methods {
         _ if is_constrained => {
-            let (method, how) = (settings.method, &settings.constraints);
+            let how = &settings.constraints;
             let mut constrained = Constrained::new(problem, &mut objective, &augmented);
             let found = optimise::minimise_constrained(&mut constrained, &variables, method, options, how, observer)?;
             constraints = constraint::results(problem, &found, how.tolerance);
@@ -187,7 +205,7 @@ pub fn identify(
         }
         (Some(method), _) => optimise::minimise_least_squares(&mut objective, &variables, method, options, observer)?,
         (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
-        (None, None) => optimise::minimise(&mut objective, &variables, settings.method, options, observer)?,
+        (None, None) => optimise::minimise(&mut objective, &variables, method, options, observer)?,
     };
     let expand = |values: &[f64]| {
         let mut u = problem.start.clone();
@@ -216,8 +234,11 @@ pub fn identify(
             status: statuses[k],
         })
         .collect();
+    let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(&iteration.u)).collect();
     Ok(Identification {
-        history: outcome.history.iter().map(|iteration| expand(&iteration.u)).collect(),
+        method,
+        impossible: impossible(problem, &best, &history),
+        history,
         outcome,
         parameters,
         first_failure: objective.first_failure,
@@ -225,6 +246,25 @@ pub fn identify(
         violation,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// What no body can have, at the end and on the way there.
+fn impossible(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<String> {
+    let system = problem.simulation.system();
+    let Some(sketch) = system.sketch() else { return Vec::new() };
+    let at = |u: &[f64]| sketch.impossible(system.signature(), u);
+    let mut found = at(best);
+    let passed = history.iter().map(|u| at(u)).enumerate().filter(|(_, impossible)| !impossible.is_empty());
+    let passed: Vec<(usize, Vec<String>)> = passed.collect();
+    if let (true, Some((first, sentences))) = (found.is_empty(), passed.first()) {
+        found.push(format!(
+            "{} of {} iterations passed parameters that no body has, which the result is not; iteration {first}: {}",
+            passed.len(),
+            history.len(),
+            sentences.join("; ")
+        ));
+    }
+    found
 }
 
 /// The optimiser's view of parameter `k`: scaled by the size of its start, or of its nominal value, or as it says itself.
@@ -251,6 +291,8 @@ pub(crate) struct Reduced<'p> {
     sizes: Vec<f64>,
     /// The cost, where a method sees its residuals.
     pub residuals: Option<&'p LeastSquares>,
+    /// The cost of the data themselves, where it is a sum of squares.
+    scale: Option<f64>,
     first_failure: Option<String>,
 }
 
@@ -272,7 +314,9 @@ impl Reduced<'_> {
 
     /// Keeps the first failure's message.
     pub fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
-        if let (Err(error), None) = (&result, &self.first_failure) {
+        if let (Err(error), None) = (&result, &self.first_failure)
+            && error.is_simulation_failure()
+        {
             self.first_failure = Some(error.to_string());
         }
         result
@@ -290,6 +334,10 @@ impl Objective for Reduced<'_> {
         let cost = self.noting(cost)?;
         gradient.iter_mut().zip(self.free).for_each(|(slope, &k)| *slope = self.full[k]);
         Ok(cost)
+    }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.scale
     }
 }
 
@@ -331,5 +379,9 @@ impl LeastSquaresObjective for Reduced<'_> {
         let largest = influences.iter().copied().fold(0.0, f64::max);
         let scale = |influence: &f64| if *influence < NO_INFLUENCE * largest { 0.0 } else { 1.0 };
         Ok(linearised.scaled(self.free, &influences.iter().map(scale).collect::<Vec<f64>>()))
+    }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.scale
     }
 }

@@ -106,6 +106,7 @@ pub mod files;
 pub mod grid;
 mod hold;
 pub mod identify;
+mod interrupt;
 mod law;
 pub mod least_squares;
 pub mod linearise;
@@ -143,6 +144,7 @@ pub mod time_axis;
 
 pub use error::{Error, Result};
 pub use grid::TimeGrid;
+pub use interrupt::Interrupt;
 pub use linearise::Plain;
 pub use model::{Matrix, Model, State, unpack};
 pub use number::Number;

@@ -2,7 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::random::SplitMix64;
+use crate::report::rounded;
 use crate::signature::Quantity;
+
+/// Noise below this part of the largest value is no more than a simulation's own round-off.
+const ROUND_OFF: f64 = 1e-12;
 
 /// How large the noise is.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +71,18 @@ impl SyntheticNoise {
         if !(deviation.is_finite() && deviation > 0.0) {
             let problem = format!("its standard deviation would be {deviation} {}", output.unit);
             return Err(Error::invalid(subject, problem, "give a positive level"));
+        }
+        let largest = values.iter().filter(|y| !y.is_nan()).fold(0.0, |largest: f64, y| largest.max(y.abs()));
+        let least = ROUND_OFF * largest;
+        if deviation < least {
+            let unit = &output.unit;
+            let problem = format!(
+                "a standard deviation of {} {unit} is lost in the round-off of a simulation whose values reach {} {unit}",
+                rounded(deviation, 3),
+                rounded(largest, 3)
+            );
+            let remedy = format!("give a level that makes it {} {unit} at least, or no noise", rounded(least, 1));
+            return Err(Error::invalid(subject, problem, remedy));
         }
         values.iter_mut().for_each(|y| *y += deviation * random.normal());
         Ok(AddedNoise { output: output.name.clone(), unit: output.unit.clone(), deviation, seed: self.seed })

@@ -128,9 +128,19 @@ impl Problem {
         (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()
     }
 
-    /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start or nominal value.
+    /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start; or that of its nominal
+    /// value, if it starts a thousand times nearer to zero or farther away than that, which makes no scale.
     pub fn size(&self, k: usize) -> f64 {
-        self.parameters[k].size_at(self.start[k])
+        const FAR: f64 = 1e3;
+        let parameter = &self.parameters[k];
+        let (start, nominal) = (self.start[k].abs(), parameter.nominal.abs());
+        let is_near = nominal == 0.0 || (nominal / FAR..=nominal * FAR).contains(&start);
+        match parameter.size {
+            Some(size) => size,
+            None if start > 0.0 && is_near => start,
+            None if nominal > 0.0 => nominal,
+            None => 1.0,
+        }
     }
 
     /// Checks every parameter's start against its bounds and scale, and every constraint.

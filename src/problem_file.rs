@@ -49,7 +49,8 @@
 //!
 //! [optimiser]
 //! method = "bfgs"               # lm, gauss-newton, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed
-//! max_evaluations = 500         # also max_iterations, cost_target, gradient_tolerance, step_tolerance
+//! max_evaluations = 500         # also max_iterations, cost_target; gradient_tolerance, cost_tolerance,
+//!                               # step_tolerance (MINPACK's gtol, ftol, xtol)
 //! constraint_tolerance = 1e-8   # relative to a constraint's size; also penalty, the first one in units of the cost
 //! ```
 
@@ -133,6 +134,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             "max_iterations",
             "cost_target",
             "gradient_tolerance",
+            "cost_tolerance",
             "step_tolerance",
             "constraint_tolerance",
             "penalty",
@@ -144,6 +146,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             max_iterations: optimiser.count("max_iterations")?.unwrap_or(defaults.max_iterations),
             cost_target: optimiser.number("cost_target")?.unwrap_or(defaults.cost_target),
             gradient_tolerance: optimiser.number("gradient_tolerance")?.unwrap_or(defaults.gradient_tolerance),
+            cost_tolerance: optimiser.number("cost_tolerance")?.unwrap_or(defaults.cost_tolerance),
             step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
             ..defaults
         };

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
-use crate::statistics::Statistics;
+use crate::statistics::{ParameterStatistics, Statistics};
 pub use crate::table::table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -84,12 +84,17 @@ pub fn parameter_table(identification: &Identification) -> String {
     parameter_rows(identification, None)
 }
 
-/// The same with standard errors: `name  value  +/- standard error (relative)  change from start  unit  status`.
+/// The same with standard errors, where they mean something: `name  value  +/- standard error (relative)  change from start  unit
+/// status`.
 pub fn parameter_table_with_errors(identification: &Identification, statistics: &Statistics) -> String {
     parameter_rows(identification, Some(statistics))
 }
 
 fn parameter_rows(identification: &Identification, statistics: Option<&Statistics>) -> String {
+    // without noise, an error is infinite or means nothing
+    let is_told =
+        |statistics: &Statistics, p: &ParameterStatistics| !statistics.is_noise_free || p.standard_error.is_infinite();
+    let with_errors = statistics.is_some_and(|statistics| statistics.parameters.iter().any(|p| is_told(statistics, p)));
     let rows = identification.parameters.iter().enumerate().map(|(k, p)| {
         let change = p.value - p.start;
         let sign = if change >= 0.0 { "+" } else { "" };
@@ -102,17 +107,19 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
             p.unit.clone(),
             p.status.name().to_string(),
         ];
-        if let Some(statistics) = statistics.and_then(|statistics| statistics.parameters.get(k)) {
-            let status = [p.status.name(), statistics.verdict.remark()];
-            let start = if statistics.at_start { "still at its start" } else { "" };
+        if let Some((all, own)) = statistics.and_then(|all| Some((all, all.parameters.get(k)?))) {
+            let status = [p.status.name(), own.verdict.remark()];
+            let start = if own.at_start { "still at its start" } else { "" };
             let remarks = status.into_iter().chain([start]).filter(|remark| !remark.is_empty());
             row[4] = remarks.collect::<Vec<_>>().join(", ");
-            row.insert(2, statistics.error_text());
+            if with_errors {
+                row.insert(2, if is_told(all, own) { own.error_text() } else { "-".to_string() });
+            }
         }
         row
     });
     let mut header = vec!["name", "value", "change from start", "unit", "status"];
-    if statistics.is_some() {
+    if with_errors {
         header.insert(2, "+/- standard error");
     }
     table(&header, &rows.collect::<Vec<_>>())
@@ -143,11 +150,19 @@ pub fn result_json(
         "alpha": problem.simulation.scheme().parameter(),
         "scheme": problem.simulation.scheme().name(),
         "steps": problem.simulation.grid().count(),
-        "rmse": rmse(problem, &identification.values()),
+        "rmse": match statistics {
+            // the numbers that a person reads
+            Ok(statistics) => by_name(statistics.outputs.iter().map(|output| (output.name.clone(), output.rmse()))),
+            Err(Error::Interrupted { .. }) => Value::Null,
+            Err(_) => rmse(problem, &identification.values()),
+        },
         "parameters": identification.parameters,
     });
     if !identification.constraints.is_empty() {
         result["constraints"] = json!(identification.constraints);
+    }
+    if !identification.impossible.is_empty() {
+        result["impossible"] = json!(identification.impossible);
     }
     if let Some(cost) = problem.cost.as_least_squares().filter(|cost| !cost.added_noise().is_empty()) {
         result["synthetic_noise"] = json!(cost.added_noise());
@@ -164,7 +179,11 @@ pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
     let Some(cost) = problem.cost.as_least_squares() else { return Value::Null };
     let Ok(trajectory) = problem.simulation.run(u) else { return Value::Null };
     let errors = output_errors(cost, &problem.simulation, &trajectory);
-    Value::Object(errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect())
+    by_name(errors.into_iter().map(|error| (error.output.name, error.rmse)))
+}
+
+fn by_name(values: impl Iterator<Item = (String, f64)>) -> Value {
+    Value::Object(values.map(|(name, value)| (name, json!(value))).collect())
 }
 
 /// How far an output is from what it is compared with.
@@ -182,17 +201,19 @@ impl std::fmt::Display for OutputError {
     }
 }
 
-/// The compared outputs of a trajectory.
+/// √(Σ r²/n).
+pub(crate) fn root_mean_square(residuals: impl Iterator<Item = f64>) -> f64 {
+    let (count, squares) = residuals.fold((0usize, 0.0), |(count, squares), r| (count + 1, squares + r * r));
+    (squares / count as f64).sqrt()
+}
+
+/// The compared outputs of a trajectory, over the samples that take part in the cost.
 pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &Trajectory) -> Vec<OutputError> {
     let error = |reference: &Reference| {
         let y = trajectory.output(reference.output);
         let output = &simulation.signature().outputs[reference.output];
-        let samples = y.iter().step_by(cost.substeps()).zip(&reference.values);
-        let differences = samples.map(|(y, value)| output.difference(*y, *value));
-        // samples that are not there have no difference
-        let squares = differences.filter(|difference| !difference.is_nan()).map(|difference| difference * difference);
-        let mean = squares.sum::<f64>() / reference.samples().count() as f64;
-        OutputError { output: output.clone(), rmse: mean.sqrt() }
+        let residuals = cost.samples(reference).map(|i| output.difference(y[i * cost.substeps()], reference.values[i]));
+        OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
     };
     cost.references().iter().map(error).collect()
 }
@@ -422,7 +443,8 @@ impl Folder {
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
-    /// the statistics where there are any. A reference that lacks samples is in figures only.
+    /// the statistics where there are any, and those of outputs unless the statistics were interrupted. A reference that lacks
+    /// samples is in figures only.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -436,7 +458,10 @@ impl Folder {
         let document = result_json(problem, method, found, statistics);
         self.together("result.json", document, |aside| {
             aside.history(found)?;
-            aside.compared_outputs(problem, found)?;
+            // whoever is in a hurry does not wait for further simulations
+            if !matches!(statistics, Err(Error::Interrupted { .. })) {
+                aside.compared_outputs(problem, found)?;
+            }
             aside.input_figure(&problem.simulation)?;
             aside.history_figures(problem, found)?;
             statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))
@@ -495,6 +520,9 @@ impl Folder {
             let values: Vec<Vec<f64>> = rows.map(|row| row.iter().copied().collect()).collect();
             self.figure_if_any("correlation", plot::correlation(&names, &values))?;
         }
+        if statistics.is_noise_free {
+            return Ok(());
+        }
         let pairs = statistics.ellipse_pairs();
         let ellipses: Vec<plot::Ellipse<'_>> = pairs
             .iter()
@@ -504,10 +532,10 @@ impl Folder {
             })
             .collect();
         // of round-off there is nothing to see
-        if !ellipses.is_empty() && !statistics.is_noise_free() {
+        if !ellipses.is_empty() {
             self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
         }
-        for output in statistics.outputs.iter().filter(|output| !output.is_noise_free()) {
+        for output in &statistics.outputs {
             let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
             self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }

@@ -77,7 +77,7 @@ impl std::fmt::Display for Quantity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// Divided by the size of its start (or nominal) value.
+    /// Divided by its size, or that of its start or nominal value: see [`Problem::size`](crate::problem::Problem::size).
     #[default]
     Linear,
     /// By its logarithm: for positive parameters known only in order of magnitude.

@@ -3,6 +3,7 @@
 use crate::continuous::Continuous;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
+use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
 use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
@@ -306,6 +307,7 @@ pub struct Workspace<'p> {
     stored_at: Option<Vec<f64>>,
     pub(crate) start: Option<Start>,
     pub(crate) counters: Counters,
+    pub(crate) interrupt: Interrupt,
 }
 
 /// What is done at each time of a run: number of the time, evaluator, state.
@@ -348,6 +350,7 @@ impl<'p> Workspace<'p> {
             stored_at: None,
             start: None,
             counters: Counters::default(),
+            interrupt: Interrupt::default(),
         }
     }
 
@@ -364,6 +367,12 @@ impl<'p> Workspace<'p> {
     /// Numbers that the next run with `store` adds to what is taken already.
     pub(crate) fn numbers_missing(&self) -> usize {
         self.numbers_stored().saturating_sub(self.states.rows.capacity())
+    }
+
+    /// Stops at time `i` if that is asked for.
+    #[inline]
+    pub(crate) fn go_on(interrupt: &Interrupt, grid: &TimeGrid, i: usize) -> Result<()> {
+        if interrupt.is_raised() { Err(Error::Interrupted { time: grid.times()[i], step: i }) } else { Ok(()) }
     }
 
     /// Runs forward from the start; keeps every state if `store`.
@@ -388,6 +397,7 @@ impl<'p> Workspace<'p> {
         self.start = Some(start);
         self.stepper.start(&mut *self.evaluator, t0, w0, previous);
         for i in 0..=grid.count() {
+            Workspace::go_on(&self.interrupt, grid, i)?;
             let (t, w) = (grid.times()[i], simulation.inputs_at(i));
             if i > 0 {
                 let step = Step { index: i, t, h: grid.step(i), w };

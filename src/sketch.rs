@@ -5,6 +5,9 @@
 //! space; mechanisms of the plane are in that of z = 0.
 
 use crate::assembly::Value;
+use crate::error::Error;
+use crate::report::rounded;
+use crate::signature::Signature;
 use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
 
 /// Place of the ground among the members.
@@ -185,6 +188,33 @@ impl Sketch {
     pub(crate) fn member(&mut self, kind: Kind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
         self.members.push(Member { kind, coordinates, center, mass });
         self.members.len() - 1
+    }
+
+    /// What no body can have, with these parameters: masses below nothing, inertias that contradict themselves. A sentence each.
+    pub(crate) fn impossible(&self, signature: &Signature, u: &[f64]) -> Vec<String> {
+        let mut found = Vec::new();
+        for Member { kind, coordinates, mass, .. } in &self.members {
+            // a member's coordinates are called `NAME.x` and so on
+            let name = coordinates.first().and_then(|&j| signature.coordinates.get(j));
+            let name = name.map_or("", |q| q.name.rsplit_once('.').map_or(q.name.as_str(), |(name, _)| name));
+            let mass = mass.evaluate(u);
+            if mass < 0.0 {
+                found.push(format!("`{name}` has a mass of {} kg, less than nothing", rounded(mass, 4)));
+            }
+            match kind {
+                Kind::Planar(inertia) if inertia.evaluate(u) < 0.0 => {
+                    let inertia = rounded(inertia.evaluate(u), 4);
+                    found.push(format!("`{name}` has an inertia of {inertia} kg m^2, less than nothing"));
+                }
+                Kind::Spatial(inertia) => {
+                    if let Err(Error::Invalid { what, problem, .. }) = spatial::check_inertia(inertia.entries_at(u)) {
+                        found.push(format!("no body has the {what} of `{name}`: {problem}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Is there anything but the ground?

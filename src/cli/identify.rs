@@ -5,9 +5,10 @@ use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
-use crate::identify::{Identification, Settings, default_method, identify};
+use crate::identify::{Identification, Settings, identify};
+use crate::interrupt::Interrupt;
 use crate::noise::{NoiseLevel, SyntheticNoise};
-use crate::optimise::{Curvature, Flow, Iteration, Outcome};
+use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
@@ -15,8 +16,6 @@ use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -70,12 +69,11 @@ steepest-descent or steepest-descent-fixed"
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
     let problem = settings::build(&specification, registry)?;
-    let (method, reason) = match specification.method {
-        Some(method) => (method, "as asked for".to_string()),
-        None => default_method(&problem),
-    };
+    let interrupt = watch_for_interrupt();
+    let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
     let constraints = specification.constraint_options.clone();
-    let settings = Settings { method, options: specification.options.clone(), constraints, ..Settings::default() };
+    let settings = Settings { method: specification.method, options, constraints, ..Settings::default() };
+    let (method, reason) = settings.method_for(&problem);
     let out = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(out.clone()),
         (None, true) => None,
@@ -83,16 +81,25 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.simulation))?;
-    let interrupted = watch_for_interrupt();
     warn_of_unidentifiable(&problem);
-    let mut progress = Progress::new(&problem, settings.method.name(), &reason);
+    let mut progress = Progress::new(&problem, method.name(), &reason);
     let found = identify(&problem, &settings, &mut |iteration| {
         progress.show(iteration);
-        if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
-    })?;
+        Flow::Continue
+    });
     progress.finish();
-    let method = settings.method.name();
-    let statistics = Statistics::of(&problem, &found, specification.noise.unwrap_or_default());
+    let found = match found {
+        Err(error) if interrupt.is_raised() => {
+            tell(&error.to_string());
+            return Ok(Verdict::Bad);
+        }
+        other => other?,
+    };
+    let method = method.name();
+    let statistics = match in_a_hurry(&found) {
+        Some(error) => Err(error),
+        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default()),
+    };
     let written =
         folder.as_ref().map(|folder| folder.identification(&problem, method, &found, &statistics)).transpose();
     // a full disk must not cost the result
@@ -103,6 +110,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let verdict = kept(written.map(|_| ()));
     Ok(if found.outcome.converged { verdict } else { Verdict::Bad })
+}
+
+/// After an interruption, nobody waits for statistics and figures of simulations that take long: they take some runs more.
+fn in_a_hurry(found: &Identification) -> Option<Error> {
+    const LONG: f64 = 0.2;
+    let seconds = found.seconds / found.outcome.evaluations.max(1) as f64;
+    let is_interrupted = found.outcome.reason == Reason::Interrupted && seconds > LONG;
+    is_interrupted.then_some(Error::Interrupted { time: 0.0, step: 0 })
 }
 
 /// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
@@ -173,15 +188,15 @@ fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> 
     Ok(())
 }
 
-/// Ctrl-C asks to stop after the current step; a second one ends the program.
-fn watch_for_interrupt() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
+/// Ctrl-C asks to stop at the next time step; a second one ends the program.
+fn watch_for_interrupt() -> Interrupt {
+    let flag = Interrupt::default();
     let shared = flag.clone();
     let watching = ctrlc::set_handler(move || {
-        if shared.swap(true, Ordering::Relaxed) {
+        if shared.raise() {
             std::process::exit(130);
         }
-        tell("\nstopping after this step; the best so far is kept (Ctrl-C again to leave at once)");
+        tell("\nstopping; the best so far is kept (Ctrl-C again to leave at once)");
     });
     if watching.is_err() {
         tell("note: interrupts cannot be caught here; Ctrl-C loses the result");
@@ -260,11 +275,17 @@ fn summary(
             lines.push(statistics.summary());
             lines.extend(statistics.warnings.iter().map(|warning| format!("warning: {warning}")));
         }
+        Err(Error::Interrupted { .. }) => {
+            lines.push(
+                "no statistics and no figures of outputs, which take further simulations: interrupted".to_string(),
+            );
+        }
         Err(reason) => {
             lines.extend(root_mean_squares(problem, found));
             lines.push(format!("no statistics: {reason}"));
         }
     }
+    lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(
         "{} iterations, {} evaluations{}, {:.2} s",
         outcome.iterations,

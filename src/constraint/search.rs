@@ -52,6 +52,10 @@ impl ConstrainedObjective for Constrained<'_, '_> {
         &self.limits
     }
 
+    fn cost_scale(&self) -> Option<f64> {
+        Objective::cost_scale(self.reduced)
+    }
+
     fn augmented_gradient(
         &mut self,
         u: &[f64],

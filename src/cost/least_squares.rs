@@ -139,6 +139,21 @@ impl LeastSquares {
         &self.weights
     }
 
+    /// The cost of outputs that are all zero, ½ Σ η (ȳ/σ)²: what round-off in the cost is measured by.
+    pub fn scale(&self) -> f64 {
+        let of_reference = |reference: &Reference| {
+            let squares =
+                self.samples(reference).map(|i| self.weights[i] * (reference.values[i] / reference.deviation).powi(2));
+            squares.sum::<f64>()
+        };
+        0.5 * self.references.iter().map(of_reference).sum::<f64>()
+    }
+
+    /// The samples of a reference that take part in the sum: those that are there and have a weight.
+    pub fn samples(&self, reference: &Reference) -> impl Iterator<Item = usize> {
+        (0..self.weights.len()).filter(|&i| self.weights[i] != 0.0 && reference.sample(i).is_some())
+    }
+
     /// The weight η at a time of the grid, 0 between samples.
     pub fn weight_at(&self, index: usize) -> f64 {
         if index.is_multiple_of(self.substeps) { self.weights[index / self.substeps] } else { 0.0 }

@@ -78,6 +78,11 @@ pub trait ConstrainedObjective {
     /// Limits of the constraints' values c.
     fn limits(&self) -> &[Limit];
 
+    /// As [`Objective::cost_scale`], of the cost J.
+    fn cost_scale(&self) -> Option<f64> {
+        None
+    }
+
     /// The cost J at u (physical values) and c; and the gradient of the augmented Lagrangian,
     /// ∇J + Σ [`Multipliers::weight`] ∇c_i.
     ///
@@ -285,6 +290,10 @@ impl Objective for Augmented<'_> {
         self.note(u, cost);
         Ok(cost + self.terms())
     }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.objective.cost_scale()
+    }
 }
 
 impl LeastSquaresObjective for Augmented<'_> {
@@ -298,6 +307,10 @@ impl LeastSquaresObjective for Augmented<'_> {
         let (cost, linearised) = self.objective.augmented_residuals(u, &self.multipliers, &mut self.c)?;
         self.note(u, cost);
         Ok(linearised)
+    }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.objective.cost_scale()
     }
 }
 
@@ -349,7 +362,8 @@ impl Outer<'_> {
         loop {
             number += 1;
             let found = self.minimise(augmented, &variables, number, last_phase)?;
-            augmented.ensure_at(&found.u, least_squares)?;
+            // should it be interrupted, the best so far must still be told
+            self.options.interrupt.suspended(|| augmented.ensure_at(&found.u, least_squares))?;
             variables.iter_mut().zip(&found.u).for_each(|(variable, u)| variable.start = *u);
             let violation = augmented.multipliers.violation(&augmented.c);
             let (cost, _) = augmented.seen_at(&found.u).unwrap_or((f64::NAN, violation));
@@ -448,7 +462,8 @@ impl Outer<'_> {
             (None, Some(method)) => minimise_curved(&mut function, variables, method, &options, &mut relay)?,
             (None, None) => search(Function::Cost(&mut function), descent, variables, &options, &mut relay)?,
         };
-        if found.reason == Reason::Interrupted && !is_stopped_by_observer {
+        let is_interrupted = is_stopped_by_observer || self.options.interrupt.is_raised();
+        if found.reason == Reason::Interrupted && !is_interrupted {
             found.reason = Reason::GradientSmall;
         }
         self.failed_evaluations += found.failed_evaluations;
@@ -500,6 +515,10 @@ impl Objective for Shared<'_, '_> {
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.0.borrow_mut().value_and_gradient(u, gradient)
     }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.0.borrow().objective.cost_scale()
+    }
 }
 
 impl CurvedObjective for Shared<'_, '_> {
@@ -521,6 +540,10 @@ impl LeastSquaresObjective for Shared<'_, '_> {
 
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         self.0.borrow_mut().linearise(u)
+    }
+
+    fn cost_scale(&self) -> Option<f64> {
+        self.0.borrow().objective.cost_scale()
     }
 }
 

@@ -4,6 +4,11 @@
 use super::evaluation::{Point, dot};
 use super::variable::Scaling;
 
+/// A radius is met to this relative accuracy.
+const RADIUS_TOLERANCE: f64 = 0.1;
+/// Bisections for a radius.
+const MAX_SEARCH: usize = 100;
+
 /// A quadratic model m of the cost around a point.
 pub(crate) trait Quadratic {
     /// Puts the minimiser of the damped model over the variables that are not `staying`, given those that are, into d.
@@ -83,5 +88,37 @@ impl<'a, Q: Quadratic> BoundedModel<'a, Q> {
         // without the cancellation of two costs
         let promise = -dot(&d, self.gradient) - 0.5 * self.quadratic.bend(&d);
         Suggestion { promise, d, damping }
+    }
+
+    /// The least damped step with `size(d) <= 1`, to 10 %.
+    pub fn within(&mut self, size: impl Fn(&[f64]) -> f64) -> Suggestion {
+        let largest = 1.0 + RADIUS_TOLERANCE;
+        let undamped = self.minimiser(0.0);
+        if size(&undamped.d) <= largest {
+            return undamped;
+        }
+        // Relative to the weights, the model bends by about 1, so that 1 damps every direction.
+        let (mut low, mut high) = (0.0, 1e-4);
+        let mut best = self.minimiser(high);
+        while size(&best.d) > largest && high < 1e300 {
+            (low, high) = (high, 100.0 * high);
+            best = self.minimiser(high);
+        }
+        for _ in 0..MAX_SEARCH {
+            if size(&best.d) >= 1.0 - RADIUS_TOLERANCE || high < 1e-30 {
+                break;
+            }
+            let middle = if low == 0.0 { 1e-2 * high } else { (low * high).sqrt() };
+            if middle <= low || middle >= high {
+                break;
+            }
+            let trial = self.minimiser(middle);
+            if size(&trial.d) > largest {
+                low = middle;
+            } else {
+                (high, best) = (middle, trial);
+            }
+        }
+        best
     }
 }

@@ -4,6 +4,7 @@
 //! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
 //! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
 
+use super::bounded_step::Suggestion;
 use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
 use super::executor::Search;
 use super::inverse_hessian::{Formula, InverseHessian};
@@ -11,6 +12,7 @@ use super::line_search::{Found, Trial, Wolfe, search};
 use super::method::{Method, StepRule};
 use super::outcome::Reason;
 use super::progress::Progress;
+use super::trial::Accepted;
 use super::variable::Scaling;
 
 /// A variable nearer to a bound than this part of the step is taken to the bound, lest it cut the step short.
@@ -33,20 +35,20 @@ impl Search for Descent {
 
     fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
         let point = evaluator.evaluate_start()?;
-        self.progress = Progress::new(&point);
+        self.progress = Progress::new(&point, evaluator.cost_scale());
         self.last_line = None;
         // what was learnt from a neighbouring function is kept
         if self.inverse_hessian.is_plain() {
             self.inverse_hessian.reset(first_scale(&point));
         }
         evaluator.record(&point, How::default())?;
-        if point.gradient_norm == 0.0 {
-            return Err(Halt::Stop(Reason::GradientSmall));
-        }
         Ok(point)
     }
 
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+        if current.gradient_norm == 0.0 {
+            return Err(Halt::Stop(Reason::GradientSmall));
+        }
         let mut model_decrease = None;
         loop {
             let (direction, limited) = match self.direction(&evaluator.scaling, current) {
@@ -59,7 +61,14 @@ impl Search for Descent {
             };
             let slope = dot(&direction, &current.scaled_gradient);
             // Before it is reset, the model knows best what is still to be gained.
+            let is_first = model_decrease.is_none();
             let model_decrease = *model_decrease.get_or_insert(-0.5 * slope);
+            if is_first {
+                let best = Suggestion { d: direction.clone(), damping: 0.0, promise: model_decrease };
+                if self.progress.is_finished(current, &best, evaluator.options) {
+                    return Err(Halt::Stop(Reason::GradientSmall));
+                }
+            }
             let found = match self.method {
                 Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon } } => {
                     self.fixed_decrease(evaluator, current, &direction, epsilon)?
@@ -69,11 +78,16 @@ impl Search for Descent {
             let blocked = found.blocked;
             if let Some(trial) = found.trial {
                 self.last_line = Some((trial.t, slope));
-                return self.accept(evaluator, current, trial.point, limited || found.shortened_by_failure);
+                let limited = limited || found.shortened_by_failure;
+                let next = Accepted { point: trial.point, limited, how: How::default() };
+                let difference = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+                let step = difference(&next.point.x, &current.x);
+                self.inverse_hessian.update(step, difference(&next.point.scaled_gradient, &current.scaled_gradient));
+                return self.progress.accept(evaluator, current, next, model_decrease);
             }
             if self.inverse_hessian.is_plain() {
                 return Err(Halt::Stop(match () {
-                    _ if self.progress.is_round_off(model_decrease, current.cost, evaluator.options.cost_noise) => {
+                    _ if self.progress.is_round_off(model_decrease, current, evaluator.options.cost_noise) => {
                         Reason::CostAtRoundOff
                     }
                     _ if blocked => Reason::BlockedByFailures,
@@ -203,29 +217,6 @@ impl Descent {
             }
             epsilon *= 0.5;
         }
-    }
-
-    /// Takes the step to `next`: learns, records, and asks whether this is the end. A step that bounds or failures have
-    /// limited may be small for that reason alone.
-    fn accept(&mut self, evaluator: &mut Evaluator, current: &Point, next: Point, limited: bool) -> Step<Point> {
-        let difference = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
-        let step = difference(&next.x, &current.x);
-        let largest = step.iter().zip(&next.x).map(|(s, x)| s.abs() / x.abs().max(1.0)).fold(0.0, f64::max);
-        self.inverse_hessian.update(step, difference(&next.scaled_gradient, &current.scaled_gradient));
-        evaluator.record(&next, How::default())?;
-
-        let options = evaluator.options;
-        let idle = self.progress.is_idle_after(&next, options.cost_noise);
-        if self.progress.is_gradient_small(&next, options.gradient_tolerance) {
-            return Err(Halt::Stop(Reason::GradientSmall));
-        }
-        if largest <= options.step_tolerance && !limited {
-            return Err(Halt::Stop(Reason::StepSmall));
-        }
-        if idle {
-            return Err(Halt::Stop(Reason::CostAtRoundOff));
-        }
-        Ok(next)
     }
 }
 

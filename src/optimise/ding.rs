@@ -14,7 +14,7 @@ use super::hessian_model::{Hessian, HessianModel, factor};
 use super::method::CurvedMethod;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
-use super::trial::{Offer, Trials, Verdict, begin, relative_size, trial};
+use super::trial::{Accepted, Offer, Trials, Verdict, begin, relative_size, trial};
 
 /// Ding's c1: below, σ grows.
 const POOR_RATIO: f64 = 0.25;
@@ -56,7 +56,7 @@ impl Search for Ding {
                 _ => return Err(Halt::Stop(Reason::GradientSmall)),
             }
         }
-        let most = hessian.most(evaluator, current);
+        let most = hessian.best(evaluator, current).promise;
         let mut sigma = self.sigma.unwrap_or(current.gradient_norm);
         let held = evaluator.scaling.held(current);
         while factor(&hessian.matrix, &held, sigma).is_none() {
@@ -93,7 +93,8 @@ impl Search for Ding {
             }
             if verdict != Verdict::Rejected {
                 self.sigma = Some(sigma);
-                return self.progress.accept(evaluator, current, next, !trials.is_new(), how);
+                let next = Accepted { point: next, limited: !trials.is_new(), how };
+                return self.progress.accept(evaluator, current, next, most);
             }
         }
     }

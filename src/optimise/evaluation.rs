@@ -41,6 +41,15 @@ impl Function<'_> {
         }
     }
 
+    fn cost_scale(&self) -> Option<f64> {
+        match self {
+            Function::Cost(objective) => objective.cost_scale(),
+            Function::Residuals(objective) => objective.cost_scale(),
+            Function::Curved(objective) => objective.cost_scale(),
+        }
+        .filter(|scale| scale.is_finite() && *scale > 0.0)
+    }
+
     /// Cost, gradient and, if there are any, residuals at u.
     fn run(&mut self, u: &[f64]) -> Result<(f64, Vec<f64>, Option<Linearised>)> {
         match self {
@@ -146,10 +155,18 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// See [`Objective::cost_scale`].
+    pub fn cost_scale(&self) -> Option<f64> {
+        self.function.cost_scale()
+    }
+
     /// Runs the function at x. `None`: the run failed; a method rejects the step.
     pub fn evaluate(&mut self, x: &[f64]) -> Step<Option<Point>> {
         if self.evaluations >= self.options.max_evaluations {
             return Err(Halt::Stop(Reason::MaxEvaluations));
+        }
+        if self.options.interrupt.is_raised() {
+            return Err(Halt::Stop(Reason::Interrupted));
         }
         self.evaluations += 1;
         let u = self.scaling.physical(x);
@@ -163,6 +180,10 @@ impl<'a> Evaluator<'a> {
                 }
                 Ok((cost, gradient, model)) => return self.keep(x, u, cost, gradient, model).map(Some),
                 Err(error) if error.is_simulation_failure() => error.to_string(),
+                Err(Error::Interrupted { .. }) => {
+                    self.evaluations -= 1;
+                    return Err(Halt::Stop(Reason::Interrupted));
+                }
                 Err(error) => return Err(Halt::Error(error)),
             },
         };
@@ -237,14 +258,20 @@ impl<'a> Evaluator<'a> {
         match outcome {
             Ok(()) => Ok(true),
             Err(error) if error.is_simulation_failure() => Ok(false),
+            Err(Error::Interrupted { .. }) => Err(Halt::Stop(Reason::Interrupted)),
             Err(error) => Err(Halt::Error(error)),
         }
     }
 
-    /// Runs the function at the start. A failure there is an error: there is no step to reject.
+    /// Runs the function at the start. A failure there is an error: there is no step to reject; and so is an interruption, before
+    /// which there is nothing to keep.
     pub fn evaluate_start(&mut self) -> Step<Point> {
         let x = self.scaling.start();
-        self.evaluate(&x)?.ok_or_else(|| Halt::Error(start_failure(self.method, &self.last_failure)))
+        let start = match self.evaluate(&x) {
+            Err(Halt::Stop(Reason::Interrupted)) => Err(Halt::Error(start_interruption(self.method))),
+            other => other,
+        };
+        start?.ok_or_else(|| Halt::Error(start_failure(self.method, &self.last_failure)))
     }
 
     /// Records an accepted point and tells the observer.
@@ -296,6 +323,14 @@ pub(crate) fn start_failure(method: &str, failure: &str) -> Error {
         method: method.to_string(),
         problem: format!("the evaluation at the start fails: {failure}"),
         remedy: "start where the simulation works".to_string(),
+    }
+}
+
+fn start_interruption(method: &str) -> Error {
+    Error::Optimiser {
+        method: method.to_string(),
+        problem: "interrupted before the evaluation at the start was done".to_string(),
+        remedy: "there is nothing to keep".to_string(),
     }
 }
 

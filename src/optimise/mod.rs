@@ -52,6 +52,7 @@ mod multipliers;
 mod newton_trust_region;
 mod outcome;
 mod progress;
+mod residual_curvature;
 mod residual_model;
 mod residual_search;
 mod trial;
@@ -86,6 +87,12 @@ pub trait Objective {
     /// A failed simulation (`Error::is_simulation_failure`), or a cost or gradient that is not finite, is a rejected step;
     /// any other error ends the minimisation.
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64>;
+
+    /// For a sum of squares of differences from data: the sum of the data's own squares, which tells what is round-off. `None`
+    /// where there is no such thing.
+    fn cost_scale(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Minimises `objective` from the start values of `variables`. `observer` sees the start and every accepted step, and may
@@ -126,6 +133,11 @@ pub trait LeastSquaresObjective {
     /// # Errors
     /// As for [`Objective::value_and_gradient`].
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised>;
+
+    /// As [`Objective::cost_scale`], half the sum of squares.
+    fn cost_scale(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Minimises half the sum of squares of `objective` from the start values of `variables`; otherwise as [`minimise`].

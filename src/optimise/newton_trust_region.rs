@@ -11,7 +11,7 @@ use super::hessian_model::Hessian;
 use super::method::CurvedMethod;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
-use super::trial::{Offer, Taken, Trials, Verdict, begin, relative_size, trial};
+use super::trial::{Accepted, Offer, Taken, Trials, Verdict, begin, relative_size, trial};
 use super::truncated_cg::{Path, Subproblem};
 use super::weights::Weights;
 
@@ -139,7 +139,7 @@ impl Search for NewtonTrustRegion {
             if verdict != Verdict::Rejected {
                 self.radius = Some(radius);
                 let limited = step.is_cut || trials.any_failed();
-                return self.progress.accept(evaluator, current, next, limited, how);
+                return self.progress.accept(evaluator, current, Accepted { point: next, limited, how }, most);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::variable::VariableStatus;
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use std::fmt;
 
 /// When to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.
@@ -13,13 +14,20 @@ pub struct Options {
     pub max_iterations: usize,
     /// Stop as soon as the cost is at or below this. `-inf`, the default, never stops: a cost may be negative.
     pub cost_target: f64,
-    /// Stop when the norm of the gradient (without components held by bounds) has fallen by this factor since the start.
+    /// For least squares, MINPACK's gtol: stop when the cosine of the angle between the residuals and every column of the Jacobian
+    /// (of variables that no bound holds) is at most this. Otherwise: stop when the norm of the gradient (without components held
+    /// by bounds) has fallen by this factor since the start, and what a quadratic model still suggests is negligible.
     pub gradient_tolerance: f64,
-    /// Stop when a step, not cut short by bounds or failed evaluations, changed no variable by more than this, relative to its value
-    /// or its nominal value, whichever is larger.
+    /// MINPACK's ftol, for least squares: stop when the last step lowered the cost by no more than this part of it, and the model
+    /// without damping promises no more than that, either.
+    pub cost_tolerance: f64,
+    /// MINPACK's xtol: stop when a step, not cut short by bounds, damping or failed evaluations, changes no variable by more than
+    /// this, relative to its value or its nominal value, whichever is larger, and no more is to be gained than round-off.
     pub step_tolerance: f64,
     /// Relative uncertainty of the cost: smaller changes are round-off, and there the gradient decides.
     pub cost_noise: f64,
+    /// Stops at once, with the best so far: within a step, too, and within a run of a function that looks at the same flag.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Options {
@@ -29,8 +37,10 @@ impl Default for Options {
             max_iterations: 1000,
             cost_target: f64::NEG_INFINITY,
             gradient_tolerance: 1e-12,
+            cost_tolerance: 1e-24,
             step_tolerance: 1e-15,
             cost_noise: 1e-10,
+            interrupt: Interrupt::default(),
         }
     }
 }
@@ -40,6 +50,7 @@ impl Options {
     pub(crate) fn validate(&self) -> Result<()> {
         let tolerances = [
             ("gradient_tolerance", self.gradient_tolerance),
+            ("cost_tolerance", self.cost_tolerance),
             ("step_tolerance", self.step_tolerance),
             ("cost_noise", self.cost_noise),
         ];
@@ -153,8 +164,14 @@ pub enum Reason {
     CostBelowTarget,
     /// The gradient vanished: a minimum.
     GradientSmall,
-    /// The steps vanished.
+    /// Least squares: no variable can lower the cost, to first order (MINPACK's gtol).
+    AngleSmall,
+    /// Least squares: neither the last step nor the model gains anything that counts (MINPACK's ftol).
+    ReductionSmall,
+    /// The steps vanished (MINPACK's xtol).
     StepSmall,
+    /// Least squares: the residuals vanished, up to round-off.
+    ResidualsVanished,
     /// The cost changes by round-off only: as good a minimum as the arithmetic gives.
     CostAtRoundOff,
     /// The constraints are met, and the cost cannot fall along them.
@@ -169,6 +186,10 @@ pub enum Reason {
     Interrupted,
     /// The cost does not fall along its own negative gradient.
     NoDescent,
+    /// Steps bring nothing of what the model promises.
+    NoProgress,
+    /// Least squares: no variable that may change has any influence on the residuals.
+    NoInfluence,
     /// Every way down leads to failing evaluations.
     BlockedByFailures,
     /// The gradient vanished where the curvature is negative: no minimum.
@@ -182,7 +203,10 @@ impl Reason {
             self,
             Reason::CostBelowTarget
                 | Reason::GradientSmall
+                | Reason::AngleSmall
+                | Reason::ReductionSmall
                 | Reason::StepSmall
+                | Reason::ResidualsVanished
                 | Reason::CostAtRoundOff
                 | Reason::ConstrainedMinimum
         )
@@ -194,7 +218,14 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Reason::CostBelowTarget => "the cost reached its target",
             Reason::GradientSmall => "the gradient fell below its tolerance",
-            Reason::StepSmall => "the steps fell below their tolerance",
+            Reason::AngleSmall => {
+                "the residuals are perpendicular to every column of their Jacobian: the cosines fell below their tolerance (gtol)"
+            }
+            Reason::ReductionSmall => {
+                "the actual and the predicted relative reduction of the cost fell below their tolerance (ftol)"
+            }
+            Reason::StepSmall => "the relative steps fell below their tolerance (xtol)",
+            Reason::ResidualsVanished => "the residuals have vanished, up to round-off",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {
@@ -207,6 +238,14 @@ impl fmt::Display for Reason {
             Reason::NoDescent => {
                 "the cost does not decrease along its negative gradient: the gradient may be wrong (check it against \
                  differences), or the cost too inaccurate (tighten the simulation's tolerance)"
+            }
+            Reason::NoProgress => {
+                "no progress: the derivatives promise a decrease of the cost that steps do not bring; they may be wrong, or so \
+                 large that numbers cannot resolve the steps, as where a simulation is unstable or chaotic: check the model, \
+                 shorten the simulated time, or start elsewhere"
+            }
+            Reason::NoInfluence => {
+                "nothing that may change has any influence on the residuals here: start elsewhere, or compare something else"
             }
             Reason::BlockedByFailures => {
                 "every step that would lower the cost runs into failed evaluations, however short; bounds that exclude \

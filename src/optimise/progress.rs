@@ -1,25 +1,45 @@
-//! Where a search started, what it has gained, and whether more can be gained.
+//! How a search gets on, and whether more can be gained.
 
-use super::evaluation::Point;
+use super::bounded_step::Suggestion;
+use super::evaluation::{Point, norm};
+use super::outcome::Options;
+use super::trial::relative_size;
 
-/// So many steps in a row without better cost or gradient, and the search has reached round-off.
+/// So many steps in a row without better cost or gradient, and the search has reached round-off, if that is all that is left to
+/// gain.
 const IDLE_STEPS: usize = 5;
+/// So many, and the search does not get on, whatever its model promises.
+const MOST_IDLE_STEPS: usize = 20;
 
 /// The account of a search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     start_cost: f64,
     start_gradient_norm: f64,
+    /// The cost of what residuals are differences of, where it is known.
+    scale: Option<f64>,
     /// Lowest cost and gradient norm at the last progress, and the steps since.
     cost: f64,
     gradient_norm: f64,
     idle_steps: usize,
+    /// What the last step gained.
+    pub last_gain: f64,
+}
+
+/// How long nothing has been gained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Idle {
+    No,
+    Some,
+    Long,
 }
 
 impl Progress {
-    pub fn new(start: &Point) -> Self {
+    /// From the start; `scale`: see [`Objective::cost_scale`](super::Objective::cost_scale).
+    pub fn new(start: &Point, scale: Option<f64>) -> Self {
         let Point { cost, gradient_norm, .. } = *start;
-        Progress { start_cost: cost, start_gradient_norm: gradient_norm, cost, gradient_norm, idle_steps: 0 }
+        let (start_cost, start_gradient_norm) = (cost.abs(), gradient_norm);
+        Progress { start_cost, start_gradient_norm, scale, cost, gradient_norm, idle_steps: 0, last_gain: 0.0 }
     }
 
     /// The gradient's norm relative to that at the start.
@@ -27,13 +47,19 @@ impl Progress {
         point.gradient_norm / self.start_gradient_norm
     }
 
-    /// The cost at the start.
-    pub fn start_cost(&self) -> f64 {
-        self.start_cost
+    /// The cost of what residuals are differences of. Where that is not known: the cost at the start, or that of residuals which
+    /// change as much as if every variable went from zero to its value, whichever is less. `columns`: of the Jacobian, their norms.
+    pub fn residual_scale(&self, point: &Point, columns: &[f64]) -> f64 {
+        let of_variables = || {
+            let changes: Vec<f64> = columns.iter().zip(&point.x).map(|(column, x)| column * x.abs().max(1.0)).collect();
+            0.5 * norm(changes.into_iter()).powi(2)
+        };
+        self.scale.unwrap_or_else(|| self.start_cost.min(of_variables()))
     }
 
-    /// Takes note of an accepted point. True if the last few have brought nothing.
-    pub fn is_idle_after(&mut self, next: &Point, noise: f64) -> bool {
+    /// Takes note of an accepted point, and says whether the last few have brought anything.
+    pub fn note(&mut self, current: &Point, next: &Point, noise: f64) -> Idle {
+        self.last_gain = current.cost - next.cost;
         if next.cost < self.cost - noise * self.cost.abs() || next.gradient_norm < 0.9 * self.gradient_norm {
             self.cost = next.cost.min(self.cost);
             self.gradient_norm = next.gradient_norm.min(self.gradient_norm);
@@ -41,7 +67,11 @@ impl Progress {
         } else {
             self.idle_steps += 1;
         }
-        self.idle_steps >= IDLE_STEPS
+        match self.idle_steps {
+            steps if steps >= MOST_IDLE_STEPS => Idle::Long,
+            steps if steps >= IDLE_STEPS => Idle::Some,
+            _ => Idle::No,
+        }
     }
 
     /// Has the gradient fallen by this factor since the start?
@@ -49,12 +79,25 @@ impl Progress {
         point.gradient_norm <= tolerance * self.start_gradient_norm
     }
 
-    /// Is what the model still promises within the uncertainty of the cost? A cost that is half a sum of squares r'r, with
-    /// errors of `noise` in r relative to r's size at the start, is uncertain by
-    /// noise sqrt(J J_start) + noise^2 J_start besides the plain noise J.
-    pub fn is_round_off(&self, model_decrease: f64, cost: f64, noise: f64) -> bool {
+    /// The gradient has vanished, measured by that at the start; and, as a start may be absurd, so has what a quadratic model
+    /// still suggests: its gain measured by the cost here or by the cost's scale, or its step measured by the variables.
+    pub fn is_finished(&self, point: &Point, best: &Suggestion, options: &Options) -> bool {
+        let tolerance = options.gradient_tolerance;
+        let little = (options.cost_noise * point.cost.abs()).max(tolerance * tolerance * self.scale.unwrap_or(0.0));
+        let is_short = || best.promise.is_finite() && relative_size(point, &best.d) <= f64::EPSILON.cbrt();
+        self.is_gradient_small(point, tolerance) && (best.promise <= little || is_short())
+    }
+
+    /// Is what the model still promises within the uncertainty of the cost, for relative errors `noise`: of the cost, and of the
+    /// numbers that residuals are differences of? Where the scale of these is not known, the start's residuals stand for them, or,
+    /// as a start may be absurd, what errors of the variables make, whichever is less: derivatives may be absurd, too.
+    pub fn is_round_off(&self, promise: f64, point: &Point, noise: f64) -> bool {
         let noise = noise.max(16.0 * f64::EPSILON);
-        let (cost, start) = (cost.abs(), self.start_cost.abs());
-        model_decrease <= noise * (cost + (cost * start).sqrt() + noise * start)
+        let cost = point.cost.abs();
+        let of_scale = |scale: f64| (cost * scale).sqrt() + noise * scale;
+        let of_variables =
+            || point.scaled_gradient.iter().zip(&point.x).map(|(g, x)| g.abs() * x.abs().max(1.0)).sum::<f64>();
+        let more = self.scale.map_or_else(|| of_scale(self.start_cost).min(of_variables()), of_scale);
+        promise <= noise * (cost + more)
     }
 }

@@ -1,24 +1,22 @@
-//! The quadratic model of a sum of squares, ½ |r + S d|², damped by ½ λ |D d|².
+//! The quadratic model of a sum of squares, ½ |r + S d|², damped by ½ λ |D d|²; perhaps with what it leaves out of the Hessian.
 //!
-//! S is used through the singular values of R D⁻¹ (R: the triangular factor of S), which is the factorisation of the stacked
+//! Without that, S is used through the singular values of R D⁻¹ (R: the triangular factor of S), which is the factorisation of the stacked
 //! matrix [R; √λ D] for every λ at once, never through SᵀS. Directions that the residuals do not determine are left alone.
 
-use super::bounded_step::{BoundedModel, Quadratic, Suggestion};
+use super::bounded_step::Quadratic;
+use super::hessian_model::factor;
 use crate::least_squares::Linearised;
 use nalgebra::{DMatrix, DVector};
 
 /// Singular values below this part of the largest are round-off.
 const RANK_TOLERANCE: f64 = 1e-13;
-/// A radius is met to this relative accuracy.
-const RADIUS_TOLERANCE: f64 = 0.1;
-/// Bisections for a radius.
-const MAX_SEARCH: usize = 100;
-
 /// The linearisation at a point.
 pub(crate) struct ResidualModel<'a> {
     model: &'a Linearised,
     /// D, positive.
     weights: &'a [f64],
+    /// D⁻¹ (SᵀS + C) D⁻¹, positive definite, where the residuals' own curvature C is to count.
+    hessian: Option<DMatrix<f64>>,
     /// Singular value decompositions by the set of variables that stay where they are.
     factors: Vec<(Vec<bool>, Factor)>,
 }
@@ -32,8 +30,14 @@ struct Factor {
 }
 
 impl<'a> ResidualModel<'a> {
-    pub fn new(model: &'a Linearised, weights: &'a [f64]) -> Self {
-        ResidualModel { model, weights, factors: Vec::new() }
+    /// `hessian`: see [`ResidualCurvature::hessian`](super::residual_curvature::ResidualCurvature::hessian).
+    pub fn new(model: &'a Linearised, weights: &'a [f64], hessian: Option<DMatrix<f64>>) -> Self {
+        ResidualModel { model, weights, hessian, factors: Vec::new() }
+    }
+
+    /// D d.
+    fn weighted(&self, d: &[f64]) -> DVector<f64> {
+        DVector::from_iterator(d.len(), d.iter().zip(self.weights).map(|(d, weight)| d * weight))
     }
 
     fn factor(&self, staying: &[bool]) -> Factor {
@@ -56,8 +60,26 @@ impl<'a> ResidualModel<'a> {
     }
 }
 
+impl ResidualModel<'_> {
+    /// By Cholesky's factor of the whole Hessian.
+    fn solve_with(&self, hessian: &DMatrix<f64>, staying: &[bool], damping: f64, d: &mut [f64]) {
+        let moving: Vec<usize> = (0..staying.len()).filter(|&i| !staying[i]).collect();
+        moving.iter().for_each(|&i| d[i] = 0.0);
+        let slopes = self.weighted_slopes(d, 0.0);
+        let right = DVector::from_iterator(moving.len(), moving.iter().map(|&i| -slopes[i]));
+        // a part of a positive definite matrix is one; should round-off say otherwise, these variables stay
+        if let Some(factor) = factor(hessian, staying, damping) {
+            let step = factor.solve(&right);
+            moving.iter().zip(step.iter()).for_each(|(&i, step)| d[i] = step / self.weights[i]);
+        }
+    }
+}
+
 impl Quadratic for ResidualModel<'_> {
     fn solve(&mut self, staying: &[bool], damping: f64, d: &mut [f64]) {
+        if let Some(hessian) = &self.hessian {
+            return self.solve_with(hessian, staying, damping, d);
+        }
         let place = match self.factors.iter().position(|(set, _)| set == staying) {
             Some(place) => place,
             None => {
@@ -85,9 +107,14 @@ impl Quadratic for ResidualModel<'_> {
     }
 
     fn weighted_slopes(&self, d: &[f64], damping: f64) -> Vec<f64> {
-        let step = DVector::from_column_slice(d);
-        let slopes = self.model.factor().tr_mul(&(self.model.projected() + self.model.factor() * step));
-        (0..d.len()).map(|i| slopes[i] / self.weights[i] + damping * self.weights[i] * d[i]).collect()
+        let factor = self.model.factor();
+        let damped = |i: usize, slope: f64| slope + damping * self.weights[i] * d[i];
+        if let Some(hessian) = &self.hessian {
+            let (slopes, bends) = (factor.tr_mul(self.model.projected()), hessian * self.weighted(d));
+            return (0..d.len()).map(|i| damped(i, slopes[i] / self.weights[i] + bends[i])).collect();
+        }
+        let slopes = factor.tr_mul(&(self.model.projected() + factor * DVector::from_column_slice(d)));
+        (0..d.len()).map(|i| damped(i, slopes[i] / self.weights[i])).collect()
     }
 
     fn slope_size(&self) -> f64 {
@@ -95,40 +122,12 @@ impl Quadratic for ResidualModel<'_> {
     }
 
     fn bend(&self, d: &[f64]) -> f64 {
-        (self.model.factor() * DVector::from_column_slice(d)).norm_squared()
-    }
-}
-
-impl BoundedModel<'_, ResidualModel<'_>> {
-    /// The least damped step with `size(d) <= 1`, to 10 %.
-    pub fn within(&mut self, size: impl Fn(&[f64]) -> f64) -> Suggestion {
-        let largest = 1.0 + RADIUS_TOLERANCE;
-        let undamped = self.minimiser(0.0);
-        if size(&undamped.d) <= largest {
-            return undamped;
-        }
-        // The columns of R D⁻¹ have at most length 1, so that 1 damps every direction.
-        let (mut low, mut high) = (0.0, 1e-4);
-        let mut best = self.minimiser(high);
-        while size(&best.d) > largest && high < 1e300 {
-            (low, high) = (high, 100.0 * high);
-            best = self.minimiser(high);
-        }
-        for _ in 0..MAX_SEARCH {
-            if size(&best.d) >= 1.0 - RADIUS_TOLERANCE || high < 1e-30 {
-                break;
+        match &self.hessian {
+            Some(hessian) => {
+                let z = self.weighted(d);
+                z.dot(&(hessian * &z))
             }
-            let middle = if low == 0.0 { 1e-2 * high } else { (low * high).sqrt() };
-            if middle <= low || middle >= high {
-                break;
-            }
-            let trial = self.minimiser(middle);
-            if size(&trial.d) > largest {
-                low = middle;
-            } else {
-                (high, best) = (middle, trial);
-            }
+            None => (self.model.factor() * DVector::from_column_slice(d)).norm_squared(),
         }
-        best
     }
 }

@@ -1,8 +1,8 @@
 //! Trials of a step that a quadratic model suggests: whether one is taken, and what the end is where none is.
 
 use super::evaluation::{Evaluator, Halt, How, Point, Step};
-use super::outcome::{Options, Reason};
-use super::progress::Progress;
+use super::outcome::Reason;
+use super::progress::{Idle, Progress};
 
 /// So many trials in a row that fail to gain what is no more than the cost's uncertainty, and that is the end.
 const ROUND_OFF_TRIALS: usize = 3;
@@ -47,6 +47,14 @@ pub(crate) struct Offer {
     pub least_gain: f64,
 }
 
+/// A step that is taken.
+pub(crate) struct Accepted {
+    pub point: Point,
+    /// Damping, limits or failures have shortened it: it may be small for that reason alone.
+    pub limited: bool,
+    pub how: How,
+}
+
 /// What became of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Verdict {
@@ -84,14 +92,6 @@ impl Taken {
 }
 
 impl Progress {
-    /// The gradient has vanished, and what the model still promises is little as well: measured by the cost here, or by the
-    /// cost at the start if the cost vanishes at the minimum.
-    pub fn is_finished(&self, current: &Point, most: f64, options: &Options) -> bool {
-        let tolerance = options.gradient_tolerance;
-        let little = (options.cost_noise * current.cost.abs()).max(tolerance * tolerance * self.start_cost().abs());
-        self.is_gradient_small(current, tolerance) && most <= little
-    }
-
     /// Is the trial a step? Where the cost changes by its uncertainty only, the gradient decides.
     pub fn judge(
         &self,
@@ -112,8 +112,8 @@ impl Progress {
             return Ok(Verdict::Accepted);
         }
         trials.rejected();
-        let certain = self.is_round_off(offer.most, current.cost, 0.0);
-        let likely = self.is_round_off(offer.most, current.cost, noise);
+        let certain = self.is_round_off(offer.most, current, 0.0);
+        let likely = self.is_round_off(offer.most, current, noise);
         if certain || (likely && trials.count >= ROUND_OFF_TRIALS) {
             return Err(Halt::Stop(Reason::CostAtRoundOff));
         }
@@ -122,36 +122,31 @@ impl Progress {
 
     /// The end where no step is found, however short; `most` is what the model promises at best.
     pub fn without_step(&self, evaluator: &Evaluator, current: &Point, most: f64, trials: &Trials) -> Halt {
-        let noise = evaluator.options.cost_noise;
+        let is_round_off = self.is_round_off(most, current, evaluator.options.cost_noise);
         Halt::Stop(match () {
-            _ if trials.is_new() => Reason::StepSmall,
             _ if trials.last_failed => Reason::BlockedByFailures,
-            _ if self.is_round_off(most, current.cost, noise) => Reason::CostAtRoundOff,
+            _ if trials.is_new() && is_round_off => Reason::StepSmall,
+            _ if trials.is_new() => Reason::NoProgress,
+            _ if is_round_off => Reason::CostAtRoundOff,
             _ => Reason::NoDescent,
         })
     }
 
-    /// Takes the step to `next`. A step that damping, limits or failures have shortened may be small for that reason alone.
-    pub fn accept(
-        &mut self,
-        evaluator: &mut Evaluator,
-        current: &Point,
-        next: Point,
-        limited: bool,
-        how: How,
-    ) -> Step<Point> {
+    /// Takes the step to `next`; `most` is what the model promised at best.
+    pub fn accept(&mut self, evaluator: &mut Evaluator, current: &Point, next: Accepted, most: f64) -> Step<Point> {
+        let Accepted { point: next, limited, how } = next;
         let step: Vec<f64> = next.x.iter().zip(&current.x).map(|(a, b)| a - b).collect();
         let largest = relative_size(&next, &step);
         evaluator.record(&next, how)?;
         let options = evaluator.options;
-        let idle = self.is_idle_after(&next, options.cost_noise);
-        if largest <= options.step_tolerance && !limited {
-            return Err(Halt::Stop(Reason::StepSmall));
+        let idle = self.note(current, &next, options.cost_noise);
+        let is_round_off = self.is_round_off(most, current, options.cost_noise);
+        match idle {
+            _ if largest <= options.step_tolerance && !limited => Err(Halt::Stop(Reason::StepSmall)),
+            Idle::Some | Idle::Long if is_round_off => Err(Halt::Stop(Reason::CostAtRoundOff)),
+            Idle::Long => Err(Halt::Stop(Reason::NoProgress)),
+            _ => Ok(next),
         }
-        if idle {
-            return Err(Halt::Stop(Reason::CostAtRoundOff));
-        }
-        Ok(next)
     }
 }
 
@@ -162,7 +157,7 @@ pub(crate) fn begin(evaluator: &mut Evaluator) -> Step<(Point, Progress)> {
     if evaluator.scaling.held(&point).iter().all(|held| *held) {
         return Err(Halt::Stop(Reason::GradientSmall));
     }
-    let progress = Progress::new(&point);
+    let progress = Progress::new(&point, evaluator.cost_scale());
     Ok((point, progress))
 }
 

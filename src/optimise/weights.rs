@@ -6,6 +6,11 @@ use super::variable::Scaling;
 /// optimum, 97 % lead Levenberg-Marquardt there with 0.1 and 93.5 % with 0, where single variables run off by decades.
 const LEAST_LOG_WEIGHT: f64 = 0.1;
 
+/// On a linear scale, a variable weighs at least this part of the heaviest. A trust region that goes by influence alone lets what
+/// hardly shows in the cost run off by decades as long as everything else is off: a moment of inertia of 93 kg m² to minus a
+/// million. From 0.001 to 0.2, this finds it.
+const LEAST_WEIGHT: f64 = 0.01;
+
 /// The largest that each variable has weighed so far (Moré 1978), which makes a method blind to units.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Weights {
@@ -15,7 +20,7 @@ pub(crate) struct Weights {
 impl Weights {
     /// Takes note of what variables weigh at a point; gives D. Variables on a logarithmic scale have no units, and a change by
     /// a factor e is a large one even if it hardly shows in the cost: these count at least [`LEAST_LOG_WEIGHT`] of the
-    /// heaviest. A variable that has never weighed anything gets the largest.
+    /// heaviest, the others [`LEAST_WEIGHT`]. A variable that has never weighed anything gets the largest.
     pub fn update(&mut self, now: impl ExactSizeIterator<Item = f64>, scaling: &Scaling) -> Vec<f64> {
         self.largest.resize(now.len(), 0.0);
         for (weight, now) in self.largest.iter_mut().zip(now) {
@@ -30,7 +35,7 @@ impl Weights {
             _ if of_all == 0.0 => 1.0,
             weight if scaling.is_log(i) && of_log > 0.0 => weight.max(LEAST_LOG_WEIGHT * of_log),
             0.0 => of_all,
-            weight => weight,
+            weight => weight.max(LEAST_WEIGHT * of_all),
         };
         self.largest.iter().enumerate().map(weight).collect()
     }

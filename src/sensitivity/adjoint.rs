@@ -3,6 +3,7 @@
 use super::{Gradient, add_cost, sample};
 use crate::error::Result;
 use crate::scheme::Step;
+use crate::simulate::Workspace;
 
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run.
@@ -19,6 +20,7 @@ impl Gradient<'_> {
         bar.clear_state();
         bar.u.fill(0.0);
         for i in (0..=last).rev() {
+            Workspace::go_on(&self.workspace.interrupt, grid, i)?;
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {

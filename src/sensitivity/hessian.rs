@@ -8,6 +8,7 @@ use super::{Gradient, add_cost, sample};
 use crate::error::{Error, Result};
 use crate::memory::{self, bytes_of};
 use crate::scheme::{Direction, Step};
+use crate::simulate::Workspace;
 use crate::system::StateVector;
 
 impl Gradient<'_> {
@@ -97,6 +98,7 @@ impl Gradient<'_> {
         bar.u.fill(0.0);
         let mut total = 0.0;
         for i in (0..=last).rev() {
+            Workspace::go_on(&self.workspace.interrupt, grid, i)?;
             for (k, direction) in directions.iter_mut().enumerate() {
                 let state = &stored[(i * along.len() + k) * size..][..size];
                 let x = layout.view(state, 0.0, &[]);

@@ -14,6 +14,7 @@ pub use tangent::{OutputTangents, ResidualRow};
 use crate::continuous::Continuous;
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::simulate::{Simulation, Workspace};
 use crate::start::Astray;
 use crate::system::{Evaluator, OutputPoint, StateVector};
@@ -137,6 +138,12 @@ impl<'p> Gradient<'p> {
         if self.active.len() < entries.len() {
             (0..entries.len()).filter(|k| !self.active.contains(k)).for_each(|k| entries[k] = 0.0);
         }
+    }
+
+    /// The same, to stop at the next time step with [`Error::Interrupted`] once `interrupt` is raised.
+    pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
+        self.workspace.interrupt = interrupt.clone();
+        self
     }
 
     /// The cost at `u`.

@@ -27,6 +27,7 @@ impl Workspace<'_> {
         self.stepper.start_push_forward(&mut *self.evaluator, &start, tangents);
         visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
         for i in 1..=grid.count() {
+            Workspace::go_on(&self.interrupt, grid, i)?;
             let step = Step { index: i, t: grid.times()[i], h: grid.step(i), w: simulation.inputs_at(i) };
             let x = states.view(i, simulation, a_scheme);
             self.stepper.push_forward(&mut *self.evaluator, signature, &step, &x, tangents)?;

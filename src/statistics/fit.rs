@@ -8,8 +8,12 @@ use crate::cost::Reference;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::Problem;
-use crate::report::rounded;
+use crate::report::{root_mean_square, rounded};
 use nalgebra::DMatrix;
+
+/// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
+/// tolerance of 1e-10, over many steps. No measurement is so free of noise.
+const ROUND_OFF: f64 = 1e-8;
 
 /// What is known of the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -91,10 +95,10 @@ pub struct OutputFit {
     pub times: Vec<f64>,
     /// y - ȳ at these times.
     pub residuals: Vec<f64>,
-    /// Root mean square of ȳ at these times.
-    pub reference_rms: f64,
     /// The deviation that the residuals are divided by.
     pub deviation: f64,
+    /// Root mean square of the data about their mean; about zero, if they are constant.
+    pub size: f64,
     /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)²; `None` for constant data.
     pub r_squared: Option<f64>,
     /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
@@ -106,12 +110,7 @@ pub struct OutputFit {
 impl OutputFit {
     /// Root mean square of y - ȳ.
     pub fn rmse(&self) -> f64 {
-        (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
-    }
-
-    /// Whether what is left is round-off, as of references that are simulations: nothing can be learnt from its size or shape.
-    pub fn is_noise_free(&self) -> bool {
-        self.rmse() <= 1e-9 * self.reference_rms
+        root_mean_square(self.residuals.iter().copied())
     }
 }
 
@@ -122,6 +121,9 @@ pub struct Statistics {
     pub noise: Noise,
     /// Number of residuals n.
     pub count: usize,
+    /// The data are reproduced to round-off, and what noise they have would have to be estimated from that: then standard errors
+    /// and all that rests on them mean nothing, and reports leave them out.
+    pub is_noise_free: bool,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
     /// χ².
@@ -200,8 +202,11 @@ impl Statistics {
         let covariance = covariance(&residuals, &identifiability, variance);
         let (aic, bic) = criteria(noise, chi_square, n, rank);
         let outputs = outputs(problem, &residuals);
+        let has_noise = problem.cost.as_least_squares().is_some_and(|cost| !cost.added_noise().is_empty());
+        let is_reproduced = |output: &OutputFit| output.rmse() <= ROUND_OFF * output.size;
         let mut statistics = Statistics {
             noise,
+            is_noise_free: noise == Noise::Estimated && !has_noise && outputs.iter().all(is_reproduced),
             count: n,
             degrees_of_freedom,
             chi_square,
@@ -218,11 +223,6 @@ impl Statistics {
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.warnings = statistics.warn(problem);
         Ok(statistics)
-    }
-
-    /// Whether all outputs are reproduced but for round-off: standard errors are then meaningless.
-    pub fn is_noise_free(&self) -> bool {
-        self.outputs.iter().all(OutputFit::is_noise_free)
     }
 
     /// χ²/ν; `None` without degrees of freedom.
@@ -340,7 +340,9 @@ impl Statistics {
             warnings
                 .push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
         }
-        self.warn_of_large_errors(&mut warnings);
+        if !self.is_noise_free {
+            self.warn_of_large_errors(&mut warnings);
+        }
         self.warn_of_residuals(problem, &mut warnings);
         warnings
     }
@@ -470,13 +472,11 @@ fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f64, f64) {
 
 fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
     let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
-    let weighted = |i: &usize| cost.weights()[*i] > 0.0;
-    let samples: Vec<usize> = (0..cost.weights().len()).filter(weighted).collect();
     let times = problem.simulation.grid().times();
     let of_references = cost.references().iter().zip(&residuals.of_references);
     of_references
         .map(|(reference, scaled)| {
-            let there = || samples.iter().copied().filter(|&i| reference.sample(i).is_some());
+            let there = || cost.samples(reference);
             let quantity = &problem.simulation.signature().outputs[reference.output];
             let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
             let mean = data.iter().sum::<f64>() / data.len() as f64;
@@ -493,8 +493,8 @@ fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
                 unit: quantity.unit.clone(),
                 times: there().map(|i| times[i * cost.substeps()]).collect(),
                 residuals,
-                reference_rms: (data.iter().map(|y| y * y).sum::<f64>() / data.len() as f64).sqrt(),
                 deviation: reference.deviation,
+                size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
                 r_squared: varies.then(|| 1.0 - squares / total),
                 fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
                 neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },

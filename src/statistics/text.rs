@@ -7,6 +7,11 @@ use super::identifiability::Identifiability;
 use crate::report::{number, rounded, table};
 use serde_json::{Value, json};
 
+/// Said of a fit that leaves nothing of its data.
+const NOISE_FREE: &str = "the reference is reproduced to round-off: nothing is left that noise could be estimated from, and standard \
+                          errors would mean nothing (--noise-level adds noise to a simulated reference, --noise given takes \
+                          the deviations as they are)";
+
 /// A finite number, or null.
 fn finite(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
@@ -53,6 +58,12 @@ impl Statistics {
         for (a, b, value) in self.notable_correlations(0.9) {
             lines.push(format!("correlation of {a} and {b}: {value:.3}"));
         }
+        if self.is_noise_free {
+            let rmse = |o: &super::OutputFit| format!("RMSE of {}: {} {}", o.name, rounded(o.rmse(), 2), o.unit);
+            lines.extend(self.outputs.iter().map(rmse));
+            lines.push(NOISE_FREE.into());
+            return lines.join("\n");
+        }
         let reduced = match self.reduced_chi_square() {
             Some(value) => format!("reduced {}", rounded(value, 4)),
             None => "no degrees of freedom".into(),
@@ -82,17 +93,25 @@ impl Statistics {
         lines.join("\n")
     }
 
+    /// What rests on the noise: null without it.
+    fn noisy(&self, x: f64) -> Value {
+        if self.is_noise_free { Value::Null } else { finite(x) }
+    }
+
     /// Adds everything to a result for programs.
     pub fn extend_json(&self, result: &mut Value) {
         let names: Vec<&str> = self.identifiability.parameters.iter().map(|p| p.name.as_str()).collect();
         if let Some(parameters) = result["parameters"].as_array_mut() {
             for (entry, statistics) in parameters.iter_mut().zip(&self.parameters) {
-                entry["standard_error"] = finite(statistics.standard_error);
+                entry["standard_error"] = self.noisy(statistics.standard_error);
                 entry["determined"] = json!(statistics.verdict);
                 entry["at_start"] = json!(statistics.at_start);
             }
         }
-        let confidence = self.parameters.iter().filter(|p| !matches!(p.verdict, Verdict::Fixed | Verdict::AtBound));
+        result["noise_free"] = json!(self.is_noise_free);
+        let is_interval = |p: &&ParameterStatistics| !matches!(p.verdict, Verdict::Fixed | Verdict::AtBound);
+        let is_told = |p: &&ParameterStatistics| !self.is_noise_free || p.standard_error.is_infinite();
+        let confidence = self.parameters.iter().filter(is_interval).filter(is_told);
         let confidence = confidence.map(|p| {
             let unbounded = p.standard_error.is_infinite();
             json!({"name": p.name, "unbounded": unbounded, "68": p.interval(0), "95": p.interval(1), "99.7": p.interval(2)})
@@ -105,10 +124,10 @@ impl Statistics {
         result["degrees_of_freedom"] = json!(self.degrees_of_freedom);
         result["deviations"] =
             self.outputs.iter().map(|output| json!({"output": output.name, "deviation": output.deviation})).collect();
-        result["chi_square"] = json!(self.chi_square);
-        result["reduced_chi_square"] = json!(self.reduced_chi_square());
-        result["aic"] = finite(self.aic);
-        result["bic"] = finite(self.bic);
+        result["chi_square"] = self.noisy(self.chi_square);
+        result["reduced_chi_square"] = self.noisy(self.reduced_chi_square().unwrap_or(f64::NAN));
+        result["aic"] = self.noisy(self.aic);
+        result["bic"] = self.noisy(self.bic);
         let outputs = |value: &dyn Fn(&super::OutputFit) -> Option<f64>| {
             let entries = self.outputs.iter().map(|output| (output.name.clone(), json!(value(output))));
             Value::Object(entries.collect())

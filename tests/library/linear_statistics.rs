@@ -110,7 +110,7 @@ fn a_parabola_has_the_statistics_of_exact_arithmetic() {
         optimum: None,
         constraints: Vec::new(),
     };
-    let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
     let close = |found: f64, expected: f64, what: &str| {
         // a few hundred operations on numbers whose normal matrix has a condition of 1e4

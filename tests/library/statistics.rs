@@ -186,7 +186,7 @@ fn a_straight_line_has_the_known_statistics() {
         let radius = if noise == Noise::Given { -2.0 * 0.05f64.ln() } else { 2.0 * 4.102_821 };
         let reach = x.iter().fold(0.0f64, |reach, x| reach.max(*x));
         close(reach, radius.sqrt() * errors[0], 1e-6, "reach of the ellipse");
-        assert!(!found.is_noise_free());
+        assert!(!found.is_noise_free);
     }
 }
 
@@ -391,7 +391,7 @@ fn covers(mut problem: Problem, truth: &[f64], sigma: f64, seed: u64) {
     let mut covered = vec![0; free.len()];
     let (mut estimates, mut variances) = (vec![Vec::new(); free.len()], vec![0.0; free.len()]);
     problem.start = truth.to_vec();
-    let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     for _ in 0..REPETITIONS {
         let values = exact.iter().map(|y| y + sigma * noisy.normal()).collect();
         let reference = Reference { output: 0, values, deviation: 1.0 };

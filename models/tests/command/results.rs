@@ -141,16 +141,10 @@ fn failing_evaluations_are_counted() {
     assert!(found["cost"].as_f64() < start["cost"].as_f64(), "{found:#}");
 }
 
-// Protects hours of work: Ctrl-C stops after the running step, keeps the best so far and writes everything.
+// Starts an identification, sends it an interrupt after its first iteration, and says how it ended: code, standard error, output,
+// and the seconds since.
 #[cfg(unix)]
-#[test]
-fn interrupting_keeps_the_best_so_far() {
-    let place = Place::new();
-    place.write(
-        "record.csv",
-        csv("t,u,y", times(1001, 1e-3), |t| vec![0.1 * (400.0 * t).sin(), 0.1 * (300.0 * t).cos()]),
-    );
-    let arguments = "identify silverbox --data record.csv --substeps 10 --method steepest-descent-fixed --out results";
+fn interrupted(place: &Place, arguments: &str) -> (Option<i32>, String, String, f64) {
     let mut child = place.command(arguments).spawn().unwrap();
     let mut progress = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -160,11 +154,31 @@ fn interrupting_keeps_the_best_so_far() {
     }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
+    let began = std::time::Instant::now();
     let (mut rest, mut out) = (String::new(), String::new());
     progress.read_to_string(&mut rest).unwrap();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}{out}");
-    assert!(rest.contains("stopping after this step"), "{rest}");
+    (child.wait().unwrap().code(), rest, out, began.elapsed().as_secs_f64())
+}
+
+#[cfg(unix)]
+fn record(place: &Place) {
+    place.write(
+        "record.csv",
+        csv("t,u,y", times(1001, 1e-3), |t| vec![0.1 * (400.0 * t).sin(), 0.1 * (300.0 * t).cos()]),
+    );
+}
+
+// Protects hours of work: Ctrl-C stops, keeps the best so far and writes everything.
+#[cfg(unix)]
+#[test]
+fn interrupting_keeps_the_best_so_far() {
+    let place = Place::new();
+    record(&place);
+    let arguments = "identify silverbox --data record.csv --substeps 10 --method steepest-descent-fixed --out results";
+    let (code, rest, out, _) = interrupted(&place, arguments);
+    assert_eq!(code, Some(1), "{rest}{out}");
+    assert!(rest.contains("stopping; the best so far is kept"), "{rest}");
     assert!(out.contains("NOT converged: interrupted; the best so far is kept"), "{out}");
     let found: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
     assert!(found["reason"].as_str().unwrap().contains("interrupted"), "{found:#}");
@@ -374,4 +388,93 @@ fn a_result_that_cannot_be_written_is_still_printed() {
     let parts =
         ["error: cannot write results/cost.svg: it is a folder; move it away, or choose another folder with --out"];
     parts.iter().for_each(|part| assert!(run.err.contains(part), "{}", run.err));
+}
+
+// Protects patience: within a single evaluation of 400 thousand time steps, Ctrl-C is answered at once, and what follows does
+// not simulate again.
+#[cfg(unix)]
+#[test]
+fn interrupting_does_not_wait_for_a_simulation() {
+    let place = Place::new();
+    record(&place);
+    for method in ["lm", "bfgs"] {
+        let arguments = format!("identify silverbox --data record.csv --substeps 400 --method {method} --out {method}");
+        let (code, rest, out, seconds) = interrupted(&place, &arguments);
+        assert_eq!(code, Some(1), "{rest}{out}");
+        assert!(seconds < 2.0, "{method} answered after {seconds} s");
+        assert!(out.contains("NOT converged: interrupted") && out.contains("which take further simulations"), "{out}");
+        let found: Value = serde_json::from_str(&place.read(&format!("{method}/result.json"))).unwrap();
+        assert!(found["rmse"].is_null() && value(&found, "m") > 0.0, "{found:#}");
+        assert!(place.files().contains(&format!("{method}/history.csv")));
+    }
+}
+
+// Protects exit codes: a search that gets nowhere has not converged, whatever has become small; a start that is absurd, or next to
+// nothing, is no scale, and the parameters are found all the same.
+#[test]
+fn only_a_minimum_is_success() {
+    let place = Place::new();
+    let unstable = place.json("identify engine_mount --end 100 --json", 1);
+    assert_eq!(unstable["converged"], false);
+    assert!(unstable["reason"].as_str().unwrap().contains("no progress"), "{unstable:#}");
+    for start in ["c=1e12", "c=1e-12", "c=1e6,d=1e6"] {
+        for method in ["lm", "gauss-newton", "bfgs", "newton-tr"] {
+            let run = place.run(&format!("identify oscillator --method {method} --start {start} --json"));
+            let found: Value = serde_json::from_str(&run.out).unwrap();
+            let is_found = (value(&found, "c") - 40.0).abs() < 1e-6;
+            println!("{start} {method}: exit {}, {}, c = {}", run.code, found["reason"], value(&found, "c"));
+            // far away the oscillator is overdamped, where a gradient may truly vanish
+            let [cost, slope] = ["cost", "gradient_norm"].map(|key| found[key].as_f64().unwrap());
+            assert_eq!(run.code == 0, found["converged"] == true, "{start} {method}: {found:#}");
+            assert!(run.code == 1 || is_found || slope < 1e-9 * cost, "{start} {method}: {found:#}");
+            assert!(is_found || method == "bfgs", "{start} {method}: {found:#}");
+            assert!(is_found || start != "c=1e-12", "{method}: {found:#}");
+        }
+    }
+}
+
+// Protects figures: the error of a fit is one number wherever it is told, and samples without a weight take no part in it. The
+// first sample of a sum of rectangles has none.
+#[test]
+fn one_error_is_told() {
+    let place = Place::new();
+    let noisy = "identify oscillator --noise-level 0.1 --out results";
+    let printed = place.good(noisy).out;
+    let written: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
+    let rmse = written["rmse"]["a"].as_f64().unwrap();
+    let line = printed.lines().find(|line| line.starts_with("RMSE of a: ")).unwrap();
+    let told: f64 = line["RMSE of a: ".len()..].split(' ').next().unwrap().parse().unwrap();
+    assert!((told / rmse - 1.0).abs() < 1e-6, "{line}, but {rmse} in the file");
+    let rest = ["c", "d"].map(|name| format!("{name}={}", value(&written, name))).join(",");
+    let other = place.json(&format!("gradient oscillator --at {rest} --json"), 0);
+    assert!(other["rmse"]["a"].as_f64().unwrap() < rmse, "without noise, there is less: {other:#}");
+}
+
+// Protects against statistics of nothing: where the reference is reproduced to round-off, there are no standard errors, no
+// chi-square, no figures of residuals, but a sentence; with noise, all of them.
+#[test]
+fn round_off_has_no_statistics() {
+    let place = Place::new();
+    let exact = place.good("identify oscillator --out exact").out;
+    assert!(exact.contains("reproduced to round-off") && exact.contains("RMSE of a"), "{exact}");
+    for part in ["+/-", "R^2", "chi-square", "fit 100"] {
+        assert!(!exact.contains(part), "`{part}` in {exact}");
+    }
+    let written: Value = serde_json::from_str(&place.read("exact/result.json")).unwrap();
+    assert_eq!(written["noise_free"], true);
+    for key in ["chi_square", "reduced_chi_square", "aic", "bic"] {
+        assert!(written[key].is_null(), "{key}");
+    }
+    assert!(written["parameters"][1]["standard_error"].is_null() && written["confidence"] == Value::Array(vec![]));
+    let noisy = place.good("identify oscillator --noise-level 0.01 --out noisy").out;
+    assert!(noisy.contains("+/-") && noisy.contains("chi-square"), "{noisy}");
+    let files = place.files();
+    for (folder, is_there) in [("exact", false), ("noisy", true)] {
+        for figure in ["ellipses.svg", "residuals_a.svg"] {
+            assert_eq!(files.contains(&format!("{folder}/{figure}")), is_there, "{folder}/{figure}");
+        }
+    }
+    for level in ["1e-300", "a=1e-300"] {
+        place.refused(&format!("identify oscillator --noise-level {level}"), &["output `a`", "round-off"]);
+    }
 }

@@ -31,7 +31,7 @@ fn problem(model: &str, end: f64, step: f64, rules: &[&str]) -> Problem {
 }
 
 fn found(problem: &Problem, method: Method) -> Identification {
-    let settings = Settings { method, ..Settings::default() };
+    let settings = Settings { method: Some(method), ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 

@@ -47,7 +47,7 @@ fn measured(free: &[&str]) -> Option<Problem> {
 
 fn fit(problem: &Problem, max_evaluations: usize) -> Identification {
     let options = Options { max_evaluations, ..Options::default() };
-    let settings = Settings { method: Method::LevenbergMarquardt, options, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), options, ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 
@@ -58,11 +58,17 @@ fn fit(problem: &Problem, max_evaluations: usize) -> Identification {
 fn the_measured_record_is_reproduced() {
     for (free, error, mass) in [(&[][..], 2.48e-3, 90.7), (&["dFv"], 1.66e-3, 92.8)] {
         let Some(problem) = measured(free) else { return };
-        let found = fit(&problem, 30);
+        let found = fit(&problem, 60);
+        assert!(found.outcome.converged, "{free:?}: {}", found.outcome.reason);
         let seen = rmse(&problem, &found.values())["qm"].as_f64().unwrap();
         assert!(seen <= error, "{free:?}: {seen} m");
         let kilograms = found.parameters[0].value;
         assert!((kilograms - mass).abs() < 0.5, "{free:?}: {kilograms} kg");
+        if free == ["dFv"] {
+            // residuals whose own curvature counts let the search creep: 977 iterations, and an offset of -0.07607
+            let offset = found.parameters.iter().find(|p| p.name == "offset").unwrap().value;
+            assert!((offset + 0.075835).abs() < 2e-5, "{offset}");
+        }
     }
 }
 
@@ -84,4 +90,19 @@ fn asymmetric_friction_and_offset_are_not_separated() {
         let warned = after.warnings.iter().any(|w| w.contains("hardly determine") && w.contains("dFc + offset"));
         assert!(warned, "{free:?}: {:?}", after.warnings);
     }
+}
+
+/// Protects what is documented of this record: at 1 mm/s, too, there is a second minimum beside the one of 90.7 kg, a little worse.
+#[test]
+fn a_second_minimum_is_where_it_is_said_to_be() {
+    let Some(mut problem) = measured(&[]) else { return };
+    for (name, value) in [("M", 96.0), ("Fv", 205.0), ("Fc", 20.3), ("offset", -3.1)] {
+        let place = problem.simulation.signature().parameter_index(name).unwrap();
+        problem.start[place] = value;
+    }
+    let found = fit(&problem, 60);
+    assert!(found.outcome.converged, "{}", found.outcome.reason);
+    assert!((found.parameters[0].value - 95.37).abs() < 0.01, "{} kg", found.parameters[0].value);
+    let seen = rmse(&problem, &found.values())["qm"].as_f64().unwrap();
+    assert!((seen - 2.4854e-3).abs() < 1e-6, "{seen} m");
 }

@@ -158,7 +158,7 @@ fn runaway(start: f64) -> Problem {
 }
 
 fn search(start: f64, method: Method) -> costate::Result<Identification> {
-    identify(&runaway(start), &Settings { method, ..Settings::default() }, &mut |_| Flow::Continue)
+    identify(&runaway(start), &Settings { method: Some(method), ..Settings::default() }, &mut |_| Flow::Continue)
 }
 
 // Protects searches whose line search enters a region without solutions: the step is rejected, counted and reported, and

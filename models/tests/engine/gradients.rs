@@ -174,7 +174,7 @@ fn a_start_that_does_not_follow_its_parameters_is_refused() {
 fn identification_minds_free_parameters_alone() {
     for method in [Method::Adjoint, Method::Difference] {
         let mut problem = squeezer_problem(InitialState::AsGiven, &[1, 2, 3, 4]);
-        let settings = Settings { method: optimise::Method::Bfgs, gradient: method, ..Settings::default() };
+        let settings = Settings { method: Some(optimise::Method::Bfgs), gradient: method, ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         assert!((found.values()[0] / 0.033 - 1.0).abs() < 1e-5, "{method:?}: {:?} {}", found.values(), found.reason());
         problem.parameters[LENGTHS[0]].free = true;

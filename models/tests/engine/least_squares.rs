@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn search(problem: &Problem, method: Search) -> Identification {
-    let settings = Settings { method, options: Options::default(), ..Settings::default() };
+    let settings = Settings { method: Some(method), options: Options::default(), ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 
@@ -121,6 +121,9 @@ fn the_default_is_chosen_by_the_problem() {
     let (method, reason) = default_method(&engine_mount(1e-3).unwrap());
     assert_eq!(method, Search::LevenbergMarquardt);
     assert!(reason.contains("least squares with 4 free parameters"), "{reason}");
+    // the library's choice is that of the command
+    let found = identify(&engine_mount(1e-3).unwrap(), &Settings::default(), &mut |_| Flow::Continue).unwrap();
+    assert_eq!(found.method, Search::LevenbergMarquardt);
 }
 
 /// Something that turns, with the place of its angle among the outputs. All have parameters `damping` and `rate`, the angular

@@ -5,7 +5,7 @@ use costate::identify::{Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::optimise::{Flow, Method as Search};
 use costate::problem::Problem;
-use costate::report::output_errors;
+use costate::report::{output_errors, rmse};
 use costate::statistics::{Noise, Statistics};
 use costate::{Gradient, Hht, Method, Result, Simulation, System, TimeGrid};
 use costate_models::double_pendulum;
@@ -101,7 +101,7 @@ fn a_shorter_swing_counts_as_far_as_it_goes() -> Result<()> {
 #[test]
 fn statistics_count_the_samples_that_are_there() -> Result<()> {
     let problem = problem(400, 251)?;
-    let settings = Settings { method: Search::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Search::LevenbergMarquardt), ..Settings::default() };
     let found = identify(&problem, &settings, &mut |_| Flow::Continue)?;
     let statistics = Statistics::of(&problem, &found, Noise::Given)?;
     let lengths: Vec<usize> = statistics.outputs.iter().map(|output| output.residuals.len()).collect();
@@ -119,6 +119,28 @@ fn statistics_count_the_samples_that_are_there() -> Result<()> {
     let gaps = |cost: &LeastSquares| cost.references().iter().map(|r| r.samples().count()).collect::<Vec<_>>();
     assert_eq!(gaps(&noisy), [401, 401, 251, 251]);
     assert!(noisy.added_noise().iter().all(|added| added.deviation.is_finite()));
+    Ok(())
+}
+
+/// Protects figures: a sample without a weight, as the first one of a sum of rectangles, takes no part in the error of a fit,
+/// whoever computes it.
+#[test]
+fn samples_without_a_weight_are_no_error() -> Result<()> {
+    let grid = TimeGrid::steps(0.0, 2e-3, 100)?;
+    let system = Arc::new(double_pendulum(&STARTS[..1])?);
+    let simulation = Simulation::new(system.clone(), Hht::new(0.0)?, grid, vec![])?;
+    let nominal = system.signature().nominal();
+    let mut problem =
+        Problem::synthetic("swing", simulation, &nominal, &nominal, &["swing0.theta1"], Quadrature::Rectangle)?;
+    let cost = problem.cost.as_least_squares().unwrap();
+    assert_eq!(cost.weights()[0], 0.0);
+    let mut reference = cost.references()[0].clone();
+    reference.values.iter_mut().enumerate().for_each(|(i, y)| *y += if i == 0 { 1.0 } else { 1e-3 * (i as f64).sin() });
+    let times = problem.simulation.grid().times();
+    problem.cost = Box::new(LeastSquares::new(times, vec![reference], 1, Quadrature::Rectangle)?);
+    let statistics = Statistics::at(&problem, &nominal, &[], Noise::Estimated)?;
+    let told = rmse(&problem, &nominal)["swing0.theta1"].as_f64().unwrap();
+    assert!((told / statistics.outputs[0].rmse() - 1.0).abs() < 1e-12 && told < 2e-3, "{told}");
     Ok(())
 }
 

@@ -14,7 +14,7 @@ fn problem(name: &str) -> Problem {
 }
 
 fn search(problem: &Problem, method: Optimiser, gradient: Method) -> Identification {
-    let settings = Settings { method, gradient, ..Settings::default() };
+    let settings = Settings { method: Some(method), gradient, ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 

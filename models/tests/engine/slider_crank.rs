@@ -216,7 +216,7 @@ fn parameters_are_recovered_from_positions_accelerations_and_forces() {
         (&["bearing_x", "bearing_y"], &["m_crank", "m_rod", "m_slider", "I_crank", "k", "d"]),
     ] {
         let problem = specification(outputs, free).build(&registry).unwrap();
-        let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+        let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         for (estimate, nominal) in found.parameters.iter().zip(problem.simulation.signature().nominal()) {
             let error = (estimate.value - nominal).abs() / nominal;
@@ -245,7 +245,7 @@ fn standard_errors_mean_what_they_say() {
                 [&problem, &again].map(|problem| problem.cost.as_least_squares().unwrap().references().to_vec());
             assert_eq!(references[0], references[1]);
         }
-        let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+        let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         let statistics = Statistics::of(&problem, &found, Noise::Given).unwrap();
         reduced += statistics.reduced_chi_square().unwrap() / 60.0;

@@ -98,7 +98,7 @@ fn a_linear_quarter_car_has_its_frequency_response() -> Result<()> {
 fn parameters_are_found_back() {
     for model in ["quarter_car", "half_car"] {
         let problem = Specification::of(model).build(&registry().unwrap()).unwrap();
-        let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+        let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         for (parameter, estimate) in problem.parameters.iter().zip(&found.parameters) {
             let error = (estimate.value / parameter.nominal - 1.0).abs();

@@ -79,7 +79,7 @@ fn minimal_coordinates_swing_as_bodies_with_pins() -> Result<()> {
 }
 
 fn fit(problem: &Problem) -> Identification {
-    let settings = Settings { method: Method::LevenbergMarquardt, ..Settings::default() };
+    let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     identify(problem, &settings, &mut |_| Flow::Continue).unwrap()
 }
 

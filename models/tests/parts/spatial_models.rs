@@ -2,7 +2,7 @@
 
 use costate::identify::{Identification, Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method};
+use costate::optimise::{Flow, Method, Options};
 use costate::problem::Problem;
 use costate::spatial::entries_of_factors;
 use costate::statistics::{Noise, Statistics};
@@ -116,7 +116,7 @@ fn bricards_mechanism_moves_with_a_redundant_row() -> Result<()> {
 }
 
 fn fit(problem: &Problem, method: Method) -> Result<Identification> {
-    identify(problem, &Settings { method, ..Settings::default() }, &mut |_| Flow::Continue)
+    identify(problem, &Settings { method: Some(method), ..Settings::default() }, &mut |_| Flow::Continue)
 }
 
 /// Protects the identification of an inertia tensor (Nachbagauer 2015, section 5.2, whose result is 1 to 8 % off after 126
@@ -131,12 +131,43 @@ fn an_inertia_tensor_is_identified() -> Result<()> {
     for (k, (found, truth)) in found.values().iter().zip(INERTIA).enumerate() {
         assert!((found / truth - 1.0).abs() < 1e-6, "{}: {found}", ENTRIES[k]);
     }
+    // with what is chosen where nothing is asked for; by influence alone, I33 ran away to minus a million
+    let entries = problem("rigid_body")?;
+    let found = identify(&entries, &Settings::default(), &mut |_| Flow::Continue)?;
+    assert_eq!(found.method, Method::LevenbergMarquardt);
+    assert!(found.outcome.converged && found.outcome.iterations <= 60, "{}", found.outcome.iterations);
+    for (k, (found, truth)) in found.values().iter().zip(INERTIA).enumerate() {
+        assert!((found / truth - 1.0).abs() < 1e-6, "{}: {found}", ENTRIES[k]);
+    }
     let found = fit(&problem("rigid_body_factors")?, Method::LevenbergMarquardt)?;
     let iterations = found.outcome.history.len() - 1;
-    assert!(iterations <= 60, "{iterations}");
+    assert!(iterations <= 90, "{iterations}");
     for (k, (found, truth)) in entries_of_factors(costate::unpack(&found.values())).iter().zip(INERTIA).enumerate() {
         assert!((found / truth - 1.0).abs() < 1e-6, "{}: {found}", ENTRIES[k]);
     }
+    Ok(())
+}
+
+/// Protects people from bodies that cannot be: an identification that ends at such a tensor says so, by how much and about which
+/// axis; one that only passes there says that.
+#[test]
+fn impossible_bodies_are_named() -> Result<()> {
+    let registry = registry()?;
+    let entry = registry.get("rigid_body")?;
+    let mut problem = entry.problem(&entry.scenario)?;
+    problem.start = vec![100.0, 100.0, 500.0, 0.0, 0.0, 0.0];
+    let ended = |max_iterations: usize| {
+        let options = Options { max_iterations, ..Options::default() };
+        identify(&problem, &Settings { options, ..Settings::default() }, &mut |_| Flow::Continue)
+    };
+    let short = ended(0)?.impossible.join(" ");
+    assert!(short.contains("`body`") && short.contains("300 kg m^2 more than the other two together"), "{short}");
+    let whole = ended(1000)?;
+    let passed = whole.impossible.join(" ");
+    assert!(whole.outcome.converged && passed.contains("passed parameters that no body has"), "{passed}");
+    problem.start = INERTIA.map(|entry| 0.999 * entry).to_vec();
+    let near = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+    assert!(near.impossible.is_empty(), "{:?}", near.impossible);
     Ok(())
 }
 
