@@ -426,6 +426,9 @@ const DENSE_ANALYSIS: usize = 600;
 /// A row of C_q repeats others if their combination leaves less than this part of it.
 const REPEATED: f64 = 1e-9;
 
+/// A mass beside which others of this part of it are round-off of round-off.
+const DROWNED: f64 = 1e-30;
+
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
 pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
     let (n, m) = (signature.coordinates.len(), signature.constraints.len());
@@ -506,10 +509,13 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
     });
     let small = svd.singular_values.min() <= 1e-12 * svd.singular_values.max();
     let no_inverse = || "[M C_qᵀ; C_q 0] has no inverse to working precision".to_string();
+    let heaviest = mass.diagonal().iamax();
+    let lightest =
+        mass.diagonal().iter().copied().filter(|mass| *mass != 0.0).fold(f64::INFINITY, |a, b| a.min(b.abs()));
+    let is_drowned = lightest < DROWNED * mass[(heaviest, heaviest)].abs();
     let (reason, remedy) = match loose {
-        // all of the direction is in the multipliers: masses are so large that they drown the constraints
-        Some(names) if small && names.is_empty() => {
-            let heaviest = mass.diagonal().iamax();
+        // masses are so large that they drown others, or constraints, where all of the direction is in the multipliers
+        Some(names) if small && (is_drowned || names.is_empty()) => {
             let (name, value) = (&signature.coordinates[heaviest].name, shown(mass[(heaviest, heaviest)]));
             (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units".to_string())
         }

@@ -43,7 +43,7 @@ pub(super) struct ProblemArguments {
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
     #[arg(long, value_name = "NAME")]
     initial_state: Option<String>,
-    /// Coordinates that a projected start keeps while it moves the others onto the constraints: NAME,..
+    /// Coordinates that a projected start keeps while others move: NAME,..
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     hold: Option<Vec<String>>,
 }

@@ -4,7 +4,6 @@
 //! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
 //! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
 
-use super::bounded_step::Suggestion;
 use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
 use super::executor::Search;
 use super::inverse_hessian::{Formula, InverseHessian};
@@ -63,11 +62,8 @@ impl Search for Descent {
             // Before it is reset, the model knows best what is still to be gained.
             let is_first = model_decrease.is_none();
             let model_decrease = *model_decrease.get_or_insert(-0.5 * slope);
-            if is_first {
-                let best = Suggestion { d: direction.clone(), damping: 0.0, promise: model_decrease };
-                if self.progress.is_finished(current, &best, evaluator.options) {
-                    return Err(Halt::Stop(Reason::GradientSmall));
-                }
+            if is_first && self.progress.is_finished(current, model_decrease, evaluator.options) {
+                return Err(Halt::Stop(Reason::GradientSmall));
             }
             let found = match self.method {
                 Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon } } => {

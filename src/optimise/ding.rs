@@ -56,7 +56,7 @@ impl Search for Ding {
                 _ => return Err(Halt::Stop(Reason::GradientSmall)),
             }
         }
-        let most = hessian.best(evaluator, current).promise;
+        let most = hessian.most(evaluator, current);
         let mut sigma = self.sigma.unwrap_or(current.gradient_norm);
         let held = evaluator.scaling.held(current);
         while factor(&hessian.matrix, &held, sigma).is_none() {

@@ -1,6 +1,6 @@
 //! The quadratic model with an exact Hessian, gᵀd + ½ dᵀG d, damped by ½ σ |d|²; and what the Hessian's curvature is.
 
-use super::bounded_step::{BoundedModel, Quadratic, Suggestion};
+use super::bounded_step::{BoundedModel, Quadratic};
 use super::evaluation::{Evaluator, Halt, Point, Step, norm};
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
@@ -56,20 +56,20 @@ impl Hessian {
         (&self.matrix * DVector::from_column_slice(d)).as_slice().to_vec()
     }
 
-    /// The best step from `point` by the model with this Hessian; it promises `inf` if it has no minimum there.
-    pub fn best(&self, evaluator: &Evaluator, point: &Point) -> Suggestion {
+    /// What the model with this Hessian promises at most from `point`: `inf` if it has no minimum there.
+    pub fn most(&self, evaluator: &Evaluator, point: &Point) -> f64 {
         if factor(&self.matrix, &evaluator.scaling.held(point), 0.0).is_none() {
-            return Suggestion { d: vec![0.0; point.x.len()], damping: 0.0, promise: f64::INFINITY };
+            return f64::INFINITY;
         }
         let quadratic = HessianModel::new(&self.matrix, &point.scaled_gradient);
-        BoundedModel::new(quadratic, point, &evaluator.scaling).minimiser(0.0)
+        BoundedModel::new(quadratic, point, &evaluator.scaling).minimiser(0.0).promise
     }
 
     /// Stops at a minimum, as far as the gradient and this Hessian, which may be that of the point before, tell.
     pub fn stop_at_minimum(&self, evaluator: &Evaluator, progress: &Progress, point: &Point) -> Step<()> {
         let options = evaluator.options;
         if progress.is_gradient_small(point, options.gradient_tolerance)
-            && progress.is_finished(point, &self.best(evaluator, point), options)
+            && progress.is_finished(point, self.most(evaluator, point), options)
         {
             return Err(Halt::Stop(Reason::GradientSmall));
         }

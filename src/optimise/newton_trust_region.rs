@@ -63,7 +63,7 @@ impl Search for NewtonTrustRegion {
         }
         let weights = match hessian {
             Some(Hessian { matrix, .. }) => {
-                self.weights.update((0..n).map(|i| matrix[(i, i)].abs().sqrt()), &evaluator.scaling)
+                self.weights.update((0..n).map(|i| matrix[(i, i)].abs().sqrt()), &current.x, &evaluator.scaling)
             }
             None => vec![1.0; n],
         };

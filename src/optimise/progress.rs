@@ -1,9 +1,7 @@
 //! How a search gets on, and whether more can be gained.
 
-use super::bounded_step::Suggestion;
 use super::evaluation::{Point, norm};
 use super::outcome::Options;
-use super::trial::relative_size;
 
 /// So many steps in a row without better cost or gradient, and the search has reached round-off, if that is all that is left to
 /// gain.
@@ -80,12 +78,13 @@ impl Progress {
     }
 
     /// The gradient has vanished, measured by that at the start; and, as a start may be absurd, so has what a quadratic model
-    /// still suggests: its gain measured by the cost here or by the cost's scale, or its step measured by the variables.
-    pub fn is_finished(&self, point: &Point, best: &Suggestion, options: &Options) -> bool {
+    /// still promises: measured by the cost here, or by the cost of what residuals are differences of (the start's, where that is
+    /// not known).
+    pub fn is_finished(&self, point: &Point, promise: f64, options: &Options) -> bool {
         let tolerance = options.gradient_tolerance;
-        let little = (options.cost_noise * point.cost.abs()).max(tolerance * tolerance * self.scale.unwrap_or(0.0));
-        let is_short = || best.promise.is_finite() && relative_size(point, &best.d) <= f64::EPSILON.cbrt();
-        self.is_gradient_small(point, tolerance) && (best.promise <= little || is_short())
+        let scale = self.scale.unwrap_or(self.start_cost);
+        let little = (options.cost_noise * point.cost.abs()).max(tolerance * tolerance * scale);
+        self.is_gradient_small(point, tolerance) && promise <= little
     }
 
     /// Is what the model still promises within the uncertainty of the cost, for relative errors `noise`: of the cost, and of the

@@ -24,6 +24,10 @@ use crate::least_squares::Linearised;
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
 
+/// Residuals count as vanished below this part of the gradient's tolerance, beside what they are differences of: parameters that
+/// hardly show in them have digits to gain until then.
+const VANISHED: f64 = 0.1;
+
 /// The search.
 pub(crate) struct ResidualSearch {
     method: LeastSquaresMethod,
@@ -60,7 +64,7 @@ impl Search for ResidualSearch {
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let model = linearised(current)?;
         let norms = (0..current.x.len()).map(|k| norm(model.factor().column(k).iter().copied()));
-        let weights = self.weights.update(norms, &evaluator.scaling);
+        let weights = self.weights.update(norms, &current.x, &evaluator.scaling);
         let mut bounded = self.model(evaluator, current, model, &weights);
         let undamped = bounded.minimiser(0.0);
         if let Some(reason) = self.end(evaluator, current, model, &undamped) {
@@ -105,7 +109,7 @@ impl ResidualSearch {
     fn end(&self, evaluator: &Evaluator, current: &Point, model: &Linearised, undamped: &Suggestion) -> Option<Reason> {
         let (options, cost) = (evaluator.options, current.cost);
         let columns: Vec<f64> = model.factor().column_iter().map(|column| norm(column.iter().copied())).collect();
-        if cost <= options.gradient_tolerance.powi(2) * self.progress.residual_scale(current, &columns) {
+        if cost <= (VANISHED * options.gradient_tolerance).powi(2) * self.progress.residual_scale(current, &columns) {
             return Some(Reason::ResidualsVanished);
         }
         let held = evaluator.scaling.held(current);

@@ -8,7 +8,7 @@ const LEAST_LOG_WEIGHT: f64 = 0.1;
 
 /// On a linear scale, a variable weighs at least this part of the heaviest. A trust region that goes by influence alone lets what
 /// hardly shows in the cost run off by decades as long as everything else is off: a moment of inertia of 93 kg m² to minus a
-/// million. From 0.001 to 0.2, this finds it.
+/// million. From 0.001 to 0.2, this finds it. What a variable weighs is taken over its own magnitude, so that units do not count.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// The largest that each variable has weighed so far (Moré 1978), which makes a method blind to units.
@@ -18,24 +18,27 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// Takes note of what variables weigh at a point; gives D. Variables on a logarithmic scale have no units, and a change by
-    /// a factor e is a large one even if it hardly shows in the cost: these count at least [`LEAST_LOG_WEIGHT`] of the
+    /// Takes note of what variables weigh at a point `x`; gives D. Variables on a logarithmic scale have no units, and a change
+    /// by a factor e is a large one even if it hardly shows in the cost: these count at least [`LEAST_LOG_WEIGHT`] of the
     /// heaviest, the others [`LEAST_WEIGHT`]. A variable that has never weighed anything gets the largest.
-    pub fn update(&mut self, now: impl ExactSizeIterator<Item = f64>, scaling: &Scaling) -> Vec<f64> {
+    pub fn update(&mut self, now: impl ExactSizeIterator<Item = f64>, x: &[f64], scaling: &Scaling) -> Vec<f64> {
         self.largest.resize(now.len(), 0.0);
-        for (weight, now) in self.largest.iter_mut().zip(now) {
-            *weight = weight.max(now);
+        let now: Vec<f64> = now.collect();
+        for (weight, now) in self.largest.iter_mut().zip(&now) {
+            *weight = weight.max(*now);
         }
+        let magnitude = |i: usize| if scaling.is_log(i) { 1.0 } else { x[i].abs().max(1.0) };
         let largest = |of_log: bool| {
-            let counted = self.largest.iter().enumerate().filter(|(i, _)| !of_log || scaling.is_log(*i));
-            counted.map(|(_, weight)| *weight).fold(0.0, f64::max)
+            // what weighed much at an absurd start is no measure for the others
+            let counted = now.iter().enumerate().filter(|(i, _)| !of_log || scaling.is_log(*i));
+            counted.map(|(i, weight)| weight * magnitude(i)).fold(0.0, f64::max)
         };
         let (of_all, of_log) = (largest(false), largest(true));
         let weight = |(i, weight): (usize, &f64)| match *weight {
             _ if of_all == 0.0 => 1.0,
             weight if scaling.is_log(i) && of_log > 0.0 => weight.max(LEAST_LOG_WEIGHT * of_log),
-            0.0 => of_all,
-            weight => weight.max(LEAST_WEIGHT * of_all),
+            0.0 => of_all / magnitude(i),
+            weight => weight.max(LEAST_WEIGHT * of_all / magnitude(i)),
         };
         self.largest.iter().enumerate().map(weight).collect()
     }

@@ -34,8 +34,6 @@ const THRESHOLD: f64 = 0.1;
 const LAX_THRESHOLD: f64 = 0.01;
 /// An acceleration is eliminated by its own diagonal entry if that is at least so large (comparably scaled).
 const SOLID: f64 = 0.1;
-/// Takes all rows of accelerations behind those of constraints as pivots. A power of two: it changes no digit.
-const LIGHT: f64 = 1.0 / (1u64 << 60) as f64;
 
 /// A sparse matrix K = [A B^T; B 0] and its factors `P K Q = L U`.
 #[derive(Debug, Clone)]
@@ -154,28 +152,17 @@ impl SparseLu {
         if !self.values.iter().all(|value| value.is_finite()) {
             return None;
         }
-        let mut scale = self.pattern.equilibrate(&self.values);
-        let by_masses = self.factors_by(&scale, false);
-        if by_masses.is_some() {
-            return by_masses;
-        }
-        // masses and lengths over many decades may cancel each other where they are eliminated first: constraints first, then
-        scale[..self.accelerations].iter_mut().for_each(|scale| *scale *= LIGHT);
-        self.factors_by(&scale, true)
-    }
-
-    /// `constraints_first`: each multiplier goes at once with an acceleration that it acts on, as if masses were little.
-    fn factors_by(&mut self, scale: &[f64], constraints_first: bool) -> Option<Factors> {
-        let partners = self.match_unknowns(scale, constraints_first);
+        let scale = self.pattern.equilibrate(&self.values);
+        let partners = self.match_unknowns(&scale);
         if self.order.as_ref().is_none_or(|order| order.partners != partners) {
             self.counts.orders += 1;
             self.order = Some(self.order_unknowns(partners));
         }
-        let pivots = self.choose_pivots(scale)?;
-        Factors::new(&self.pattern, &self.values, pivots, scale)
+        let pivots = self.choose_pivots(&scale)?;
+        Factors::new(&self.pattern, &self.values, pivots, &scale)
     }
 
-    fn match_unknowns(&self, scale: &[f64], constraints_first: bool) -> Vec<Partner> {
+    fn match_unknowns(&self, scale: &[f64]) -> Vec<Partner> {
         let n = self.accelerations;
         let mut constraint_jacobian = Vec::new();
         let mut crowding = vec![0; n];
@@ -189,7 +176,7 @@ impl SparseLu {
                 diagonal[j] = size;
             }
         }
-        let is_solid: Vec<bool> = diagonal.iter().map(|&size| !constraints_first && size >= SOLID).collect();
+        let is_solid: Vec<bool> = diagonal.iter().map(|&size| size >= SOLID).collect();
         let multipliers = self.pattern.size - n;
         let (of_row, of_column) =
             matching::match_multipliers(multipliers, n, &constraint_jacobian, &is_solid, &crowding);

@@ -39,7 +39,7 @@ fn small_motions_are_exaggerated_on_request() {
         place.read("picture/mechanism.svg")
     };
     assert!(!svg("").contains("motion"));
-    assert!(svg("--exaggerate").contains("t = 0.6 s, motion × 10<"));
+    assert!(svg("--exaggerate").contains("t = 0.6 s, motion × 20<"));
     assert!(svg("--exaggerate 20 --overlay").contains("t = 0.6 s, motion × 20<"));
     place.good("animate half_car --step 0.01 --end 1 --fps 2 --exaggerate 5 --out film");
     for (options, part) in [("--exaggerate 0", "0 is not positive"), ("--exaggerate large", "it is not a number")] {

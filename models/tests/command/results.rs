@@ -434,7 +434,7 @@ fn only_a_minimum_is_success() {
 }
 
 // Protects figures: the error of a fit is one number wherever it is told, and samples without a weight take no part in it. The
-// first sample of a sum of rectangles has none.
+// last sample of a sum of rectangles has none.
 #[test]
 fn one_error_is_told() {
     let place = Place::new();

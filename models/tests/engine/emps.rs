@@ -58,7 +58,7 @@ fn fit(problem: &Problem, max_evaluations: usize) -> Identification {
 fn the_measured_record_is_reproduced() {
     for (free, error, mass) in [(&[][..], 2.48e-3, 90.7), (&["dFv"], 1.66e-3, 92.8)] {
         let Some(problem) = measured(free) else { return };
-        let found = fit(&problem, 60);
+        let found = fit(&problem, 80);
         assert!(found.outcome.converged, "{free:?}: {}", found.outcome.reason);
         let seen = rmse(&problem, &found.values())["qm"].as_f64().unwrap();
         assert!(seen <= error, "{free:?}: {seen} m");
