@@ -313,10 +313,10 @@ pub(crate) fn level_pull_back(
             let last = count.min(first + LANES);
             (first..last).for_each(|i| parts[part][i].eps[i - first] = 1.0);
             let derivative = time_derivative::<Jet<f64, LANES>>(model, level, x.t, &parts, c.len());
-            for i in first..last {
-                parts[part][i].eps[i - first] = 0.0;
-                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d.eps[i - first] * c).sum();
-                *motion_entry(cotangent, part, i) += scale * slope;
+            for (lane, jet) in parts[part][first..last].iter_mut().enumerate() {
+                jet.eps[lane] = 0.0;
+                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d.eps[lane] * c).sum();
+                *motion_entry(cotangent, part, first + lane) += scale * slope;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! From a [`Model`] to a [`System`](crate::System): values and exact derivatives by dual numbers, with dense matrices.
+//! From a [`Model`](crate::Model) to a [`System`](crate::System): values and exact derivatives by dual numbers, with dense matrices.
 //!
 //! Which variable enters which equation is found once; variables that touch different equations share a derivative
 //! direction, constant matrices are computed once a parameter vector.

@@ -92,7 +92,7 @@ impl<T: Number, const W: usize> Add for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn add(mut self, other: Self) -> Self {
-        self.re = self.re + other.re;
+        self.re += other.re;
         directions!(self.eps, k => self.eps[k] + other.eps[k]);
         self
     }
@@ -102,7 +102,7 @@ impl<T: Number, const W: usize> Sub for Jet<T, W> {
     type Output = Self;
     #[inline]
     fn sub(mut self, other: Self) -> Self {
-        self.re = self.re - other.re;
+        self.re -= other.re;
         directions!(self.eps, k => self.eps[k] - other.eps[k]);
         self
     }

@@ -48,7 +48,7 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         let other = other.into();
         // false for NaN on either side
         let keeps = self >= other;
-        if keeps || self != self { self } else { other }
+        if keeps || self.re().is_nan() { self } else { other }
     }
 
     /// The smaller of two numbers, with its derivatives; this one where they are equal. Not a number if either is not.
@@ -56,7 +56,7 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
     fn min(self, other: impl Into<Self>) -> Self {
         let other = other.into();
         let keeps = self <= other;
-        if keeps || self != self { self } else { other }
+        if keeps || self.re().is_nan() { self } else { other }
     }
 
     /// This number where it lies between two others, with its derivatives, otherwise the one that it is beyond. The upper one where

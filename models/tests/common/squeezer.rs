@@ -1,6 +1,9 @@
 //! Andrews' squeezing mechanism (Hairer & Wanner, Solving Ordinary Differential Equations II, section VII.7): seven bodies, seven
 //! angles, six loop equations, and a start that is given by numbers.
 
+// digits as printed
+#![allow(clippy::excessive_precision)]
+
 use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 pub struct Squeezer;
