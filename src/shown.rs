@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(tidy("steps of 0.009999999999999998 s. End."), "steps of 0.01 s. End.");
         for kept in [
             "it is 0.3333333333333333 of 3.14 in 12 steps",
-            "/tmp/00000000000000000000000.csv, line 3: no",
+            "records/00000000000000000000000.csv, line 3: no",
             "`a00000000000000000000000` is unknown",
             "version 1.2.3.4.5.6.7.8.9.10.11.12 is",
         ] {

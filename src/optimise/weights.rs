@@ -8,7 +8,7 @@ const LEAST_LOG_WEIGHT: f64 = 0.1;
 
 /// On a linear scale, a variable weighs at least this part of the heaviest. A trust region that goes by influence alone lets what
 /// hardly shows in the cost run off by decades as long as everything else is off: a moment of inertia of 93 kg m² to minus a
-/// million. From 0.001 to 0.2, this finds it. What a variable weighs is taken over its own magnitude, so that units do not count.
+/// million. What a variable weighs is taken over its own magnitude, so that units do not count.
 const LEAST_WEIGHT: f64 = 0.01;
 
 /// The largest that each variable has weighed so far (Moré 1978), which makes a method blind to units.
