@@ -16,10 +16,10 @@ fn slider_crank() -> Result<Assembly> {
     let motor = m.input("motor", "N m");
     let zero = || Value::from(0.0);
     let ground = m.ground();
-    let crank = m.body("crank", Body::new(0.8, 2e-3).at([length.clone() * 0.5, zero()], 0.0));
-    let rod = m.body("rod", Body::new(0.6, 6e-3).at([length.clone() + 0.17, zero()], 0.0));
-    let slider = m.body("slider", Body::new(1.0, 1e-3).at([length.clone() + 0.34, zero()], 0.0));
-    m.revolute("main bearing", ground.at([0.0, 0.0]), crank.at([length.clone() * -0.5, zero()]));
+    let crank = m.body("crank", Body::new(0.8, 2e-3).at([length * 0.5, zero()], 0.0));
+    let rod = m.body("rod", Body::new(0.6, 6e-3).at([length + 0.17, zero()], 0.0));
+    let slider = m.body("slider", Body::new(1.0, 1e-3).at([length + 0.34, zero()], 0.0));
+    m.revolute("main bearing", ground.at([0.0, 0.0]), crank.at([length * -0.5, zero()]));
     m.revolute("crank pin", crank.at([length * 0.5, zero()]), rod.at([-0.17, 0.0]));
     m.revolute("wrist pin", rod.at([0.17, 0.0]), slider.at([0.0, 0.0]));
     m.prismatic("guide", ground.at([0.0, 0.0]), slider.at([0.0, 0.0]), 0.0, 0.0);

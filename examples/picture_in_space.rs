@@ -6,7 +6,7 @@
 use costate::assembly::Assembly;
 use costate::plot::mechanism::{Animation, Picture, View};
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Linear, Mechanism, Member, Motion, Path, Vector, euler_parameters_of,
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Linear, Mechanism, Member, Path, Vector, euler_parameters_of,
 };
 use costate::{Hht, InitialState, Number, Result, Signal, Simulation, TimeGrid};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn top() -> Result<Assembly> {
 
 struct Steady;
 
-impl Motion for Steady {
+impl FunctionOfTime for Steady {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         t * u[0]
     }

@@ -1,13 +1,38 @@
-//! What parts of the plane and of space share: laws of forces, given motions, axes.
+//! What parts of the plane and of space share: laws of forces, strengths, functions of time, axes.
 
-use crate::assembly::Element;
-use crate::number::Number;
+use crate::assembly::{Connection, Element, Input, Value};
+use crate::number::{Jet, Number};
+use std::sync::Arc;
 
 /// How a spring or damper pulls.
 pub trait Law: Send + Sync + 'static {
     /// Tension (N, or N m for rotations) at an elongation (m, or rad) and its rate, with the parameters `u`. It must be
     /// differentiable; positive tension draws the sides together.
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D;
+
+    /// Energy stored at an elongation, J: the integral of the tension at rest. `None` if the law does not say; `energy` sensors
+    /// remark it then, and leave it out.
+    fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
+        let _ = (elongation, u);
+        None
+    }
+
+    /// Power lost, W: what the tension has beyond that at rest, times the rate.
+    fn dissipation<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
+        (self.tension(elongation, rate, u) - self.tension(elongation, D::from(0.0), u)) * rate
+    }
+}
+
+/// Where a law's energy does not grow by its tension at rest, with these parameters: an elongation, the slope of its energy there
+/// and the tension.
+pub(crate) fn contradiction<L: Law>(law: &L, u: &[f64]) -> Option<[f64; 3]> {
+    let constants: Vec<Jet<f64, 1>> = u.iter().map(|&u| Jet::constant(u)).collect();
+    [-0.3, -0.01, 0.01, 0.3].into_iter().find_map(|elongation| {
+        let slope = law.energy(Jet { re: elongation, eps: [1.0] }, &constants)?.eps[0];
+        let tension = law.tension(elongation, 0.0, u);
+        let differs = (slope - tension).abs() > 1e-6 * (slope.abs() + tension.abs());
+        differs.then_some([elongation, slope, tension])
+    })
 }
 
 /// Stiffness times elongation plus damping times rate. Parameters: stiffness, damping.
@@ -18,6 +43,14 @@ impl Law for Linear {
     #[inline]
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
         u[0] * elongation + u[1] * rate
+    }
+
+    fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
+        Some(u[0] * elongation * elongation * 0.5)
+    }
+
+    fn dissipation<D: Number>(&self, _elongation: D, rate: D, u: &[D]) -> D {
+        u[1] * rate * rate
     }
 }
 
@@ -38,6 +71,10 @@ impl Law for BrownMcPhee {
         let hump = s * s * 0.25 + 0.75;
         u[0] * (s * 4.0).tanh() + (u[1] - u[0]) * s / (hump * hump) + u[3] * rate
     }
+
+    fn energy<D: Number>(&self, _elongation: D, _u: &[D]) -> Option<D> {
+        Some(D::from(0.0))
+    }
 }
 
 /// The axes in which a vector is given or seen.
@@ -50,9 +87,9 @@ pub enum Axes {
     Body,
 }
 
-/// A motion that is given as a function of time.
-pub trait Motion: Send + Sync + 'static {
-    /// The coordinate at time `t`, in its unit; `u` are the parameters that were given along.
+/// A motion, force or torque that is given as a function of time.
+pub trait FunctionOfTime: Send + Sync + 'static {
+    /// Its value at time `t`, in the unit of what follows it; `u` are the parameters that were given along.
     fn at<D: Number>(&self, t: D, u: &[D]) -> D;
 
     /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
@@ -64,12 +101,141 @@ pub trait Motion: Send + Sync + 'static {
 /// A coordinate follows a function of time.
 pub(crate) struct Driven<M>(pub M);
 
-impl<M: Motion> Element for Driven<M> {
+impl<M: FunctionOfTime> Element for Driven<M> {
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
         c[0] = q[0] - self.0.at(t, u);
     }
 
     fn known_times(&self) -> Option<(f64, f64)> {
         self.0.known_times()
+    }
+}
+
+/// How strong a force, a torque or a motor is: a number or a parameter (N, N m), or an [`Input`], or an input times a factor
+/// ([`Input::times`]), such as a current times a torque constant.
+#[derive(Debug, Clone, Copy)]
+pub struct Amount {
+    factor: Value,
+    input: Option<Input>,
+}
+
+impl Input {
+    /// The input times a number or a parameter.
+    pub fn times(self, factor: impl Into<Value>) -> Amount {
+        Amount { factor: factor.into(), input: Some(self) }
+    }
+}
+
+impl From<Input> for Amount {
+    fn from(input: Input) -> Self {
+        input.times(1.0)
+    }
+}
+
+impl From<f64> for Amount {
+    fn from(number: f64) -> Self {
+        Value::from(number).into()
+    }
+}
+
+impl From<Value> for Amount {
+    fn from(factor: Value) -> Self {
+        Amount { factor, input: None }
+    }
+}
+
+impl From<&Value> for Amount {
+    fn from(factor: &Value) -> Self {
+        (*factor).into()
+    }
+}
+
+/// How strong an element acts.
+pub(crate) trait Strength: Send + Sync + 'static {
+    /// At a time, with the element's inputs and the parameters that belong to it.
+    fn at<D: Number>(&self, t: D, w: &[D], u: &[D]) -> D;
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        None
+    }
+}
+
+/// By an [`Amount`]. Parameter: factor.
+pub(crate) struct Given;
+
+impl Strength for Given {
+    #[inline]
+    fn at<D: Number>(&self, _t: D, w: &[D], u: &[D]) -> D {
+        w.first().map_or(u[0], |w| u[0] * *w)
+    }
+}
+
+/// By a function of time. Parameters: its own.
+pub(crate) struct Timed<F>(pub Arc<F>);
+
+impl<F: FunctionOfTime> Strength for Timed<F> {
+    #[inline]
+    fn at<D: Number>(&self, t: D, _w: &[D], u: &[D]) -> D {
+        self.0.at(t, u)
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.0.known_times()
+    }
+}
+
+/// What of a strength an element is connected to, and how it is drawn.
+pub(crate) struct Source<S> {
+    pub strength: S,
+    parameters: Vec<Value>,
+    input: Option<Input>,
+    pub seen: Seen,
+}
+
+/// A strength (N, N m) as drawings need it: at a time, with all inputs and all parameters.
+#[derive(Clone)]
+pub(crate) struct Seen(Arc<StrengthAt>);
+
+type StrengthAt = dyn Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync;
+
+impl Seen {
+    pub fn at(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
+        (self.0)(t, w, u)
+    }
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seen")
+    }
+}
+
+impl<S> Source<S> {
+    /// Adds its parameters, behind those that are there, and its input.
+    pub fn connect(&self, connection: Connection) -> Connection {
+        connection.inputs(self.input).parameters(self.parameters.iter().copied())
+    }
+}
+
+impl From<Amount> for Source<Given> {
+    fn from(Amount { factor, input }: Amount) -> Self {
+        let seen = Seen(Arc::new(move |_, w, u| {
+            let input = input.map_or(1.0, |input| w.get(input.index()).copied().unwrap_or(f64::NAN));
+            factor.evaluate(u) * input
+        }));
+        Source { strength: Given, parameters: vec![factor], input, seen }
+    }
+}
+
+impl<F: FunctionOfTime> Source<Timed<F>> {
+    /// A function of time with parameters.
+    pub fn timed(function: F, parameters: Vec<Value>) -> Self {
+        let function = Arc::new(function);
+        let (drawn, values) = (function.clone(), parameters.clone());
+        let seen = Seen(Arc::new(move |t, _, u| {
+            let own: Vec<f64> = values.iter().map(|value| value.evaluate(u)).collect();
+            drawn.at(t, &own)
+        }));
+        Source { strength: Timed(function), parameters, input: None, seen }
     }
 }

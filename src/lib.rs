@@ -141,6 +141,7 @@ pub mod statistics;
 pub mod system;
 mod table;
 pub mod time_axis;
+mod totals;
 
 pub use error::{Error, Result};
 pub use grid::TimeGrid;

@@ -1,7 +1,7 @@
 //! A given motion from samples.
 
 use crate::Result;
-use crate::law::Motion;
+use crate::law::FunctionOfTime;
 use crate::model::unpack;
 use crate::number::Number;
 use crate::signal::{Interpolation, Samples};
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Sampled {
     }
 }
 
-impl Motion for Sampled {
+impl FunctionOfTime for Sampled {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         let value = self.0.spline(t);
         if u.is_empty() {

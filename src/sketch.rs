@@ -6,6 +6,7 @@
 
 use crate::assembly::Value;
 use crate::error::Error;
+use crate::law::Seen;
 use crate::report::rounded;
 use crate::signature::Signature;
 use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
@@ -138,10 +139,10 @@ pub(crate) enum Part {
     Contact { spots: [Spot; 2], line: Ray, radius: Value },
     /// A spring along a direction (an angle in the plane) to a support that an input moves from the world's origin.
     Support { spots: [Spot; 1], direction: Value, input: usize },
-    /// An input along a direction.
-    Force { spots: [Spot; 1], along: Ray, input: usize },
-    /// An input as a torque on the second member, or about an axis.
-    Torque { about: About, input: usize },
+    /// A force along a direction.
+    Force { spots: [Spot; 1], along: Ray, amount: Seen },
+    /// A torque on the second member, or about an axis.
+    Torque { about: About, amount: Seen },
     /// A point follows a path.
     DrivenPoint([Spot; 1]),
     /// A member's axes follow a function of time.

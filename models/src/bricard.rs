@@ -41,7 +41,7 @@ pub fn bricard() -> Result<Assembly> {
             across => across,
         };
         let across = 1.0 / 12.0 * (1.0 + SIDE * SIDE);
-        let inertia = Inertia::diagonal([&mass * (SIDE * SIDE / 6.0), &mass * across, &mass * across]);
+        let inertia = Inertia::diagonal([mass * (SIDE * SIDE / 6.0), mass * across, mass * across]);
         let body = Body::new(mass, inertia).at(center).turned(euler_parameters_of(turn * FRAC_PI_2));
         let rod = mechanism.body(&format!("rod{}", i + 1), body);
         let hinge = [mechanism.place(&last, a).axis(axis), mechanism.place(&rod, a).axis(axis)];

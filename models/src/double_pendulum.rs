@@ -117,7 +117,7 @@ pub fn double_pendulum(starts: &[[f64; 4]]) -> Result<Assembly> {
         let [theta1, theta2, omega1, omega2] = initial;
         let first = assembler.coordinate(format!("theta1_{swing}"), "rad", theta1, omega1);
         let second = assembler.coordinate(format!("theta2_{swing}"), "rad", theta2, omega2);
-        let connection = Connection::to([first, second]).parameters(physical.clone()).parameters(refinements.clone());
+        let connection = Connection::to([first, second]).parameters(physical).parameters(refinements);
         let outputs = [("theta1", "rad"), ("theta2", "rad")];
         assembler.element(&format!("swing{swing}"), Arms, connection.outputs(outputs));
     }

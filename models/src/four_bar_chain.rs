@@ -32,8 +32,8 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
     let (inertia, still) = (1.0 / 12.0, Value::from(0.0));
     let cranks: Vec<_> = (0..=windows)
         .map(|i| {
-            let crank = Body::new(&crank_mass, &crank_mass * inertia).at([i as f64, 0.5], 0.0);
-            let crank = crank.moving([&velocity * 0.5, still.clone()], -&velocity);
+            let crank = Body::new(crank_mass, crank_mass * inertia).at([i as f64, 0.5], 0.0);
+            let crank = crank.moving([&velocity * 0.5, still], -&velocity);
             let crank = mechanism.body(&format!("crank{}", i + 1), crank);
             let foot = mechanism.ground().at([i as f64, 0.0]);
             mechanism.revolute(&format!("foot{}", i + 1), foot, crank.at([0.0, -0.5]));
@@ -41,9 +41,8 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
         })
         .collect();
     for (i, pair) in cranks.windows(2).enumerate() {
-        let coupler = Body::new(&coupler_mass, &coupler_mass * inertia).at([i as f64 + 0.5, 1.0], 0.0);
-        let coupler =
-            mechanism.body(&format!("coupler{}", i + 1), coupler.moving([velocity.clone(), still.clone()], 0.0));
+        let coupler = Body::new(coupler_mass, coupler_mass * inertia).at([i as f64 + 0.5, 1.0], 0.0);
+        let coupler = mechanism.body(&format!("coupler{}", i + 1), coupler.moving([velocity, still], 0.0));
         mechanism.revolute(&format!("left{}", i + 1), pair[0].at([0.0, 0.5]), coupler.at([-0.5, 0.0]));
         mechanism.revolute(&format!("right{}", i + 1), pair[1].at([0.0, 0.5]), coupler.at([0.5, 0.0]));
     }

@@ -24,7 +24,7 @@ pub fn slider_crank() -> Result<Assembly> {
     let [m_crank, m_rod, m_slider, i_crank, i_rod, l_crank, l_rod, s_crank, s_rod, k, x_free, d, g] =
         costate::unpack(&parameters.iter().collect::<Vec<_>>());
     let zero = Value::from(0.0);
-    mechanism.gravity([zero.clone(), -g]);
+    mechanism.gravity([zero, -g]);
     let mut body = |name: &str, mass: &Value, inertia: &Value, j: usize| {
         let body = Body::new(mass, inertia).at([q[j], q[j + 1]], q[j + 2]);
         mechanism.body(name, body.moving([v[j], v[j + 1]], v[j + 2]))
@@ -32,12 +32,12 @@ pub fn slider_crank() -> Result<Assembly> {
     let (crank, rod) = (body("crank", m_crank, i_crank, 0), body("rod", m_rod, i_rod, 3));
     let slider = mechanism.point_moving("slider", m_slider, [q[6], q[7]], [v[6], v[7]]);
     let ground = mechanism.ground();
-    let along = |distance: Value| [distance, zero.clone()];
+    let along = |distance: Value| [distance, zero];
     let origin = || ground.at([0.0, 0.0]);
     let bearing = mechanism.revolute("bearing", origin(), crank.at(along(-s_crank)));
-    let (end, start) = (crank.at(along(l_crank.clone() - s_crank)), rod.at(along(-s_rod)));
+    let (end, start) = (crank.at(along(*l_crank - s_crank)), rod.at(along(-s_rod)));
     mechanism.revolute("pin", end, start);
-    mechanism.revolute("wrist", rod.at(along(l_rod.clone() - s_rod)), slider.at([0.0, 0.0]));
+    mechanism.revolute("wrist", rod.at(along(*l_rod - s_rod)), slider.at([0.0, 0.0]));
     mechanism.on_line("guide", origin(), slider.at([0.0, 0.0]), 0.0);
     mechanism.spring("spring", origin(), slider.at([0.0, 0.0]), x_free, k, d);
     let torque = mechanism.input("torque", "N m");
@@ -134,13 +134,13 @@ pub fn engine_mount() -> Result<Assembly> {
         assembler.element(name, Inertia, Connection::to([x]).parameters([mass, gravity]));
     }
     assembler.element("excitation", Push, Connection::to([load]).inputs([force]));
-    let law = [c_1.clone(), c_3.clone(), d_1.clone(), zero.clone()];
+    let law = [*c_1, *c_3, *d_1, zero];
     assembler.element("elastomer", Between(Cubic), Connection::to([load]).parameters(law));
     let chamber = Connection::to([piston, load]).parameters([CHAMBER_STIFFNESS, 0.0]);
     assembler.element("chamber", Between(Linear), chamber);
     let law = [DECOUPLER_STIFFNESS, DECOUPLER_DAMPING];
     assembler.element("membrane", Between(Linear), Connection::to([decoupler]).parameters(law));
-    let law = [zero.clone(), zero, Value::from(TRACK_DAMPING), d_3.clone()];
+    let law = [zero, zero, Value::from(TRACK_DAMPING), *d_3];
     assembler.element("track flow", Between(Cubic), Connection::to([track]).parameters(law));
     let volume = Connection::to([piston, decoupler, track]);
     let volume = volume.parameters([TRACK_ARM + DECOUPLER_ARM, -DECOUPLER_ARM, -TRACK_ARM]);

@@ -42,8 +42,8 @@ pub fn gyroscope() -> Result<Assembly> {
     // of the gimbals, the moments about other axes than their hinges' are of no account, or of little
     let ring = |moment: Value| Inertia::diagonal([&moment * 0.8, &moment * 0.8, moment]);
     let outer = mechanism.body("outer", Body::new(0.3, ring(outer)));
-    let inner = mechanism.body("inner", Body::new(0.2, Inertia::diagonal([&inner * 0.8, inner.clone(), &inner * 0.8])));
-    let wheel = Body::new(1.0, Inertia::diagonal([rotor, across.clone(), across])).moving([0.0; 3], [SPIN, 0.0, 0.0]);
+    let inner = mechanism.body("inner", Body::new(0.2, Inertia::diagonal([&inner * 0.8, inner, &inner * 0.8])));
+    let wheel = Body::new(1.0, Inertia::diagonal([rotor, across, across])).moving([0.0; 3], [SPIN, 0.0, 0.0]);
     let wheel = mechanism.body("rotor", wheel);
     let weight = mechanism.point("weight", weight, [0.1, 0.0, 0.0]);
     let ground = mechanism.ground();

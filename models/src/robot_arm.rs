@@ -114,7 +114,7 @@ pub fn robot_arm(name: &str, links: &[Link]) -> Result<Assembly> {
             last.at(link.joint).axis(link.axis),
             body.at([0.0; 3]).axis(link.axis),
         );
-        let friction = [coulomb.clone(), coulomb, Value::from(TRANSITION), viscous];
+        let friction = [coulomb, coulomb, Value::from(TRANSITION), viscous];
         mechanism.joint_friction(&format!("friction{i}"), &joint, Freedom::Turn, friction);
         let input = mechanism.input(&format!("torque{i}"), "N m");
         mechanism.motor(&format!("motor{i}"), &joint, Freedom::Turn, input);

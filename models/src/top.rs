@@ -36,9 +36,9 @@ pub fn top() -> Result<Assembly> {
     let mass = mechanism.parameter(Parameter::new("m", "kg", m).bounds(1e-9, f64::INFINITY).fixed());
     let spin = mechanism.parameter(Parameter::new("spin", "rad/s", spin));
     mechanism.gravity([0.0, 0.0, -GRAVITY]);
-    let inertia = Inertia::diagonal([across.clone(), across, along]);
+    let inertia = Inertia::diagonal([across, across, along]);
     let turn = euler_parameters_of(Vector([0.0, TILT, 0.0]));
-    let rate = [&spin * TILT.sin(), &spin * 0.0, &spin * TILT.cos()];
+    let rate = [spin * TILT.sin(), &spin * 0.0, spin * TILT.cos()];
     let zero = || costate::assembly::Value::from(0.0);
     let body = Body::new(mass, inertia).center([zero(), zero(), length]).turned(turn).moving([0.0; 3], rate);
     let body = mechanism.body("top", body);

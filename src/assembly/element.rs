@@ -65,6 +65,10 @@ pub struct Input(pub(super) usize, pub(super) Owner);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row(pub(super) usize, pub(super) Owner);
 
+/// An output of an assembly that elements add to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sum(pub(super) usize, pub(super) Owner);
+
 impl Coordinate {
     /// Its place in the signature.
     pub fn index(self) -> usize {
@@ -95,6 +99,7 @@ pub struct Connection {
     pub(crate) multipliers: Vec<Row>,
     pub(crate) constraints: Vec<Quantity>,
     pub(crate) outputs: Vec<Quantity>,
+    pub(crate) sums: Vec<Sum>,
 }
 
 impl Connection {
@@ -133,6 +138,12 @@ impl Connection {
         self
     }
 
+    /// Lets the element's outputs, behind those of its own, add to sums.
+    pub fn adds_to(mut self, sums: impl IntoIterator<Item = Sum>) -> Self {
+        self.sums.extend(sums);
+        self
+    }
+
     /// Lets outputs see the multipliers of other elements' rows.
     pub fn multipliers(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.multipliers.extend(rows);
@@ -145,6 +156,7 @@ impl Connection {
             ("a coordinate", self.coordinates.iter().any(|c| c.1 != owner)),
             ("a parameter", self.parameters.iter().any(|value| !value.serves(owner))),
             ("an input", self.inputs.iter().any(|input| input.1 != owner)),
+            ("a sum", self.sums.iter().any(|sum| sum.1 != owner)),
             ("a constraint row", self.multipliers.iter().any(|row| row.1 != owner)),
         ];
         finds.into_iter().find(|(_, found)| *found).map(|(kind, _)| kind)
@@ -161,7 +173,7 @@ impl Connection {
             coordinates: count("q", self.coordinates.len()),
             constraints: count("c", self.constraints.len() + self.multipliers.len()),
             inputs: count("w", self.inputs.len()),
-            outputs: self.outputs.clone(),
+            outputs: self.outputs.iter().cloned().chain(count("s", self.sums.len())).collect(),
             parameters: parameters.iter().enumerate().map(parameter).collect(),
         }
     }

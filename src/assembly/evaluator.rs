@@ -381,6 +381,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+        y.fill(0.0);
         self.batches.iter_mut().for_each(|batch| batch.output(x, y));
     }
 

@@ -57,7 +57,7 @@ mod pattern;
 mod tests;
 mod value;
 
-pub use element::{Connection, Coordinate, Element, Input, Row};
+pub use element::{Connection, Coordinate, Element, Input, Row, Sum};
 pub use value::Value;
 
 use crate::error::{Error, Result};
@@ -102,6 +102,8 @@ pub struct Assembler {
     used_parameters: HashSet<usize>,
     used_coordinates: HashSet<usize>,
     used_inputs: HashSet<usize>,
+    /// What is worth saying wherever the assembly is used.
+    remarks: Vec<String>,
     /// The first thing that went wrong, told by [`Assembler::build`].
     error: Option<Error>,
     redundant_rows: RedundantRows,
@@ -129,6 +131,7 @@ impl Assembler {
             known_times: Vec::new(),
             dense_up_to: DENSE,
             names: HashSet::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -159,7 +162,7 @@ impl Assembler {
     /// The position of a coordinate at the start; NaN for one of another assembler.
     pub fn initial_position(&self, coordinate: Coordinate) -> Value {
         let own = self.initial.get(coordinate.0).filter(|_| coordinate.1 == self.owner);
-        own.map_or(f64::NAN.into(), |[position, _]| position.clone())
+        own.map_or(f64::NAN.into(), |[position, _]| *position)
     }
 
     /// Notes values whose parameters another assembler made.
@@ -188,6 +191,17 @@ impl Assembler {
     pub fn input(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Input {
         self.signature.inputs.push(Quantity::new(name, unit));
         Input(self.signature.inputs.len() - 1, self.owner)
+    }
+
+    /// Adds an output that elements add to ([`Connection::adds_to`]); without any, it is zero.
+    pub fn sum(&mut self, name: impl Into<String>, unit: impl Into<String>) -> Sum {
+        self.signature.outputs.push(Quantity::new(name, unit));
+        Sum(self.signature.outputs.len() - 1, self.owner)
+    }
+
+    /// Has something said about the assembly wherever it is used.
+    pub(crate) fn remark(&mut self, sentence: String) {
+        self.remarks.push(sentence);
     }
 
     /// Adds an element. Returns its constraint rows. Its outputs are called `name.output`; one without a name of its own is
@@ -219,7 +233,10 @@ impl Assembler {
             Quantity { name, ..quantity.clone() }
         };
         self.signature.constraints.extend(connection.constraints.iter().map(full));
-        let output = self.signature.outputs.len();
+        let first_output = self.signature.outputs.len();
+        let outputs: Vec<usize> = (first_output..first_output + connection.outputs.len())
+            .chain(connection.sums.iter().map(|s| s.0))
+            .collect();
         self.signature.outputs.extend(connection.outputs.iter().map(full));
         if let Some(what) = connection.foreign(self.owner) {
             self.note_foreign(name, what);
@@ -242,7 +259,7 @@ impl Assembler {
             return own;
         }
         self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
-        let Connection { coordinates, constraints, outputs, .. } = &connection;
+        let Connection { coordinates, constraints, .. } = &connection;
         if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() {
             let problem = "it acts on nothing that moves";
             self.note(Error::invalid(format!("`{name}`"), problem, "connect it to a body, or leave it out"));
@@ -269,7 +286,7 @@ impl Assembler {
             self.batches.push(Batch::new(kind, sizes, own.len(), structure));
             self.batches.len() - 1
         });
-        self.batches[place].push(model, &connection, &rows, output);
+        self.batches[place].push(model, &connection, &rows, &outputs);
         own
     }
 
@@ -338,7 +355,7 @@ impl Assembler {
             return Err(Error::invalid(subject, "no part uses it", "connect a part to it, or leave it out"));
         }
         let unused = |kind: &str, name: &str| format!("nothing depends on {kind} `{name}`");
-        let mut remarks = Vec::new();
+        let mut remarks = self.remarks;
         for (k, parameter) in self.signature.parameters.iter().enumerate() {
             if !self.used_parameters.contains(&k) {
                 remarks.push(unused("parameter", &parameter.name));

@@ -27,9 +27,9 @@ fn cranks(dense_up_to: usize) -> Result<Assembly> {
     for i in 0..3 {
         let x = f64::from(i);
         let name = format!("crank{}", i + 1);
-        let angle = if i == 2 { turn.clone() + 0.4 } else { Value::from(0.4) };
+        let angle = if i == 2 { turn + 0.4 } else { Value::from(0.4) };
         let crank = Body::new(1.0 + x, 0.1).at([x + cos / 2.0, sin / 2.0], angle);
-        let crank = mechanism.body(&name, crank.moving([0.0, 0.0], rate.clone()));
+        let crank = mechanism.body(&name, crank.moving([0.0, 0.0], rate));
         let foot = mechanism.ground().at([x, 0.0]);
         mechanism.revolute(&format!("foot{}", i + 1), foot, crank.at([-0.5, 0.0]));
         mechanism.revolute(&format!("head{}", i + 1), crank.at([0.5, 0.0]), beam.at([x - 1.0, 0.0]));

@@ -1,7 +1,9 @@
 //! Properties of parts: numbers, parameters, or sums of multiples of both.
 
+use std::collections::HashMap;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The assembler that made a parameter, coordinate, input or row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +31,32 @@ impl Owner {
 }
 
 /// A number, or a parameter of the assembly, or a linear combination: `length * 0.5`, `-length`, `a + b`, `a - 0.1`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
     constant: f64,
     /// (place of the parameter, factor), each parameter once.
-    terms: Vec<(usize, f64)>,
+    terms: Terms,
     owner: Owner,
+}
+
+type Terms = &'static [(usize, f64)];
+
+/// Terms that live as long as the program, so that values can be copied. Equal ones are kept once: they are few, and the same ones
+/// for every mechanism that is put together in the same way.
+fn kept(terms: Vec<(usize, f64)>) -> Terms {
+    /// By places and the bits of factors.
+    type Kept = HashMap<Vec<(usize, u64)>, Terms>;
+    static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    if terms.is_empty() {
+        return &[];
+    }
+    let key = terms.iter().map(|&(place, factor)| (place, factor.to_bits())).collect();
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert_with(|| terms.leak())
 }
 
 impl Value {
     pub(super) fn parameter(place: usize, owner: Owner) -> Self {
-        Value { constant: 0.0, terms: vec![(place, 1.0)], owner }
+        Value { constant: 0.0, terms: kept(vec![(place, 1.0)]), owner }
     }
 
     /// The value for these parameters; NaN if there are too few of them.
@@ -60,36 +77,35 @@ impl Value {
     }
 
     /// The parameters in it, by their places, with their factors.
-    pub fn terms(&self) -> &[(usize, f64)] {
-        &self.terms
+    pub fn terms(&self) -> &'static [(usize, f64)] {
+        self.terms
     }
 }
 
 impl From<f64> for Value {
     fn from(constant: f64) -> Self {
-        Value { constant, terms: Vec::new(), owner: Owner::NOBODY }
+        Value { constant, terms: &[], owner: Owner::NOBODY }
     }
 }
 
 impl From<&Value> for Value {
     fn from(value: &Value) -> Self {
-        value.clone()
+        *value
     }
 }
 
 impl Mul<f64> for Value {
     type Output = Value;
-    fn mul(mut self, factor: f64) -> Value {
-        self.constant *= factor;
-        self.terms.iter_mut().for_each(|(_, f)| *f *= factor);
-        self
+    fn mul(self, factor: f64) -> Value {
+        let terms = kept(self.terms.iter().map(|&(place, f)| (place, f * factor)).collect());
+        Value { constant: self.constant * factor, terms, ..self }
     }
 }
 
 impl Mul<f64> for &Value {
     type Output = Value;
     fn mul(self, factor: f64) -> Value {
-        self.clone() * factor
+        *self * factor
     }
 }
 
@@ -110,23 +126,22 @@ impl Neg for Value {
 impl Neg for &Value {
     type Output = Value;
     fn neg(self) -> Value {
-        self.clone() * -1.0
+        *self * -1.0
     }
 }
 
 impl<V: Into<Value>> Add<V> for Value {
     type Output = Value;
-    fn add(mut self, other: V) -> Value {
+    fn add(self, other: V) -> Value {
         let other = other.into();
-        self.constant += other.constant;
-        self.owner = self.owner.and(other.owner);
-        for (place, factor) in other.terms {
-            match self.terms.iter_mut().find(|(k, _)| *k == place) {
+        let mut terms = self.terms.to_vec();
+        for &(place, factor) in other.terms {
+            match terms.iter_mut().find(|(k, _)| *k == place) {
                 Some((_, f)) => *f += factor,
-                None => self.terms.push((place, factor)),
+                None => terms.push((place, factor)),
             }
         }
-        self
+        Value { constant: self.constant + other.constant, terms: kept(terms), owner: self.owner.and(other.owner) }
     }
 }
 
@@ -146,7 +161,7 @@ mod tests {
     fn combinations_are_linear() {
         let owner = Owner::new();
         let (a, b) = (Value::parameter(0, owner), Value::parameter(1, owner));
-        let value = (a.clone() * 2.0 - &b) / 4.0 + a + 0.5;
+        let value = (a * 2.0 - b) / 4.0 + a + 0.5;
         assert_eq!(value.evaluate(&[3.0, 8.0]), 1.5 - 2.0 + 3.0 + 0.5);
         assert_eq!(value.terms(), [(0, 1.5), (1, -0.25)]);
         assert!(Value::from(2.0).is_constant() && !value.is_constant());

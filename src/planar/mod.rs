@@ -29,7 +29,7 @@ mod pose;
 mod sensor;
 mod sensors;
 
-pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
@@ -41,9 +41,10 @@ use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::signature::Parameter;
 use crate::sketch::{Direction, GROUND, Kind, Ray, Sketch, Spot};
+use crate::totals::{Ledger, Total};
 use body::{CentredBody, PointMass, RigidBody};
 use joint::Sides;
-use sensor::Store;
+use sensor::{Energy, Store};
 
 /// A rigid body: what it weighs and where it starts.
 #[derive(Debug, Clone)]
@@ -130,13 +131,13 @@ pub struct Place {
 
 impl Place {
     fn spot(&self) -> Spot {
-        let [x, y] = self.location.clone();
+        let [x, y] = self.location;
         Spot { member: self.member.number, location: [x, y, zero()] }
     }
 
     /// A line through it at an angle.
     fn line(&self, angle: &Value) -> Ray {
-        Ray { member: self.member.number, direction: Direction::Angle(angle.clone()) }
+        Ray { member: self.member.number, direction: Direction::Angle(*angle) }
     }
 }
 
@@ -144,8 +145,8 @@ impl Place {
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 2],
-    /// What stores energy, with its coordinates and parameters.
-    stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
+    /// What has energy and what takes it.
+    ledger: Ledger,
     hold: Hold,
     sketch: Sketch,
 }
@@ -156,7 +157,7 @@ impl Mechanism {
         Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), Value::from(-9.81)],
-            stores: Vec::new(),
+            ledger: Ledger::default(),
             hold: Hold::default(),
             sketch: Sketch::new(false),
         }
@@ -202,14 +203,13 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.angle"), "rad", angle, rate),
         ];
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let [x, y] = center.clone();
-        let number = self.sketch.member(Kind::Planar(inertia.clone()), places, [x, y, zero()], mass.clone());
-        let values: Vec<Value> =
-            [mass, inertia].into_iter().chain(center.clone()).chain(self.gravity.clone()).collect();
+        let [x, y] = center;
+        let number = self.sketch.member(Kind::Planar(inertia), places, [x, y, zero()], mass);
+        let values: Vec<Value> = [mass, inertia].into_iter().chain(center).chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, "mass", &values[0]);
         self.check_mass(name, "inertia", &values[1]);
-        self.stores.push((Store::Body, coordinates.clone(), values.clone()));
+        self.share(name, Store::Body, &coordinates, &values);
         let connection = Connection::to(coordinates.clone());
         if center == [zero(), zero()] {
             let values = [&values[..2], &values[4..]].concat();
@@ -245,15 +245,25 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
         ];
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Point, places, [zero(), zero(), zero()], mass.clone());
-        let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
+        let number = self.sketch.member(Kind::Point, places, [zero(), zero(), zero()], mass);
+        let values: Vec<Value> = [mass].into_iter().chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, "mass", &values[0]);
-        self.stores.push((Store::Point, coordinates.clone(), values.clone()));
+        self.share(name, Store::Point, &coordinates, &values);
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         let member = Member { number, side: Side::Point, name: name.into(), coordinates };
         self.hold(name, &member.coordinates);
         member
+    }
+
+    /// Notes what a body or a mass contributes to totals.
+    fn share(&mut self, name: &str, store: Store, coordinates: &[Coordinate], values: &[Value]) {
+        let connection = Connection::to(coordinates.iter().copied()).parameters(values);
+        self.ledger.add(name, move |assembler, total, name, sums| {
+            if total == Total::Energy {
+                assembler.element(name, Energy(store), connection.clone().adds_to(sums.iter().copied()));
+            }
+        });
     }
 
     fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {

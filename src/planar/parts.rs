@@ -6,8 +6,9 @@ use super::joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
 use crate::error::Error;
-use crate::law::{Axes, BrownMcPhee, Driven, Law, Linear, Motion};
+use crate::law::{Amount, Axes, BrownMcPhee, Driven, FunctionOfTime, Law, Linear, Source, Strength};
 use crate::sketch::{About, Direction, GROUND, Part, Ray, Slider};
+use crate::totals::{Role, Total};
 
 /// A joint that has been added: what a reaction sensor is given.
 #[derive(Debug, Clone)]
@@ -141,7 +142,7 @@ impl Mechanism {
 
     fn add_gears(&mut self, name: &str, [first, second]: [&Member; 2], ratio: Value) -> Joint<Gears> {
         let members = [first.number, second.number];
-        self.sketch.parts.push(Part::Gears { members, ratio: ratio.clone() });
+        self.sketch.parts.push(Part::Gears { members, ratio });
         let mut parameters = vec![ratio];
         for member in [first, second] {
             self.wants_body(name, member);
@@ -151,7 +152,7 @@ impl Mechanism {
     }
 
     /// A coordinate follows a function of time with parameters.
-    pub fn drive<M: Motion, V: Into<Value>>(
+    pub fn drive<M: FunctionOfTime, V: Into<Value>>(
         &mut self,
         name: &str,
         coordinate: Coordinate,
@@ -183,7 +184,7 @@ impl Mechanism {
         free_length: Value,
         linear: [Value; 2],
     ) -> Strut<Linear> {
-        self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: Some(linear.clone()) });
+        self.sketch.parts.push(Part::Strut { spots: [first.spot(), second.spot()], linear: Some(linear) });
         self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
 
@@ -217,7 +218,11 @@ impl Mechanism {
         values.push(free_length);
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
-        self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
+        self.ledger.check(name, &law, &values[5..], &mut self.assembler);
+        let acting = law.clone();
+        self.ledger.part(&mut self.assembler, name, connection.parameters(values.clone()), move |role| {
+            Some(StrutElement { sides, law: acting.clone(), role })
+        });
         Strut { law, sides, coordinates, parameters: values }
     }
 
@@ -235,12 +240,12 @@ impl Mechanism {
 
     fn add_torsion_spring(&mut self, name: &str, [first, second]: [&Member; 2], linear: [Value; 2]) {
         let about = About::Members([first.number, second.number]);
-        self.sketch.parts.push(Part::Torsion { about, stiffness: Some(linear[0].clone()) });
+        self.sketch.parts.push(Part::Torsion { about, stiffness: Some(linear[0]) });
         self.add_torsion(name, [first, second], zero(), Linear, linear.to_vec());
     }
 
     /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.
-    pub fn torsion_by<L: Law, V: Into<Value>>(
+    pub fn torsion_by<L: Law + Clone, V: Into<Value>>(
         &mut self,
         name: &str,
         first: &Member,
@@ -255,7 +260,7 @@ impl Mechanism {
         self.add_torsion(name, [first, second], free_angle.into(), law, parameters);
     }
 
-    fn add_torsion<L: Law>(
+    fn add_torsion<L: Law + Clone>(
         &mut self,
         name: &str,
         [first, second]: [&Member; 2],
@@ -265,8 +270,10 @@ impl Mechanism {
     ) {
         self.hold.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
+        self.ledger.check(name, &law, &parameters, &mut self.assembler);
         let connection = connection.parameters([free_angle]).parameters(parameters);
-        self.assembler.element(name, Torsion(sides, law), connection);
+        self.ledger
+            .part(&mut self.assembler, name, connection, move |role| Some(Torsion { sides, law: law.clone(), role }));
     }
 
     /// Smoothed friction in a revolute joint (Brown & McPhee 2016, constant load): Coulomb and static torque (N m), transition
@@ -285,7 +292,7 @@ impl Mechanism {
     /// along a fixed direction (rad, world axes) from the world's origin, the support's from there by `motion`: its displacement (m)
     /// and, where the law has damping, its rate (m/s). `free_distance` (m) is that without elongation.
     #[allow(clippy::too_many_arguments)]
-    pub fn support<L: Law, V: Into<Value>>(
+    pub fn support<L: Law + Clone, V: Into<Value>>(
         &mut self,
         name: &str,
         place: Place,
@@ -303,11 +310,7 @@ impl Mechanism {
             return;
         }
         let direction = direction.into();
-        self.sketch.parts.push(Part::Support {
-            spots: [place.spot()],
-            direction: direction.clone(),
-            input: motion[0].index(),
-        });
+        self.sketch.parts.push(Part::Support { spots: [place.spot()], direction, input: motion[0].index() });
         let ground = self.ground();
         self.hold.link(&place.member.name, &ground.name);
         let connection = Connection::to(place.member.coordinates.iter().copied())
@@ -315,32 +318,82 @@ impl Mechanism {
             .parameters(place.location)
             .parameters([direction, free_distance.into()])
             .parameters(parameters);
-        self.assembler.element(name, Support(place.member.side, law), connection);
+        self.ledger.check(name, &law, &connection.parameters[4..], &mut self.assembler);
+        let side = place.member.side;
+        self.ledger
+            .part(&mut self.assembler, name, connection, move |role| Some(Support { side, law: law.clone(), role }));
     }
 
-    /// An input (N) as a force at a point along a direction, given in world or body axes.
-    pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 2], axes: Axes, input: Input) {
-        self.add_force(name, place, pair(direction), axes, input);
+    /// A force (N) at a point along a direction, given in world or body axes: a number, a parameter, or an input.
+    pub fn force<V: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [V; 2],
+        axes: Axes,
+        amount: impl Into<Amount>,
+    ) {
+        self.add_force(name, place, pair(direction), axes, amount.into().into());
     }
 
-    fn add_force(&mut self, name: &str, place: Place, direction: [Value; 2], axes: Axes, input: Input) {
+    /// The same, N as a function of time with parameters.
+    pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [V; 2],
+        axes: Axes,
+        function: F,
+        parameters: impl IntoIterator<Item = W>,
+    ) {
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_force(name, place, pair(direction), axes, Source::timed(function, parameters));
+    }
+
+    fn add_force<S: Strength>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [Value; 2],
+        axes: Axes,
+        source: Source<S>,
+    ) {
         self.assembler.wants_direction(name, &direction);
-        let [x, y] = direction.clone();
+        let [x, y] = direction;
         let member = if axes == Axes::Body { place.member.number } else { GROUND };
         let along = Ray { member, direction: Direction::Vector([x, y, zero()]) };
-        self.sketch.parts.push(Part::Force { spots: [place.spot()], along, input: input.index() });
-        let connection = Connection::to(place.member.coordinates.iter().copied()).inputs([input]);
-        let connection = connection.parameters(place.location).parameters(direction);
-        self.assembler.element(name, PointForce(place.member.side, axes), connection);
+        self.sketch.parts.push(Part::Force { spots: [place.spot()], along, amount: source.seen.clone() });
+        let connection = Connection::to(place.member.coordinates.iter().copied());
+        let connection = source.connect(connection.parameters(place.location).parameters(direction));
+        let element = PointForce { side: place.member.side, axes, strength: source.strength };
+        self.assembler.element(name, element, connection);
     }
 
-    /// An input (N m) as a torque on the second body, and the opposite one on the first member.
-    pub fn torque(&mut self, name: &str, first: &Member, second: &Member, input: Input) {
+    /// A torque (N m) on the second body, and the opposite one on the first member: a number, a parameter, or an input.
+    pub fn torque(&mut self, name: &str, first: &Member, second: &Member, amount: impl Into<Amount>) {
+        self.add_torque(name, [first, second], amount.into().into());
+    }
+
+    /// The same, N m as a function of time with parameters.
+    pub fn torque_by<F: FunctionOfTime, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: &Member,
+        second: &Member,
+        function: F,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_torque(name, [first, second], Source::timed(function, parameters));
+    }
+
+    fn add_torque<S: Strength>(&mut self, name: &str, [first, second]: [&Member; 2], source: Source<S>) {
         self.wants_body(name, second);
         let about = About::Members([first.number, second.number]);
-        self.sketch.parts.push(Part::Torque { about, input: input.index() });
+        self.sketch.parts.push(Part::Torque { about, amount: source.seen.clone() });
         let (sides, connection) = self.between(name, first, second);
-        self.assembler.element(name, Torque(sides), connection.inputs([input]).parameters([1.0]));
+        let connection = source.connect(connection);
+        self.assembler.element(name, Torque(sides, source.strength), connection);
     }
 
     /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
@@ -351,7 +404,10 @@ impl Mechanism {
     fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
         let connection = Connection::to(place.member.coordinates.iter().copied());
         let connection = connection.parameters(place.location).parameters(coefficients);
-        self.assembler.element(name, Drag(place.member.side), connection);
+        let side = place.member.side;
+        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+            (role != Role::Tells(Total::Energy)).then_some(Drag(side, role))
+        });
     }
 
     /// A circle (centre on the second member, radius in m) presses against a line through a point of the first, whose direction
@@ -379,7 +435,7 @@ impl Mechanism {
         [radius, stiffness, damping]: [Value; 3],
     ) {
         let spots = [line.spot(), center.spot()];
-        self.sketch.parts.push(Part::Contact { spots, line: line.line(&direction), radius: radius.clone() });
+        self.sketch.parts.push(Part::Contact { spots, line: line.line(&direction), radius });
         self.hold.link(&line.member.name, &center.member.name);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection
@@ -387,6 +443,6 @@ impl Mechanism {
             .parameters([direction])
             .parameters(center.location)
             .parameters([radius, stiffness, damping]);
-        self.assembler.element(name, Contact(sides), connection);
+        self.ledger.part(&mut self.assembler, name, connection, move |role| Some(Contact(sides, role)));
     }
 }

@@ -1,10 +1,9 @@
 //! What can be measured.
 
-use super::force::Stretch;
 use super::joint::{Sides, angle};
 use super::pose::Side;
 use crate::assembly::Element;
-use crate::law::{Axes, Law};
+use crate::law::Axes;
 use crate::model::State;
 use crate::number::{Jet, Number};
 
@@ -76,18 +75,6 @@ impl Element for AngleSensor {
     }
 }
 
-/// Length, rate and tension of a strut. Parameters as those of the strut.
-pub(super) struct StrutSensor<L>(pub Sides, pub L);
-
-impl<L: Law> Element for StrutSensor<L> {
-    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        let stretch = Stretch::between(self.0, x.q, x.v, u);
-        y[0] = stretch.length;
-        y[1] = stretch.rate;
-        y[2] = self.1.tension(stretch.length - u[4], stretch.rate, &u[5..]);
-    }
-}
-
 /// The force (N) and the torque about the reference point (N m) that a joint exerts on one of its sides. Parameters are those
 /// of the joint.
 pub(super) struct Reaction<J> {
@@ -126,37 +113,26 @@ pub(super) enum Store {
 }
 
 impl Store {
-    pub fn parameters(self) -> usize {
-        match self {
-            Store::Body => 6,
-            Store::Point => 3,
-        }
+    pub fn side(self) -> Side {
+        if self == Store::Body { Side::Body } else { Side::Point }
     }
 }
 
-/// Kinetic energy and energy in the gravity field of bodies and masses, J. Parameters: theirs, one after another.
-pub(super) struct Energy(pub Vec<Store>);
+/// Kinetic energy and energy in the gravity field of a body or a mass, J. Parameters: its own.
+pub(super) struct Energy(pub Store);
 
 impl Element for Energy {
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        let (mut j, mut k) = (0, 0);
-        let mut energy = D::from(0.0);
-        for store in &self.0 {
-            let side = if *store == Store::Body { Side::Body } else { Side::Point };
-            let u = &u[k..k + store.parameters()];
-            let (pose, twist) = (side.pose(&x.q[j..]), side.twist(&x.v[j..]));
-            let zero = D::from(0.0);
-            let (inertia, center, gravity) = match store {
-                Store::Body => (u[1], [u[2], u[3]], [u[4], u[5]]),
-                Store::Point => (zero, [zero; 2], [u[1], u[2]]),
-            };
-            let arm = pose.turn(center);
-            let [v_x, v_y] = twist.at(arm);
-            energy += (u[0] * (v_x * v_x + v_y * v_y) + inertia * twist.rate * twist.rate) * 0.5;
-            energy -= u[0] * (gravity[0] * (pose.x + arm[0]) + gravity[1] * (pose.y + arm[1]));
-            j += side.coordinates();
-            k += store.parameters();
-        }
-        y[0] = energy;
+        let side = self.0.side();
+        let (pose, twist) = (side.pose(x.q), side.twist(x.v));
+        let zero = D::from(0.0);
+        let (inertia, center, gravity) = match self.0 {
+            Store::Body => (u[1], [u[2], u[3]], [u[4], u[5]]),
+            Store::Point => (zero, [zero; 2], [u[1], u[2]]),
+        };
+        let arm = pose.turn(center);
+        let [v_x, v_y] = twist.at(arm);
+        y[0] = (u[0] * (v_x * v_x + v_y * v_y) + inertia * twist.rate * twist.rate) * 0.5
+            - u[0] * (gravity[0] * (pose.x + arm[0]) + gravity[1] * (pose.y + arm[1]));
     }
 }

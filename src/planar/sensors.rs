@@ -1,11 +1,13 @@
 //! Sensors by name: their outputs are called `name.component`.
 
+use super::force::Strut as StrutElement;
 use super::parts::{Joint, Strut};
-use super::sensor::{Accelerometer, AngleSensor, Energy, Motion, PointSensor, Reaction, StrutSensor};
+use super::sensor::{Accelerometer, AngleSensor, Motion, PointSensor, Reaction};
 use super::{Mechanism, Member, Place, zero};
 use crate::assembly::{Connection, Element, Value};
 use crate::error::Error;
 use crate::law::{Axes, Law};
+use crate::totals::{Role, Total};
 
 /// How an accelerometer is mounted and what it makes of what it feels.
 #[derive(Debug, Clone)]
@@ -55,7 +57,7 @@ impl Mechanism {
         let connection = Connection::to(place.member.coordinates.iter().copied())
             .parameters(place.location)
             .parameters([angle])
-            .parameters(self.gravity.clone())
+            .parameters(self.gravity)
             .parameters([gain])
             .parameters(bias);
         let outputs = [("x", "m/s^2"), ("y", "m/s^2")];
@@ -82,7 +84,8 @@ impl Mechanism {
     pub fn strut_sensor<L: Law + Clone>(&mut self, name: &str, strut: &Strut<L>) {
         let connection = Connection::to(strut.coordinates.iter().copied()).parameters(strut.parameters.clone());
         let outputs = [("length", "m"), ("rate", "m/s"), ("tension", "N")];
-        self.assembler.element(name, StrutSensor(strut.sides, strut.law.clone()), connection.outputs(outputs));
+        let element = StrutElement { sides: strut.sides, law: strut.law.clone(), role: Role::Sensor };
+        self.assembler.element(name, element, connection.outputs(outputs));
     }
 
     /// The force (N, world axes) and the torque about the reference point (N m) that a joint exerts on `member`.
@@ -115,13 +118,20 @@ impl Mechanism {
         };
     }
 
-    /// Kinetic energy and energy in the gravity field of all bodies and masses that have been added so far, J: output `name`.
+    /// Energy of all that has been added so far, J, as output `name`: kinetic and in the gravity field of bodies and masses, and what
+    /// springs, contacts and laws ([`Law::energy`]) store. Inputs and functions of time bring energy in, dampers and friction take it
+    /// out: see [`Mechanism::dissipation`].
     pub fn energy(&mut self, name: &str) {
+        self.total(name, Total::Energy, "J");
+    }
+
+    /// Power that dampers, friction, contacts and the air take from all that has been added so far, W: output `name`.
+    pub fn dissipation(&mut self, name: &str) {
+        self.total(name, Total::Dissipation, "W");
+    }
+
+    fn total(&mut self, name: &str, total: Total, unit: &str) {
         self.hold.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
-        let coordinates = self.stores.iter().flat_map(|(_, coordinates, _)| coordinates.iter().copied());
-        let connection = Connection::to(coordinates);
-        let parameters: Vec<Value> = self.stores.iter().flat_map(|(_, _, values)| values.iter().cloned()).collect();
-        let element = Energy(self.stores.iter().map(|(store, ..)| *store).collect());
-        self.assembler.element(name, element, connection.parameters(parameters).outputs([("", "J")]));
+        self.ledger.sum(&mut self.assembler, total, name, &[("", unit)]);
     }
 }

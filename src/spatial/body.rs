@@ -7,9 +7,6 @@ use crate::assembly::Element;
 use crate::model::Matrix;
 use crate::number::Number;
 
-/// Number of a body's parameters: mass, inertia (6), centre of mass (3), gravity (3).
-pub(super) const BODY: usize = 13;
-
 /// A rigid body with position and Euler parameters of its reference point's axes; their squares add up to one. Parameters:
 /// mass, six numbers of the inertia about the centre of mass, its location in the body's axes, gravity.
 ///
@@ -145,10 +142,6 @@ pub(super) struct Motion<D> {
 impl Store {
     pub fn side(self) -> Side {
         if self == Store::Point { Side::Point } else { Side::Body }
-    }
-
-    pub fn parameters(self) -> usize {
-        if self == Store::Point { 4 } else { BODY }
     }
 
     pub fn motion<D: Number>(self, q: &[D], v: &[D], u: &[D]) -> Motion<D> {

@@ -1,14 +1,21 @@
-//! Forces on and between sides.
+//! Forces on and between sides, and what they tell: their energy, the power that they take, what sensors see of them.
 
 use super::joint::{FRAMES, Freedom, Meeting};
 use super::pose::{Pose, Side, Sides, Twist};
 use super::vector::Vector;
 use crate::assembly::Element;
-use crate::law::{Axes, Law};
+use crate::law::{Axes, Law, Strength};
+use crate::model::State;
 use crate::number::Number;
+use crate::totals::{Role, STILL, Total, hertz, of_drag};
 
-/// A force by the law along the line between two points. Parameters: locations, free length, then those of the law.
-pub(super) struct Strut<L>(pub Sides, pub L);
+/// A force by the law along the line between two points. Parameters: locations, free length, then those of the law. A sensor sees
+/// length, rate and tension.
+pub(super) struct Strut<L> {
+    pub sides: Sides,
+    pub law: L,
+    pub role: Role,
+}
 
 /// Length of the line between two points, its direction and its rate, and the second point.
 pub(super) struct Stretch<D> {
@@ -37,10 +44,27 @@ impl<D: Number> Stretch<D> {
 
 impl<L: Law> Element for Strut<L> {
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
-        let stretch = Stretch::between(self.0, q, v, u);
-        let tension = self.1.tension(stretch.length - u[6], stretch.rate, &u[7..]);
+        if self.role != Role::Acts {
+            return;
+        }
+        let stretch = Stretch::between(self.sides, q, v, u);
+        let tension = self.law.tension(stretch.length - u[6], stretch.rate, &u[7..]);
         // the force acts along the line through both points: either will do for both sides
-        self.0.push(q, &stretch.poses, stretch.end, stretch.direction * -tension, force);
+        self.sides.push(q, &stretch.poses, stretch.end, stretch.direction * -tension, force);
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        if self.role == Role::Acts {
+            return;
+        }
+        let stretch = Stretch::between(self.sides, x.q, x.v, u);
+        let elongation = stretch.length - u[6];
+        if let Role::Tells(total) = self.role {
+            y[0] = total.of_law(&self.law, elongation, stretch.rate, &u[7..]);
+        } else {
+            [y[0], y[1]] = [stretch.length, stretch.rate];
+            y[2] = self.law.tension(elongation, stretch.rate, &u[7..]);
+        }
     }
 }
 
@@ -50,6 +74,7 @@ pub(super) struct JointLaw<L> {
     pub sides: Sides,
     pub freedom: Freedom,
     pub law: L,
+    pub role: Role,
 }
 
 /// Angle or displacement of a joint, and its rate.
@@ -81,14 +106,67 @@ fn act<D: Number>(sides: Sides, freedom: Freedom, meeting: &Meeting<'_, D>, q: &
 
 impl<L: Law> Element for JointLaw<L> {
     fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        if self.role != Role::Acts {
+            return;
+        }
         let meeting = Meeting::of(self.sides, q, u);
         let [place, rate] = joint_motion(&meeting, self.freedom, &self.sides.twists(q, v));
         let effort = self.law.tension(place - u[FRAMES], rate, &u[FRAMES + 1..]);
         act(self.sides, self.freedom, &meeting, q, -effort, force);
     }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        if let Role::Tells(total) = self.role {
+            let meeting = Meeting::of(self.sides, x.q, u);
+            let [place, rate] = joint_motion(&meeting, self.freedom, &self.sides.twists(x.q, x.v));
+            y[0] = total.of_law(&self.law, place - u[FRAMES], rate, &u[FRAMES + 1..]);
+        }
+    }
 }
 
-/// What an input does.
+/// A strength about or along a joint's axis. Parameters: those of the joint's frames, then those of the strength.
+pub(super) struct Motor<S> {
+    pub sides: Sides,
+    pub freedom: Freedom,
+    pub strength: S,
+}
+
+impl<S: Strength> Element for Motor<S> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.strength.known_times()
+    }
+
+    fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let effort = self.strength.at(t, w, &u[FRAMES..]);
+        act(self.sides, self.freedom, &Meeting::of(self.sides, q, u), q, effort, force);
+    }
+}
+
+/// A strength times a direction. Parameters: location, direction, then those of the strength.
+pub(super) struct Load<S> {
+    pub side: Side,
+    pub axes: Axes,
+    pub effort: Effort,
+    pub strength: S,
+}
+
+impl<S: Strength> Element for Load<S> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.strength.known_times()
+    }
+
+    fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let (side, pose, given) = (self.side, self.side.pose(q), Vector::of(&u[3..]) * self.strength.at(t, w, &u[6..]));
+        match (self.effort, self.axes) {
+            (Effort::Force, Axes::World) => side.push(q, &pose, pose.point(Vector::of(u)), given, force),
+            (Effort::Force, _) => side.push(q, &pose, pose.point(Vector::of(u)), pose.rotation.turn(given), force),
+            (Effort::Torque, Axes::World) => side.twist_by(q, pose.rotation.turn_back(given), force),
+            (Effort::Torque, _) => side.twist_by(q, given, force),
+        }
+    }
+}
+
+/// What a load does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
     /// N
@@ -98,98 +176,126 @@ pub(super) enum Effort {
 }
 
 /// Forces without a law of the user's own.
+#[derive(Clone, Copy)]
 pub(super) enum Action {
-    /// An input times a direction. Parameters: location, direction.
-    Load { side: Side, axes: Axes, effort: Effort },
-    /// An input about or along a joint's axis. Parameters: those of the joint's frames.
-    Motor { sides: Sides, freedom: Freedom },
     /// An elastic bearing. Parameters: those of the frames, stiffness (6 x 6), damping (6 x 6).
-    Bushing { sides: Sides },
+    Bushing(Sides),
     /// A sphere around a point of the second side presses against a plane of the first, whose axis points into free space.
     /// Parameters: those of the frames, radius, stiffness (N/m^1.5), damping (s/m). Hertz, Hunt & Crossley 1975:
     /// F = k δ^(3/2) (1 + c δ').
-    Contact { sides: Sides },
+    Contact(Sides),
     /// Resistance to the motion of a point through still air: -(d_1 + d_2 |v|) v. Parameters: location, d_1 (N s/m),
     /// d_2 (N s²/m²).
-    Drag { side: Side },
+    Drag(Side),
 }
 
-impl Element for Action {
-    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        match *self {
-            Action::Load { side, axes, effort } => {
-                let (pose, given) = (side.pose(q), Vector::of(&u[3..]) * w[0]);
-                match (effort, axes) {
-                    (Effort::Force, Axes::World) => side.push(q, &pose, pose.point(Vector::of(u)), given, force),
-                    (Effort::Force, _) => {
-                        side.push(q, &pose, pose.point(Vector::of(u)), pose.rotation.turn(given), force);
-                    }
-                    (Effort::Torque, Axes::World) => side.twist_by(q, pose.rotation.turn_back(given), force),
-                    (Effort::Torque, _) => side.twist_by(q, given, force),
+/// An action with its role.
+pub(super) struct Acting(pub Action, pub Role);
+
+impl Element for Acting {
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        if self.1 != Role::Acts {
+            return;
+        }
+        match self.0 {
+            Action::Bushing(sides) => Bearing::of(sides, q, v, u).push(sides, q, u, force),
+            Action::Contact(sides) => {
+                let meeting = Meeting::of(sides, q, u);
+                if let Some([depth, approach]) = touch(&meeting, sides, q, v, u) {
+                    let pressure = hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
+                    // without friction, the line of force goes through the centre
+                    sides.push(q, &meeting.poses, meeting.point(1), meeting.axis(0).unit() * pressure, force);
                 }
             }
-            Action::Motor { sides, freedom } => {
-                act(sides, freedom, &Meeting::of(sides, q, u), q, w[0], force);
-            }
-            Action::Bushing { sides } => bushing(sides, q, v, u, force),
-            Action::Contact { sides } => contact(sides, q, v, u, force),
-            Action::Drag { side } => {
+            Action::Drag(side) => {
                 let pose = side.pose(q);
                 let velocity = side.twist(q, v).at(&pose, Vector::of(u));
-                // |v| has a kink at rest: rounded off at a micrometre a second, where the force is nothing
-                let speed = (velocity.dot(velocity) + 1e-12).sqrt();
-                let resistance = velocity * -(u[3] + u[4] * speed);
+                let resistance = velocity * -(u[3] + u[4] * (velocity.dot(velocity) + STILL).sqrt());
                 side.push(q, &pose, pose.point(Vector::of(u)), resistance, force);
+            }
+        }
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        let Role::Tells(total) = self.1 else { return };
+        match self.0 {
+            Action::Bushing(sides) => {
+                let Bearing { place, rate, .. } = Bearing::of(sides, x.q, x.v, u);
+                let (stiffness, damping) = u[FRAMES..].split_at(36);
+                y[0] = match total {
+                    Total::Energy => form(stiffness, &place) * 0.5,
+                    _ => form(damping, &rate),
+                };
+            }
+            Action::Contact(sides) => {
+                if let Some([depth, approach]) = touch(&Meeting::of(sides, x.q, u), sides, x.q, x.v, u) {
+                    y[0] = total.of_hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
+                }
+            }
+            Action::Drag(side) => {
+                let velocity = side.twist(x.q, x.v).at(&side.pose(x.q), Vector::of(u));
+                y[0] = of_drag([u[3], u[4]], velocity.dot(velocity));
             }
         }
     }
 }
 
-/// Displacements and turns of the second side in the first one's axes times matrices. The turn is 2 sin(θ/2) times its axis: the
-/// angle, for the few degrees that a bushing allows.
-fn bushing<D: Number>(sides: Sides, q: &[D], v: &[D], u: &[D], force: &mut [D]) {
-    let meeting = Meeting::of(sides, q, u);
-    let twists = sides.twists(q, v);
-    let [axes, others] = [meeting.frame(0), meeting.frame(1)];
-    let components = |vector: Vector<D>| axes.map(|axis| axis.dot(vector));
-    let half = D::from(0.5);
-    // the axial vector of the relative rotation is sin θ n; its trace 1 + 2 cos θ
-    let axial = (axes[0].cross(others[0]) + axes[1].cross(others[1]) + axes[2].cross(others[2])) * half;
-    let trace = axes[0].dot(others[0]) + axes[1].dot(others[1]) + axes[2].dot(others[2]);
-    let cosine_of_half = (trace + 1.0).sqrt() * half;
-    let turn = axial * cosine_of_half.recip();
-    let [x, y, z] = components(meeting.gap());
-    let [a, b, c] = components(turn);
-    let place = [x, y, z, a, b, c];
-    let [x, y, z] = components(meeting.drift(&twists));
-    let [turning_a, turning_b] = [0, 1].map(|side| meeting.poses[side].rotation.turn(twists[side].rate));
-    let [a, b, c] = components(turning_b - turning_a);
-    let rate = [x, y, z, a, b, c];
-    let (stiffness, damping) = u[FRAMES..].split_at(36);
-    let pull: [D; 6] = std::array::from_fn(|i| {
-        (0..6).map(|j| stiffness[6 * i + j] * place[j] + damping[6 * i + j] * rate[j]).sum::<D>()
-    });
-    let in_world = |pull: &[D]| axes[0] * -pull[0] + axes[1] * -pull[1] + axes[2] * -pull[2];
-    sides.push(q, &meeting.poses, meeting.point(1), in_world(&pull), force);
-    let torque = in_world(&pull[3..]);
-    let torques = [(0, -torque), (1, torque)].map(|(side, torque)| meeting.poses[side].rotation.turn_back(torque));
-    sides.twist_by(q, torques, force);
+/// Row `i` of a 6 x 6 matrix times a vector.
+fn row_times<D: Number>(matrix: &[D], i: usize, x: &[D; 6]) -> D {
+    (0..6).map(|j| matrix[6 * i + j] * x[j]).sum()
 }
 
-fn contact<D: Number>(sides: Sides, q: &[D], v: &[D], u: &[D], force: &mut [D]) {
-    let meeting = Meeting::of(sides, q, u);
+/// xᵀ A x.
+fn form<D: Number>(matrix: &[D], x: &[D; 6]) -> D {
+    (0..6).map(|i| x[i] * row_times(matrix, i, x)).sum()
+}
+
+/// Displacements and turns of the second side in the first one's axes. The turn is 2 sin(θ/2) times its axis: the angle, for the few
+/// degrees that a bushing allows.
+struct Bearing<'x, D> {
+    meeting: Meeting<'x, D>,
+    axes: [Vector<D>; 3],
+    place: [D; 6],
+    rate: [D; 6],
+}
+
+impl<'x, D: Number> Bearing<'x, D> {
+    fn of(sides: Sides, q: &'x [D], v: &[D], u: &'x [D]) -> Self {
+        let meeting = Meeting::of(sides, q, u);
+        let twists = sides.twists(q, v);
+        let [axes, others] = [meeting.frame(0), meeting.frame(1)];
+        let components = |vector: Vector<D>| axes.map(|axis| axis.dot(vector));
+        let half = D::from(0.5);
+        // the axial vector of the relative rotation is sin θ n; its trace 1 + 2 cos θ
+        let axial = (axes[0].cross(others[0]) + axes[1].cross(others[1]) + axes[2].cross(others[2])) * half;
+        let trace = axes[0].dot(others[0]) + axes[1].dot(others[1]) + axes[2].dot(others[2]);
+        let cosine_of_half = (trace + 1.0).sqrt() * half;
+        let turn = axial * cosine_of_half.recip();
+        let [x, y, z] = components(meeting.gap());
+        let [a, b, c] = components(turn);
+        let place = [x, y, z, a, b, c];
+        let [x, y, z] = components(meeting.drift(&twists));
+        let [turning_a, turning_b] = [0, 1].map(|side| meeting.poses[side].rotation.turn(twists[side].rate));
+        let [a, b, c] = components(turning_b - turning_a);
+        let rate = [x, y, z, a, b, c];
+        Bearing { meeting, axes, place, rate }
+    }
+
+    fn push(&self, sides: Sides, q: &[D], u: &[D], force: &mut [D]) {
+        let Bearing { meeting, axes, place, rate } = self;
+        let (stiffness, damping) = u[FRAMES..].split_at(36);
+        let pull: [D; 6] = std::array::from_fn(|i| row_times(stiffness, i, place) + row_times(damping, i, rate));
+        let in_world = |pull: &[D]| axes[0] * -pull[0] + axes[1] * -pull[1] + axes[2] * -pull[2];
+        sides.push(q, &meeting.poses, meeting.point(1), in_world(&pull), force);
+        let torque = in_world(&pull[3..]);
+        let torques = [(0, -torque), (1, torque)].map(|(side, torque)| meeting.poses[side].rotation.turn_back(torque));
+        sides.twist_by(q, torques, force);
+    }
+}
+
+/// How far a sphere is in a plane, and how fast that grows; `None` where they do not touch.
+fn touch<D: Number>(meeting: &Meeting<'_, D>, sides: Sides, q: &[D], v: &[D], u: &[D]) -> Option<[D; 2]> {
     let normal = meeting.axis(0).unit();
-    let height = normal.dot(meeting.gap());
-    let penetration = u[FRAMES] - height;
-    if penetration <= 0.0 {
-        return;
-    }
-    let approach = -normal.dot(meeting.drift(&sides.twists(q, v)));
-    let pressure = u[FRAMES + 1] * penetration * penetration.sqrt() * (u[FRAMES + 2] * approach + 1.0);
-    if pressure <= 0.0 {
-        // surfaces do not stick to each other
-        return;
-    }
-    // without friction, the line of force goes through the centre
-    sides.push(q, &meeting.poses, meeting.point(1), normal * pressure, force);
+    let depth = u[FRAMES] - normal.dot(meeting.gap());
+    (depth > 0.0).then(|| [depth, -normal.dot(meeting.drift(&sides.twists(q, v)))])
 }

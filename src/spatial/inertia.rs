@@ -144,7 +144,7 @@ impl Inertia {
 
     /// Its entries with these parameters.
     pub(crate) fn entries_at(&self, u: &[f64]) -> [f64; 6] {
-        let numbers = self.values.clone().map(|value| value.evaluate(u));
+        let numbers = self.values.map(|value| value.evaluate(u));
         match self.form {
             Form::Entries => numbers,
             Form::Factors => entries_of_factors(numbers),

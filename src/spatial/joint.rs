@@ -289,7 +289,7 @@ pub(super) struct DrivenJoint<M> {
     pub motion: M,
 }
 
-impl<M: crate::law::Motion> Element for DrivenJoint<M> {
+impl<M: crate::law::FunctionOfTime> Element for DrivenJoint<M> {
     fn known_times(&self) -> Option<(f64, f64)> {
         self.motion.known_times()
     }

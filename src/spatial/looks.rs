@@ -3,8 +3,8 @@
 use super::joint::{Freedom, Kind};
 use super::parts::Joint;
 use super::{Mechanism, Member, Place};
-use crate::assembly::{Input, Value};
-use crate::law::Axes;
+use crate::assembly::Value;
+use crate::law::{Axes, Seen};
 use crate::sketch::{About, Direction, GROUND, Part, Ray, Slider, Spot, Touch};
 
 impl Member {
@@ -15,13 +15,13 @@ impl Member {
 
 impl Place {
     pub(super) fn spot(&self) -> Spot {
-        Spot { member: self.member.number(), location: self.location.clone() }
+        Spot { member: self.member.number(), location: self.location }
     }
 }
 
 /// Three of the parameters of a joint's frames.
 fn three(parameters: &[Value], from: usize) -> [Value; 3] {
-    std::array::from_fn(|k| parameters[from + k].clone())
+    std::array::from_fn(|k| parameters[from + k])
 }
 
 impl Joint {
@@ -79,11 +79,11 @@ impl Mechanism {
         });
     }
 
-    pub(super) fn note_motor(&mut self, joint: &Joint, freedom: Freedom, input: Input) {
-        let ([_, spot], input) = (joint.spots(), input.index());
+    pub(super) fn note_motor(&mut self, joint: &Joint, freedom: Freedom, amount: Seen) {
+        let [_, spot] = joint.spots();
         self.note_part(match freedom {
-            Freedom::Turn => Part::Torque { about: joint.about(), input },
-            Freedom::Slide => Part::Force { spots: [spot], along: joint.axis(0), input },
+            Freedom::Turn => Part::Torque { about: joint.about(), amount },
+            Freedom::Slide => Part::Force { spots: [spot], along: joint.axis(0), amount },
         });
     }
 
@@ -96,15 +96,15 @@ impl Mechanism {
     }
 
     /// A force (with `turns`: a torque) along a direction, in world or body axes.
-    pub(super) fn note_load(&mut self, place: &Place, direction: &[Value; 3], axes: Axes, turns: bool, input: Input) {
-        let (spot, input) = (place.spot(), input.index());
+    pub(super) fn note_load(&mut self, place: &Place, direction: &[Value; 3], axes: Axes, turns: bool, amount: Seen) {
+        let spot = place.spot();
         let member = if axes == Axes::Body { spot.member } else { GROUND };
-        let along = Ray { member, direction: Direction::Vector(direction.clone()) };
+        let along = Ray { member, direction: Direction::Vector(*direction) };
         self.note_part(if turns {
             let member = spot.member;
-            Part::Torque { about: About::Axis { spot: Box::new(spot), axis: along, member }, input }
+            Part::Torque { about: About::Axis { spot: Box::new(spot), axis: along, member }, amount }
         } else {
-            Part::Force { spots: [spot], along, input }
+            Part::Force { spots: [spot], along, amount }
         });
     }
 

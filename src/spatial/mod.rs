@@ -44,13 +44,15 @@ mod sensor;
 mod sensors;
 mod vector;
 
-pub use crate::law::{Axes, BrownMcPhee, Law, Linear, Motion};
+pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
+use crate::totals::{Ledger, Total};
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
 pub use joint::{Freedom, Path};
 pub use parts::{Joint, Strut};
 pub use place::{Member, Place};
 pub use pose::{Pose, Side, Twist};
+use sensor::Balance;
 pub use sensor::ReactionAxes;
 pub use sensors::Mounting;
 pub use vector::{Rotation, Vector, body_rate, combine, euler_parameters_of, euler_rates, generalized_torque};
@@ -147,8 +149,8 @@ impl Body {
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 3],
-    /// What stores energy, with its coordinates and parameters.
-    stores: Vec<(Store, Vec<Coordinate>, Vec<Value>)>,
+    /// What has energy or momentum, and what takes it.
+    ledger: Ledger,
     hold: Hold,
     sketch: Sketch,
 }
@@ -159,7 +161,7 @@ impl Mechanism {
         Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), zero(), Value::from(-9.81)],
-            stores: Vec::new(),
+            ledger: Ledger::default(),
             hold: Hold::default(),
             sketch: Sketch::new(true),
         }
@@ -206,17 +208,12 @@ impl Mechanism {
             coordinates.push(self.assembler.coordinate(format!("{name}.e{k}"), "1", e, rate));
         }
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Spatial(Box::new(inertia.clone())), places, center.clone(), mass.clone());
-        let values: Vec<Value> = [mass]
-            .into_iter()
-            .chain(inertia.values.clone())
-            .chain(center.clone())
-            .chain(self.gravity.clone())
-            .collect();
+        let number = self.sketch.member(Kind::Spatial(Box::new(inertia.clone())), places, center, mass);
+        let values: Vec<Value> = [mass].into_iter().chain(inertia.values).chain(center).chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, &values[0]);
         self.check_body(name, &inertia, &orientation);
-        self.stores.push((Store::Body(inertia.form), coordinates.clone(), values.clone()));
+        self.share(name, Store::Body(inertia.form), &coordinates, &values);
         let element = RigidBody { form: inertia.form, centred: is_origin(&center) };
         let connection = Connection::to(coordinates.clone()).parameters(values);
         self.assembler.element(name, element, connection.constraints([("unit", "")]));
@@ -244,14 +241,24 @@ impl Mechanism {
     fn add_point(&mut self, name: &str, mass: Value, position: [Value; 3], velocity: [Value; 3]) -> Member {
         let coordinates = self.positions(name, position, velocity);
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Point, places, origin(), mass.clone());
-        let values: Vec<Value> = [mass].into_iter().chain(self.gravity.clone()).collect();
+        let number = self.sketch.member(Kind::Point, places, origin(), mass);
+        let values: Vec<Value> = [mass].into_iter().chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, &values[0]);
-        self.stores.push((Store::Point, coordinates.clone(), values.clone()));
+        self.share(name, Store::Point, &coordinates, &values);
         self.assembler.element(name, PointMass, Connection::to(coordinates.clone()).parameters(values));
         self.hold(name, &coordinates);
         Member::new(number, Side::Point, name, coordinates)
+    }
+
+    /// Notes what a body or a mass contributes to totals.
+    fn share(&mut self, name: &str, store: Store, coordinates: &[Coordinate], values: &[Value]) {
+        let connection = Connection::to(coordinates.iter().copied()).parameters(values);
+        self.ledger.add(name, move |assembler, total, name, sums| {
+            if total != Total::Dissipation {
+                assembler.element(name, Balance(total, store), connection.clone().adds_to(sums.iter().copied()));
+            }
+        });
     }
 
     fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {

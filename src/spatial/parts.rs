@@ -1,13 +1,14 @@
 //! Joints and forces by name.
 
-use super::force::{Action, Effort, JointLaw, Strut as StrutElement};
+use super::force::{Acting, Action, Effort, JointLaw, Load, Motor, Strut as StrutElement};
 use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, Kind, Meeting, Path};
 use super::pose::{Side, Sides};
 use super::sensor::allows;
 use super::{Mechanism, Member, Place, triple, zero};
-use crate::assembly::{Connection, Coordinate, Input, Row, Value};
+use crate::assembly::{Connection, Coordinate, Row, Value};
 use crate::error::Error;
-use crate::law::{Axes, BrownMcPhee, Driven, Law, Linear, Motion};
+use crate::law::{Amount, Axes, BrownMcPhee, Driven, FunctionOfTime, Law, Linear, Source, Strength};
+use crate::totals::{Role, Total};
 
 /// A joint that has been added: what motors, friction and reaction sensors are given.
 #[derive(Debug, Clone)]
@@ -88,6 +89,14 @@ impl Mechanism {
         let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(self.assembler.nominal())).collect();
         let meeting = Meeting::of(joint.constraint.sides, &q, &u);
         meeting.axis(0).unit().dot(meeting.axis(1).unit())
+    }
+
+    fn add_action(&mut self, name: &str, connection: Connection, action: Action) {
+        let has = move |role| match role {
+            Role::Tells(Total::Energy) => !matches!(action, Action::Drag(_)),
+            _ => true,
+        };
+        self.ledger.part(&mut self.assembler, name, connection, move |role| has(role).then_some(Acting(action, role)));
     }
 
     /// A ball in a socket: two points coincide. Three rotations are free.
@@ -186,7 +195,7 @@ impl Mechanism {
     }
 
     /// A coordinate follows a function of time with parameters.
-    pub fn drive<M: Motion, V: Into<Value>>(
+    pub fn drive<M: FunctionOfTime, V: Into<Value>>(
         &mut self,
         name: &str,
         coordinate: Coordinate,
@@ -255,7 +264,7 @@ impl Mechanism {
     }
 
     /// The angle (rad) or the displacement (m) of a joint follows a function of time.
-    pub fn drive_joint<M: Motion, V: Into<Value>>(
+    pub fn drive_joint<M: FunctionOfTime, V: Into<Value>>(
         &mut self,
         name: &str,
         joint: &Joint,
@@ -293,7 +302,7 @@ impl Mechanism {
         free_length: Value,
         linear: [Value; 2],
     ) -> Strut<Linear> {
-        self.note_strut(&first, &second, Some(linear.clone()));
+        self.note_strut(&first, &second, Some(linear));
         self.add_strut(name, [first, second], free_length, Linear, linear.to_vec())
     }
 
@@ -327,13 +336,17 @@ impl Mechanism {
         values.push(free_length);
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
-        self.assembler.element(name, StrutElement(sides, law.clone()), connection.parameters(values.clone()));
+        self.ledger.check(name, &law, &values[7..], &mut self.assembler);
+        let acting = law.clone();
+        self.ledger.part(&mut self.assembler, name, connection.parameters(values.clone()), move |role| {
+            Some(StrutElement { sides, law: acting.clone(), role })
+        });
         Strut { law, sides, coordinates, parameters: values }
     }
 
     /// A torque (N m) about a joint's axis by a law of its angle (-π to π, less `free`, rad), or a force (N) along it by a law of its
     /// displacement (less `free`, m): springs, dampers, friction.
-    pub fn joint_law<L: Law, V: Into<Value>>(
+    pub fn joint_law<L: Law + Clone, V: Into<Value>>(
         &mut self,
         name: &str,
         joint: &Joint,
@@ -349,7 +362,7 @@ impl Mechanism {
         }
     }
 
-    fn add_joint_law<L: Law>(
+    fn add_joint_law<L: Law + Clone>(
         &mut self,
         name: &str,
         joint: &Joint,
@@ -358,8 +371,12 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) {
-        let element = JointLaw { sides: joint.constraint.sides, freedom, law };
-        self.assembler.element(name, element, joint.connection().parameters([free]).parameters(parameters));
+        self.ledger.check(name, &law, &parameters, &mut self.assembler);
+        let sides = joint.constraint.sides;
+        let connection = joint.connection().parameters([free]).parameters(parameters);
+        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+            Some(JointLaw { sides, freedom, law: law.clone(), role })
+        });
     }
 
     /// A linear spring and damper in a joint: N m/rad and N m s/rad, or N/m and N s/m.
@@ -376,7 +393,7 @@ impl Mechanism {
 
     fn add_joint_spring(&mut self, name: &str, joint: &Joint, freedom: Freedom, linear: [Value; 2]) {
         if self.wants_freedom(name, joint, freedom) {
-            self.note_joint_law(joint, freedom, Some(linear.clone()));
+            self.note_joint_law(joint, freedom, Some(linear));
             self.add_joint_law(name, joint, freedom, zero(), Linear, linear.to_vec());
         }
     }
@@ -387,13 +404,31 @@ impl Mechanism {
         self.joint_law(name, joint, freedom, zero(), BrownMcPhee, coefficients);
     }
 
-    /// An input as a torque (N m) about a joint's axis or a force (N) along it, on the second member, and the opposite one on the
-    /// first.
-    pub fn motor(&mut self, name: &str, joint: &Joint, freedom: Freedom, input: Input) {
+    /// A torque (N m) about a joint's axis or a force (N) along it, on the second member, and the opposite one on the first: a number,
+    /// a parameter, or an input.
+    pub fn motor(&mut self, name: &str, joint: &Joint, freedom: Freedom, amount: impl Into<Amount>) {
+        self.add_motor(name, joint, freedom, amount.into().into());
+    }
+
+    /// The same, N m or N as a function of time with parameters.
+    pub fn motor_by<F: FunctionOfTime, V: Into<Value>>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        function: F,
+        parameters: impl IntoIterator<Item = V>,
+    ) {
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_motor(name, joint, freedom, Source::timed(function, parameters));
+    }
+
+    fn add_motor<S: Strength>(&mut self, name: &str, joint: &Joint, freedom: Freedom, source: Source<S>) {
         if self.wants_freedom(name, joint, freedom) {
-            self.note_motor(joint, freedom, input);
-            let element = Action::Motor { sides: joint.constraint.sides, freedom };
-            self.assembler.element(name, element, joint.connection().inputs([input]));
+            self.note_motor(joint, freedom, source.seen.clone());
+            let connection = source.connect(joint.connection());
+            let element = Motor { sides: joint.constraint.sides, freedom, strength: source.strength };
+            self.assembler.element(name, element, connection);
         }
     }
 
@@ -422,26 +457,78 @@ impl Mechanism {
         let frames = self.frames(name, &first, &second, true);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         let connection = connection.parameters(frames).parameters(coefficients);
-        self.assembler.element(name, Action::Bushing { sides }, connection);
+        self.add_action(name, connection, Action::Bushing(sides));
     }
 
-    fn load(&mut self, name: &str, place: Place, direction: [Value; 3], axes: Axes, effort: Effort, input: Input) {
+    fn load<S: Strength>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [Value; 3],
+        (effort, axes): (Effort, Axes),
+        source: Source<S>,
+    ) {
         self.assembler.wants_direction(name, &direction);
-        self.note_load(&place, &direction, axes, effort == Effort::Torque, input);
-        let connection = Connection::to(place.member.coordinates().iter().copied()).inputs([input]);
-        let connection = connection.parameters(place.location).parameters(direction);
-        self.assembler.element(name, Action::Load { side: place.member.side(), axes, effort }, connection);
+        self.note_load(&place, &direction, axes, effort == Effort::Torque, source.seen.clone());
+        let connection = Connection::to(place.member.coordinates().iter().copied());
+        let connection = source.connect(connection.parameters(place.location).parameters(direction));
+        let element = Load { side: place.member.side(), axes, effort, strength: source.strength };
+        self.assembler.element(name, element, connection);
     }
 
-    /// An input (N) as a force at a point along a direction, given in world or body axes.
-    pub fn force<V: Into<Value>>(&mut self, name: &str, place: Place, direction: [V; 3], axes: Axes, input: Input) {
-        self.load(name, place, triple(direction), axes, Effort::Force, input);
+    /// A force (N) at a point along a direction, given in world or body axes: a number, a parameter, or an input.
+    pub fn force<V: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [V; 3],
+        axes: Axes,
+        amount: impl Into<Amount>,
+    ) {
+        self.load(name, place, triple(direction), (Effort::Force, axes), amount.into().into());
     }
 
-    /// An input (N m) as a torque on a body about a direction, given in world or body axes.
-    pub fn torque<V: Into<Value>>(&mut self, name: &str, member: &Member, direction: [V; 3], axes: Axes, input: Input) {
+    /// The same, N as a function of time with parameters.
+    pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        place: Place,
+        direction: [V; 3],
+        axes: Axes,
+        function: F,
+        parameters: impl IntoIterator<Item = W>,
+    ) {
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.load(name, place, triple(direction), (Effort::Force, axes), Source::timed(function, parameters));
+    }
+
+    /// A torque (N m) on a body about a direction, given in world or body axes: a number, a parameter, or an input.
+    pub fn torque<V: Into<Value>>(
+        &mut self,
+        name: &str,
+        member: &Member,
+        direction: [V; 3],
+        axes: Axes,
+        amount: impl Into<Amount>,
+    ) {
         self.wants_axes(name, member);
-        self.load(name, member.at([0.0; 3]), triple(direction), axes, Effort::Torque, input);
+        self.load(name, member.at([0.0; 3]), triple(direction), (Effort::Torque, axes), amount.into().into());
+    }
+
+    /// The same, N m as a function of time with parameters.
+    pub fn torque_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
+        &mut self,
+        name: &str,
+        member: &Member,
+        direction: [V; 3],
+        axes: Axes,
+        function: F,
+        parameters: impl IntoIterator<Item = W>,
+    ) {
+        self.wants_axes(name, member);
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        let source = Source::timed(function, parameters);
+        self.load(name, member.at([0.0; 3]), triple(direction), (Effort::Torque, axes), source);
     }
 
     /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).
@@ -452,7 +539,7 @@ impl Mechanism {
     fn add_drag(&mut self, name: &str, place: Place, coefficients: [Value; 2]) {
         let connection = Connection::to(place.member.coordinates().iter().copied());
         let connection = connection.parameters(place.location).parameters(coefficients);
-        self.assembler.element(name, Action::Drag { side: place.member.side() }, connection);
+        self.add_action(name, connection, Action::Drag(place.member.side()));
     }
 
     /// A sphere (centre on the second member, radius in m) presses against a plane through the first place, whose axis points into
@@ -474,10 +561,10 @@ impl Mechanism {
         self.wants_axes(name, &plane.member);
         self.hold.link(plane.member.name(), center.member.name());
         let frames = self.frames(name, &plane, &center, true);
-        self.note_contact(&plane, &center, &frames, radius.clone());
+        self.note_contact(&plane, &center, &frames, radius);
         let (sides, connection) = self.between(name, &plane.member, &center.member);
         let connection = connection.parameters(frames);
         let connection = connection.parameters([radius, stiffness, damping]);
-        self.assembler.element(name, Action::Contact { sides }, connection);
+        self.add_action(name, connection, Action::Contact(sides));
     }
 }

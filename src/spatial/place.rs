@@ -72,7 +72,7 @@ impl Place {
     /// A direction that was given in the axes of the base, in the member's own.
     fn in_member(&self, direction: &[Value; 3]) -> [Value; 3] {
         if self.base == Rotation::identity() {
-            return direction.clone();
+            return *direction;
         }
         let [x, y, z] = direction;
         std::array::from_fn(|k| {
@@ -134,7 +134,7 @@ impl Mechanism {
             axis[k] = Value::from(1.0);
             axis
         };
-        let given = place.axis.clone().unwrap_or_else(|| unit(2));
+        let given = place.axis.unwrap_or_else(|| unit(2));
         let mut axis = place.in_member(&given);
         let mut along = at_start(&axis);
         let length = along.length();
@@ -147,7 +147,7 @@ impl Mechanism {
             axis = divided(axis, length);
         }
         along = along * (1.0 / length);
-        let mut across = place.in_member(&place.across.clone().unwrap_or_else(|| unit(0)));
+        let mut across = place.in_member(&place.across.unwrap_or_else(|| unit(0)));
         let mut beside = at_start(&across);
         let sine = |beside: Vector<f64>| along.cross(beside).length() / beside.length();
         if place.across.is_none() && (beside.dot(along)).abs() > 0.9 {
@@ -172,7 +172,7 @@ impl Mechanism {
 
     /// Parameters of the two places of a joint, with or without axes.
     pub(super) fn frames(&mut self, part: &str, first: &Place, second: &Place, with_axes: bool) -> Vec<Value> {
-        let mut values = [first.location.clone(), second.location.clone()].concat();
+        let mut values = [first.location, second.location].concat();
         if with_axes {
             for place in [first, second] {
                 values.extend(self.axes(part, place));

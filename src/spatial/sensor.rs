@@ -1,14 +1,15 @@
 //! What can be measured.
 
 use super::body::Store;
-use super::force::{Stretch, joint_motion};
+use super::force::joint_motion;
 use super::joint::{Constraint, FRAMES, Freedom, Kind, Meeting, own_axes};
 use super::pose::{Side, Sides, euler_parameters};
 use super::vector::{Vector, body_rate};
 use crate::assembly::Element;
-use crate::law::{Axes, Law};
+use crate::law::Axes;
 use crate::model::State;
 use crate::number::{Jet, Number};
+use crate::totals::Total;
 
 /// What of a point is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,18 +127,6 @@ impl Element for Sensor {
     }
 }
 
-/// Length, rate and tension of a strut. Parameters as those of the strut.
-pub(super) struct StrutSensor<L>(pub Sides, pub L);
-
-impl<L: Law> Element for StrutSensor<L> {
-    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        let stretch = Stretch::between(self.0, x.q, x.v, u);
-        y[0] = stretch.length;
-        y[1] = stretch.rate;
-        y[2] = self.1.tension(stretch.length - u[6], stretch.rate, &u[7..]);
-    }
-}
-
 /// The force (N) and the torque about the joint's point (N m) that a joint exerts on one of its sides. Parameters are those of
 /// the joint.
 pub(super) struct Reaction {
@@ -201,36 +190,23 @@ impl Element for Reaction {
     }
 }
 
-/// What bodies and masses have together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Total {
-    /// Kinetic energy and energy in the gravity field, J.
-    Energy,
-    /// Momentum, kg m/s, and angular momentum about the world's origin, kg m²/s, in world axes.
-    Momentum,
-}
-
-/// A sum over bodies and masses. Parameters: theirs, one after another.
-pub(super) struct Balance(pub Total, pub Vec<Store>);
+/// Energy (kinetic and in the gravity field) or momentum of a body or a mass. Parameters: its own.
+pub(super) struct Balance(pub Total, pub Store);
 
 impl Element for Balance {
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        let (mut j, mut k) = (0, 0);
-        for store in &self.1 {
-            let motion = store.motion(&x.q[j..], &x.v[j..], &u[k..k + store.parameters()]);
-            j += store.side().coordinates();
-            k += store.parameters();
-            let momentum = motion.velocity * motion.mass;
-            match self.0 {
-                Total::Energy => {
-                    y[0] += (momentum.dot(motion.velocity) + motion.spin.dot(motion.rate)) * 0.5
-                        - motion.mass * motion.gravity.dot(motion.position);
-                }
-                Total::Momentum => {
-                    momentum.add_to(y);
-                    (motion.spin + motion.position.cross(momentum)).add_to(&mut y[3..]);
-                }
+        let motion = self.1.motion(x.q, x.v, u);
+        let momentum = motion.velocity * motion.mass;
+        match self.0 {
+            Total::Energy => {
+                y[0] = (momentum.dot(motion.velocity) + motion.spin.dot(motion.rate)) * 0.5
+                    - motion.mass * motion.gravity.dot(motion.position);
             }
+            Total::Momentum => {
+                momentum.add_to(y);
+                (motion.spin + motion.position.cross(momentum)).add_to(&mut y[3..]);
+            }
+            Total::Dissipation => {}
         }
     }
 }

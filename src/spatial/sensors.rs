@@ -1,13 +1,15 @@
 //! Sensors by name: their outputs are called `name.component`.
 
+use super::force::Strut as StrutElement;
 use super::joint::Freedom;
 use super::parts::{Joint, Strut};
 use super::pose::Side;
-use super::sensor::{Balance, Motion, Reaction, ReactionAxes, Sensor, StrutSensor, Total};
+use super::sensor::{Motion, Reaction, ReactionAxes, Sensor};
 use super::{Mechanism, Member, Place, zero};
 use crate::assembly::{Connection, Value};
 use crate::error::Error;
 use crate::law::{Axes, Law};
+use crate::totals::{Role, Total};
 
 /// What an accelerometer or a gyroscope makes of what it feels. How it is mounted is said by its place: its third axis is the
 /// place's axis, its first the direction across.
@@ -60,7 +62,7 @@ impl Mechanism {
         let connection = Connection::to(place.member.coordinates().iter().copied())
             .parameters(place.location)
             .parameters(axes)
-            .parameters(self.gravity.clone())
+            .parameters(self.gravity)
             .parameters([mounting.gain])
             .parameters(mounting.bias);
         let element = Sensor::Accelerometer { side: place.member.side() };
@@ -122,7 +124,8 @@ impl Mechanism {
     pub fn strut_sensor<L: Law + Clone>(&mut self, name: &str, strut: &Strut<L>) {
         let connection = Connection::to(strut.coordinates.iter().copied()).parameters(strut.parameters.clone());
         let outputs = [("length", "m"), ("rate", "m/s"), ("tension", "N")];
-        self.assembler.element(name, StrutSensor(strut.sides, strut.law.clone()), connection.outputs(outputs));
+        let element = StrutElement { sides: strut.sides, law: strut.law.clone(), role: Role::Sensor };
+        self.assembler.element(name, element, connection.outputs(outputs));
     }
 
     /// The force (N: `name.x` ...) and the torque about the joint's point (N m: `name.torque_x` ...) that a joint exerts on `member`.
@@ -154,21 +157,22 @@ impl Mechanism {
         self.assembler.element(name, element, connection);
     }
 
-    fn balance(&mut self, name: &str, total: Total, outputs: &[(&str, &str)]) {
+    fn total(&mut self, name: &str, total: Total, outputs: &[(&str, &str)]) {
         self.hold.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
-        let coordinates = self.stores.iter().flat_map(|(_, coordinates, _)| coordinates.iter().copied());
-        let mut connection = Connection::to(coordinates);
-        let parameters: Vec<Value> = self.stores.iter().flat_map(|(_, _, values)| values.iter().cloned()).collect();
-        let element = Balance(total, self.stores.iter().map(|(store, ..)| *store).collect());
-        for &output in outputs {
-            connection = connection.outputs([output]);
-        }
-        self.assembler.element(name, element, connection.parameters(parameters));
+        self.ledger.sum(&mut self.assembler, total, name, outputs);
     }
 
-    /// Kinetic energy and energy in the gravity field of all bodies and masses that have been added so far, J: output `name`.
+    /// Energy of all that has been added so far, J, as output `name`: kinetic and in the gravity field of bodies and masses, and what
+    /// springs, contacts and laws ([`Law::energy`]) store; for turns of elastic bearings, which have no energy beyond small angles, to
+    /// their second order. Inputs and functions of time bring energy in, dampers and friction take it out: see
+    /// [`Mechanism::dissipation`].
     pub fn energy(&mut self, name: &str) {
-        self.balance(name, Total::Energy, &[("", "J")]);
+        self.total(name, Total::Energy, &[("", "J")]);
+    }
+
+    /// Power that dampers, friction, contacts and the air take from all that has been added so far, W: output `name`.
+    pub fn dissipation(&mut self, name: &str) {
+        self.total(name, Total::Dissipation, &[("", "W")]);
     }
 
     /// Momentum (kg m/s: `name.x` ...) and angular momentum about the world's origin (kg m²/s: `name.spin_x` ...) of all bodies and
@@ -183,6 +187,6 @@ impl Mechanism {
             ("spin_y", angular),
             ("spin_z", angular),
         ];
-        self.balance(name, Total::Momentum, &outputs);
+        self.total(name, Total::Momentum, &outputs);
     }
 }

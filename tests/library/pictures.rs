@@ -24,14 +24,14 @@ fn parallelogram() -> Mechanism {
     let ground = m.ground();
     let mut cranks = Vec::new();
     for (name, x) in [("left", 0.0), ("right", 1.0)] {
-        let body = Body::new(1.0, 0.02).at([Value::from(x), length.clone() * 0.5], 0.0);
+        let body = Body::new(1.0, 0.02).at([Value::from(x), length * 0.5], 0.0);
         let crank = m.body(name, body);
-        m.revolute(&format!("{name} bearing"), ground.at([x, 0.0]), crank.at([zero(), length.clone() * -0.5]));
+        m.revolute(&format!("{name} bearing"), ground.at([x, 0.0]), crank.at([zero(), length * -0.5]));
         cranks.push(crank);
     }
-    let rod = m.body("rod", Body::new(1.0, 0.1).at([Value::from(0.5), length.clone()], 0.0));
+    let rod = m.body("rod", Body::new(1.0, 0.1).at([Value::from(0.5), length], 0.0));
     for (name, crank, x) in [("left pin", &cranks[0], -0.5), ("right pin", &cranks[1], 0.5)] {
-        m.revolute(name, crank.at([zero(), length.clone() * 0.5]), rod.at([x, 0.0]));
+        m.revolute(name, crank.at([zero(), length * 0.5]), rod.at([x, 0.0]));
     }
     m.spring("push", rod.at([0.5, 0.0]), ground.at([1.4, 0.5]), 0.1, 30.0, 0.0);
     m

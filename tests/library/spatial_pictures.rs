@@ -5,7 +5,7 @@ use crate::svg;
 use costate::assembly::RedundantRows;
 use costate::plot::mechanism::{Animation, Picture, View, check_view};
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Joint, Linear, Mechanism, Member, Motion, Path, Place, euler_parameters_of,
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Linear, Mechanism, Member, Path, Place, euler_parameters_of,
 };
 use costate::{Hht, Number, Signal, Simulation, System, TimeGrid};
 use std::sync::Arc;
@@ -182,7 +182,7 @@ fn hinges_show_their_axis() {
 
 struct Steady;
 
-impl Motion for Steady {
+impl FunctionOfTime for Steady {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
         t * 0.1
     }

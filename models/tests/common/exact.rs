@@ -4,7 +4,7 @@ use super::largest;
 use costate::assembly::Assembly;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Law, Motion};
+use costate::planar::{FunctionOfTime, Law};
 use costate::scheme::Form;
 use costate::{Gradient, Hht, InitialState, Method, Number, Signal, Simulation, State, TimeGrid};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ pub fn signals(count: usize) -> Vec<Signal> {
 #[derive(Clone)]
 pub struct Swing;
 
-impl Motion for Swing {
+impl FunctionOfTime for Swing {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         u[0] + u[1] * (t * u[2]).sin()
     }
@@ -112,5 +112,10 @@ pub struct Cubic;
 impl Law for Cubic {
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
         u[0] * elongation + u[1] * elongation * elongation * elongation + u[2] * rate.tanh()
+    }
+
+    fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
+        let square = elongation * elongation;
+        Some(square * (u[0] * 0.5 + u[1] * square * 0.25))
     }
 }

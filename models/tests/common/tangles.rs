@@ -48,7 +48,7 @@ impl Tangle {
             let (member, own, end, far) = if is_point {
                 (m.point_moving(&name, weight, start, velocity), [0.0; 2], start, [0.0; 2])
             } else {
-                let body = planar::Body::new(weight.clone(), weight * (length * length / 12.0));
+                let body = planar::Body::new(weight, weight * (length * length / 12.0));
                 let center = if draw.below(3) == 0 { [0.1 * length, -0.2 * length] } else { [0.0; 2] };
                 let body = body.center(center).at(along(start, 0.5 * length), angle).moving(velocity, draw.rate());
                 (m.body(&name, body), [-0.5 * length, 0.0], along(start, length), [0.5 * length, 0.0])
@@ -103,7 +103,7 @@ impl Tangle {
             let member = if is_point {
                 m.point_moving(&name, weight, at, velocity)
             } else {
-                let inertia = [0.03, 0.04, 0.05].map(|share| weight.clone() * (share * length * length));
+                let inertia = [0.03, 0.04, 0.05].map(|share| weight * (share * length * length));
                 let center = if draw.below(2) == 0 { [0.02, -0.03, 0.05] } else { [0.0; 3] };
                 let body = spatial::Body::new(weight, Inertia::diagonal(inertia)).center(center.map(|x| x * length));
                 let turn = euler_parameters_of(Vector(draw.direction().map(|x| 2.0 * x)));

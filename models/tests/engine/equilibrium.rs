@@ -6,7 +6,7 @@ use common::{ALL, Case, FORMS};
 use costate::assembly::Value;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Body, Law, Linear, Mechanism, Member, Motion};
+use costate::planar::{Body, FunctionOfTime, Law, Linear, Mechanism, Member};
 use costate::scheme::Form;
 use costate::{
     Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation,
@@ -212,7 +212,7 @@ const MECHANISMS: [(&str, usize, Build); 5] = [
         let first = m.point("first", mass, [0.3, -0.4]);
         let second = m.point("second", 0.4, [0.5, -0.9]);
         let laws = [("k1", 60.0), ("k3", 900.0), ("d", 0.7)].map(|(name, nominal)| parameter(m, name, nominal));
-        m.strut("upper", m.ground().at([0.0, 0.0]), first.at([0.0, 0.0]), 0.4, Progressive, laws.clone());
+        m.strut("upper", m.ground().at([0.0, 0.0]), first.at([0.0, 0.0]), 0.4, Progressive, laws);
         m.strut("side", m.ground().at([0.9, 0.0]), first.at([0.0, 0.0]), 0.5, Progressive, laws);
         let free = parameter(m, "free", 0.45);
         m.strut("lower", first.at([0.0, 0.0]), second.at([0.0, 0.0]), free, Linear, [50.0, 0.3]);
@@ -242,11 +242,11 @@ const MECHANISMS: [(&str, usize, Build); 5] = [
         let mut before = m.ground().at([0.0, 0.0]);
         for i in 0..9 {
             let x = 0.3 * (i + 1) as f64;
-            let next = m.point(&format!("p{i}"), mass.clone(), [x, -0.1 * x * (3.0 - x)]);
+            let next = m.point(&format!("p{i}"), mass, [x, -0.1 * x * (3.0 - x)]);
             if i % 2 == 0 {
-                m.rod(&format!("rod{i}"), before, next.at([0.0, 0.0]), length.clone());
+                m.rod(&format!("rod{i}"), before, next.at([0.0, 0.0]), length);
             } else {
-                m.spring(&format!("rope{i}"), before, next.at([0.0, 0.0]), length.clone(), k.clone(), 2.0);
+                m.spring(&format!("rope{i}"), before, next.at([0.0, 0.0]), length, k, 2.0);
             }
             before = next.at([0.0, 0.0]);
         }
@@ -426,7 +426,7 @@ fn no_equilibrium_is_an_error() {
 #[derive(Clone)]
 struct Along;
 
-impl Motion for Along {
+impl FunctionOfTime for Along {
     fn at<D: Number>(&self, t: D, u: &[D]) -> D {
         u[0] + u[1] * t + u[2] * t * t
     }

@@ -155,7 +155,7 @@ fn spatial_wheel() -> Result<costate::assembly::Assembly> {
     let damping = mechanism.parameter(Parameter::new("damping", "N m s/rad", 0.02));
     let rate = mechanism.parameter(Parameter::new("rate", "rad/s", 12.0));
     let body = Body::new(1.0, Inertia::diagonal([0.03, 0.03, 0.05]));
-    let wheel = mechanism.body("wheel", body.moving([0.0; 3], [&rate * 0.0, &rate * 0.0, rate.clone()]));
+    let wheel = mechanism.body("wheel", body.moving([0.0; 3], [&rate * 0.0, &rate * 0.0, rate]));
     let axis = [0.0, 0.0, 1.0];
     let ends = [mechanism.ground().at([0.0; 3]).axis(axis), wheel.at([0.0; 3]).axis(axis)];
     let [ground, own] = ends;

@@ -82,8 +82,8 @@ fn four_bar() -> Result<Assembly> {
     let mut parameter = |name: &str, unit: &str, nominal| m.parameter(Parameter::new(name, unit, nominal));
     let (angle, rate) = (parameter("angle", "rad", 0.9), parameter("rate", "rad/s", 2.0));
     let (mass, half) = (parameter("m", "kg", 1.2), parameter("half", "m", 0.6));
-    let crank = m.body("crank", Body::new(0.7, 0.02).at([0.1, 0.2], &angle).moving([0.0, 0.0], &rate));
-    let coupler = m.body("coupler", Body::new(&mass, 0.1).at([0.7, 0.6], 0.2));
+    let crank = m.body("crank", Body::new(0.7, 0.02).at([0.1, 0.2], angle).moving([0.0, 0.0], rate));
+    let coupler = m.body("coupler", Body::new(mass, 0.1).at([0.7, 0.6], 0.2));
     let rocker = m.body("rocker", Body::new(0.9, 0.05).at([1.2, 0.4], 1.3));
     m.revolute("foot", m.ground().at([0.0, 0.0]), crank.at([-0.2, 0.0]));
     m.revolute("pin", crank.at([0.2, 0.0]), coupler.at([-&half, 0.0.into()]));

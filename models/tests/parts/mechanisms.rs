@@ -3,7 +3,7 @@
 use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Axes, Body, Mechanism, Member, Motion, Mounting, Sampled};
+use costate::planar::{Axes, Body, FunctionOfTime, Mechanism, Member, Mounting, Sampled};
 use costate::{
     Error, Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
     Trajectory,
@@ -311,7 +311,7 @@ fn long_chains_are_projected() -> Result<()> {
     for i in 0..count {
         let body = Body::new(1.0, 1.0 / 12.0);
         let body = if i == count / 2 {
-            body.at([Value::from(i as f64 + 0.5), Value::from(0.0)], off.clone()).moving([0.0, 0.0], rate.clone())
+            body.at([Value::from(i as f64 + 0.5), Value::from(0.0)], off).moving([0.0, 0.0], rate)
         } else {
             body.at([i as f64 + 0.5, 0.0], 0.0)
         };
@@ -465,14 +465,14 @@ fn what_another_mechanism_made_is_refused() {
     refused("a coordinate", "`load`", &|m, _| m.reaction("load", &pin, &arm));
     refused("a coordinate", "`pull`", &|m, _| m.strut_sensor("pull", &spring));
     refused("a parameter", "`rod`", &|m, bob| {
-        drop(m.rod("rod", m.ground().at([0.0, 0.0]), bob.at([0.1, 0.0]), &length))
+        drop(m.rod("rod", m.ground().at([0.0, 0.0]), bob.at([0.1, 0.0]), length))
     });
-    refused("a parameter", "`ball`", &|m, _| drop(m.point("ball", mass.clone() * 2.0, [0.0, 0.0])));
-    refused("a parameter", "`ball.y`", &|m, _| drop(m.point("ball", 1.0, [Value::from(0.0), length.clone() - 0.5])));
+    refused("a parameter", "`ball`", &|m, _| drop(m.point("ball", mass * 2.0, [0.0, 0.0])));
+    refused("a parameter", "`ball.y`", &|m, _| drop(m.point("ball", 1.0, [Value::from(0.0), length - 0.5])));
     refused("a parameter", "`ball`", &|m, _| {
         // of both
         let own = m.parameter(Parameter::new("own", "kg", 1.0));
-        m.point("ball", own + &mass, [0.0, 0.0]);
+        m.point("ball", own + mass, [0.0, 0.0]);
     });
     refused("an input", "`thrust`", &|m, bob| m.force("thrust", bob.at([0.0, 0.0]), [1.0, 0.0], Axes::World, push));
 }
@@ -480,7 +480,7 @@ fn what_another_mechanism_made_is_refused() {
 /// A coordinate that stays.
 struct Still;
 
-impl Motion for Still {
+impl FunctionOfTime for Still {
     fn at<D: Number>(&self, _t: D, _u: &[D]) -> D {
         D::from(0.0)
     }
@@ -589,7 +589,7 @@ fn tree(limbs: &[Limb]) -> Result<Assembly> {
         let start = [at[0] + gap * cos, at[1] + gap * sin];
         let name = format!("limb{}", i + 1);
         let turn = |r: f64| [moving[0] - limb.rate * r * sin, moving[1] + limb.rate * r * cos];
-        let body = Body::new(mass.clone(), mass * (limb.length * limb.length / 12.0))
+        let body = Body::new(mass, mass * (limb.length * limb.length / 12.0))
             .at([start[0] + half * cos, start[1] + half * sin], limb.angle)
             .moving(turn(gap + half), limb.rate);
         let body = mechanism.body(&name, body);

@@ -5,9 +5,9 @@ use crate::common;
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
 use costate::assembly::Value;
-use costate::planar::{Axes, Body, BrownMcPhee, Linear, Mechanism, Mounting, Sampled};
+use costate::planar::{Axes, Body, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
-use costate::{Signature, Simulation, System, TimeGrid};
+use costate::{Signal, Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn links(mechanism: &mut Mechanism) -> [costate::planar::Member; 2] {
 type Build = fn(&mut Mechanism);
 
 /// Every part, each with all its properties as parameters.
-const PARTS: [(&str, usize, Build); 18] = [
+const PARTS: [(&str, usize, Build); 20] = [
     ("links", 0, |m| {
         links(m);
     }),
@@ -60,14 +60,14 @@ const PARTS: [(&str, usize, Build); 18] = [
     ("friction", 0, |m| {
         let [first, second] = links(m);
         let law = [("T_C", 0.2), ("T_S", 0.35), ("rate", 0.8), ("d", 0.05)].map(|(n, v)| value(m, n, v));
-        m.joint_friction("friction", &first, &second, law.clone());
+        m.joint_friction("friction", &first, &second, law);
         m.torsion_by("brake", &m.ground(), &first, 0.0, BrownMcPhee, law);
     }),
     ("force", 2, |m| {
         let [first, second] = links(m);
         let (push, pull) = (m.input("push", "N"), m.input("pull", "N"));
         let [x, y, d] = [("x", 0.3), ("y", 0.1), ("d", 0.9)].map(|(n, v)| value(m, n, v));
-        m.force("push", first.at([x.clone(), y.clone()]), [d.clone(), Value::from(0.4)], Axes::World, push);
+        m.force("push", first.at([x, y]), [d, Value::from(0.4)], Axes::World, push);
         m.force("pull", second.at([x, y]), [d, Value::from(-0.2)], Axes::Body, pull);
     }),
     ("support", 2, |m| {
@@ -76,21 +76,40 @@ const PARTS: [(&str, usize, Build); 18] = [
         let v = [("x", 0.15), ("y", 0.05), ("direction", 1.4), ("free", 0.3), ("k1", 8.0), ("k3", 0.9), ("d", 0.7)];
         let [x, y, direction, free, k1, k3, d] = v.map(|(n, v)| value(m, n, v));
         let laws = [k1, k3, d];
-        m.support(
-            "road",
-            second.at([x.clone(), y.clone()]),
-            direction.clone(),
-            [height, rate],
-            free,
-            Cubic,
-            laws.clone(),
-        );
+        m.support("road", second.at([x, y]), direction, [height, rate], free, Cubic, laws);
         m.support("rail", first.at([y, x]), direction, [height], 0.1, Cubic, laws);
     }),
     ("torque", 1, |m| {
         let [first, second] = links(m);
         let motor = m.input("motor", "N m");
         m.torque("motor", &first, &second, motor);
+    }),
+    ("numbers, parameters and functions of time", 1, |m| {
+        let [first, second] = links(m);
+        let current = m.input("current", "A");
+        let [weight, constant, brake] =
+            [("weight", -0.9), ("constant", 0.3), ("brake", 0.2)].map(|(n, v)| value(m, n, v));
+        let swing = [("mean", 0.1), ("swing", 0.7), ("frequency", 9.0)].map(|(n, v)| value(m, n, v));
+        m.force("weight", first.at([0.2, 0.0]), [0.1, 1.0], Axes::World, weight);
+        m.force("wind", second.at([0.1, 0.0]), [0.3, 0.1], Axes::World, 0.4);
+        m.force_by("gust", second.at([0.1, 0.1]), [0.3, 0.1], Axes::Body, Swing, swing);
+        m.torque("motor", &m.ground(), &first, current.times(constant));
+        m.torque("brake", &first, &second, -brake);
+        m.torque_by("shaker", &first, &second, Swing, swing);
+    }),
+    ("energy and power lost", 1, |m| {
+        let [first, second] = links(m);
+        let laws = [("k1", 12.0), ("k3", 90.0), ("d", 0.7)].map(|(n, v)| value(m, n, v));
+        m.strut("strut", first.at([0.1, 0.3]), second.at([0.1, 0.2]), 0.2, Cubic, laws);
+        m.spring("spring", m.ground().at([0.9, -0.1]), second.at([0.0, 0.1]), 0.3, laws[0], laws[2]);
+        m.joint_friction("friction", &first, &second, [laws[2], 0.9.into(), 0.8.into(), 0.05.into()]);
+        m.torsion("torsion", &m.ground(), &first, laws[0], 0.3);
+        let road = m.input("road", "m");
+        m.support("wheel", second.at([0.15, 0.05]), 1.4, [road], 0.3, Cubic, laws);
+        m.drag("air", second.at([0.2, 0.1]), laws[2], 0.6);
+        m.contact("floor", m.ground().at([0.0, -0.62]), 0.15, second.at([0.15, 0.0]), 0.2, laws[1], 0.3);
+        m.energy("energy");
+        m.dissipation("loss");
     }),
     ("drag", 0, |m| {
         let [_, second] = links(m);
@@ -195,6 +214,134 @@ fn gradients_of_every_part_are_exact() {
             assert!(system.remarks().is_empty(), "{name}: {:?}", system.remarks());
             check(name, &simulation(system, signals(inputs), form, 60));
         }
+    }
+}
+
+/// Protects energy and dissipation: what springs, bodies and gravity lose, dampers, friction, air and contacts take, and what a motor
+/// does comes in. Nothing is left but the error of the steps and of the trapezoidal rule, a quarter with half the step.
+#[test]
+fn energy_goes_where_dissipation_says() {
+    let gap = |h: f64| {
+        let mut m = Mechanism::new("losses");
+        let [first, second] = links(&mut m);
+        m.strut("strut", first.at([0.1, 0.3]), second.at([0.1, 0.2]), 0.2, Cubic, [12.0, 90.0, 0.7]);
+        m.spring("spring", m.ground().at([0.9, -0.1]), second.at([0.0, 0.1]), 0.3, 40.0, 1.5);
+        m.joint_friction("friction", &first, &second, [0.2, 0.35, 0.8, 0.05].map(Value::from));
+        m.torsion("torsion", &m.ground(), &first, 3.0, 0.3);
+        let road = m.input("road", "m");
+        m.support("wheel", second.at([0.15, 0.05]), 1.4, [road], 0.3, Linear, [30.0, 0.4]);
+        m.drag("air", second.at([0.2, 0.1]), 0.3, 0.6);
+        m.contact("floor", m.ground().at([0.0, -0.62]), 0.15, second.at([0.15, 0.0]), 0.2, 3000.0, 0.3);
+        m.torque("motor", &m.ground(), &first, 0.8);
+        m.angle("way", &m.ground(), &first);
+        m.energy("energy");
+        m.dissipation("loss");
+        let grid = TimeGrid::uniform(0.0, 1.0, h).unwrap();
+        let system = Arc::new(m.build().unwrap());
+        let signature = system.signature().clone();
+        let u = signature.nominal();
+        // trapezoidal: the scheme itself takes nothing
+        let run = Simulation::new(system, Hht::new(0.0).unwrap(), grid, vec![Signal::constant(0.0)]).unwrap();
+        let run = run.initial_state(costate::InitialState::Projected).run(&u).unwrap();
+        let output = |name: &str| {
+            let names = &signature.outputs;
+            run.output(names.iter().position(|output| output.name == name).unwrap())
+        };
+        let (energy, loss, way) = (output("energy"), output("loss"), output("way.angle"));
+        let last = energy.len() - 1;
+        let lost: f64 = loss.windows(2).map(|pair| 0.5 * h * (pair[0] + pair[1])).sum();
+        assert!(loss.iter().all(|power| *power >= 0.0) && lost > 1.0, "{lost}");
+        energy[last] - energy[0] + lost - 0.8 * (way[last] - way[0])
+    };
+    let (coarse, fine) = (gap(1e-3), gap(5e-4));
+    // of 1 J and more that are lost; steps that tend to zero leave nothing
+    assert!((4.0 * fine - coarse).abs() < 1e-4, "{coarse:e} {fine:e}");
+    assert!((coarse / fine - 4.0).abs() < 0.1, "{coarse:e} {fine:e}");
+}
+
+/// Protects laws that contradict themselves or say nothing of their energy from being summed up without a word.
+#[test]
+fn energies_of_laws_are_checked() {
+    #[derive(Clone)]
+    struct Silent;
+    impl Law for Silent {
+        fn tension<D: Number>(&self, elongation: D, _rate: D, u: &[D]) -> D {
+            u[0] * elongation
+        }
+    }
+    #[derive(Clone)]
+    struct Twice;
+    impl Law for Twice {
+        fn tension<D: Number>(&self, elongation: D, _rate: D, u: &[D]) -> D {
+            u[0] * elongation
+        }
+        fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
+            Some(u[0] * elongation * elongation)
+        }
+    }
+    let mut m = Mechanism::new("silent");
+    let [first, second] = links(&mut m);
+    m.torsion_by("rubber", &first, &second, 0.0, Silent, [3.0]);
+    m.energy("energy");
+    let remarks = m.build().unwrap().remarks().join("\n");
+    assert!(remarks.contains("leaves out the energy of `rubber`") && remarks.contains("`Law`"), "{remarks}");
+    let mut m = Mechanism::new("twice");
+    let [first, second] = links(&mut m);
+    m.torsion_by("rubber", &first, &second, 0.0, Twice, [3.0]);
+    let error = m.build().err().unwrap().to_string();
+    assert!(error.contains("`rubber`") && error.contains("0.3") && error.contains("Law::energy"), "{error}");
+}
+
+/// Protects forces that are numbers, parameters, inputs, inputs times factors and functions of time: the same force makes the same
+/// motion, however it is given.
+#[test]
+fn the_same_force_is_the_same_motion() {
+    #[derive(Clone)]
+    struct Steady;
+    impl FunctionOfTime for Steady {
+        fn at<D: Number>(&self, _t: D, u: &[D]) -> D {
+            u[0]
+        }
+    }
+    type Add = fn(&mut Mechanism, &[Member; 2]);
+    let ways: [Add; 5] = [
+        |m, [first, second]| {
+            m.force("push", first.at([0.1, 0.2]), [0.3, 0.4], Axes::Body, 1.5);
+            m.torque("turn", first, second, 1.5);
+        },
+        |m, [first, second]| {
+            let amount = value(m, "amount", 3.0) * 0.5;
+            m.force("push", first.at([0.1, 0.2]), [0.3, 0.4], Axes::Body, amount);
+            m.torque("turn", first, second, amount);
+        },
+        |m, [first, second]| {
+            let amount = m.input("amount", "N");
+            m.force("push", first.at([0.1, 0.2]), [0.3, 0.4], Axes::Body, amount);
+            m.torque("turn", first, second, amount);
+        },
+        |m, [first, second]| {
+            let amount = m.input("amount", "N").times(value(m, "factor", 1.0));
+            m.force("push", first.at([0.1, 0.2]), [0.3, 0.4], Axes::Body, amount);
+            m.torque("turn", first, second, amount);
+        },
+        |m, [first, second]| {
+            m.force_by("push", first.at([0.1, 0.2]), [0.3, 0.4], Axes::Body, Steady, [1.5]);
+            m.torque_by("turn", first, second, Steady, [1.5]);
+        },
+    ];
+    let ends = ways.map(|way| {
+        let mut m = Mechanism::new("pushed");
+        let members = links(&mut m);
+        way(&mut m, &members);
+        let system = m.build().unwrap();
+        let u = system.signature().nominal();
+        let signals = vec![Signal::constant(1.5); system.signature().inputs.len()];
+        let run = simulation(system, signals, FORMS[0], 50);
+        run.run(&u).unwrap().state(50).q.to_vec()
+    });
+    for end in &ends[1..] {
+        // the same numbers in another order
+        assert!(end.iter().zip(&ends[0]).all(|(a, b)| (a - b).abs() < 1e-13), "{ends:?}");
     }
 }
 

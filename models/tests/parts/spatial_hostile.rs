@@ -7,7 +7,8 @@ use common::largest;
 use common::spatial::{Run, run, run_with, simulation_with, sum};
 use costate::assembly::Assembly;
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Mechanism, Motion, Path, ReactionAxes, Rotation, Vector, combine, euler_parameters_of,
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Path, ReactionAxes, Rotation, Vector, combine,
+    euler_parameters_of,
 };
 use costate::{InitialState, Number, Parameter, Result, Signal};
 use std::f64::consts::{PI, TAU};
@@ -90,7 +91,7 @@ impl Path for Winding {
 /// An angle at a steady rate.
 struct Steady(f64);
 
-impl Motion for Steady {
+impl FunctionOfTime for Steady {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
         t * self.0
     }
@@ -192,7 +193,7 @@ fn projected_starts() -> Result<()> {
         let scale = m.parameter(Parameter::new("length", "1", length));
         let off = euler_parameters_of(Vector([0.3, 0.0, 0.8]) * (f64::to_radians(degrees)));
         let body = Body::new(1.0, Inertia::diagonal([0.1, 0.2, 0.25])).at([0.5, 0.1, 0.02]);
-        let body = body.turned(off.map(|e| scale.clone() * e)).turning([0.1, 0.2, -0.3, 0.4]);
+        let body = body.turned(off.map(|e| scale * e)).turning([0.1, 0.2, -0.3, 0.4]);
         let door = m.body("door", body);
         let hinge = m.revolute("hinge", m.ground().at(O).axis(Y), door.at([-0.5, 0.0, 0.0]).axis(Y));
         m.joint_sensor("angle", &hinge, Freedom::Turn);

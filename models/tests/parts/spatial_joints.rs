@@ -9,8 +9,8 @@ use costate::assembly::{Assembly, RedundantRows};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Joint, Mechanism, Member, Motion, Mounting, ReactionAxes, Rotation, Vector, combine,
-    euler_parameters_of, euler_rates,
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Mechanism, Member, Mounting, ReactionAxes, Rotation, Vector,
+    combine, euler_parameters_of, euler_rates,
 };
 use costate::system::{Blocks, Level, OutputPoint, Point, StateVector};
 use costate::{Gradient, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System};
@@ -207,7 +207,7 @@ fn free_directions() -> Result<()> {
 /// θ = 0.5 sin 9t, at rest at no time but the turning points.
 struct Swing;
 
-impl Motion for Swing {
+impl FunctionOfTime for Swing {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
         (t * 9.0).sin() * 0.5
     }
@@ -577,7 +577,7 @@ fn tangle(limbs: &[Limb], loops: &[(usize, usize, usize)]) -> Result<Assembly> {
         let mut parameter =
             |name: &str, unit: &str, value| m.parameter(Parameter::new(format!("{name}{i}"), unit, value));
         let (mass, stiffness) = (parameter("m", "kg", limb.mass), parameter("k", "N/m", 40.0 * limb.mass));
-        let inertia = Inertia::diagonal([mass.clone() * 0.03, mass.clone() * 0.04, mass.clone() * 0.05]);
+        let inertia = Inertia::diagonal([mass * 0.03, mass * 0.04, mass * 0.05]);
         let at = sum(near, limb.place, 1.0);
         let body = Body::new(mass, inertia).center([0.02, -0.03, 0.05]).at(at);
         let body = body.turned(euler_parameters_of(Vector(limb.turn))).moving(limb.spin.map(|x| 0.1 * x), limb.spin);

@@ -319,7 +319,7 @@ fn gradients_of_forces_are_exact() {
             let (free, laws) = (value(m, "angle", 0.2), values(m, "law", [2.0, 3.0, 0.7]));
             m.joint_law("torsion", &joint, Freedom::Turn, free, Cubic, laws);
             let (free, laws) = (value(m, "way", 0.15), values(m, "law of way", [0.2, 0.35, 0.8, 0.05]));
-            m.joint_law("rail", &joint, Freedom::Slide, free.clone(), BrownMcPhee, laws);
+            m.joint_law("rail", &joint, Freedom::Slide, free, BrownMcPhee, laws);
             m.joint_law("buffer", &joint, Freedom::Slide, free, Linear, [90.0, 1.0]);
             let [k, c] = values(m, "spring", [3.0, 0.05]);
             m.joint_spring("spring", &joint, Freedom::Turn, k, c);
@@ -351,10 +351,51 @@ fn gradients_of_forces_are_exact() {
             let [push, pull, turn, twist] = inputs.map(|(name, unit)| m.input(name, unit));
             let point = values(m, "r", [0.1, 0.2, -0.1]);
             let direction = values(m, "d", [0.4, -0.7, 0.5]);
-            m.force("push", first.at(point.clone()), direction.clone(), Axes::World, push);
-            m.force("pull", second.at(point), direction.clone(), Axes::Body, pull);
-            m.torque("turn", &first, direction.clone(), Axes::World, turn);
+            m.force("push", first.at(point), direction, Axes::World, push);
+            m.force("pull", second.at(point), direction, Axes::Body, pull);
+            m.torque("turn", &first, direction, Axes::World, turn);
             m.torque("twist", &second, direction, Axes::Body, twist);
+        }),
+        ("numbers, parameters and functions of time", 1, |m| {
+            let [first, second] = chain(m);
+            let current = m.input("current", "A");
+            let (point, direction) = (values(m, "r", [0.1, 0.2, -0.1]), values(m, "d", [0.4, -0.7, 0.5]));
+            let [weight, constant] = values(m, "amount", [-0.9, 0.3]);
+            let wave = swing(m, 0.1);
+            m.force("weight", first.at(point), direction, Axes::World, weight);
+            m.force("wind", second.at(point), direction, Axes::Body, 0.4);
+            m.force_by("gust", second.at(point), direction, Axes::World, Swing, wave);
+            m.torque("motor", &first, direction, Axes::Body, current.times(constant));
+            m.torque_by("shaker", &second, direction, Axes::World, Swing, wave);
+        }),
+        ("motors by numbers, parameters and functions of time", 1, |m| {
+            let joint = jointed(m, 0.1, |m, a, b| m.cylindrical("joint", a, b));
+            let [torque, constant] = values(m, "amount", [0.3, 0.2]);
+            let current = m.input("current", "A");
+            let wave = swing(m, 0.1);
+            m.motor("motor", &joint, Freedom::Turn, torque);
+            m.motor("servo", &joint, Freedom::Turn, current.times(constant));
+            m.motor("jack", &joint, Freedom::Slide, -0.5);
+            m.motor_by("shaker", &joint, Freedom::Slide, Swing, wave);
+        }),
+        ("energy and power lost", 0, |m| {
+            let [first, second] = hung(m);
+            let here = place(m, &first, FIRST, "a", MEETING);
+            let there = place(m, &second, SECOND, "b", sum(MEETING, AXIS, 0.1));
+            let joint = m.cylindrical("joint", here, there);
+            let laws = values(m, "law", [2.0, 3.0, 0.7]);
+            m.joint_law("torsion", &joint, Freedom::Turn, 0.2, Cubic, laws);
+            m.joint_spring("buffer", &joint, Freedom::Slide, laws[0], laws[2]);
+            m.strut("strut", m.ground().at([0.9, -0.1, 0.1]), second.at([0.1, -0.2, 0.1]), 0.4, Cubic, laws);
+            m.drag("air", second.at([0.1, 0.2, -0.1]), laws[2], 0.6);
+            let floor = m.ground().at([0.1, 0.2, -0.9]).axis([0.1, -0.2, 0.9]);
+            m.contact("bounce", floor, second.at([0.05, 0.02, -0.03]), 0.35, laws[1] * 1000.0, 0.3);
+            let mut matrix = [[0.0; 6]; 6];
+            (0..6).for_each(|k| matrix[k][k] = 4.0);
+            m.bushing("bushing", m.ground().at([0.4, 0.0, 0.0]), first.at([0.0; 3]), matrix, matrix);
+            m.energy("energy");
+            m.dissipation("loss");
+            m.momentum("momentum");
         }),
         ("drag", 0, |m| {
             let [_, second] = chain(m);

@@ -5,7 +5,7 @@ use crate::common;
 use common::spatial::{Run, run, simulation_with};
 use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Mechanism, Member, Motion, Mounting, Path, ReactionAxes, Sampled, Vector,
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Member, Mounting, Path, ReactionAxes, Sampled, Vector,
     euler_parameters_of,
 };
 use costate::{Error, InitialState, Number, Parameter, Result};
@@ -146,14 +146,14 @@ fn parts_without_effect_are_named() {
     says(
         |m| {
             let (a, zero) = (arm(m), Value::from(0.0));
-            m.revolute("pin", m.ground().at(O), a.at(O).axis([length.clone(), zero.clone(), zero]));
+            m.revolute("pin", m.ground().at(O), a.at(O).axis([length, zero, zero]));
         },
         &["`pin`", "a parameter", foreign],
     );
     says(
         |m| {
             let a = arm(m);
-            m.screw("bolt", m.ground().at(O), a.at(O), &length);
+            m.screw("bolt", m.ground().at(O), a.at(O), length);
         },
         &["`bolt`", "a parameter", foreign],
     );
@@ -292,7 +292,7 @@ fn sensors_that_cannot_be() {
 
 struct Still;
 
-impl Motion for Still {
+impl FunctionOfTime for Still {
     fn at<D: Number>(&self, _t: D, _u: &[D]) -> D {
         D::from(0.0)
     }
@@ -376,7 +376,7 @@ fn starts_that_do_not_fit() {
     let mut m = Mechanism::new("trial");
     let distance = m.parameter(Parameter::new("distance", "m", 1.0));
     let (body, zero) = (arm(&mut m), Value::from(0.0));
-    m.spring("spring", m.ground().at([distance, zero.clone(), zero]), body.at(O), 0.0, 10.0, 0.0);
+    m.spring("spring", m.ground().at([distance, zero, zero]), body.at(O), 0.0, 10.0, 0.0);
     let system = m.build().unwrap();
     let simulation = simulation_with(system, -0.05, 0.1, 1e-3, vec![], InitialState::AsGiven).unwrap();
     assert!(simulation.run(&[1.0]).is_ok());
@@ -446,7 +446,7 @@ fn rows_that_are_left_out_hold() -> Result<()> {
 
 struct Faster;
 
-impl Motion for Faster {
+impl FunctionOfTime for Faster {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
         t * t * t
     }
@@ -506,7 +506,7 @@ fn bodies_without_mass() {
 /// An angle that grows by a quarter turn a second.
 struct Steady;
 
-impl Motion for Steady {
+impl FunctionOfTime for Steady {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> D {
         t * std::f64::consts::FRAC_PI_2
     }

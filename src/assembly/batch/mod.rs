@@ -73,13 +73,13 @@ impl Batch {
         }
     }
 
-    /// `rows`: the multipliers that the element sees; `output`: place of its first output.
-    pub fn push(&mut self, model: Box<dyn Functions>, connection: &Connection, rows: &[usize], output: usize) {
+    /// `rows`: the multipliers that the element sees; `outputs`: places of its outputs.
+    pub fn push(&mut self, model: Box<dyn Functions>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
         self.models.push(model);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
         self.rows.extend(rows.iter().map(|&row| row as u32));
         self.inputs.extend(connection.inputs.iter().map(|input| input.0 as u32));
-        self.outputs.extend((0..connection.outputs.len()).map(|k| (output + k) as u32));
+        self.outputs.extend(outputs.iter().map(|&output| output as u32));
         self.parameters.extend(connection.parameters.iter().cloned());
     }
 

@@ -29,7 +29,7 @@ impl OutputKernels {
 }
 
 impl BatchEvaluator<'_> {
-    /// The outputs.
+    /// Adds the outputs.
     pub fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
         let batch = self.batch;
         let Sizes { outputs, .. } = batch.sizes;
@@ -44,7 +44,7 @@ impl BatchEvaluator<'_> {
             let state = State { q, v, a, a_scheme, lambda, w };
             model.output(x.t, &state, own, &mut self.rows[..outputs]);
             for (&place, value) in batch.outputs_of(e).iter().zip(&self.rows) {
-                y[place as usize] = *value;
+                y[place as usize] += *value;
             }
         }
     }

@@ -235,8 +235,8 @@ impl Stage<'_> {
             pen.near = self.near(paper, (from + to) * 0.5, 2.0);
             pen.arrow(paper.at(from), paper.at(to), LOAD);
         }
-        for part in parts {
-            self.driven(pen, paper, moment, part);
+        for (part, most) in parts.iter().zip(&self.strongest) {
+            self.driven(pen, paper, moment, (part, *most));
         }
     }
 
@@ -305,7 +305,7 @@ impl Stage<'_> {
     }
 
     /// Torques, and what follows functions of time.
-    fn driven(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, part: &Part) {
+    fn driven(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, (part, most): (&Part, f64)) {
         /// Three quarters of a turn at most; against the clock around the axis that points at the viewer.
         const SWEEP: f64 = -1.5 * PI;
         let unit = self.unit(paper);
@@ -316,12 +316,12 @@ impl Stage<'_> {
             pen.torque(paper.at(axle.point), plane(paper, axle.axis, across), sweep, color);
         };
         match part {
-            Part::Torque { about, input } => {
-                if let (Some(w), Some(most)) = (moment.w.get(*input), self.strongest.get(*input))
-                    && *most > 0.0
-                {
-                    let across = self.projection.across(self.shape.about(about, moment).axis);
-                    turn(about, Some(across), SWEEP * w / most, LOAD);
+            Part::Torque { about, amount } => {
+                let across = self.projection.across(self.shape.about(about, moment).axis);
+                let sweep = SWEEP * self.shape.amount(amount, moment) / most;
+                // a torque that is never there has no sign
+                if sweep.is_finite() {
+                    turn(about, Some(across), sweep, LOAD);
                 }
             }
             Part::DrivenTurn(about) => turn(about, None, SWEEP, FIXED),

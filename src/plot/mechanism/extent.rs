@@ -85,21 +85,26 @@ pub(super) fn ranges(shape: &Shape<'_>, moments: &[&Moment]) -> HashMap<usize, (
     ranges
 }
 
-pub(super) fn strongest(moments: &[&Moment]) -> Vec<f64> {
-    let count = moments.first().map_or(0, |moment| moment.w.len());
-    let largest = |k: usize| moments.iter().map(|moment| moment.w[k].abs()).fold(0.0, f64::max);
-    (0..count).map(largest).collect()
+/// The largest magnitude of each force and torque, N and N m; zero for other parts.
+pub(super) fn strongest(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<f64> {
+    let largest = |part: &Part| match part {
+        Part::Force { amount, .. } | Part::Torque { amount, .. } => {
+            moments.iter().map(|moment| shape.amount(amount, moment).abs()).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    };
+    shape.sketch.parts.iter().map(largest).collect()
 }
 
 /// The ends of the arrows of all forces.
 pub(super) fn arrows(shape: &Shape<'_>, moment: &Moment, strongest: &[f64], reach: f64) -> Vec<(Location, Location)> {
-    let arrow = |part: &Part| {
-        let Part::Force { spots: [spot], along, input } = part else { return None };
-        let (w, most) = (*moment.w.get(*input)?, *strongest.get(*input)?);
-        let (from, arrow) = (shape.world(spot, moment), shape.direction(along, moment) * (reach * w / most));
+    let arrow = |(part, most): (&Part, &f64)| {
+        let Part::Force { spots: [spot], along, amount } = part else { return None };
+        let length = reach * shape.amount(amount, moment) / most;
+        let (from, arrow) = (shape.world(spot, moment), shape.direction(along, moment) * length);
         arrow.length().is_finite().then_some((from, from + arrow))
     };
-    shape.sketch.parts.iter().filter_map(arrow).collect()
+    shape.sketch.parts.iter().zip(strongest).filter_map(arrow).collect()
 }
 
 pub(super) fn bounds(

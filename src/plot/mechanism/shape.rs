@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
+use crate::law::Seen;
 use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
 use crate::spatial::{Side, Vector};
 
@@ -136,6 +137,11 @@ impl<'a> Shape<'a> {
         });
         let (outlines, stems) = looks.unzip();
         Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
+    }
+
+    /// How strong a force or torque is, N or N m.
+    pub fn amount(&self, amount: &Seen, moment: &Moment) -> f64 {
+        amount.at(moment.t, &moment.w, &self.u)
     }
 
     /// Where a spot is in the world.

@@ -44,7 +44,7 @@ pub(super) struct Stage<'s> {
     pub supports: Vec<Support>,
     /// How far parts with a line go along it, m.
     pub ranges: HashMap<usize, (f64, f64)>,
-    /// The largest magnitude of each input.
+    /// The largest magnitude of each part that is a force or a torque.
     pub strongest: Vec<f64>,
     /// The longest arrow, m.
     pub reach: f64,
@@ -76,7 +76,7 @@ impl<'s> Stage<'s> {
         (width, height): (f64, f64),
     ) -> Self {
         let ranges = ranges(shape, moments);
-        let strongest = strongest(moments);
+        let strongest = strongest(shape, moments);
         let mut bounds = bounds(shape, moments, &paths, &ranges, &projection);
         let reach = 0.15 * bounds.size()[0].max(bounds.size()[1]);
         for moment in moments {
