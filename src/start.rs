@@ -30,7 +30,7 @@ use crate::scheme::{Direction, Layout};
 use crate::shown::shown;
 use crate::signature::{Quantity, Signature};
 use crate::sparse::redundant_rows;
-use crate::system::{Blocks, Evaluator, Level, Point, StateVector, Weights};
+use crate::system::{Blocks, Equations, Evaluator, Level, Point, StateVector, Weights};
 use equilibrium::Equilibrium;
 use nalgebra::{DMatrix, DVector};
 use projection::{Projection, Setting};
@@ -116,7 +116,13 @@ pub(crate) enum Purpose {
     Step,
 }
 
-const PLAIN: Weights = Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 };
+/// Of the equations of the start's accelerations.
+const PLAIN: Weights = Weights {
+    acceleration: 1.0,
+    position: 0.0,
+    velocity: 0.0,
+    equations: Equations { forces: true, level: Level::Acceleration },
+};
 /// A violation this many times the round-off of evaluating the constraint counts as round-off of the user's formulas: some
 /// 1e-10 of the terms in it.
 const TOLERANCE: f64 = 1e6;
@@ -195,24 +201,13 @@ impl Start {
             system.solve_transposed(&mut p);
             p
         };
-        let pull = |system: &mut dyn Evaluator, p: &[f64], bar: &mut StateVector| {
-            let (dynamics, constraint) = p.split_at(n);
-            system.pull_back(-1.0, dynamics, &vec![0.0; constraint.len()], bar);
-            if !constraint.is_empty() {
-                system.constraint_pull_back(Level::Acceleration, x0, -1.0, constraint, bar);
-            }
-        };
         let p = solve(system, bar);
         for Direction { tangent, cotangent } in directions.iter_mut() {
-            let (dynamics, constraint) = p.split_at(n);
-            system.curvature(x0, -1.0, dynamics, &vec![0.0; constraint.len()], tangent, cotangent);
-            if !constraint.is_empty() {
-                system.constraint_curvature(Level::Acceleration, x0, -1.0, constraint, tangent, cotangent);
-            }
+            system.curvature(x0, PLAIN.equations, -1.0, [&p[..n], &p[n..]], tangent, cotangent);
             let own = solve(system, cotangent);
-            pull(system, &own, cotangent);
+            system.pull_back(-1.0, &own[..n], &own[n..], cotangent);
         }
-        pull(system, &p, bar);
+        system.pull_back(-1.0, &p[..n], &p[n..], bar);
         match &self.origin {
             Origin::Model => {}
             Origin::Projection(projection) => projection.pull_back(system, signature, x0, bar, directions)?,
@@ -254,10 +249,6 @@ impl Start {
             let mut r = vec![0.0; n + m];
             let (dynamics, constraint) = r.split_at_mut(n);
             system.push_forward(tangent, dynamics, constraint);
-            constraint.fill(0.0);
-            if m > 0 {
-                system.constraint_push_forward(Level::Acceleration, x0, tangent, constraint);
-            }
             system.solve(&mut r);
             tangent.a.iter_mut().chain(&mut tangent.lambda).zip(&r).for_each(|(z, r)| *z = -r);
         }
@@ -271,7 +262,6 @@ fn accelerations(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_
     let mut r = vec![0.0; n + m];
     let (dynamics, constraint) = r.split_at_mut(n);
     let regular = system.factorise(x, PLAIN, dynamics, constraint).is_ok();
-    system.constraint(Level::Acceleration, x, constraint);
     if let Some(row) = r.iter().position(|r| !r.is_finite()) {
         let quantity = format!("the residual of the {}", signature.equation_name(row));
         return Err(Error::NotFinite { quantity, value: r[row], time: x.t, step: 0 });
@@ -284,8 +274,7 @@ fn accelerations(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_
     let mut z: Vec<f64> = r.iter().map(|r| -r).collect();
     let point = Point { a: &z[..n], lambda: &z[n..], ..*x };
     let (dynamics, constraint) = r.split_at_mut(n);
-    system.residual(&point, dynamics, constraint);
-    system.constraint(Level::Acceleration, &point, constraint);
+    system.residual(&point, PLAIN.equations, dynamics, constraint);
     system.solve(&mut r);
     z.iter_mut().zip(&r).for_each(|(z, r)| *z -= r);
     Ok(z)
@@ -342,7 +331,7 @@ impl Violations {
         let [position, velocity] = residuals
             .each_ref()
             .map(|residuals| residuals.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>());
-        system.round_off(&point, &mut unused, &mut bound);
+        system.round_off(&point, Equations::MOTION, &mut unused, &mut bound);
         let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
         // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
         let speed = v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));

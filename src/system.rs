@@ -56,21 +56,61 @@ pub struct Point<'a> {
     pub w: &'a [f64],
 }
 
-/// How positions, velocities and accelerations follow the unknown acceleration of a step: the matrix of its linear
-/// equations is
+/// Which equations are meant: `D = M a + C_qᵀ λ - Q` with or without Q, and the constraints or one of their time derivatives along
+/// the motion q, v, a.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Equations {
+    /// Whether Q acts.
+    pub forces: bool,
+    /// Which time derivative of the constraints.
+    pub level: Level,
+}
+
+impl Equations {
+    /// With Q, and C itself.
+    pub const MOTION: Equations = Equations { forces: true, level: Level::Position };
+}
+
+/// How positions, velocities and accelerations follow an unknown z: the matrix of the linear equations is
 ///
 /// ```text
 /// K = [ acceleration M + position D_q + velocity D_v    C_qᵀ ]      D = M a + C_qᵀ λ - Q
-///     [ C_q                                              0   ]
+///     [ C_q + R                                          0   ]
 /// ```
+///
+/// Rows of constraints are divided by the weight of what their level is about, so that C_q is left; R is zero but at
+/// [`Level::Velocity`], where it is `position / velocity` times the derivative of C_q v + C_t by q. At [`Level::Acceleration`] nothing
+/// but the acceleration may follow z.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// d a / d unknown
+    /// d a / d z
     pub acceleration: f64,
-    /// d q / d unknown
+    /// d q / d z
     pub position: f64,
-    /// d v / d unknown
+    /// d v / d z
     pub velocity: f64,
+    /// What D and the constraints are.
+    pub equations: Equations,
+}
+
+impl Weights {
+    /// d q^(l) / d z, l the level of the constraints.
+    pub fn of_level(&self) -> f64 {
+        match self.equations.level {
+            Level::Position => self.position,
+            Level::Velocity => self.velocity,
+            Level::Acceleration => self.acceleration,
+        }
+    }
+
+    /// The factor of R's derivative.
+    pub(crate) fn rate(&self) -> f64 {
+        if self.equations.level == Level::Velocity && self.position != 0.0 {
+            self.position / self.velocity
+        } else {
+            0.0
+        }
+    }
 }
 
 /// What an output or a cost is evaluated at: like [`Point`], with both accelerations of a scheme.
@@ -143,7 +183,7 @@ impl StateVector {
 }
 
 /// Which time derivative of the constraints along the motion q(t).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// C
     Position,
@@ -224,11 +264,11 @@ pub trait Evaluator {
     fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]);
 
     /// D and C.
-    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
+    fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// How exactly D and C can be known at `x`: bounds on the round-off of evaluating them, entry by entry. Slow; it is asked
-    /// only where an iteration makes no progress.
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]);
+    /// only where an iteration makes no progress. At [`Level::Acceleration`] there is none.
+    fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// D and C, and the factors of K (see [`Weights`]).
     ///
@@ -279,13 +319,6 @@ pub trait Evaluator {
     /// A time derivative of the constraints along the motion q, v, a.
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]);
 
-    /// Adds `scale` times the transposed derivative of [`Evaluator::constraint`] applied to `c` to the cotangents of q, v,
-    /// a, u.
-    fn constraint_pull_back(&mut self, level: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector);
-
-    /// Adds the derivative of [`Evaluator::constraint`] applied to a tangent (q, v, a, u) to `c`.
-    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]);
-
     /// Outputs y.
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]);
 
@@ -299,24 +332,13 @@ pub trait Evaluator {
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]);
 
     /// Second derivatives of the equations: adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to the cotangents of q, v, a, λ, u, where X is
-    /// the tangent (q, v, a, λ, u) and d, c are fixed.
+    /// the tangent (q, v, a, λ, u) and `weights` = [d, c] are fixed.
     fn curvature(
         &mut self,
         x: &Point<'_>,
+        equations: Equations,
         scale: f64,
-        dynamics: &[f64],
-        constraint: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    );
-
-    /// The same of a time derivative of the constraints: adds `scale` ∇ ∂_X (cᵀ constraint) to the cotangents of q, v, a, u.
-    fn constraint_curvature(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
+        weights: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     );

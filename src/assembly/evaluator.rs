@@ -3,9 +3,9 @@
 use super::Assembly;
 use super::batch::BatchEvaluator;
 use super::pattern::{Pairs, ParameterEntries, Values};
-use crate::linearise::{DenseLu, output_variable, output_variable_mut};
+use crate::linearise::{DenseLu, binomial, output_variable, output_variable_mut};
 use crate::sparse::SparseLu;
-use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
 /// Up to this many unknowns dense factors are faster than sparse ones.
 pub(super) const DENSE: usize = 12;
@@ -66,6 +66,8 @@ pub(super) struct AssemblyEvaluator<'s> {
     /// K without what changes from point to point, for `template_weights`.
     template: Vec<f64>,
     template_weights: Option<Weights>,
+    /// What was linearised last.
+    level: Level,
     left_out: LeftOut,
 }
 
@@ -112,16 +114,24 @@ impl LeftOut {
         self.rows.iter().for_each(|&row| constraint[row] = 0.0);
     }
 
-    /// Clears positions of constraints, and remembers what they were.
-    fn take(&mut self, constraint: &mut [f64]) {
+    /// Clears constraints, and remembers what their positions were.
+    fn take(&mut self, constraint: &mut [f64], level: Level) {
+        if level != Level::Position {
+            return self.clear(constraint);
+        }
         for (value, &row) in self.values.iter_mut().zip(&self.rows) {
             *value = std::mem::take(&mut constraint[row]);
         }
     }
 
     fn clear_derivatives(&self, values: &mut Values) {
-        self.jacobian.iter().for_each(|&place| values.jacobian[place] = 0.0);
-        self.by_parameter.iter().for_each(|&place| values.constraint_by_parameter[place] = 0.0);
+        let Values { jacobian, constraint_by_parameter, rates, rates_by_parameter, .. } = values;
+        for slopes in rates.iter_mut().chain([jacobian]) {
+            self.jacobian.iter().for_each(|&place| slopes[place] = 0.0);
+        }
+        for slopes in rates_by_parameter.iter_mut().chain([constraint_by_parameter]) {
+            self.by_parameter.iter().for_each(|&place| slopes[place] = 0.0);
+        }
     }
 
     /// The same with zeros where rows are left out.
@@ -147,6 +157,7 @@ impl<'s> AssemblyEvaluator<'s> {
             factors,
             template: vec![0.0; size],
             template_weights: None,
+            level: Level::Position,
             left_out: LeftOut::new(system),
         }
     }
@@ -157,7 +168,24 @@ impl<'s> AssemblyEvaluator<'s> {
         (signature.coordinates.len(), signature.constraints.len(), signature.inputs.len())
     }
 
+    /// Derivatives of the linearised constraints by the k-th time derivative of q, with their factor.
+    #[inline]
+    fn constraint_by(&self, k: usize) -> (f64, &[f64]) {
+        let level = self.level as usize;
+        let slopes = (level - k).checked_sub(1).map_or(&self.values.jacobian, |rate| &self.values.rates[rate]);
+        (binomial(level, k), slopes)
+    }
+
+    /// Those by parameters.
+    fn constraint_by_parameter(&self) -> (&ParameterEntries, &[f64]) {
+        let (pattern, values) = (&self.system.pattern, &self.values);
+        let rate = (self.level as usize).checked_sub(1);
+        let slopes = rate.map_or(&values.constraint_by_parameter, |rate| &values.rates_by_parameter[rate]);
+        (&pattern.constraint_by_parameter, slopes)
+    }
+
     fn prepare_template(&mut self, weights: Weights) {
+        self.batches.iter_mut().for_each(|batch| batch.act(weights.equations.forces, &mut self.values));
         if self.template_weights == Some(weights) {
             return;
         }
@@ -232,19 +260,19 @@ impl Evaluator for AssemblyEvaluator<'_> {
         }
     }
 
-    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
         dynamics.fill(0.0);
         constraint.fill(0.0);
         for batch in &mut self.batches {
-            batch.residual(x, &mut self.values, dynamics, constraint);
+            batch.residual(x, equations, &mut self.values, dynamics, constraint);
         }
-        self.left_out.take(constraint);
+        self.left_out.take(constraint, equations.level);
     }
 
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
         dynamics.fill(0.0);
         constraint.fill(0.0);
-        self.batches.iter_mut().for_each(|batch| batch.round_off(x, dynamics, constraint));
+        self.batches.iter_mut().for_each(|batch| batch.round_off(x, equations, dynamics, constraint));
     }
 
     fn factorise(
@@ -260,9 +288,9 @@ impl Evaluator for AssemblyEvaluator<'_> {
         let matrix = self.factors.values_mut();
         matrix.copy_from_slice(&self.template);
         for batch in &mut self.batches {
-            batch.newton(x, weights, &mut self.values, dynamics, constraint, matrix);
+            batch.newton(x, weights, &mut self.values, [&mut *dynamics, &mut *constraint], matrix);
         }
-        self.left_out.take(constraint);
+        self.left_out.take(constraint, weights.equations.level);
         self.left_out.fix(matrix);
         self.factors.factorise()
     }
@@ -274,6 +302,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         for batch in &mut self.batches {
             batch.linearise(x, weights, &mut self.values, matrix);
         }
+        self.level = weights.equations.level;
         self.left_out.clear_derivatives(&mut self.values);
         self.left_out.fix(matrix);
         self.factors.factorise()
@@ -301,14 +330,16 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_transposed(&pattern.mass, &values.mass, scale, dynamics, a);
         multiply_transposed(&pattern.bending, &values.bending, scale, dynamics, q);
         for (&(row, column), value) in pattern.jacobian.iter().zip(&values.jacobian) {
-            let (row, column, value) = (row as usize, column as usize, scale * value);
-            lambda[row] += value * dynamics[column];
-            q[column] += value * constraint[row];
+            lambda[row as usize] += scale * value * dynamics[column as usize];
+        }
+        for (k, part) in [&mut *q, v, a].into_iter().enumerate().take(self.level as usize + 1) {
+            let (factor, slopes) = self.constraint_by(k);
+            multiply_transposed(&pattern.jacobian, slopes, scale * factor, constraint, part);
         }
         multiply_parameters_transposed(&pattern.by_parameter, &values.by_parameter, scale, dynamics, u);
         let bending = (&pattern.bending_by_parameter, &values.bending_by_parameter);
         multiply_parameters_transposed(bending.0, bending.1, scale, dynamics, u);
-        let rows = (&pattern.constraint_by_parameter, &values.constraint_by_parameter);
+        let rows = self.constraint_by_parameter();
         multiply_parameters_transposed(rows.0, rows.1, scale, constraint, u);
     }
 
@@ -319,23 +350,28 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply(&pattern.mass, &values.mass, &tangent.a, dynamics);
         multiply(&pattern.bending, &values.bending, &tangent.q, dynamics);
         multiply_transposed(&pattern.jacobian, &values.jacobian, 1.0, &tangent.lambda, dynamics);
-        multiply(&pattern.jacobian, &values.jacobian, &tangent.q, constraint);
+        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(self.level as usize + 1) {
+            let (factor, slopes) = self.constraint_by(k);
+            for (&(row, column), value) in pattern.jacobian.iter().zip(slopes) {
+                constraint[row as usize] += factor * value * part[column as usize];
+            }
+        }
         multiply_parameters(&pattern.by_parameter, &values.by_parameter, &tangent.u, dynamics);
         multiply_parameters(&pattern.bending_by_parameter, &values.bending_by_parameter, &tangent.u, dynamics);
-        let rows = (&pattern.constraint_by_parameter, &values.constraint_by_parameter);
+        let rows = self.constraint_by_parameter();
         multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
     }
 
     fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)> {
         // the residual takes what M is at x
-        self.residual(x, &mut vec![0.0; x.q.len()], &mut vec![0.0; x.lambda.len()]);
+        self.residual(x, Equations::MOTION, &mut vec![0.0; x.q.len()], &mut vec![0.0; x.lambda.len()]);
         let places = self.system.pattern.mass.iter().zip(&self.values.mass);
         places.map(|(&(row, column), &value)| (row, column, value)).collect()
     }
 
     fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
         let (mut dynamics, mut constraint) = (vec![0.0; x.q.len()], vec![0.0; x.lambda.len()]);
-        self.residual(x, &mut dynamics, &mut constraint);
+        self.residual(x, Equations::MOTION, &mut dynamics, &mut constraint);
         let mut rows = vec![Vec::new(); x.lambda.len()];
         for (&(row, column), &value) in self.system.pattern.jacobian.iter().zip(&self.values.jacobian) {
             rows[row as usize].push((column, value));
@@ -361,23 +397,6 @@ impl Evaluator for AssemblyEvaluator<'_> {
             // the start is measured against all rows, its accelerations and multipliers follow from those that count
             self.left_out.clear(value);
         }
-    }
-
-    fn constraint_pull_back(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        cotangent: &mut StateVector,
-    ) {
-        let c = self.left_out.mask(c);
-        self.batches.iter_mut().for_each(|batch| batch.level_pull_back(level, x, scale, c, cotangent));
-    }
-
-    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        self.batches.iter_mut().for_each(|batch| batch.level_push_forward(level, x, tangent, c));
-        self.left_out.clear(c);
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
@@ -413,29 +432,16 @@ impl Evaluator for AssemblyEvaluator<'_> {
     fn curvature(
         &mut self,
         x: &Point<'_>,
+        equations: Equations,
         scale: f64,
-        dynamics: &[f64],
-        constraint: &[f64],
+        [dynamics, constraint]: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
         let constraint = self.left_out.mask(constraint);
         for batch in &mut self.batches {
-            batch.curvature(x, scale, (dynamics, constraint), tangent, cotangent);
+            batch.curvature(x, equations, scale, [dynamics, constraint], (tangent, &mut *cotangent));
         }
-    }
-
-    fn constraint_curvature(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    ) {
-        let c = self.left_out.mask(c);
-        self.batches.iter_mut().for_each(|batch| batch.level_curvature(level, x, scale, c, tangent, cotangent));
     }
 
     fn initial_curvature(&mut self, _q: &[f64], _v: &[f64], _tangent: &[f64], _u: &mut [f64]) {

@@ -109,6 +109,9 @@ pub(super) struct Values {
     pub by_parameter: Vec<f64>,
     pub bending_by_parameter: Vec<f64>,
     pub constraint_by_parameter: Vec<f64>,
+    /// Of dC/dt and d²C/dt², as those of C: by q, and by u.
+    pub rates: [Vec<f64>; 2],
+    pub rates_by_parameter: [Vec<f64>; 2],
     pub output: Vec<f64>,
     pub output_by_parameter: Vec<f64>,
 }
@@ -125,6 +128,8 @@ impl Values {
             by_parameter: zeros(pattern.by_parameter.count),
             bending_by_parameter: zeros(pattern.bending_by_parameter.count),
             constraint_by_parameter: zeros(pattern.constraint_by_parameter.count),
+            rates: [(); 2].map(|()| zeros(pattern.jacobian.len())),
+            rates_by_parameter: [(); 2].map(|()| zeros(pattern.constraint_by_parameter.count)),
             output: zeros(pattern.output.len()),
             output_by_parameter: zeros(pattern.output_by_parameter.count),
         }

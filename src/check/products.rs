@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::Matrix;
 use crate::random::SplitMix64;
 use crate::signature::Signature;
-use crate::system::{Blocks, Evaluator, StateVector, System, Weights};
+use crate::system::{Blocks, Equations, Evaluator, StateVector, System, Weights};
 
 const VARIABLES: [Variable; 5] =
     [Variable::Position, Variable::Velocity, Variable::Acceleration, Variable::Multiplier, Variable::Parameter];
@@ -87,7 +87,12 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
         let (mut terms, of_constraints) = equation_sizes(blocks, &sample.sizes);
         terms.extend(of_constraints);
         let step = 0.1f64.powi((sample.number % 4) as i32);
-        let weights = Weights { acceleration: 1.1, position: 0.3 * step * step, velocity: 0.6 * step };
+        let weights = Weights {
+            acceleration: 1.1,
+            position: 0.3 * step * step,
+            velocity: 0.6 * step,
+            equations: Equations::MOTION,
+        };
         let dense = Dense::new(signature, blocks);
         symmetry.compare(&blocks.mass, &mirrored(&blocks.mass), &terms[..n], &sample.sizes.a, place);
         compare_values(evaluator, sample, weights, &terms, &mut values, place);
@@ -182,7 +187,7 @@ fn compare_values(
         // whether K is regular does not matter to the values
         let _ = evaluator.factorise(&x, weights, d, c);
     });
-    let by_residual = column(&mut |d, c| evaluator.residual(&x, d, c));
+    let by_residual = column(&mut |d, c| evaluator.residual(&x, Equations::MOTION, d, c));
     tally.compare(&by_factorise, &by_residual, terms, &[1.0], place);
 }
 

@@ -4,14 +4,17 @@ use super::hand::{Block, HandDerived, Supplied};
 use crate::error::Result;
 use crate::linearise::DenseLu;
 use crate::mass;
+use crate::model::Matrix;
 use crate::signature::Signature;
-use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights};
+use crate::system::{
+    Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
+};
 use std::sync::Arc;
 
 /// Values from one system, derivatives by hand where they are supplied and from that system where not.
 ///
-/// Residuals, outputs, the initial state and the constraints' time derivatives stay with the inner system. Matrices are
-/// dense. Nothing is allocated in the time loop if every block is supplied; a missing one calls the inner system's
+/// Residuals, outputs, the initial state, the constraints' time derivatives and equations without forces (projections) stay with the
+/// inner system. Matrices are dense. Nothing is allocated in the time loop if every block is supplied; a missing one calls the inner system's
 /// [`Evaluator::blocks`]. Check the set with [`super::check_jacobians`] before: a wrong Jacobian leaves the trajectory right
 /// (Newton only converges more slowly) and makes the gradient wrong.
 pub struct HandDerivedSystem {
@@ -51,6 +54,12 @@ impl System for HandDerivedSystem {
             u: vec![0.0; signature.parameters.len()],
             blocks: Blocks::zeros(signature),
             exact: Blocks::zeros(signature),
+            slopes: Matrix::filled(
+                signature.constraints.len(),
+                3 * signature.coordinates.len() + signature.parameters.len(),
+                0.0,
+            ),
+            equations: Equations::MOTION,
             lu: DenseLu::new(size),
         })
     }
@@ -66,6 +75,9 @@ struct HandDerivedEvaluator<'s> {
     blocks: Blocks,
     /// The inner system's, where some are missing.
     exact: Blocks,
+    /// Derivatives of the linearised constraints by q, v, a and u, where they are time derivatives: the inner system's, m x (3 n + p).
+    slopes: Matrix<f64>,
+    equations: Equations,
     lu: DenseLu,
 }
 
@@ -97,6 +109,32 @@ impl HandDerivedEvaluator<'_> {
         fill(&mut **inner, *hand, (x, u), (exists, count), blocks, exact);
     }
 
+    /// Takes the derivatives of the constraints, if they are time derivatives, by the first `count` variables.
+    fn take_slopes(&mut self, x: &Point<'_>, weights: Weights, count: usize) {
+        if self.equations.level == Level::Position || self.slopes.rows() == 0 {
+            return;
+        }
+        // only products are asked for: a singular matrix is found elsewhere
+        let _ = self.inner.linearise(x, weights);
+        let (n, m, p) = (x.q.len(), x.lambda.len(), self.u.len());
+        let zeros = |count: usize| vec![0.0; count];
+        let mut tangent = StateVector {
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            lambda: zeros(m),
+            u: zeros(p),
+            ..StateVector::default()
+        };
+        for i in 0..count {
+            *variable(&mut tangent, n, i) = 1.0;
+            let (mut dynamics, mut column) = (zeros(n), zeros(m));
+            self.inner.push_forward(&tangent, &mut dynamics, &mut column);
+            *variable(&mut tangent, n, i) = 0.0;
+            column.iter().enumerate().for_each(|(row, slope)| self.slopes[(row, i)] = *slope);
+        }
+    }
+
     /// K from the blocks (see [`Weights`]), and its factors.
     fn factorise_blocks(&mut self, weights: Weights) -> std::result::Result<(), SingularMatrix> {
         let b = &self.blocks;
@@ -111,10 +149,21 @@ impl HandDerivedEvaluator<'_> {
             }
             for row in 0..m {
                 k[i * size + n + row] = b.constraint_by_position[(row, i)];
-                k[(n + row) * size + i] = b.constraint_by_position[(row, i)];
+                let rate = if weights.rate() != 0.0 { weights.rate() * self.slopes[(row, i)] } else { 0.0 };
+                k[(n + row) * size + i] = b.constraint_by_position[(row, i)] + rate;
             }
         }
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+}
+
+/// Variable `i` among q, v, a and u.
+fn variable(x: &mut StateVector, n: usize, i: usize) -> &mut f64 {
+    match i {
+        i if i < n => &mut x.q[i],
+        i if i < 2 * n => &mut x.v[i - n],
+        i if i < 3 * n => &mut x.a[i - 2 * n],
+        i => &mut x.u[i - 3 * n],
     }
 }
 
@@ -148,8 +197,8 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.initial_push_forward(u, q, v);
     }
 
-    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
-        self.inner.residual(x, dynamics, constraint);
+    fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.inner.residual(x, equations, dynamics, constraint);
     }
 
     fn factorise(
@@ -159,25 +208,38 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         dynamics: &mut [f64],
         constraint: &mut [f64],
     ) -> std::result::Result<(), SingularMatrix> {
-        self.inner.residual(x, dynamics, constraint);
+        self.equations = weights.equations;
+        if !self.equations.forces {
+            return self.inner.factorise(x, weights, dynamics, constraint);
+        }
+        self.inner.residual(x, weights.equations, dynamics, constraint);
         self.update(x, Block::OF_NEWTON);
+        self.take_slopes(x, weights, if weights.rate() != 0.0 { x.q.len() } else { 0 });
         self.factorise_blocks(weights)
     }
 
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        self.equations = weights.equations;
+        if !self.equations.forces {
+            return self.inner.linearise(x, weights);
+        }
         self.update(x, Block::ALL.len());
+        self.take_slopes(x, weights, 3 * x.q.len() + self.u.len());
         self.factorise_blocks(weights)
     }
 
     fn solve(&mut self, b: &mut [f64]) {
-        self.lu.solve(b);
+        if self.equations.forces { self.lu.solve(b) } else { self.inner.solve(b) }
     }
 
     fn solve_transposed(&mut self, b: &mut [f64]) {
-        self.lu.solve_transposed(b);
+        if self.equations.forces { self.lu.solve_transposed(b) } else { self.inner.solve_transposed(b) }
     }
 
     fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        if !self.equations.forces {
+            return self.inner.pull_back(scale, dynamics, constraint, cotangent);
+        }
         let b = &self.blocks;
         for (i, d) in dynamics.iter().map(|d| scale * d).enumerate() {
             for j in 0..dynamics.len() {
@@ -192,6 +254,14 @@ impl Evaluator for HandDerivedEvaluator<'_> {
                 cotangent.lambda[row] += b.constraint_by_position[(row, i)] * d;
             }
         }
+        if self.equations.level != Level::Position {
+            for (row, c) in constraint.iter().map(|c| scale * c).enumerate() {
+                for i in 0..self.slopes.columns() {
+                    *variable(cotangent, dynamics.len(), i) += self.slopes[(row, i)] * c;
+                }
+            }
+            return;
+        }
         for (row, c) in constraint.iter().map(|c| scale * c).enumerate() {
             for j in 0..dynamics.len() {
                 cotangent.q[j] += b.constraint_by_position[(row, j)] * c;
@@ -203,6 +273,9 @@ impl Evaluator for HandDerivedEvaluator<'_> {
     }
 
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        if !self.equations.forces {
+            return self.inner.push_forward(tangent, dynamics, constraint);
+        }
         let b = &self.blocks;
         let n = dynamics.len();
         for (i, d) in dynamics.iter_mut().enumerate() {
@@ -216,6 +289,13 @@ impl Evaluator for HandDerivedEvaluator<'_> {
             for (row, lambda) in tangent.lambda.iter().enumerate() {
                 *d += b.constraint_by_position[(row, i)] * lambda;
             }
+        }
+        if self.equations.level != Level::Position {
+            for (row, c) in constraint.iter_mut().enumerate() {
+                let variables = tangent.q.iter().chain(&tangent.v).chain(&tangent.a).chain(&tangent.u);
+                *c += variables.enumerate().map(|(i, x)| self.slopes[(row, i)] * x).sum::<f64>();
+            }
+            return;
         }
         for (row, c) in constraint.iter_mut().enumerate() {
             for (j, q) in tangent.q.iter().enumerate() {
@@ -248,21 +328,6 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.constraint(level, x, value);
     }
 
-    fn constraint_pull_back(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        cotangent: &mut StateVector,
-    ) {
-        self.inner.constraint_pull_back(level, x, scale, c, cotangent);
-    }
-
-    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        self.inner.constraint_push_forward(level, x, tangent, c);
-    }
-
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
         self.inner.output(x, y);
     }
@@ -275,33 +340,21 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.output_pull_back(y, cotangent);
     }
 
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
-        self.inner.round_off(x, dynamics, constraint);
+    fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.inner.round_off(x, equations, dynamics, constraint);
     }
 
     fn curvature(
         &mut self,
         x: &Point<'_>,
+        equations: Equations,
         scale: f64,
-        dynamics: &[f64],
-        constraint: &[f64],
+        weights: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
         // second derivatives are not derived by hand
-        self.inner.curvature(x, scale, dynamics, constraint, tangent, cotangent);
-    }
-
-    fn constraint_curvature(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    ) {
-        self.inner.constraint_curvature(level, x, scale, c, tangent, cotangent);
+        self.inner.curvature(x, equations, scale, weights, tangent, cotangent);
     }
 
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {

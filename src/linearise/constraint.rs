@@ -240,111 +240,151 @@ fn along_motion<T: Number>(q: T, v: T, a: T) -> Jet<Jet<T, 1>, 1> {
     Jet { re: Jet { re: q, eps: [v] }, eps: [Jet { re: v, eps: [a] }] }
 }
 
-/// Evaluates a time derivative of C along q + v s + a s²/2 at s = 0, on any number. Allocates: it serves the start of a
-/// simulation, not its loop.
-fn time_derivative<T: Number>(
-    model: &dyn ConstraintOn<Jet<Jet<T, 1>, 1>>,
-    level: Level,
-    t: f64,
-    [q, v, a, u]: &[Vec<T>; 4],
-    rows: usize,
-) -> Vec<T> {
-    let time = Jet { re: Jet { re: T::from(t), eps: [T::from(1.0)] }, eps: [Jet::from(1.0)] };
-    let q: Vec<Jet<Jet<T, 1>, 1>> = (0..q.len()).map(|j| along_motion(q[j], v[j], a[j])).collect();
-    let u: Vec<Jet<Jet<T, 1>, 1>> = u.iter().map(|&u| Jet::constant(Jet::constant(u))).collect();
-    let mut c = vec![Jet::from(0.0); rows];
-    model.constraint(time, &q, &u, &mut c);
-    c.iter()
-        .map(|c: &Jet<Jet<T, 1>, 1>| match level {
-            Level::Position => c.re.re,
-            Level::Velocity => c.re.eps[0],
-            Level::Acceleration => c.eps[0].eps[0],
-        })
-        .collect()
-}
-
-/// q, v, a, u as numbers.
-fn variables<T: Number>(x: &Point<'_>, u: &[f64]) -> [Vec<T>; 4] {
-    [x.q, x.v, x.a, u].map(|values| values.iter().map(|&value| T::from(value)).collect())
-}
-
-/// Those with directions in lanes, with the tangent in the first lane.
-fn directed(x: &Point<'_>, u: &[f64], tangent: &StateVector) -> [Vec<Jet<f64, LANES>>; 4] {
-    let mut parts = variables::<Jet<f64, LANES>>(x, u);
-    for (part, tangents) in parts.iter_mut().zip([&tangent.q, &tangent.v, &tangent.a, &tangent.u]) {
-        part.iter_mut().zip(tangents).for_each(|(jet, tangent)| jet.eps[0] = *tangent);
+fn set_motion<T: Number>(numbers: &mut [Jet<Jet<T, 1>, 1>], [q, v, a]: [&[f64]; 3]) {
+    for (j, number) in numbers.iter_mut().enumerate() {
+        *number = along_motion(T::from(q[j]), T::from(v[j]), T::from(a[j]));
     }
-    parts
 }
 
-/// A time derivative of C.
-pub(crate) fn level(model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
-    let derivative = time_derivative::<f64>(model, level, x.t, &variables(x, u), value.len());
-    value.copy_from_slice(&derivative);
+fn set_constant<T: Number>(numbers: &mut [Jet<Jet<T, 1>, 1>], values: &[f64]) {
+    numbers.iter_mut().zip(values).for_each(|(number, value)| *number = Jet::from(*value));
 }
 
-/// Adds its derivative applied to a tangent (q, v, a, u).
-pub(crate) fn level_push_forward(
-    model: &dyn Functions,
-    level: Level,
-    x: &Point<'_>,
-    u: &[f64],
-    tangent: &StateVector,
-    c: &mut [f64],
-) {
-    let derivative = time_derivative::<Jet<f64, LANES>>(model, level, x.t, &directed(x, u, tangent), c.len());
-    c.iter_mut().zip(derivative).for_each(|(c, jet)| *c += jet.eps[0]);
+/// What the number of a level is in.
+fn of_level<T: Number>(c: &Jet<Jet<T, 1>, 1>, level: Level) -> T {
+    match level {
+        Level::Position => c.re.re,
+        Level::Velocity => c.re.eps[0],
+        Level::Acceleration => c.eps[0].eps[0],
+    }
 }
 
-/// Adds `scale` times its transposed derivative applied to `c`.
-pub(crate) fn level_pull_back(
-    model: &dyn Functions,
-    level: Level,
-    x: &Point<'_>,
-    u: &[f64],
-    scale: f64,
-    c: &[f64],
-    cotangent: &mut StateVector,
-) {
-    let mut parts = variables::<Jet<f64, LANES>>(x, u);
-    for part in 0..4 {
-        let count = parts[part].len();
-        for first in (0..count).step_by(LANES) {
-            let last = count.min(first + LANES);
-            (first..last).for_each(|i| parts[part][i].eps[i - first] = 1.0);
-            let derivative = time_derivative::<Jet<f64, LANES>>(model, level, x.t, &parts, c.len());
-            for (lane, jet) in parts[part][first..last].iter_mut().enumerate() {
-                jet.eps[lane] = 0.0;
-                let slope: f64 = derivative.iter().zip(c).map(|(d, c)| d.eps[lane] * c).sum();
-                *motion_entry(cotangent, part, first + lane) += scale * slope;
+fn time<T: Number>(t: f64) -> Jet<Jet<T, 1>, 1> {
+    along_motion(T::from(t), T::from(1.0), T::from(0.0))
+}
+
+/// Numbers along the motion: coordinates, parameters, constraints.
+struct Along<T> {
+    q: Vec<Jet<Jet<T, 1>, 1>>,
+    u: Vec<Jet<Jet<T, 1>, 1>>,
+    c: Vec<Jet<Jet<T, 1>, 1>>,
+}
+
+impl<T: Number> Along<T>
+where
+    for<'a> dyn Functions + 'a: ConstraintOn<Jet<Jet<T, 1>, 1>>,
+{
+    fn new(Sizes { n, m, p, .. }: Sizes) -> Self {
+        let zeros = |count| vec![Jet::from(0.0); count];
+        Along { q: zeros(n), u: zeros(p), c: zeros(m) }
+    }
+
+    fn take(&mut self, x: &Point<'_>, u: &[f64]) {
+        set_motion(&mut self.q, [x.q, x.v, x.a]);
+        set_constant(&mut self.u, u);
+    }
+
+    fn evaluate(&mut self, model: &dyn Functions, t: f64) {
+        self.c.fill(Jet::from(0.0));
+        model.constraint(time(t), &self.q, &self.u, &mut self.c);
+    }
+}
+
+/// C, dC/dt and d²C/dt² along q + v s + a s²/2 at s = 0, with derivatives.
+pub(crate) struct TimeDerivatives {
+    values: Along<f64>,
+    slopes: Along<Jet<f64, LANES>>,
+    curved: Along<Square<1>>,
+}
+
+impl TimeDerivatives {
+    pub(crate) fn new(sizes: Sizes) -> Self {
+        TimeDerivatives { values: Along::new(sizes), slopes: Along::new(sizes), curved: Along::new(sizes) }
+    }
+
+    /// One of them.
+    pub(crate) fn value(&mut self, model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
+        self.values.take(x, u);
+        self.values.evaluate(model, x.t);
+        value.iter_mut().zip(&self.values.c).for_each(|(value, c)| *value = of_level(c, level));
+    }
+
+    /// Derivatives of all three by a list of variables (coordinates, then `n +` parameters), rows x list: those of C, dC/dt and
+    /// d²C/dt². That of the l-th time derivative by the k-th one of q is (l over k) times that of the (l-k)-th by q.
+    pub(crate) fn slopes(
+        &mut self,
+        model: &dyn Functions,
+        x: &Point<'_>,
+        u: &[f64],
+        variables: &[usize],
+        slopes: &mut [Vec<f64>; 3],
+    ) {
+        let numbers = &mut self.slopes;
+        numbers.take(x, u);
+        for (pass, lanes) in variables.chunks(LANES).enumerate() {
+            for (lane, &i) in lanes.iter().enumerate() {
+                seeded(&mut numbers.q, &mut numbers.u, i).re.re.eps[lane] = 1.0;
+            }
+            numbers.evaluate(model, x.t);
+            for (lane, &i) in lanes.iter().enumerate() {
+                seeded(&mut numbers.q, &mut numbers.u, i).re.re.eps[lane] = 0.0;
+            }
+            for (row, c) in numbers.c.iter().enumerate() {
+                let places = row * variables.len() + pass * LANES..;
+                for (slopes, level) in slopes.iter_mut().zip(LEVELS) {
+                    slopes[places.clone()][..lanes.len()].copy_from_slice(&of_level(c, level).eps[..lanes.len()]);
+                }
+            }
+        }
+    }
+
+    /// Adds `scale` ∇ ∂_X (cᵀ d^l C/dt^l) to `cotangent`.
+    pub(crate) fn curvature(
+        &mut self,
+        model: &dyn Functions,
+        level: Level,
+        (x, u): (&Point<'_>, &[f64]),
+        (scale, c): (f64, &[f64]),
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        let numbers = &mut self.curved;
+        let n = x.q.len();
+        numbers.take(x, u);
+        // along the tangent, whatever is differentiated by
+        for (j, number) in numbers.q.iter_mut().enumerate() {
+            for (part, slope) in parts(number).into_iter().zip([&tangent.q, &tangent.v, &tangent.v, &tangent.a]) {
+                part.re.eps[0] = slope[j];
+            }
+        }
+        numbers.u.iter_mut().zip(&tangent.u).for_each(|(number, slope)| number.re.re.re.eps[0] = *slope);
+        for part in 0..4 {
+            for i in 0..if part < 3 { n } else { u.len() } {
+                for seed in [1.0, 0.0] {
+                    match part {
+                        0 => numbers.q[i].re.re.eps[0].re = seed,
+                        1 => {
+                            numbers.q[i].re.eps[0].eps[0].re = seed;
+                            numbers.q[i].eps[0].re.eps[0].re = seed;
+                        }
+                        2 => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
+                        _ => numbers.u[i].re.re.eps[0].re = seed,
+                    }
+                    if seed == 1.0 {
+                        numbers.evaluate(model, x.t);
+                    }
+                }
+                let slope: f64 = numbers.c.iter().zip(c).map(|(d, c)| c * of_level(d, level).eps[0].eps[0]).sum();
+                *motion_entry(cotangent, part, i) += scale * slope;
             }
         }
     }
 }
 
-/// Adds `scale` times the derivative of that along `tangent`.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn level_curvature(
-    model: &dyn Functions,
-    level: Level,
-    x: &Point<'_>,
-    u: &[f64],
-    scale: f64,
-    c: &[f64],
-    tangent: &StateVector,
-    cotangent: &mut StateVector,
-) {
-    let mut parts = variables::<Square<1>>(x, u);
-    for (part, tangents) in parts.iter_mut().zip([&tangent.q, &tangent.v, &tangent.a, &tangent.u]) {
-        part.iter_mut().zip(tangents).for_each(|(jet, tangent)| jet.re.eps[0] = *tangent);
-    }
-    for part in 0..4 {
-        for i in 0..parts[part].len() {
-            parts[part][i].eps[0].re = 1.0;
-            let derivative = time_derivative::<Square<1>>(model, level, x.t, &parts, c.len());
-            parts[part][i].eps[0].re = 0.0;
-            let slope: f64 = derivative.iter().zip(c).map(|(jet, c)| c * jet.eps[0].eps[0]).sum();
-            *motion_entry(cotangent, part, i) += scale * slope;
-        }
-    }
+/// Where q, v (twice) and a are in a number along the motion.
+fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {
+    let Jet { re: Jet { re: q, eps: [v] }, eps: [Jet { re: again, eps: [a] }] } = number;
+    [q, v, again, a]
 }
+
+pub(crate) const LEVELS: [Level; 3] = [Level::Position, Level::Velocity, Level::Acceleration];

@@ -98,15 +98,13 @@ impl<'m> Curvature<'m> {
         }
     }
 
-    /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`.
-    #[allow(clippy::too_many_arguments)]
+    /// Adds `scale` ∇ ∂_X (dᵀ (M a - Q)) to `cotangent`; without Q if there are no `forces`.
     fn motion(
         &mut self,
         model: &dyn Functions,
-        x: &Point<'_>,
-        u: &[f64],
-        scale: f64,
-        d: &[f64],
+        (x, u): (&Point<'_>, &[f64]),
+        forces: bool,
+        (scale, d): (f64, &[f64]),
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
@@ -125,7 +123,9 @@ impl<'m> Curvature<'m> {
                 motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).re.eps[lane] = 1.0;
             }
             self.force.fill(Second::from(0.0));
-            model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            if forces {
+                model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
+            }
             self.force.iter_mut().for_each(|force| *force = -*force);
             if with_mass {
                 self.mass.fill(Second::from(0.0));
@@ -153,15 +153,12 @@ impl<'m> Curvature<'m> {
     }
 
     /// Adds `scale` ∇ ∂_X (dᵀ C_qᵀ λ + cᵀ C) to `cotangent`.
-    #[allow(clippy::too_many_arguments)]
     fn constraint(
         &mut self,
         model: &dyn Functions,
-        x: &Point<'_>,
-        u: &[f64],
+        (x, u): (&Point<'_>, &[f64]),
         scale: f64,
-        d: &[f64],
-        c: &[f64],
+        [d, c]: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
@@ -208,21 +205,20 @@ impl<'m> Curvature<'m> {
         }
     }
 
-    /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`.
+    /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`, with C itself only: without time derivatives.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn equations(
         &mut self,
         model: &dyn Functions,
-        x: &Point<'_>,
-        u: &[f64],
+        at: (&Point<'_>, &[f64]),
+        forces: bool,
         scale: f64,
-        d: &[f64],
-        c: &[f64],
+        [d, c]: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        self.motion(model, x, u, scale, d, tangent, cotangent);
-        self.constraint(model, x, u, scale, d, c, tangent, cotangent);
+        self.motion(model, at, forces, (scale, d), tangent, cotangent);
+        self.constraint(model, at, scale, [d, c], tangent, cotangent);
     }
 
     /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.

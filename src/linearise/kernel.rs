@@ -189,7 +189,7 @@ impl Plan {
 pub(crate) trait ForceKernel {
     fn set_parameters(&mut self, u: &[f64]);
 
-    /// `dynamics` = [M a] - Q, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
+    /// `dynamics` = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
     /// brackets is there if the kernel was made `with_mass`; `mass` then takes the values of M's entries.
     fn evaluate(
         &mut self,
@@ -319,7 +319,9 @@ where
             set_values(q, x.q);
             set_values(v, x.v);
             self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
-            model.force(t, q, v, &self.w, u, &mut self.force);
+            if weights.equations.forces {
+                model.force(t, q, v, &self.w, u, &mut self.force);
+            }
             if self.with_mass {
                 set_values(a, x.a);
                 self.mass.fill(Jet { re: 0.0, eps: [0.0; W] });

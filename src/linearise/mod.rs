@@ -23,8 +23,7 @@ pub use plain::Plain;
 
 pub(crate) use blocks::evaluate as element_blocks;
 pub(crate) use constraint::{
-    ConstraintPoint, CurvatureKernel, JacobianKernel, curvature_kernel, jacobian_kernel, level, level_curvature,
-    level_pull_back, level_push_forward,
+    ConstraintPoint, CurvatureKernel, JacobianKernel, TimeDerivatives, curvature_kernel, jacobian_kernel,
 };
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use curvature::Curvature;
@@ -38,10 +37,12 @@ pub(crate) use structure::{Structure, probe};
 
 use crate::model::{Matrix, State};
 use crate::number::Jet;
-use crate::system::{Blocks, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
 /// Every variable on its own.
-pub(crate) const SEPARATE: Weights = Weights { acceleration: 1.0, position: 1.0, velocity: 1.0 };
+pub(crate) fn separate(equations: Equations) -> Weights {
+    Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, equations }
+}
 
 /// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
 struct Curved {
@@ -82,6 +83,13 @@ struct PlainEvaluator<'s> {
     template: Vec<f64>,
     template_weights: Option<Weights>,
     lu: DenseLu,
+    /// Derivatives of dC/dt and d²C/dt², as those of C: by q, m x n, and by u, m x p.
+    rates: [Vec<f64>; 2],
+    rates_by_parameter: [Vec<f64>; 2],
+    rate_slopes: [Vec<f64>; 3],
+    time_derivatives: TimeDerivatives,
+    /// What was linearised last.
+    level: Level,
     curvature: Curvature<'s>,
     round_off: RoundOff,
     dynamics_scratch: Vec<f64>,
@@ -104,6 +112,7 @@ impl<'s> PlainEvaluator<'s> {
         });
         let mut variables = structure.curved_or_parametric.clone();
         variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
+        let variables_count = variables.len();
         let curved_full = (!variables.is_empty()).then(|| curvature_kernel(sizes, variables.clone()));
         PlainEvaluator {
             model,
@@ -130,6 +139,11 @@ impl<'s> PlainEvaluator<'s> {
             template: vec![0.0; size * size],
             template_weights: None,
             lu: DenseLu::new(size),
+            rates: [(); 2].map(|()| vec![0.0; m * n]),
+            rates_by_parameter: [(); 2].map(|()| vec![0.0; m * p]),
+            rate_slopes: [(); 3].map(|()| vec![0.0; m * variables_count]),
+            time_derivatives: TimeDerivatives::new(sizes),
+            level: Level::Position,
             curvature: Curvature::new(structure, sizes),
             round_off: RoundOff::new(sizes),
             dynamics_scratch: vec![0.0; n],
@@ -183,6 +197,63 @@ impl<'s> PlainEvaluator<'s> {
         self.template_weights = Some(weights);
     }
 
+    /// What a level above positions makes of the constraints, and of their rows in K if it is being worked out.
+    fn take_level(&mut self, x: &Point<'_>, equations: Equations, weights: Option<Weights>, constraint: &mut [f64]) {
+        let Sizes { n, m, .. } = self.sizes;
+        if m == 0 || equations.level == Level::Position {
+            return;
+        }
+        self.time_derivatives.value(self.model, equations.level, x, &self.u, constraint);
+        let coordinates = &self.structure.curved_coordinates;
+        let Some(rate) = weights.map(|weights| weights.rate()).filter(|rate| *rate != 0.0) else { return };
+        self.time_derivatives.slopes(self.model, x, &self.u, coordinates, &mut self.rate_slopes);
+        let matrix = self.lu.matrix_mut();
+        for (entry, slope) in self.rate_slopes[1][..m * coordinates.len()].iter().enumerate() {
+            let (row, j) = (entry / coordinates.len(), coordinates[entry % coordinates.len()]);
+            matrix[(n + row) * (n + m) + j] += rate * slope;
+        }
+    }
+
+    /// Derivatives of dC/dt and d²C/dt² by coordinates and parameters.
+    fn linearise_level(&mut self, x: &Point<'_>, weights: Weights) {
+        let Sizes { n, m, p, .. } = self.sizes;
+        self.level = weights.equations.level;
+        if m == 0 || self.level == Level::Position {
+            return;
+        }
+        let variables = &self.full_variables;
+        self.time_derivatives.slopes(self.model, x, &self.u, variables, &mut self.rate_slopes);
+        for (level, slopes) in self.rate_slopes[1..].iter().enumerate() {
+            for (row, slopes) in slopes.chunks_exact(variables.len().max(1)).enumerate() {
+                for (&variable, &slope) in variables.iter().zip(slopes) {
+                    match variable.checked_sub(n) {
+                        None => self.rates[level][row * n + variable] = slope,
+                        Some(k) => self.rates_by_parameter[level][row * p + k] = slope,
+                    }
+                }
+            }
+        }
+        let (rate, matrix) = (weights.rate(), self.lu.matrix_mut());
+        for &(row, j) in self.structure.constraint.iter().filter(|_| rate != 0.0) {
+            matrix[(n + row) * (n + m) + j] += rate * self.rates[0][row * n + j];
+        }
+    }
+
+    /// Derivatives of the linearised constraints by the k-th time derivative of q, m x n, with their factor.
+    #[inline]
+    fn constraint_by(&self, k: usize) -> (f64, &[f64]) {
+        let level = self.level as usize;
+        let slopes = (level - k).checked_sub(1).map_or(&self.constraint_jacobian, |rate| &self.rates[rate]);
+        (binomial(level, k), slopes)
+    }
+
+    /// Those by parameters, m x p.
+    #[inline]
+    fn constraint_by_parameter(&self) -> &[f64] {
+        let rate = (self.level as usize).checked_sub(1);
+        rate.map_or(&self.constraint_by_parameter, |rate| &self.rates_by_parameter[rate])
+    }
+
     /// Updates the columns of C_q that change, and fills C; adds J_C times the weight of positions to K if asked.
     fn curve(&mut self, x: &Point<'_>, position_weight: Option<f64>, constraint: &mut [f64]) {
         let Sizes { n, m, .. } = self.sizes;
@@ -223,6 +294,11 @@ impl<'s> PlainEvaluator<'s> {
             }
         }
     }
+}
+
+/// l over k, l at most 2.
+pub(crate) fn binomial(l: usize, k: usize) -> f64 {
+    if l == 2 && k == 1 { 2.0 } else { 1.0 }
 }
 
 impl Evaluator for PlainEvaluator<'_> {
@@ -291,9 +367,11 @@ impl Evaluator for PlainEvaluator<'_> {
         q.iter_mut().zip(&dq).chain(v.iter_mut().zip(&dv)).for_each(|(value, jet)| *value += jet.eps[0]);
     }
 
-    fn residual(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
         dynamics.fill(0.0);
-        self.model.force(x.t, x.q, x.v, x.w, &self.u, dynamics);
+        if equations.forces {
+            self.model.force(x.t, x.q, x.v, x.w, &self.u, dynamics);
+        }
         dynamics.iter_mut().for_each(|value| *value = -*value);
         if self.structure.mass_by_position {
             self.update_mass(x.q);
@@ -301,10 +379,11 @@ impl Evaluator for PlainEvaluator<'_> {
         self.add_inertia(1.0, x.a, dynamics);
         self.curve(x, None, constraint);
         self.add_constraint_force(x.lambda, dynamics);
+        self.take_level(x, equations, None, constraint);
     }
 
-    fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
-        self.round_off.bound(self.model, x, &self.u, dynamics, constraint);
+    fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.round_off.bound(self.model, (x, &self.u), equations, dynamics, constraint);
     }
 
     fn factorise(
@@ -322,6 +401,7 @@ impl Evaluator for PlainEvaluator<'_> {
         }
         self.curve(x, Some(weights.position), constraint);
         self.add_constraint_force(x.lambda, dynamics);
+        self.take_level(x, weights.equations, Some(weights), constraint);
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
@@ -331,7 +411,8 @@ impl Evaluator for PlainEvaluator<'_> {
         let structure = self.structure;
         self.full_values.fill(0.0);
         // the residual itself is not needed here
-        self.full.evaluate(self.model, x, SEPARATE, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
+        let separate = separate(weights.equations);
+        self.full.evaluate(self.model, x, separate, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
         if let Some(kernel) = &mut self.curved_full {
             let variables = &self.full_variables;
             let count = variables.len();
@@ -377,6 +458,7 @@ impl Evaluator for PlainEvaluator<'_> {
                 matrix[(n + row) * size + j] = value;
             }
         }
+        self.linearise_level(x, weights);
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
@@ -407,10 +489,16 @@ impl Evaluator for PlainEvaluator<'_> {
             cotangent.a[column] += scale * value * dynamics[row];
         }
         for &(row, j) in &structure.constraint {
-            let value = scale * self.constraint_jacobian[row * n + j];
-            cotangent.lambda[row] += value * dynamics[j];
-            cotangent.q[j] += value * constraint[row];
+            cotangent.lambda[row] += scale * self.constraint_jacobian[row * n + j] * dynamics[j];
         }
+        let StateVector { q, v, a, .. } = cotangent;
+        for (k, part) in [q, v, a].into_iter().enumerate().take(self.level as usize + 1) {
+            let (factor, slopes) = self.constraint_by(k);
+            for &(row, j) in &structure.constraint {
+                part[j] += scale * factor * slopes[row * n + j] * constraint[row];
+            }
+        }
+        let by_parameter = self.constraint_by_parameter();
         for &j in &structure.curved_or_parametric {
             let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
             for &k in &structure.curved_or_parametric {
@@ -422,7 +510,7 @@ impl Evaluator for PlainEvaluator<'_> {
         }
         for &k in &structure.constraint_parameters {
             for (row, c) in constraint.iter().enumerate() {
-                cotangent.u[k] += scale * self.constraint_by_parameter[row * p + k] * c;
+                cotangent.u[k] += scale * by_parameter[row * p + k] * c;
             }
         }
     }
@@ -444,10 +532,15 @@ impl Evaluator for PlainEvaluator<'_> {
         }
         self.add_inertia(1.0, &tangent.a, dynamics);
         for &(row, j) in &structure.constraint {
-            let value = self.constraint_jacobian[row * n + j];
-            dynamics[j] += value * tangent.lambda[row];
-            constraint[row] += value * tangent.q[j];
+            dynamics[j] += self.constraint_jacobian[row * n + j] * tangent.lambda[row];
         }
+        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(self.level as usize + 1) {
+            let (factor, slopes) = self.constraint_by(k);
+            for &(row, j) in &structure.constraint {
+                constraint[row] += factor * slopes[row * n + j] * part[j];
+            }
+        }
+        let by_parameter = self.constraint_by_parameter();
         for &j in &structure.curved_or_parametric {
             let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
             for &k in &structure.curved_or_parametric {
@@ -459,7 +552,7 @@ impl Evaluator for PlainEvaluator<'_> {
         }
         for &k in &structure.constraint_parameters {
             for (row, c) in constraint.iter_mut().enumerate() {
-                *c += self.constraint_by_parameter[row * p + k] * tangent.u[k];
+                *c += by_parameter[row * p + k] * tangent.u[k];
             }
         }
     }
@@ -478,46 +571,26 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
-        constraint::level(self.model, level, x, &self.u, value);
-    }
-
-    fn constraint_pull_back(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        cotangent: &mut StateVector,
-    ) {
-        constraint::level_pull_back(self.model, level, x, &self.u, scale, c, cotangent);
-    }
-
-    fn constraint_push_forward(&mut self, level: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        constraint::level_push_forward(self.model, level, x, &self.u, tangent, c);
+        self.time_derivatives.value(self.model, level, x, &self.u, value);
     }
 
     fn curvature(
         &mut self,
         x: &Point<'_>,
+        Equations { forces, level }: Equations,
         scale: f64,
-        dynamics: &[f64],
-        constraint: &[f64],
+        [d, c]: [&[f64]; 2],
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        self.curvature.equations(self.model, x, &self.u, scale, dynamics, constraint, tangent, cotangent);
-    }
-
-    fn constraint_curvature(
-        &mut self,
-        level: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    ) {
-        constraint::level_curvature(self.model, level, x, &self.u, scale, c, tangent, cotangent);
+        let at = (x, &self.u[..]);
+        if level == Level::Position {
+            return self.curvature.equations(self.model, at, forces, scale, [d, c], tangent, cotangent);
+        }
+        self.constraint_scratch.fill(0.0);
+        let no_rows = &self.constraint_scratch[..];
+        self.curvature.equations(self.model, at, forces, scale, [d, no_rows], tangent, cotangent);
+        self.time_derivatives.curvature(self.model, level, at, (scale, c), tangent, cotangent);
     }
 
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {

@@ -4,7 +4,7 @@ use super::functions::{Directed, Functions};
 use super::kernel::Sizes;
 use crate::model::Matrix;
 use crate::number::{Jet, Rounded};
-use crate::system::Point;
+use crate::system::{Equations, Level, Point};
 
 const ZERO: Rounded = Rounded { re: 0.0, error: 0.0 };
 
@@ -47,12 +47,12 @@ impl RoundOff {
         }
     }
 
-    /// Bounds for D = M a + C_qᵀ λ - Q and for C, with every argument and constant taken as rounded once.
+    /// Bounds for D = M a + C_qᵀ λ - Q and for C or dC/dt, with every argument and constant taken as rounded once.
     pub(crate) fn bound(
         &mut self,
         model: &dyn Functions,
-        x: &Point<'_>,
-        u: &[f64],
+        (x, u): (&Point<'_>, &[f64]),
+        equations: Equations,
         dynamics: &mut [f64],
         constraint: &mut [f64],
     ) {
@@ -62,7 +62,9 @@ impl RoundOff {
         set(&mut self.u, u);
         let t = Rounded::measured(x.t);
         self.force.fill(ZERO);
-        model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+        if equations.forces {
+            model.force(t, &self.q, &self.v, &self.w, &self.u, &mut self.force);
+        }
         self.mass.fill(ZERO);
         model.mass(&self.q, &self.u, &mut self.mass);
         for (row, d) in self.force.iter_mut().enumerate() {
@@ -84,6 +86,13 @@ impl RoundOff {
                 }
             }
             constraint.iter_mut().zip(&self.c).for_each(|(bound, c)| *bound = c.re.error);
+            if equations.level != Level::Position {
+                self.q_directed.iter_mut().zip(&self.v).for_each(|(jet, v)| jet.eps[0] = *v);
+                self.c.fill(constant(ZERO));
+                let t = Jet { re: t, eps: [Rounded { re: 1.0, error: 0.0 }] };
+                model.constraint(t, &self.q_directed, &self.u_directed, &mut self.c);
+                constraint.iter_mut().zip(&self.c).for_each(|(bound, c)| *bound = c.eps[0].error);
+            }
         }
         dynamics.iter_mut().zip(&self.force).for_each(|(bound, d)| *bound = d.error);
     }

@@ -20,7 +20,7 @@ use super::round_off::{BOUND_LIFE, Excess, STALLED, larger, largest, worst_row};
 use super::{Counters, Direction, Layout, Scheme, Step, Stepper};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, OutputPoint, Point, StateVector, Weights};
+use crate::system::{Equations, Evaluator, OutputPoint, Point, StateVector, Weights};
 
 /// Which form of the step equation is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -196,9 +196,12 @@ impl Coefficients {
     }
 
     fn weights(&self) -> Weights {
-        Weights { acceleration: self.c1, position: self.beta_hh, velocity: self.gamma_h }
+        Weights { acceleration: self.c1, position: self.beta_hh, velocity: self.gamma_h, equations: Equations::MOTION }
     }
 }
+
+/// Where only products are asked for.
+const ALONE: Weights = Weights { acceleration: 1.0, position: 0.0, velocity: 0.0, equations: Equations::MOTION };
 
 enum Failure {
     Singular,
@@ -374,7 +377,7 @@ impl HhtStepper {
             counters.factorisations += 1;
             system.factorise(&point, k.weights(), dynamics, constraint).is_ok()
         } else {
-            system.residual(&point, dynamics, constraint);
+            system.residual(&point, Equations::MOTION, dynamics, constraint);
             true
         };
         if self.literal {
@@ -400,7 +403,7 @@ impl HhtStepper {
         let inertial = if self.literal { &self.inertial } else { x.a };
         let point = Point { t: step.t, q: x.q, v: x.v, a: inertial, lambda: &self.z[n..], w: step.w };
         let (dynamics, constraint) = self.bound.split_at_mut(n);
-        system.round_off(&point, dynamics, constraint);
+        system.round_off(&point, Equations::MOTION, dynamics, constraint);
         if self.literal {
             let unit = f64::EPSILON * k.c2.abs();
             dynamics.iter_mut().zip(memory_before).for_each(|(bound, g)| *bound += unit * g.abs());
@@ -523,7 +526,7 @@ impl Stepper for HhtStepper {
         if self.literal {
             let point = Point { t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w };
             let (dynamics, constraint) = self.r.split_at_mut(n);
-            system.residual(&point, dynamics, constraint);
+            system.residual(&point, Equations::MOTION, dynamics, constraint);
             x.memory.copy_from_slice(dynamics);
         }
     }
@@ -542,7 +545,7 @@ impl Stepper for HhtStepper {
             let n = self.layout.n;
             let zeros = std::mem::take(&mut self.zeros);
             let point = Point { a: &zeros[..n], ..*start };
-            let _ = system.linearise(&point, Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 });
+            let _ = system.linearise(&point, ALONE);
             self.pull_force(system, &point, &zeros[n..], bar, directions);
             self.zeros = zeros;
         }
@@ -552,7 +555,7 @@ impl Stepper for HhtStepper {
         let n = self.layout.n;
         if self.literal {
             let point = Point { a: &self.zeros[..n], ..*start };
-            let _ = system.linearise(&point, Weights { acceleration: 1.0, position: 0.0, velocity: 0.0 });
+            let _ = system.linearise(&point, ALONE);
         }
         for tangent in tangents {
             tangent.a_scheme.copy_from_slice(&tangent.a);
@@ -602,7 +605,7 @@ impl Stepper for HhtStepper {
                 Failure::NotFinite => {
                     let (dynamics, constraint) = self.r.split_at_mut(n);
                     let inertial = if self.literal { &self.inertial } else { x.a };
-                    system.residual(&Point { a: inertial, ..point }, dynamics, constraint);
+                    system.residual(&Point { a: inertial, ..point }, Equations::MOTION, dynamics, constraint);
                     let point = Point { a: &self.z[..n], ..point };
                     crate::start::not_finite(signature, &point, &self.r, step.index)
                 }
@@ -620,7 +623,7 @@ impl Stepper for HhtStepper {
             let x = self.layout.parts(next);
             let point = Point { t: step.t, q: x.q, v: x.v, a: &self.zeros[..n], lambda: x.lambda, w: step.w };
             let (dynamics, constraint) = self.r.split_at_mut(n);
-            system.residual(&point, dynamics, constraint);
+            system.residual(&point, Equations::MOTION, dynamics, constraint);
             x.memory.copy_from_slice(dynamics);
         }
         for i in 0..n + m {

@@ -16,7 +16,7 @@ use super::{Purpose, accelerations, dense, equilibrate, not_finite, saddle, sing
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
-use crate::system::{Blocks, Evaluator, Point, StateVector, Weights};
+use crate::system::{Blocks, Equations, Evaluator, Point, StateVector, Weights};
 use nalgebra::DMatrix;
 
 /// Iterations before the search counts as failed; each costs about one iteration of a time step.
@@ -42,7 +42,7 @@ pub(super) struct Equilibrium {
 }
 
 fn weights(shift: f64) -> Weights {
-    Weights { acceleration: shift, position: 1.0, velocity: 0.0 }
+    Weights { acceleration: shift, position: 1.0, velocity: 0.0, equations: Equations::MOTION }
 }
 
 /// Coordinates of one unit are of one kind: changes are measured by the largest of their kind.
@@ -133,7 +133,7 @@ impl Search<'_> {
         let a: Vec<f64> = step[..n].iter().map(|step| -self.shift * self.damping * step).collect();
         let mut correction = vec![0.0; residual.len()];
         let (dynamics, constraint) = correction.split_at_mut(n);
-        system.residual(&Point { q: &q, a: &a, lambda: &nu, ..self.point() }, dynamics, constraint);
+        system.residual(&Point { q: &q, a: &a, lambda: &nu, ..self.point() }, Equations::MOTION, dynamics, constraint);
         correction.iter_mut().zip(residual).for_each(|(r, before)| *r -= (1.0 - self.damping) * before);
         system.solve(&mut correction);
         Trial { q, nu, correction }
@@ -175,7 +175,7 @@ impl Search<'_> {
         let n = self.q.len();
         let mut bound = vec![0.0; n + self.nu.len()];
         let (dynamics, constraint) = bound.split_at_mut(n);
-        system.round_off(&self.point(), dynamics, constraint);
+        system.round_off(&self.point(), Equations::MOTION, dynamics, constraint);
         for part in [dynamics, constraint] {
             let floor = 1e-3 * part.iter().fold(0.0f64, |largest, bound| largest.max(*bound)) + f64::MIN_POSITIVE;
             part.iter_mut().for_each(|bound| *bound = 2.0 * bound.max(floor));
@@ -327,7 +327,7 @@ impl Equilibrium {
         for Direction { tangent, cotangent } in directions {
             let along = Self::tangent(system, signature, &tangent.u);
             let mut curved = StateVector::zeros(signature);
-            system.curvature(&point, -1.0, &p[..n], &p[n..], &along, &mut curved);
+            system.curvature(&point, Equations::MOTION, -1.0, [&p[..n], &p[n..]], &along, &mut curved);
             curved.q.iter_mut().zip(&cotangent.q).for_each(|(curved, own)| *curved += own);
             cotangent.u.iter_mut().zip(&curved.u).for_each(|(u, curved)| *u += curved);
             let own = solve(system, &curved.q, &curved.lambda);

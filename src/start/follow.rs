@@ -13,7 +13,7 @@
 use super::{NAMED, Origin, Start, Violations};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, Level, Point, StateVector};
+use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
 
 const LEVELS: [Level; 2] = [Level::Position, Level::Velocity];
 /// Sums beside the magnitudes of their terms that are looked at closely.
@@ -66,6 +66,14 @@ impl Start {
     }
 }
 
+/// Makes products with the derivatives of a level ready.
+fn linearise(system: &mut dyn Evaluator, level: Level, x0: &Point<'_>) {
+    let equations = Equations { forces: false, level };
+    let weights = Weights { acceleration: 1.0, position: 0.0, velocity: 1.0, equations };
+    // only products are asked for: a singular matrix does not matter here
+    let _ = system.linearise(x0, weights);
+}
+
 /// Parameters for which a sum of all rows with weights changes along the start.
 fn suspects(system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -> Vec<usize> {
     let p = signature.parameters.len();
@@ -73,7 +81,8 @@ fn suspects(system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -
     let weights: Vec<f64> = (0..x0.lambda.len()).map(|row| 1.0 + 0.5 * (1.7 * row as f64 + 0.3).sin()).collect();
     for level in LEVELS {
         let mut bar = StateVector::zeros(signature);
-        system.constraint_pull_back(level, x0, 1.0, &weights, &mut bar);
+        linearise(system, level, x0);
+        system.pull_back(1.0, &vec![0.0; x0.q.len()], &weights, &mut bar);
         let mut along_start = vec![0.0; p];
         system.initial_pull_back(&bar.q, &bar.v, &mut along_start);
         for ((suspect, direct), along) in is_suspect.iter_mut().zip(&bar.u).zip(&along_start) {
@@ -95,7 +104,8 @@ impl Judge<'_> {
     /// The derivative of the rows along a tangent.
     fn slope(&mut self, level: Level, tangent: &StateVector) -> Vec<f64> {
         let mut slope = vec![0.0; self.rows.len()];
-        self.system.constraint_push_forward(level, self.x0, tangent, &mut slope);
+        linearise(self.system, level, self.x0);
+        self.system.push_forward(tangent, &mut vec![0.0; self.x0.q.len()], &mut slope);
         slope
     }
 

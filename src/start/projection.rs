@@ -7,19 +7,15 @@
 //! M δ + C_qᵀ κ = 0,      C = 0, then C_q v + C_t = 0
 //! ```
 //!
-//! These are the equations of motion under an impulse, in which finite forces have no part. So the evaluator's own are solved,
-//! with its factors, at accelerations and multipliers that are [`IMPULSE`] times δ and κ. Of a coordinate that is held, δ = 0 takes the
+//! These are the equations of motion without forces, δ and κ in the place of accelerations and multipliers. Of a coordinate that is held, δ = 0 takes the
 //! place of its equation; see [`border`](super::border).
 
 use super::border::{self, Border};
-use super::{PLAIN, Purpose, REPEATED, Violations, in_words, not_finite, singular};
+use super::{Purpose, REPEATED, Violations, in_words, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
-use crate::system::{Evaluator, Level, Point, StateVector, Weights};
-
-/// Beside accelerations that are this many times δ, forces are less than round-off. A power of two: it changes no digit.
-const IMPULSE: f64 = (1u128 << 100) as f64 * (1u128 << 100) as f64;
+use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
 
 /// Newton's method needs some 5 of them, where there is a solution.
 const MOST_ITERATIONS: usize = 60;
@@ -46,7 +42,6 @@ pub(super) struct Setting<'a> {
 /// One of the two projections, at a change and a multiplier.
 struct Stage {
     level: Level,
-    /// Times [`IMPULSE`].
     change: Vec<f64>,
     multiplier: Vec<f64>,
 }
@@ -115,7 +110,7 @@ impl Projection {
                 // no progress: is what is left the constraint's own round-off?
                 let (mut bound, mut unused) = (vec![0.0; m], vec![0.0; n]);
                 let point = Point { t, q, v, a: &zeros[..n], lambda: &nu, w };
-                system.round_off(&point, &mut unused, &mut bound);
+                system.round_off(&point, Equations::MOTION, &mut unused, &mut bound);
                 residual.iter().zip(&bound).all(|(c, bound)| c.abs() <= 2.0 * bound)
             };
             if size <= 1e-15 || known {
@@ -242,8 +237,12 @@ type Weighing = Vec<f64>;
 
 impl Stage {
     fn new(level: Level, values: &[f64], of_model: &[f64], multiplier: &[f64]) -> Self {
-        let change = values.iter().zip(of_model).map(|(x, model)| IMPULSE * (x - model)).collect();
-        Stage { level, change, multiplier: multiplier.iter().map(|x| IMPULSE * x).collect() }
+        let change = values.iter().zip(of_model).map(|(x, model)| x - model).collect();
+        Stage { level, change, multiplier: multiplier.to_vec() }
+    }
+
+    fn equations_of(&self) -> Equations {
+        Equations { forces: false, level: self.level }
     }
 
     fn point<'x>(&'x self, x: &Point<'x>) -> Point<'x> {
@@ -253,15 +252,9 @@ impl Stage {
     /// The left sides of the equations.
     fn equations(&self, system: &mut dyn Evaluator, x: &Point<'_>) -> Vec<f64> {
         let (n, m) = (x.q.len(), x.lambda.len());
-        let zeros = vec![0.0; n.max(m)];
-        let (mut left, mut forces) = (vec![0.0; n + m], vec![0.0; n]);
+        let mut left = vec![0.0; n + m];
         let (dynamics, constraint) = left.split_at_mut(n);
-        system.residual(&Point { a: &zeros[..n], lambda: &zeros[..m], ..*x }, &mut forces, constraint);
-        system.residual(&self.point(x), dynamics, constraint);
-        // where nothing changes, nothing is left of the forces either
-        dynamics.iter_mut().zip(&forces).for_each(|(d, force)| *d = (*d - force) / IMPULSE);
-        system.constraint(self.level, x, constraint);
-        system.left_out().iter().for_each(|&row| constraint[row] = 0.0);
+        system.residual(&self.point(x), self.equations_of(), dynamics, constraint);
         left
     }
 
@@ -274,8 +267,9 @@ impl Stage {
         held: &'h [usize],
     ) -> Result<Border<'h>> {
         // positions that are projected change M and C_q with them
-        let position = if self.level == Level::Position { 1.0 / IMPULSE } else { 0.0 };
-        if system.linearise(&self.point(x), Weights { position, ..PLAIN }).is_err() {
+        let position = if self.level == Level::Position { 1.0 } else { 0.0 };
+        let weights = Weights { acceleration: 1.0, position, velocity: 1.0 - position, equations: self.equations_of() };
+        if system.linearise(&self.point(x), weights).is_err() {
             return Err(singular(system, signature, x, Purpose::Accelerations));
         }
         match Border::new(system, held, x.q.len() + x.lambda.len()) {
@@ -316,13 +310,10 @@ impl Stage {
         if self.level == Level::Velocity {
             along.q.copy_from_slice(&tangent.q);
         }
-        along.a.iter_mut().zip(of_model).for_each(|(a, model)| *a = -IMPULSE * model);
+        along.a.iter_mut().zip(of_model).for_each(|(a, model)| *a = -model);
         let mut r = vec![0.0; n + m];
         let (dynamics, constraint) = r.split_at_mut(n);
         system.push_forward(&along, dynamics, constraint);
-        dynamics.iter_mut().for_each(|d| *d /= IMPULSE);
-        constraint.fill(0.0);
-        system.constraint_push_forward(self.level, x0, &along, constraint);
         r.extend(border.held().iter().map(|&j| -of_model[j]));
         border.solve(system, &mut r);
         r.truncate(n + m);
@@ -358,14 +349,13 @@ impl Stage {
         let (dynamics, rest) = p.split_at(x0.q.len());
         let (constraint, of_held) = rest.split_at(x0.lambda.len());
         let mut own = StateVector::zeros(signature);
-        system.pull_back(-1.0 / IMPULSE, dynamics, &vec![0.0; constraint.len()], &mut own);
-        system.constraint_pull_back(self.level, x0, -1.0, constraint, &mut own);
+        system.pull_back(-1.0, dynamics, constraint, &mut own);
         add(&mut bar.u, &own.u);
         if self.level == Level::Velocity {
             add(&mut bar.q, &own.q);
         }
         let projected = self.projected(bar);
-        projected.iter_mut().zip(&own.a).for_each(|(x, a)| *x = -IMPULSE * a);
+        projected.iter_mut().zip(&own.a).for_each(|(x, a)| *x = -a);
         held.iter().zip(of_held).for_each(|(&j, p)| projected[j] += p);
     }
 
@@ -383,19 +373,14 @@ impl Stage {
         let (dynamics, rest) = p.split_at(x0.q.len());
         let constraint = &rest[..x0.lambda.len()];
         let mut curved = StateVector::zeros(signature);
-        system.constraint_curvature(self.level, x0, -1.0, constraint, tangent, &mut curved);
-        // accelerations have no part in this
-        curved.a.fill(0.0);
         let (own, model, multiplier) = match self.level {
             Level::Position => (&tangent.q, &origin.q, &origin.nu),
             _ => (&tangent.v, &origin.v, &origin.mu),
         };
         let mut along = tangent.clone();
-        along.a = own.iter().zip(model).map(|(x, model)| IMPULSE * (x - model)).collect();
-        along.lambda = multiplier.iter().map(|x| IMPULSE * x).collect();
-        let no_rows = vec![0.0; constraint.len()];
-        system.curvature(&self.point(x0), -1.0 / IMPULSE, dynamics, &no_rows, &along, &mut curved);
-        curved.a.iter_mut().chain(&mut curved.lambda).for_each(|x| *x *= IMPULSE);
+        along.a = own.iter().zip(model).map(|(x, model)| x - model).collect();
+        along.lambda.copy_from_slice(multiplier);
+        system.curvature(&self.point(x0), self.equations_of(), -1.0, [dynamics, constraint], &along, &mut curved);
         curved
     }
 }

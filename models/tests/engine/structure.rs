@@ -9,7 +9,7 @@ use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{bead, branching, guided, wide};
 use common::{Case, FORMS};
 use costate::cost::Quadrature;
-use costate::system::{Blocks, Level, OutputPoint, Point, StateVector, Weights};
+use costate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, StateVector, Weights};
 use costate::{Matrix, Model, Plain, System};
 
 /// Protects models with branches: variables that matter only on the side where the structure was not looked for.
@@ -74,6 +74,73 @@ fn all_parts(x: &StateVector) -> Vec<f64> {
     [&x.q[..], &x.v, &x.a, &x.a_scheme, &x.lambda, &x.u].concat()
 }
 
+/// Values against each other, K against its definition by products, and products against central differences of the residual, for
+/// every level with and without forces.
+fn check_equations(name: &str, evaluator: &mut dyn Evaluator, x: &Point<'_>, equations: Equations, b: &Blocks) {
+    let (n, m) = (x.q.len(), x.lambda.len());
+    // only accelerations follow the unknown at their level
+    let (position, velocity) = if equations.level == Level::Acceleration { (0.0, 0.0) } else { (0.03, 0.2) };
+    let weights = Weights { acceleration: 1.1, position, velocity, equations };
+    let residual = |evaluator: &mut dyn Evaluator, x: &Point<'_>| {
+        let (mut d, mut c) = (vec![0.0; n], vec![0.0; m]);
+        evaluator.residual(x, equations, &mut d, &mut c);
+        [d, c].concat()
+    };
+    let value = residual(evaluator, x);
+    let (mut d, mut c, mut alone) = (vec![0.0; n], vec![0.0; m], vec![0.0; m]);
+    let regular = evaluator.factorise(x, weights, &mut d, &mut c).is_ok();
+    assert_near(&format!("{name}, {equations:?}: values"), &[d, c].concat(), &value);
+    evaluator.constraint(equations.level, x, &mut alone);
+    assert_near(&format!("{name}, {equations:?}: constraints"), &value[n..], &alone);
+    // K z by products is what the factors solve
+    let z = values(n + m, 0.7);
+    let scaled = |factor: f64| z[..n].iter().map(|z| factor * z).collect::<Vec<f64>>();
+    let along = StateVector {
+        q: scaled(weights.position),
+        v: scaled(weights.velocity),
+        a: scaled(weights.acceleration),
+        lambda: z[n..].to_vec(),
+        u: vec![0.0; b.force_by_parameter.columns()],
+        ..StateVector::default()
+    };
+    if regular && evaluator.linearise(x, weights).is_ok() {
+        let mut product = vec![0.0; n + m];
+        let (d, c) = product.split_at_mut(n);
+        evaluator.push_forward(&along, d, c);
+        c.iter_mut().for_each(|c| *c /= weights.of_level());
+        let size = z.iter().fold(0.0f64, |s, z| s.max(z.abs()));
+        for factors in ["linearise", "factorise"] {
+            if factors == "factorise" {
+                evaluator.factorise(x, weights, &mut vec![0.0; n], &mut vec![0.0; m]).unwrap();
+            }
+            let mut solution = product.clone();
+            evaluator.solve(&mut solution);
+            let error = solution.iter().zip(&z).fold(0.0f64, |e, (a, b)| e.max((a - b).abs())) / size;
+            assert!(error < 1e-9, "{name}, {equations:?}: K after {factors} {error:e}");
+        }
+    }
+    // along a direction of everything but the parameters
+    let step = 1e-6;
+    let [dq, dv, da] = [5.1, 5.2, 5.3].map(|salt| values(n, salt));
+    let dlambda = values(m, 5.4);
+    let moved = |evaluator: &mut dyn Evaluator, s: f64| {
+        let add = |x: &[f64], dx: &[f64]| x.iter().zip(dx).map(|(x, dx)| x + s * dx).collect::<Vec<f64>>();
+        let (q, v, a, lambda) = (add(x.q, &dq), add(x.v, &dv), add(x.a, &da), add(x.lambda, &dlambda));
+        residual(evaluator, &Point { q: &q, v: &v, a: &a, lambda: &lambda, ..*x })
+    };
+    let (up, down) = (moved(evaluator, step), moved(evaluator, -step));
+    let _ = evaluator.linearise(x, weights);
+    let tangent = StateVector { q: dq, v: dv, a: da, lambda: dlambda, ..along };
+    let (mut d, mut c) = (vec![0.0; n], vec![0.0; m]);
+    evaluator.push_forward(&tangent, &mut d, &mut c);
+    let product = [d, c].concat();
+    let size = product.iter().chain(&value).fold(1.0f64, |s, x| s.max(x.abs()));
+    for (i, slope) in product.iter().enumerate() {
+        let difference = (up[i] - down[i]) / (2.0 * step);
+        assert!((slope - difference).abs() < 1e-7 * size, "{name}, {equations:?}, {i}: {slope:e} {difference:e}");
+    }
+}
+
 /// Every product of one evaluator at one point, after points elsewhere have been visited.
 fn check_products<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
     let system = Plain::new(case.model.clone()).unwrap();
@@ -82,7 +149,7 @@ fn check_products<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
     let (p, outputs) = (case.u.len(), signature.outputs.len());
     let mut evaluator = system.evaluator();
     evaluator.set_parameters(&case.u);
-    let weights = Weights { acceleration: 1.1, position: 0.03, velocity: 0.2 };
+    let weights = Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, equations: Equations::MOTION };
     for salt in [0.4, 2.0, 3.7] {
         let place = |what: &str| format!("{name}, point {salt}, {what}");
         let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));
@@ -199,8 +266,13 @@ fn check_products<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
         for level in [Level::Position, Level::Velocity, Level::Acceleration] {
             let mut dc = vec![0.0; m];
             let mut bar = StateVector::zeros(signature);
-            evaluator.constraint_push_forward(level, &x, &dx, &mut dc);
-            evaluator.constraint_pull_back(level, &x, -2.0, &bar_c, &mut bar);
+            for forces in [true, false] {
+                check_equations(&place("equations"), &mut *evaluator, &x, Equations { forces, level }, &b);
+            }
+            let _ = evaluator.linearise(&x, Weights { equations: Equations { forces: true, level }, ..weights });
+            let none = vec![0.0; n];
+            evaluator.push_forward(&dx, &mut none.clone(), &mut dc);
+            evaluator.pull_back(-2.0, &none, &bar_c, &mut bar);
             let size = all_parts(&bar).iter().fold(1.0f64, |s, x| s.max(x.abs()));
             let error = (-2.0 * dot(&bar_c, &dc) - dot(&all_parts(&bar), &all_parts(&dx))).abs();
             assert!(error <= 1e-13 * size, "{}: {level:?} {error:e}", place("constraints"));
@@ -213,7 +285,7 @@ fn check_products<M: Model + Clone + 'static>(name: &str, case: &Case<M>) {
 
         // values: the residual is that of factorise, and its constraints those of level 0
         let (mut again, mut c_again, mut c) = (vec![0.0; n], vec![0.0; m], vec![0.0; m]);
-        evaluator.residual(&x, &mut again, &mut c_again);
+        evaluator.residual(&x, Equations::MOTION, &mut again, &mut c_again);
         evaluator.constraint(Level::Position, &x, &mut c);
         assert_near(&place("residual"), &again, &dynamics);
         assert_near(&place("constraints of the residual"), &c_again, &constraint);

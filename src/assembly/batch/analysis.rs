@@ -2,12 +2,12 @@
 
 use super::BatchEvaluator;
 use super::local::{clear, gather, gather_head, gather_state, scatter, scatter_state};
-use crate::linearise::{Sizes, element_blocks, level, level_curvature, level_pull_back, level_push_forward};
+use crate::linearise::{Sizes, element_blocks};
 use crate::model::Matrix;
-use crate::system::{Blocks, Level, Point, StateVector};
+use crate::system::{Blocks, Equations, Level, Point, StateVector};
 
 impl BatchEvaluator<'_> {
-    pub fn round_off(&mut self, x: &Point<'_>, dynamics: &mut [f64], constraint: &mut [f64]) {
+    pub fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
         let batch = self.batch;
         let Sizes { m, p, .. } = batch.sizes;
         if !batch.moves() && batch.own_rows == 0 {
@@ -16,7 +16,8 @@ impl BatchEvaluator<'_> {
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             let own = &self.u[e * p..(e + 1) * p];
-            self.round_off.bound(&**model, &self.x.point(x.t), own, &mut self.force, &mut self.rows[..m]);
+            let at = (&self.x.point(x.t), own);
+            self.round_off.bound(&**model, at, equations, &mut self.force, &mut self.rows[..m]);
             // adding up the elements rounds once more
             self.force.iter_mut().for_each(|bound| *bound *= 2.0);
             scatter(&self.force, dynamics, batch.coordinates_of(e));
@@ -33,79 +34,19 @@ impl BatchEvaluator<'_> {
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             let p = batch.sizes.p;
-            level(&**model, which, &self.x.point(x.t), &self.u[e * p..(e + 1) * p], &mut self.rows[..m]);
+            let own = &self.u[e * p..(e + 1) * p];
+            self.time_derivatives.value(&**model, which, &self.x.point(x.t), own, &mut self.rows[..m]);
             scatter(&self.rows, value, batch.own_rows_of(e));
-        }
-    }
-
-    pub fn level_pull_back(&mut self, which: Level, x: &Point<'_>, scale: f64, c: &[f64], cotangent: &mut StateVector) {
-        let batch = self.batch;
-        let Sizes { m, p, .. } = batch.sizes;
-        if batch.own_rows == 0 {
-            return;
-        }
-        for (e, model) in batch.models.iter().enumerate() {
-            self.x.take(batch, e, x);
-            let rows = &mut self.rows[..m];
-            gather_head(rows, c, batch.own_rows_of(e));
-            clear(&mut self.cotangent);
-            let own = &self.u[e * p..(e + 1) * p];
-            level_pull_back(&**model, which, &self.x.point(x.t), own, scale, rows, &mut self.cotangent);
-            scatter_state(batch, e, &self.cotangent, cotangent);
-        }
-    }
-
-    pub fn level_push_forward(&mut self, which: Level, x: &Point<'_>, tangent: &StateVector, c: &mut [f64]) {
-        let batch = self.batch;
-        let Sizes { m, p, .. } = batch.sizes;
-        if batch.own_rows == 0 {
-            return;
-        }
-        for (e, model) in batch.models.iter().enumerate() {
-            self.x.take(batch, e, x);
-            gather_state(batch, e, tangent, &mut self.tangent);
-            let rows = &mut self.rows[..m];
-            rows.fill(0.0);
-            let own = &self.u[e * p..(e + 1) * p];
-            level_push_forward(&**model, which, &self.x.point(x.t), own, &self.tangent, rows);
-            scatter(rows, c, batch.own_rows_of(e));
-        }
-    }
-
-    pub fn level_curvature(
-        &mut self,
-        which: Level,
-        x: &Point<'_>,
-        scale: f64,
-        c: &[f64],
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
-    ) {
-        let batch = self.batch;
-        let Sizes { m, p, .. } = batch.sizes;
-        if batch.own_rows == 0 {
-            return;
-        }
-        for (e, model) in batch.models.iter().enumerate() {
-            self.x.take(batch, e, x);
-            gather_state(batch, e, tangent, &mut self.tangent);
-            let rows = &mut self.rows[..m];
-            gather_head(rows, c, batch.own_rows_of(e));
-            clear(&mut self.cotangent);
-            let own = &self.u[e * p..(e + 1) * p];
-            let point = self.x.point(x.t);
-            level_curvature(&**model, which, &point, own, scale, rows, &self.tangent, &mut self.cotangent);
-            scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }
 
     pub fn curvature(
         &mut self,
         x: &Point<'_>,
+        Equations { forces, level }: Equations,
         scale: f64,
-        (dynamics, constraint): (&[f64], &[f64]),
-        tangent: &StateVector,
-        cotangent: &mut StateVector,
+        [dynamics, constraint]: [&[f64]; 2],
+        (tangent, cotangent): (&StateVector, &mut StateVector),
     ) {
         let batch = self.batch;
         let Sizes { m, p, .. } = batch.sizes;
@@ -117,11 +58,26 @@ impl BatchEvaluator<'_> {
             gather_state(batch, e, tangent, &mut self.tangent);
             gather(&mut self.force, dynamics, batch.coordinates_of(e));
             let rows = &mut self.rows[..m];
-            gather_head(rows, constraint, batch.own_rows_of(e));
+            rows.fill(0.0);
+            if level == Level::Position {
+                gather_head(rows, constraint, batch.own_rows_of(e));
+            }
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
-            let (point, tangent) = (self.x.point(x.t), &self.tangent);
-            self.curvature.equations(&**model, &point, own, scale, &self.force, rows, tangent, &mut self.cotangent);
+            let (point, tangent, cotangent_of) = (self.x.point(x.t), &self.tangent, &mut self.cotangent);
+            let weights = [&self.force[..], &*rows];
+            self.curvature.equations(&**model, (&point, own), forces, scale, weights, tangent, cotangent_of);
+            if level != Level::Position && batch.own_rows > 0 {
+                gather_head(rows, constraint, batch.own_rows_of(e));
+                self.time_derivatives.curvature(
+                    &**model,
+                    level,
+                    (&point, own),
+                    (scale, rows),
+                    tangent,
+                    &mut self.cotangent,
+                );
+            }
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }

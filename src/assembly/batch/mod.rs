@@ -9,7 +9,7 @@ mod plans;
 use super::element::Connection;
 use super::pattern::{Pattern, Places, Slots, Values};
 use super::value::Value;
-use crate::linearise::{Curvature, Functions, RoundOff, Sizes, Structure};
+use crate::linearise::{Curvature, Functions, RoundOff, Sizes, Structure, TimeDerivatives};
 use crate::model::Matrix;
 use crate::system::{Point, StateVector};
 use local::LocalState;
@@ -194,6 +194,7 @@ pub(super) struct BatchEvaluator<'s> {
     motion: MotionKernels<'s>,
     outputs: OutputKernels,
     curvature: Curvature<'s>,
+    time_derivatives: TimeDerivatives,
     round_off: RoundOff,
     force: Vec<f64>,
     /// Constraints, or outputs.
@@ -225,6 +226,7 @@ impl<'s> BatchEvaluator<'s> {
             motion: MotionKernels::new(batch),
             outputs: OutputKernels::new(batch),
             curvature: Curvature::new(&batch.structure, sizes),
+            time_derivatives: TimeDerivatives::new(sizes),
             round_off: RoundOff::new(sizes),
             force: zeros(n),
             rows: zeros(m.max(outputs)),

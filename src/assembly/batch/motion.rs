@@ -5,10 +5,10 @@ use super::local::{LocalState, gather, scatter};
 use super::plans::Copied;
 use super::{Batch, BatchEvaluator};
 use crate::linearise::{
-    ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, SEPARATE, Sizes, curvature_kernel, force_kernel,
-    jacobian_kernel, probe,
+    ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, Sizes, curvature_kernel, force_kernel,
+    jacobian_kernel, probe, separate,
 };
-use crate::system::{Point, Weights};
+use crate::system::{Equations, Level, Point, Weights};
 
 /// Any time will do where nothing depends on it.
 const SOME_TIME: f64 = 0.37;
@@ -30,6 +30,11 @@ pub(super) struct MotionKernels<'s> {
     entries: Vec<f64>,
     slopes: Vec<f64>,
     second_slopes: Vec<f64>,
+    /// Of dC/dt and d²C/dt².
+    rate_slopes: [Vec<f64>; 3],
+    /// Constant derivatives of linear motion by q and v, as they are with forces; and whether these are in place.
+    constant_slopes: [Vec<f64>; 2],
+    acts: bool,
 }
 
 impl<'s> MotionKernels<'s> {
@@ -56,6 +61,9 @@ impl<'s> MotionKernels<'s> {
             entries: zeros(plans.full_entries.len().max(plans.newton_entries.len())),
             slopes: zeros(m * count.max(n)),
             second_slopes: zeros(count * count),
+            rate_slopes: [(); 3].map(|()| zeros(m * count)),
+            constant_slopes: [Vec::new(), Vec::new()],
+            acts: true,
         }
     }
 }
@@ -109,7 +117,8 @@ impl BatchEvaluator<'_> {
                 let x = Point { t: SOME_TIME, q: &anywhere, v: &moving, a: &still[..n], lambda: &[], w };
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
                 self.motion.full.set_parameters(own);
-                self.motion.full.evaluate(&**model, &x, SEPARATE, &mut self.force, entries, mass);
+                let separate = separate(Equations::MOTION);
+                self.motion.full.evaluate(&**model, &x, separate, &mut self.force, entries, mass);
                 let [position, velocity, _] = plans.full_entries.split(entries);
                 values.position[batch.places(e, |p| p.position)].copy_from_slice(position);
                 values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
@@ -138,6 +147,47 @@ impl BatchEvaluator<'_> {
                 self.update_mass(e, values);
             }
         }
+        if structure.linear_motion {
+            let [position, velocity] = &mut self.motion.constant_slopes;
+            position.clear();
+            position.extend_from_slice(&values.position[batch.all_places(|p| p.position)]);
+            velocity.clear();
+            velocity.extend_from_slice(&values.velocity[batch.all_places(|p| p.velocity)]);
+            self.motion.acts = true;
+        }
+    }
+
+    /// Puts the constant derivatives of linear motion in place, with or without forces.
+    pub fn act(&mut self, forces: bool, values: &mut Values) {
+        let batch = self.batch;
+        if !batch.structure.linear_motion || self.motion.acts == forces {
+            return;
+        }
+        self.motion.acts = forces;
+        let [position, velocity] = &self.motion.constant_slopes;
+        let places = [batch.all_places(|p| p.position), batch.all_places(|p| p.velocity)];
+        let [own_position, own_velocity] =
+            [&mut values.position[places[0].clone()], &mut values.velocity[places[1].clone()]];
+        if forces {
+            own_position.copy_from_slice(position);
+            own_velocity.copy_from_slice(velocity);
+        } else {
+            // motion that is linear has a mass that does not change: nothing is left of these
+            own_position.fill(0.0);
+            own_velocity.fill(0.0);
+        }
+    }
+
+    /// What a level above positions makes of the constraints of element `e`, whose q and λ are in place; at velocities, with the
+    /// derivatives that are asked for.
+    fn take_level(&mut self, e: usize, x: &Point<'_>, level: Level) {
+        let (batch, own) = (self.batch, &mut self.x);
+        let c = batch.coordinates_of(e);
+        gather(&mut own.v, x.v, c);
+        gather(&mut own.a, x.a, c);
+        let Sizes { m, p, .. } = batch.sizes;
+        let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
+        self.time_derivatives.value(&*batch.models[e], level, &own, u, &mut self.rows[..m]);
     }
 
     /// Takes the entries of M of element `e` at its q.
@@ -250,7 +300,14 @@ impl BatchEvaluator<'_> {
     }
 
     /// D and C.
-    pub fn residual(&mut self, x: &Point<'_>, values: &mut Values, dynamics: &mut [f64], constraint: &mut [f64]) {
+    pub fn residual(
+        &mut self,
+        x: &Point<'_>,
+        Equations { forces, level }: Equations,
+        values: &mut Values,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) {
         let batch = self.batch;
         let (structure, plans) = (&batch.structure, &batch.plans);
         let MotionKernels { evaluates_force, constrains, .. } = self.motion;
@@ -259,7 +316,7 @@ impl BatchEvaluator<'_> {
         }
         let Sizes { m, p, .. } = batch.sizes;
         for (e, model) in batch.models.iter().enumerate() {
-            if evaluates_force {
+            if evaluates_force && forces {
                 self.add_force(e, x, dynamics);
             }
             if structure.mass_by_position {
@@ -267,7 +324,9 @@ impl BatchEvaluator<'_> {
                 self.update_mass(e, values);
             }
             self.add_inertia(e, x, values, dynamics);
-            self.add_constant_force(e, dynamics);
+            if forces {
+                self.add_constant_force(e, dynamics);
+            }
             if !constrains {
                 continue;
             }
@@ -276,8 +335,11 @@ impl BatchEvaluator<'_> {
                 let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
                 kernel.evaluate(&**model, at, &mut self.rows[..m], &mut self.motion.slopes);
                 copy(&self.motion.slopes, &mut values.jacobian[batch.places(e, |p| p.jacobian)], &plans.slopes);
-            } else {
+            } else if level == Level::Position {
                 self.evaluate_linear_constraint(e, x.t);
+            }
+            if level != Level::Position {
+                self.take_level(e, x, level);
             }
             self.add_constraint(e, values, dynamics, constraint);
         }
@@ -289,12 +351,12 @@ impl BatchEvaluator<'_> {
         x: &Point<'_>,
         weights: Weights,
         values: &mut Values,
-        dynamics: &mut [f64],
-        constraint: &mut [f64],
+        [dynamics, constraint]: [&mut [f64]; 2],
         matrix: &mut [f64],
     ) {
         let (batch, slots) = (self.batch, self.slots);
         let (structure, plans) = (&batch.structure, &batch.plans);
+        let Equations { forces, level } = weights.equations;
         let MotionKernels { evaluates_force, constrains, .. } = self.motion;
         if !batch.moves() && !constrains {
             return;
@@ -312,13 +374,15 @@ impl BatchEvaluator<'_> {
                 newton.evaluate(&**model, &self.x.point(x.t), weights, &mut self.force, entries, mass);
                 scatter(&self.force, dynamics, batch.coordinates_of(e));
                 add(matrix, &slots.newton[batch.places(e, |p| p.newton)], entries, 1.0);
-            } else if evaluates_force {
+            } else if evaluates_force && forces {
                 self.add_force(e, x, dynamics);
             }
             if !structure.mass_by_position {
                 self.add_inertia(e, x, values, dynamics);
             }
-            self.add_constant_force(e, dynamics);
+            if forces {
+                self.add_constant_force(e, dynamics);
+            }
             if !constrains {
                 continue;
             }
@@ -331,8 +395,19 @@ impl BatchEvaluator<'_> {
                 copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
                 add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
                 add(matrix, &slots.bending[batch.places(e, |p| p.bending)], second, weights.position);
-            } else {
+            } else if level == Level::Position {
                 self.evaluate_linear_constraint(e, x.t);
+            }
+            if level != Level::Position {
+                self.take_level(e, x, level);
+                if weights.rate() != 0.0 && self.motion.curvature.is_some() {
+                    let curved = &structure.curved_coordinates;
+                    let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
+                    self.time_derivatives.slopes(&**model, &own, u, curved, &mut self.motion.rate_slopes);
+                    let places = batch.places(e, |p| p.jacobian);
+                    copy(&self.motion.rate_slopes[1], &mut values.rates[0][places.clone()], &plans.slopes);
+                    add(matrix, &slots.jacobian[places.clone()], &values.rates[0][places], weights.rate());
+                }
             }
             self.add_constraint(e, values, dynamics, constraint);
         }
@@ -367,7 +442,8 @@ impl BatchEvaluator<'_> {
                 gather(&mut self.x.a, x.a, c);
                 gather(&mut self.x.w, x.w, batch.inputs_of(e));
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                kernel.evaluate(&**model, &self.x.point(x.t), SEPARATE, &mut self.force, entries, mass);
+                let separate = separate(weights.equations);
+                kernel.evaluate(&**model, &self.x.point(x.t), separate, &mut self.force, entries, mass);
                 if linear {
                     values.by_parameter[by_parameter].copy_from_slice(entries);
                 } else {
@@ -403,7 +479,19 @@ impl BatchEvaluator<'_> {
             let by_parameter = batch.places(e, |p| p.bending_by_parameter);
             copy(second_slopes, &mut values.bending_by_parameter[by_parameter], &plans.full_bending_by_parameter);
             let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
-            copy(slopes, &mut values.constraint_by_parameter[by_parameter], &plans.full_by_parameter);
+            copy(slopes, &mut values.constraint_by_parameter[by_parameter.clone()], &plans.full_by_parameter);
+            if weights.equations.level == Level::Position {
+                continue;
+            }
+            gather(&mut self.x.v, x.v, batch.coordinates_of(e));
+            gather(&mut self.x.a, x.a, batch.coordinates_of(e));
+            let (local, slopes) = (self.x.point(x.t), &mut self.motion.rate_slopes);
+            self.time_derivatives.slopes(&**model, &local, own, &plans.variables, slopes);
+            for (level, slopes) in slopes[1..].iter().enumerate() {
+                copy(slopes, &mut values.rates[level][jacobian.clone()], &plans.full_slopes);
+                copy(slopes, &mut values.rates_by_parameter[level][by_parameter.clone()], &plans.full_by_parameter);
+            }
+            add(matrix, &slots.jacobian[jacobian.clone()], &values.rates[0][jacobian], weights.rate());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Coefficients, HhtStepper};
 use crate::scheme::Direction;
-use crate::system::{Evaluator, OutputPoint, Point, StateVector};
+use crate::system::{Equations, Evaluator, OutputPoint, Point, StateVector};
 
 impl HhtStepper {
     /// With the multipliers (w, μ) of a step in `r`: from the cotangent of its end to that of its beginning.
@@ -50,12 +50,12 @@ impl HhtStepper {
                 tangent.a.iter_mut().zip(&tangent.a_scheme).for_each(|(a, scheme)| *a = k.c1 * scheme);
                 let consistent = std::mem::replace(&mut cotangent.a, std::mem::take(&mut self.spare));
                 cotangent.a.fill(0.0);
-                system.curvature(&point, -1.0, dynamics, constraint, tangent, cotangent);
+                system.curvature(&point, Equations::MOTION, -1.0, [dynamics, constraint], tangent, cotangent);
                 cotangent.a_scheme.iter_mut().zip(&cotangent.a).for_each(|(scheme, a)| *scheme += k.c1 * a);
                 self.spare = std::mem::replace(&mut cotangent.a, consistent);
                 tangent.a.copy_from_slice(&self.saved);
             } else {
-                system.curvature(&point, -1.0, dynamics, constraint, tangent, cotangent);
+                system.curvature(&point, Equations::MOTION, -1.0, [dynamics, constraint], tangent, cotangent);
             }
         }
     }
@@ -78,7 +78,7 @@ impl HhtStepper {
             // g has no acceleration in it
             let a = std::mem::replace(&mut tangent.a, std::mem::take(&mut self.spare));
             tangent.a.fill(0.0);
-            system.curvature(point, 1.0, &memory, no_rows, tangent, cotangent);
+            system.curvature(point, Equations::MOTION, 1.0, [&memory, no_rows], tangent, cotangent);
             self.spare = std::mem::replace(&mut tangent.a, a);
             cotangent.a.copy_from_slice(&self.saved);
         }
