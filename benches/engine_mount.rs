@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let simulation = &problem.simulation;
     let force: Vec<f64> = simulation.grid().times().iter().map(|t| sweep(*t)).collect();
     let reference = simulation.run(&simulation.signature().nominal())?.output(0);
-    let job = Job { alpha: simulation.scheme().parameter(), h: STEP, force: &force, reference: &reference };
+    let job = Job { alpha: simulation.scheme().settings()[0].1, h: STEP, force: &force, reference: &reference };
     let steps = job.steps();
 
     let mut engine = problem.gradient()?;

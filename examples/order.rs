@@ -3,7 +3,7 @@
 //! `cargo run --release --example order` writes `plots/order.svg`.
 
 use costate::plot;
-use costate::scheme::Form;
+use costate::problem::Integrator;
 use costate::{Result, Trajectory};
 
 const ALPHA: f64 = -0.1;
@@ -14,15 +14,14 @@ const COARSEST: usize = 50;
 fn main() -> Result<()> {
     let registry = costate_models::registry()?;
     let entry = registry.get("cart_pole")?;
-    let run = |form: Form, steps: usize| -> Result<Trajectory> {
+    let run = |scheme: &str, steps: usize| -> Result<Trajectory> {
         let mut scenario = entry.scenario.clone();
-        scenario.integrator.alpha = ALPHA;
-        scenario.integrator.form = form;
+        scenario.integrator = Integrator { scheme: scheme.into(), ..Integrator::hht(ALPHA) };
         scenario.end = END;
         scenario.step = END / steps as f64;
         entry.simulation(&scenario)?.run(&entry.system.signature().nominal())
     };
-    let reference = run(Form::Consistent, COARSEST * 1024)?;
+    let reference = run("hht", COARSEST * 1024)?;
     // largest error over the times of the coarsest run
     let error = |run: &Trajectory, steps: usize, scheme_variable: bool| {
         (0..=COARSEST)
@@ -37,7 +36,7 @@ fn main() -> Result<()> {
     let sizes: Vec<f64> = all.iter().map(|&steps| END / steps as f64).collect();
     let mut curves: [Vec<f64>; 3] = Default::default();
     for &steps in &all {
-        let (consistent, literal) = (run(Form::Consistent, steps)?, run(Form::Literal, steps)?);
+        let (consistent, literal) = (run("hht", steps)?, run("hht-literal", steps)?);
         curves[0].push(error(&consistent, steps, false));
         curves[1].push(error(&consistent, steps, true));
         curves[2].push(error(&literal, steps, false));

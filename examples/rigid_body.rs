@@ -30,7 +30,7 @@ fn fit(problem: &Problem, method: Method) -> costate::Result<Identification> {
 fn statistics(excitation: Excitation) -> costate::Result<Statistics> {
     let system = Arc::new(rigid_body::rigid_body(excitation)?);
     let u = system.signature().nominal();
-    let integrator = Integrator { alpha: -0.05, ..Integrator::default() };
+    let integrator = Integrator::hht(-0.05);
     let simulation = integrator.simulation(system, TimeGrid::uniform(0.0, 3.0, 1e-2)?, vec![])?;
     let outputs = ["P.x", "P.y", "P.z"];
     let problem = Problem::synthetic("rigid body", simulation, &u, &u, &outputs, Default::default())?;

@@ -35,7 +35,7 @@ fn main() -> costate::Result<()> {
         let specification = Specification {
             data: Some(DataSource { file: file.clone(), interpolation: Some(interpolation), ..DataSource::default() }),
             substeps: Some(substeps),
-            alpha: Some(0.0),
+            scheme_settings: vec![("alpha".into(), 0.0)],
             parameters: vec![
                 start("m", 0.7 * 5.371e-6),
                 start("d", 1.3 * 2.250e-4),

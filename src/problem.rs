@@ -5,7 +5,7 @@ use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::noise::SyntheticNoise;
-use crate::scheme::{Form, Hht};
+use crate::scheme;
 use crate::sensitivity::Gradient;
 use crate::signal::Signal;
 use crate::signature::Parameter;
@@ -17,11 +17,10 @@ use std::sync::Arc;
 /// Settings of the time integrator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Integrator {
-    /// α of HHT; -0.05 by default. With α = 0 the multipliers and accelerations of a constrained mechanism oscillate without
-    /// damping from step to step and may grow: use it without constraints only.
-    pub alpha: f64,
-    /// Form of HHT.
-    pub form: Form,
+    /// The scheme's name, see [`scheme::names`].
+    pub scheme: String,
+    /// Its settings, by name, where they are not its own.
+    pub settings: Vec<(String, f64)>,
     /// Where simulations begin.
     pub initial_state: InitialState,
     /// Coordinates that a projected start keeps ([`Simulation::hold`]).
@@ -29,18 +28,52 @@ pub struct Integrator {
 }
 
 impl Default for Integrator {
+    /// HHT with α = -0.05.
     fn default() -> Self {
-        Integrator { alpha: -0.05, form: Form::Consistent, initial_state: InitialState::AsGiven, hold: Vec::new() }
+        let (initial_state, hold) = (InitialState::AsGiven, Vec::new());
+        Integrator { scheme: "hht".into(), settings: Vec::new(), initial_state, hold }
+    }
+}
+
+impl std::fmt::Display for Integrator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match scheme::by_name(&self.scheme, &self.settings) {
+            Ok(scheme) => f.write_str(&scheme::in_words(&*scheme)),
+            Err(_) => f.write_str(&self.scheme),
+        }
     }
 }
 
 impl Integrator {
+    /// HHT with this α. With α = 0 the multipliers and accelerations of a constrained mechanism oscillate without damping from step to
+    /// step and may grow: use it without constraints only.
+    pub fn hht(alpha: f64) -> Self {
+        Integrator { settings: vec![("alpha".into(), alpha)], ..Integrator::default() }
+    }
+
+    /// Another scheme, if a name is given, and other settings. What was set before is kept where the scheme has such a setting.
+    ///
+    /// # Errors
+    /// A scheme that does not exist.
+    pub(crate) fn choose(&mut self, scheme: Option<&str>, settings: &[(String, f64)]) -> Result<()> {
+        if let Some(name) = scheme {
+            let own = scheme::by_name(name, &[])?.settings();
+            self.settings.retain(|(setting, _)| own.iter().any(|(own, _)| own == setting));
+            self.scheme = name.into();
+        }
+        for (name, value) in settings {
+            self.settings.retain(|(own, _)| own != name);
+            self.settings.push((name.clone(), *value));
+        }
+        Ok(())
+    }
+
     /// A simulation with these settings.
     ///
     /// # Errors
-    /// α out of range, or signals that do not fit.
+    /// A scheme or settings that do not exist or make no sense, or signals that do not fit.
     pub fn simulation(&self, system: Arc<dyn System>, grid: TimeGrid, signals: Vec<Signal>) -> Result<Simulation> {
-        let scheme = Hht::new(self.alpha)?.form(self.form);
+        let scheme = scheme::by_name(&self.scheme, &self.settings)?;
         Simulation::new(system, scheme, grid, signals)?.initial_state(self.initial_state).hold(&self.hold)
     }
 }

@@ -13,7 +13,7 @@
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
 //!
 //! [integrator]
-//! scheme = "hht"                # or hht-literal
+//! scheme = "hht"                # or hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2
 //! alpha = 0.0
 //! substeps = 16                 # or step = 1.024e-4
 //! # end = 10.0                  # s; with a record it must be the record's
@@ -60,7 +60,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
-use crate::scheme::Form;
+use crate::scheme;
 use crate::signature::Scale;
 use crate::specification::{DataSource, InputColumn, OutputColumn, ParameterSetting, Specification, beside};
 use std::path::{Path, PathBuf};
@@ -98,14 +98,19 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.data = Some(self::data(&data)?);
     }
     if let Some(integrator) = root.section("integrator")? {
-        integrator.only(&["scheme", "alpha", "step", "substeps", "end", "initial_state", "hold"])?;
-        specification.alpha = integrator.number("alpha")?;
+        let settings = scheme::settings();
+        let own = ["scheme", "step", "substeps", "end", "initial_state", "hold"];
+        integrator.only(&[&own[..], &settings].concat())?;
+        for name in settings {
+            specification.scheme_settings.extend(integrator.number(name)?.map(|value| (name.to_string(), value)));
+        }
         specification.step = integrator.number("step")?;
         specification.end = integrator.number("end")?;
         specification.substeps = integrator.count("substeps")?;
         specification.initial_state = integrator.named("initial_state", str::parse)?;
         specification.hold = integrator.texts("hold")?;
-        specification.form = integrator.named("scheme", form)?;
+        let known = |name: &str| scheme::by_name(name, &[]).map(|_| name.to_string());
+        specification.scheme = integrator.named("scheme", known)?;
     }
     if let Some(cost) = root.section("cost")? {
         cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
@@ -155,18 +160,6 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         constraints.penalty = optimiser.number("penalty")?;
     }
     Ok(specification)
-}
-
-/// The form of HHT by its scheme's name.
-///
-/// # Errors
-/// [`Error::UnknownName`].
-pub fn form(name: &str) -> Result<Form> {
-    match name {
-        "hht" => Ok(Form::Consistent),
-        "hht-literal" => Ok(Form::Literal),
-        _ => Err(Error::unknown("scheme", name, "", ["hht", "hht-literal"])),
-    }
 }
 
 fn quadrature(name: &str) -> Result<Quadrature> {

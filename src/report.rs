@@ -14,6 +14,7 @@ use crate::optimise::{Curvature, Iteration};
 use crate::plot::{self, Figure};
 use crate::problem::Problem;
 use crate::rows::Rows;
+use crate::scheme;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 use crate::statistics::{ParameterStatistics, Statistics};
@@ -147,8 +148,8 @@ pub fn result_json(
         "hessian_products": outcome.hessian_products,
         "first_failure": identification.first_failure,
         "seconds": identification.seconds,
-        "alpha": problem.simulation.scheme().parameter(),
         "scheme": problem.simulation.scheme().name(),
+        "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
         "steps": problem.simulation.grid().count(),
         "rmse": match statistics {
             // the numbers that a person reads
@@ -376,7 +377,7 @@ impl Folder {
         let document = json!({
             "model": signature.name,
             "scheme": simulation.scheme().name(),
-            "alpha": simulation.scheme().parameter(),
+            "scheme_settings": scheme::settings_of(simulation.scheme()),
             "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
             "steps": trajectory.counters.steps,
             "rmse": rmse,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Layout, Scheme, Step, Stepper};
+use crate::scheme::{Block, Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Beginning, InitialState, Start, StartReport};
@@ -152,6 +152,16 @@ impl Simulation {
         &self.inputs[i * count..(i + 1) * count]
     }
 
+    /// Step `i`; 0 is what the scheme makes of the start.
+    #[inline]
+    pub(crate) fn step(&self, i: usize) -> Step<'_> {
+        let grid = &self.grid;
+        let next = if i == 0 { 1 } else { i };
+        let h_before = if i > 1 { grid.step(i - 1) } else { grid.step(1) };
+        let (w, w_next) = (self.inputs_at(i), self.inputs_at(next));
+        Step { index: i, t: grid.times()[i], h: grid.step(next), h_before, w, w_next }
+    }
+
     /// Runs it once. For many runs keep a [`Workspace`].
     ///
     /// # Errors
@@ -162,8 +172,8 @@ impl Simulation {
 
     /// Bytes of a run that keeps states and outputs, with its times.
     pub(crate) fn run_bytes(&self) -> f64 {
-        let Signature { coordinates, constraints, outputs, .. } = self.signature();
-        let numbers = 3 * coordinates.len() + constraints.len() + outputs.len() + 1;
+        let states = States::new(&Layout::new(&*self.scheme, self.signature()), &*self.scheme);
+        let numbers = states.size() + self.signature().outputs.len() + 1;
         bytes_of(self.grid.times().len()) * numbers as f64
     }
 
@@ -191,66 +201,111 @@ fn kept(what: &str, signature: &Signature, grid: &TimeGrid) -> String {
     format!("the {what} of {} over {} steps", signature.place(), grid.count())
 }
 
-/// The states of a run, one after another: q, v, a and λ of each. The scheme's own acceleration follows from two of them.
-#[derive(Debug, Clone, Default)]
+/// The states of a run, one after another: q, v, a, λ and what the scheme carries of each. The scheme's own acceleration is kept
+/// where it does not follow from the accelerations of two states.
+#[derive(Debug, Clone)]
 pub(crate) struct States {
-    n: usize,
-    m: usize,
+    layout: Layout,
+    recovered: Option<[f64; 2]>,
+    /// Numbers a state that the scheme carries besides.
+    carried: usize,
     rows: Vec<f64>,
+    /// What the scheme made of the start: where its first step began.
+    begun: Vec<f64>,
 }
 
 impl States {
-    fn new(layout: &Layout) -> Self {
-        States { n: layout.n, m: layout.m, rows: Vec::new() }
-    }
-
-    fn size(&self) -> usize {
-        3 * self.n + self.m
-    }
-
-    fn keep(&mut self, i: usize, x: &OutputPoint<'_>) {
-        let size = self.size();
-        let mut row = &mut self.rows[i * size..(i + 1) * size];
-        for part in [x.q, x.v, x.a, x.lambda] {
-            let (own, rest) = row.split_at_mut(part.len());
-            own.copy_from_slice(part);
-            row = rest;
+    fn new(layout: &Layout, scheme: &dyn Scheme) -> Self {
+        States {
+            layout: *layout,
+            recovered: scheme.recovered_acceleration(),
+            carried: layout.n * usize::from(scheme.carried_blocks()),
+            rows: Vec::new(),
+            begun: vec![0.0; layout.size()],
         }
+    }
+
+    /// Numbers a state.
+    fn size(&self) -> usize {
+        let own = if self.recovered.is_some() { 0 } else { self.layout.n };
+        3 * self.layout.n + self.layout.m + own + self.carried
+    }
+
+    fn keep(&mut self, i: usize, x: &[f64]) {
+        let (size, layout) = (self.size(), self.layout);
+        let (row, rest) = self.rows[i * size..(i + 1) * size].split_at_mut(3 * layout.n);
+        row.copy_from_slice(&x[..3 * layout.n]);
+        let (row, rest) = rest.split_at_mut(layout.m);
+        row.copy_from_slice(&x[layout.multipliers()]);
+        let (carried, own) = rest.split_at_mut(self.carried);
+        carried.copy_from_slice(&x[layout.memory_range()][..self.carried]);
+        if !own.is_empty() {
+            own.copy_from_slice(&x[layout.range(Block::S)]);
+        }
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        let size = self.size();
+        &self.rows[i * size..(i + 1) * size]
     }
 
     /// The state at time `i`.
     #[inline]
     pub fn point<'a>(&'a self, i: usize, t: f64, w: &'a [f64]) -> Point<'a> {
-        let size = self.size();
-        let (q, rest) = self.rows[i * size..(i + 1) * size].split_at(self.n);
-        let (v, rest) = rest.split_at(self.n);
-        let (a, lambda) = rest.split_at(self.n);
-        Point { t, q, v, a, lambda, w }
+        let n = self.layout.n;
+        let (q, rest) = self.row(i).split_at(n);
+        let (v, rest) = rest.split_at(n);
+        let (a, rest) = rest.split_at(n);
+        Point { t, q, v, a, lambda: &rest[..self.layout.m], w }
     }
 
     /// The scheme's own acceleration at time `i`.
     #[inline]
-    fn scheme_acceleration(&self, i: usize, scheme: &dyn Scheme, a_scheme: &mut [f64]) {
-        let a = self.point(i, 0.0, &[]).a;
-        match i.checked_sub(1) {
-            None => a_scheme.copy_from_slice(a),
-            Some(before) => scheme.own_acceleration(self.point(before, 0.0, &[]).a, a, a_scheme),
+    fn scheme_acceleration(&self, i: usize, a_scheme: &mut [f64]) {
+        let a = |i: usize| self.point(i, 0.0, &[]).a;
+        match (i.checked_sub(1), self.recovered) {
+            (None, _) => a_scheme.copy_from_slice(a(0)),
+            (Some(before), Some([by_after, by_before])) => {
+                for ((own, after), before) in a_scheme.iter_mut().zip(a(i)).zip(a(before)) {
+                    *own = by_after * after + by_before * before;
+                }
+            }
+            (Some(_), None) => a_scheme.copy_from_slice(&self.row(i)[self.size() - self.layout.n..]),
         }
     }
 
     /// The state at time `i` of `simulation` as outputs see it; `a_scheme` is room for what is not stored.
     #[inline]
     pub fn view<'a>(&'a self, i: usize, simulation: &'a Simulation, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
-        self.scheme_acceleration(i, simulation.scheme(), a_scheme);
+        self.scheme_acceleration(i, a_scheme);
         let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.times()[i], simulation.inputs_at(i));
         OutputPoint { t, q, v, a, a_scheme, lambda, w }
+    }
+
+    /// The whole state at time `i`, in the scheme's layout.
+    pub fn restore(&self, i: usize, x: &mut [f64]) {
+        let (layout, row) = (self.layout, self.row(i));
+        x[..3 * layout.n].copy_from_slice(&row[..3 * layout.n]);
+        x[layout.multipliers()].copy_from_slice(&row[3 * layout.n..][..layout.m]);
+        self.scheme_acceleration(i, &mut x[layout.range(Block::S)]);
+        let memory = &mut x[layout.memory_range()];
+        memory.fill(0.0);
+        memory[..self.carried].copy_from_slice(&row[3 * layout.n + layout.m..][..self.carried]);
+    }
+
+    /// The state from which step `i` began.
+    pub fn restore_before(&self, i: usize, x: &mut [f64]) {
+        match i {
+            0 => self.restore(0, x),
+            1 => x.copy_from_slice(&self.begun),
+            _ => self.restore(i - 1, x),
+        }
     }
 }
 
 /// The result of a simulation.
 #[derive(Debug, Clone)]
 pub struct Trajectory {
-    scheme: Arc<dyn Scheme>,
     times: Vec<f64>,
     states: States,
     /// Output `k` at time `i` is `outputs[i * count + k]`.
@@ -275,8 +330,8 @@ impl Trajectory {
 
     /// The scheme's own acceleration at time `i`.
     pub fn scheme_acceleration(&self, i: usize) -> Vec<f64> {
-        let mut a_scheme = vec![0.0; self.states.n];
-        self.states.scheme_acceleration(i, &*self.scheme, &mut a_scheme);
+        let mut a_scheme = vec![0.0; self.states.layout.n];
+        self.states.scheme_acceleration(i, &mut a_scheme);
         a_scheme
     }
 
@@ -295,12 +350,14 @@ impl Trajectory {
 pub struct Workspace<'p> {
     pub(crate) simulation: &'p Simulation,
     pub(crate) evaluator: Box<dyn Evaluator + 'p>,
-    pub(crate) stepper: Box<dyn Stepper>,
+    pub(crate) stepper: Stepper,
     pub(crate) layout: Layout,
     /// All states of the last stored run.
     pub(crate) states: States,
     /// The state before a step, and after it, in the scheme's layout.
     current: [Vec<f64>; 2],
+    /// The same of a step that is differentiated.
+    pub(crate) ends: [Vec<f64>; 2],
     /// Room for the scheme's own acceleration, which is not stored.
     pub(crate) a_scheme: Vec<f64>,
     /// The parameters of the last run, if it was stored and went through.
@@ -338,14 +395,15 @@ impl<'p> Workspace<'p> {
     /// A workspace for one thread.
     pub fn new(simulation: &'p Simulation) -> Self {
         let signature = simulation.signature();
-        let layout = simulation.scheme.layout(signature);
+        let layout = Layout::new(&*simulation.scheme, signature);
         Workspace {
             simulation,
             evaluator: simulation.system.evaluator(),
-            stepper: simulation.scheme.stepper(signature),
+            stepper: Stepper::new(simulation.scheme.clone(), signature),
             layout,
-            states: States::new(&layout),
-            current: [vec![0.0; layout.size()], vec![0.0; layout.size()]],
+            states: States::new(&layout, &*simulation.scheme),
+            current: [(); 2].map(|()| vec![0.0; layout.size()]),
+            ends: [(); 2].map(|()| vec![0.0; layout.size()]),
             a_scheme: vec![0.0; layout.n],
             stored_at: None,
             start: None,
@@ -393,23 +451,27 @@ impl<'p> Workspace<'p> {
         let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
         let [previous, next] = &mut self.current;
         let beginning = &simulation.beginning;
-        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, t0, w0, beginning, previous)?;
+        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, (t0, w0), beginning, previous)?;
         self.start = Some(start);
-        self.stepper.start(&mut *self.evaluator, t0, w0, previous);
+        previous.copy_within(self.layout.range(Block::A), self.layout.range(Block::S).start);
+        previous[self.layout.memory_range()].fill(0.0);
         for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;
-            let (t, w) = (grid.times()[i], simulation.inputs_at(i));
+            let step = simulation.step(i);
             if i > 0 {
-                let step = Step { index: i, t, h: grid.step(i), w };
                 self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
                 std::mem::swap(previous, next);
             }
-            let x = self.layout.view(previous, t, w);
+            let x = self.layout.view(previous, step.t, step.w);
             check_left_out(&*self.evaluator, signature, &x)?;
             if store {
-                self.states.keep(i, &x);
+                self.states.keep(i, previous);
             }
             visit(i, &mut *self.evaluator, &x);
+            if i == 0 {
+                self.stepper.start(&mut *self.evaluator, signature, &step, previous, &mut self.counters)?;
+                self.states.begun.copy_from_slice(previous);
+            }
         }
         self.stored_at = store.then(|| u.to_vec());
         Ok(())
@@ -445,9 +507,11 @@ impl<'p> Workspace<'p> {
         }
         self.stored_at = None;
         Ok(Trajectory {
-            scheme: self.simulation.scheme.clone(),
             times: self.simulation.grid.times().to_vec(),
-            states: std::mem::replace(&mut self.states, States::new(&self.layout)),
+            states: {
+                let empty = States::new(&self.layout, &*self.simulation.scheme);
+                std::mem::replace(&mut self.states, empty)
+            },
             outputs,
             output_count: count,
             counters: self.counters,

@@ -12,7 +12,6 @@ use crate::optimise;
 use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
-use crate::scheme::Form;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
@@ -94,10 +93,10 @@ pub struct Specification {
     pub substeps: Option<usize>,
     /// End of the simulated time, s.
     pub end: Option<f64>,
-    /// α of HHT.
-    pub alpha: Option<f64>,
-    /// Form of HHT.
-    pub form: Option<Form>,
+    /// The time integrator's name.
+    pub scheme: Option<String>,
+    /// Its settings, by name.
+    pub scheme_settings: Vec<(String, f64)>,
     /// Where the simulation begins.
     pub initial_state: Option<InitialState>,
     /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
@@ -139,8 +138,7 @@ impl Specification {
         let mut scenario = entry.scenario.clone();
         scenario.step = self.step.unwrap_or(scenario.step);
         scenario.end = self.end.unwrap_or(scenario.end);
-        scenario.integrator.alpha = self.alpha.unwrap_or(scenario.integrator.alpha);
-        scenario.integrator.form = self.form.unwrap_or(scenario.integrator.form);
+        scenario.integrator.choose(self.scheme.as_deref(), &self.scheme_settings)?;
         scenario.integrator.initial_state = self.initial_state.unwrap_or(scenario.integrator.initial_state);
         if let Some(hold) = self.hold.as_ref().filter(|hold| !hold.is_empty()) {
             let asked = self.initial_state.unwrap_or(InitialState::Projected);

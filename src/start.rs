@@ -116,6 +116,13 @@ pub(crate) enum Purpose {
     Step,
 }
 
+impl Purpose {
+    /// By the number of a step.
+    pub(crate) fn of(step: usize) -> Self {
+        if step == 0 { Purpose::Accelerations } else { Purpose::Step }
+    }
+}
+
 /// Of the equations of the start's accelerations.
 const PLAIN: Weights = Weights {
     acceleration: 1.0,
@@ -127,20 +134,36 @@ const PLAIN: Weights = Weights {
 /// 1e-10 of the terms in it.
 const TOLERANCE: f64 = 1e6;
 
+/// What a start fills.
+struct Parts<'a> {
+    q: &'a mut [f64],
+    v: &'a mut [f64],
+    a: &'a mut [f64],
+    lambda: &'a mut [f64],
+}
+
+impl<'a> Parts<'a> {
+    fn of(layout: &Layout, x: &'a mut [f64]) -> Self {
+        let (q, rest) = x.split_at_mut(layout.n);
+        let (v, rest) = rest.split_at_mut(layout.n);
+        let (a, rest) = rest.split_at_mut(layout.n);
+        Parts { q, v, a, lambda: &mut rest[layout.n..layout.n + layout.m] }
+    }
+}
+
 impl Start {
     /// Fills q, v, a, λ of `x0`.
     pub(crate) fn solve(
         system: &mut dyn Evaluator,
         signature: &Signature,
         layout: &Layout,
-        t: f64,
-        w: &[f64],
+        (t, w): (f64, &[f64]),
         beginning: &Beginning,
         x0: &mut [f64],
     ) -> Result<Self> {
         let &Beginning { state: initial_state, ref held } = beginning;
         let (n, m) = (layout.n, layout.m);
-        let x = layout.parts(x0);
+        let x = Parts::of(layout, x0);
         system.initial(x.q, x.v);
         for (values, level) in [(&*x.q, "position"), (&*x.v, "velocity")] {
             if let Some(j) = values.iter().position(|value| !value.is_finite()) {
@@ -202,7 +225,7 @@ impl Start {
             p
         };
         let p = solve(system, bar);
-        for Direction { tangent, cotangent } in directions.iter_mut() {
+        for Direction { tangent, cotangent, .. } in directions.iter_mut() {
             system.curvature(x0, PLAIN.equations, -1.0, [&p[..n], &p[n..]], tangent, cotangent);
             let own = solve(system, cotangent);
             system.pull_back(-1.0, &own[..n], &own[n..], cotangent);
@@ -214,7 +237,7 @@ impl Start {
             // the model's initial state has no part in where the search ends
             Origin::Equilibrium(found) => return found.pull_back(system, signature, x0, bar, directions),
         }
-        for Direction { tangent, cotangent } in directions {
+        for Direction { tangent, cotangent, .. } in directions {
             let StateVector { q, v, u, .. } = cotangent;
             system.initial_pull_back(q, v, u);
             system.initial_curvature(&bar.q, &bar.v, &tangent.u, u);

@@ -173,6 +173,29 @@ impl StateVector {
         StateVector { memory: vec![0.0; memory], ..StateVector::zeros(signature) }
     }
 
+    /// Block `k` of a scheme's state: q, v, a, a_scheme, then those in memory, which are as long.
+    pub(crate) fn block(&self, k: usize) -> &[f64] {
+        let n = self.q.len();
+        match k {
+            0 => &self.q,
+            1 => &self.v,
+            2 => &self.a,
+            3 => &self.a_scheme,
+            _ => &self.memory[(k - 4) * n..(k - 3) * n],
+        }
+    }
+
+    pub(crate) fn block_mut(&mut self, k: usize) -> &mut [f64] {
+        let n = self.q.len();
+        match k {
+            0 => &mut self.q,
+            1 => &mut self.v,
+            2 => &mut self.a,
+            3 => &mut self.a_scheme,
+            _ => &mut self.memory[(k - 4) * n..(k - 3) * n],
+        }
+    }
+
     /// Sets every entry to zero except those of the parameters.
     pub fn clear_state(&mut self) {
         let Self { q, v, a, a_scheme, lambda, u: _, memory } = self;

@@ -57,7 +57,7 @@ fn shaken<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
         end: 3.0,
         step: 1e-2,
         // the acceleration of the drive jumps: without damping the multipliers would ring
-        integrator: Integrator { alpha: -0.05, ..Integrator::default() },
+        integrator: Integrator::hht(-0.05),
         start: start.map(|(name, value)| (name.to_string(), value)).collect(),
         outputs: ["P.x", "P.y", "P.z"].map(String::from).to_vec(),
         ..Scenario::default()
@@ -69,7 +69,7 @@ fn shaken<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
 /// # Errors
 /// If a model contradicts itself, which the tests rule out.
 pub fn registry() -> Result<Registry> {
-    let damped = |alpha| Integrator { alpha, ..Integrator::default() };
+    let damped = Integrator::hht;
     Registry::new()
         .with(
             "hydraulic engine mount, from the acceleration of the load (Lauss 2018, section 5)",

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{number, output_errors, rmse, table};
+use crate::scheme;
 use crate::sensitivity::{Gradient, Method};
 use crate::shown::shown;
 use serde_json::{Value, json};
@@ -108,8 +109,8 @@ fn json(
     let mut result = json!({
         "model": problem.name,
         "step": grid.uniform_step(),
-        "alpha": problem.simulation.scheme().parameter(),
         "scheme": problem.simulation.scheme().name(),
+        "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
         "steps": grid.count(),
         "method": arguments.method,
         "cost": cost,
@@ -135,12 +136,11 @@ fn text(
 ) -> String {
     let grid = problem.simulation.grid();
     let mut lines = vec![format!(
-        "{}: {} steps{}, {} with alpha = {}",
+        "{}: {} steps{}, {}",
         problem.name,
         grid.count(),
         grid.uniform_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
-        problem.simulation.scheme().name(),
-        problem.simulation.scheme().parameter()
+        scheme::in_words(problem.simulation.scheme())
     )];
     lines.push(format!("cost {cost:.16e}\n"));
     let mut header = vec!["parameter", "at", "unit"];

@@ -51,11 +51,11 @@ fn describe(entry: &Entry) -> Result<String> {
     }
     let scenario = &entry.scenario;
     lines.push(format!(
-        "  built-in problem: find the free parameters from {} over {} s, h = {} s, alpha = {}",
+        "  built-in problem: find the free parameters from {} over {} s, h = {} s, {}",
         scenario.outputs.join(", "),
         scenario.end,
         scenario.step,
-        scenario.integrator.alpha
+        scenario.integrator
     ));
     let bound = |x: f64| if x.is_infinite() { String::new() } else { number(x) };
     let rows: Vec<Vec<String>> = signature

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::report::Folder;
+use crate::scheme;
 use crate::signature::{Parameter, Signature};
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, Specification};
@@ -37,7 +38,7 @@ pub(super) struct ProblemArguments {
     /// Numerical damping of HHT, from -1/3 to 0
     #[arg(long, allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
-    /// Form of HHT: `hht` (second order always) or `hht-literal` (as printed in Lauss 2018)
+    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p or bdf2; NAME:SETTING=VALUE
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
@@ -116,10 +117,14 @@ impl ProblemArguments {
         }
         specification.step = self.step.or(specification.step);
         specification.end = self.end.or(specification.end);
-        specification.alpha = self.alpha.or(specification.alpha);
-        if let Some(name) = &self.scheme {
-            specification.form = Some(problem_file::form(name)?);
+        if let Some(asked) = &self.scheme {
+            let (name, settings) = asked.split_once(':').unwrap_or((asked, ""));
+            let settings = assignments("--scheme", &[settings.to_string()])?;
+            scheme::by_name(name, &settings)?;
+            specification.scheme = Some(name.to_string());
+            specification.scheme_settings = settings;
         }
+        specification.scheme_settings.extend(self.alpha.map(|alpha| ("alpha".to_string(), alpha)));
         if let Some(name) = &self.initial_state {
             specification.initial_state = Some(name.parse()?);
         }
@@ -180,11 +185,12 @@ fn remark(simulation: &Simulation) {
         .remarks()
         .iter()
         .for_each(|remark| tell(&format!("note: model `{}`: {remark}", signature.name)));
-    if !signature.constraints.is_empty() && simulation.scheme().parameter() == 0.0 {
-        tell(
-            "note: with alpha = 0, accelerations and multipliers of a constrained mechanism oscillate from step to step and may \
-             grow; take alpha = -0.05 unless you want just that",
-        );
+    if !signature.constraints.is_empty() && simulation.scheme().rings_with_constraints() {
+        tell(&format!(
+            "note: with {}, accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; take \
+             alpha = -0.05 or another scheme unless you want just that",
+            scheme::in_words(simulation.scheme())
+        ));
     }
 }
 

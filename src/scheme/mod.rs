@@ -1,23 +1,174 @@
-//! Time integrators. A scheme *is* the equation f_i(x_i, x_{i-1}, u) = 0 that it solves.
+//! Time integrators. A scheme *is* the equations that it solves: a list of balances of forces and constraints for each step (and for
+//! what it makes of the start). Everything else follows from the list, for all schemes: Newton's iteration and its end, products with
+//! cotangents (for the adjoint) and with tangents, second derivatives, messages.
 //!
-//! What the recursions above need of a scheme: one step forward, and the products of that step's derivative with a
-//! cotangent (for the adjoint) and with tangents. With f_i converged these are exactly
-//!
-//! ```text
-//! pull back:     p = (∂f_i/∂x_i)⁻ᵀ x̄_i,   x̄_{i-1} = -(∂f_i/∂x_{i-1})ᵀ p,   ū -= (∂f_i/∂u)ᵀ p
-//! push forward:  X_i = -(∂f_i/∂x_i)⁻¹ (∂f_i/∂x_{i-1} X_{i-1} + ∂f_i/∂u U)
-//! ```
+//! A scheme comes in with a step's size; what goes out are [`Balance`]s, solved and differentiated by [`Stepper`].
 
+mod ali3p;
+mod balance;
+mod bdf2;
+mod generalized_alpha;
 mod hht;
+mod i2p;
+mod newmark;
 mod newton;
+mod products;
 mod round_off;
+mod solve;
+mod stepper;
 
+pub use ali3p::Ali3p;
+pub use balance::{Balance, Block, Combination, Inertia};
+pub use bdf2::Bdf2;
+pub use generalized_alpha::GeneralizedAlpha;
 pub use hht::{Form, Hht};
+pub use i2p::I2p;
 pub use newton::NewtonOptions;
+pub use stepper::{Direction, Step, Stepper};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, OutputPoint, Point, StateVector};
+use crate::system::OutputPoint;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A time integrator.
+pub trait Scheme: std::fmt::Debug + Send + Sync {
+    /// Its name in commands and files.
+    fn name(&self) -> &'static str;
+
+    /// Its settings, by name.
+    fn settings(&self) -> Vec<(&'static str, f64)>;
+
+    /// Limits of Newton's iteration.
+    fn newton_options(&self) -> NewtonOptions;
+
+    /// How many blocks of its own it uses ([`Block::own`]); zero before the start.
+    fn own_blocks(&self) -> u8 {
+        0
+    }
+
+    /// How many of these, the first ones, steps read: only they are stored.
+    fn carried_blocks(&self) -> u8 {
+        0
+    }
+
+    /// Factors of the accelerations A at a step's end and at its beginning that make S at its end, if they do: stored runs do
+    /// without S then.
+    fn recovered_acceleration(&self) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// Whether its equations want constraints and numerical damping together: without any, accelerations and multipliers ring.
+    fn rings_with_constraints(&self) -> bool {
+        false
+    }
+
+    /// What it makes of a start, at which S is A: of a first step of size `h`, s.
+    fn start(&self, h: f64, balances: &mut Vec<Balance>) {
+        let _ = (h, balances);
+    }
+
+    /// A step of size `h`, s, `ratio` times as long as the one before it.
+    fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>);
+}
+
+impl Scheme for Arc<dyn Scheme> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+    fn settings(&self) -> Vec<(&'static str, f64)> {
+        (**self).settings()
+    }
+    fn newton_options(&self) -> NewtonOptions {
+        (**self).newton_options()
+    }
+    fn own_blocks(&self) -> u8 {
+        (**self).own_blocks()
+    }
+    fn carried_blocks(&self) -> u8 {
+        (**self).carried_blocks()
+    }
+    fn recovered_acceleration(&self) -> Option<[f64; 2]> {
+        (**self).recovered_acceleration()
+    }
+    fn rings_with_constraints(&self) -> bool {
+        (**self).rings_with_constraints()
+    }
+    fn start(&self, h: f64, balances: &mut Vec<Balance>) {
+        (**self).start(h, balances);
+    }
+    fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>) {
+        (**self).step(h, ratio, balances);
+    }
+}
+
+/// A scheme by name: what it is, its setting (name and value otherwise), and how it is made of that.
+type Registered = (&'static str, Option<(&'static str, f64)>, fn(f64) -> Result<Arc<dyn Scheme>>);
+
+/// All schemes.
+const SCHEMES: [Registered; 8] = [
+    ("hht", Some(("alpha", -0.05)), |alpha| Ok(Arc::new(Hht::new(alpha)?))),
+    ("hht-literal", Some(("alpha", -0.05)), |alpha| Ok(Arc::new(Hht::new(alpha)?.form(Form::Literal)))),
+    ("newmark", Some(("gamma", 0.5)), |gamma| Ok(Arc::new(GeneralizedAlpha::newmark(gamma)?))),
+    ("trapezoidal", None, |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
+    ("generalized-alpha", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(GeneralizedAlpha::new(radius)?))),
+    ("ali3p", None, |_| Ok(Arc::new(Ali3p::default()))),
+    ("i2p", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(I2p::new(radius)?))),
+    ("bdf2", None, |_| Ok(Arc::new(Bdf2::default()))),
+];
+
+/// Names of all schemes.
+pub fn names() -> Vec<&'static str> {
+    SCHEMES.iter().map(|(name, ..)| *name).collect()
+}
+
+/// A scheme by its name, with settings other than its own.
+///
+/// # Errors
+/// Names of schemes and settings that do not exist, and values that make no sense.
+pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>> {
+    let found = SCHEMES.iter().find(|(own, ..)| *own == name);
+    let &(name, setting, make) = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
+    let mut value = setting.map_or(0.0, |(_, value)| value);
+    for (asked, number) in settings {
+        match setting {
+            Some((own, _)) if own == asked => value = *number,
+            Some((own, _)) => return Err(Error::unknown("setting", asked, format!("scheme `{name}`"), [own])),
+            None => {
+                let problem = format!("scheme `{name}` has no settings");
+                return Err(Error::invalid(
+                    format!("setting `{asked}`"),
+                    problem,
+                    "leave it out, or take another scheme",
+                ));
+            }
+        }
+    }
+    make(value)
+}
+
+/// Names of all settings that a scheme may have.
+pub(crate) fn settings() -> Vec<&'static str> {
+    let mut names: Vec<&str> = SCHEMES.iter().filter_map(|(_, setting, _)| setting.map(|(name, _)| name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// A scheme's settings for files.
+pub(crate) fn settings_of(scheme: &dyn Scheme) -> serde_json::Map<String, serde_json::Value> {
+    scheme.settings().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect()
+}
+
+/// A scheme with its settings for people.
+pub(crate) fn in_words(scheme: &dyn Scheme) -> String {
+    let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    match settings.as_slice() {
+        [] => scheme.name().to_string(),
+        _ => format!("{} with {}", scheme.name(), settings.join(", ")),
+    }
+}
 
 /// Where the parts of a state at work are: (q, v, a, a_scheme, λ, memory) one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,71 +177,47 @@ pub struct Layout {
     pub n: usize,
     /// Constraint rows.
     pub m: usize,
-    /// Numbers that the scheme carries besides.
+    /// Numbers that the scheme uses besides.
     pub memory: usize,
 }
 
 impl Layout {
+    /// For the states of a scheme.
+    pub fn new(scheme: &dyn Scheme, signature: &Signature) -> Self {
+        let n = signature.coordinates.len();
+        Layout { n, m: signature.constraints.len(), memory: n * usize::from(scheme.own_blocks()) }
+    }
+
     /// Numbers a state.
     pub fn size(&self) -> usize {
         4 * self.n + self.m + self.memory
     }
 
+    /// A block of a state.
+    #[inline]
+    pub fn range(&self, block: Block) -> Range<usize> {
+        let first = block.index() * self.n + if block.index() < 4 { 0 } else { self.m };
+        first..first + self.n
+    }
+
+    /// The multipliers of a state.
+    #[inline]
+    pub fn multipliers(&self) -> Range<usize> {
+        4 * self.n..4 * self.n + self.m
+    }
+
+    /// What the scheme uses besides.
+    #[inline]
+    pub fn memory_range(&self) -> Range<usize> {
+        4 * self.n + self.m..self.size()
+    }
+
     /// A state as outputs see it.
     #[inline]
     pub fn view<'a>(&self, x: &'a [f64], t: f64, w: &'a [f64]) -> OutputPoint<'a> {
-        let n = self.n;
-        let (q, rest) = x.split_at(n);
-        let (v, rest) = rest.split_at(n);
-        let (a, rest) = rest.split_at(n);
-        let (a_scheme, rest) = rest.split_at(n);
-        OutputPoint { t, q, v, a, a_scheme, lambda: &rest[..self.m], w }
+        let [q, v, a, a_scheme] = [Block::Q, Block::V, Block::A, Block::S].map(|block| &x[self.range(block)]);
+        OutputPoint { t, q, v, a, a_scheme, lambda: &x[self.multipliers()], w }
     }
-
-    /// What the scheme carries.
-    pub fn memory<'a>(&self, x: &'a [f64]) -> &'a [f64] {
-        &x[4 * self.n + self.m..]
-    }
-
-    /// The parts of a state to be written.
-    pub fn parts<'a>(&self, x: &'a mut [f64]) -> StateParts<'a> {
-        let (q, rest) = x.split_at_mut(self.n);
-        let (v, rest) = rest.split_at_mut(self.n);
-        let (a, rest) = rest.split_at_mut(self.n);
-        let (a_scheme, rest) = rest.split_at_mut(self.n);
-        let (lambda, memory) = rest.split_at_mut(self.m);
-        StateParts { q, v, a, a_scheme, lambda, memory }
-    }
-}
-
-/// The parts of one stored state.
-#[derive(Debug)]
-pub struct StateParts<'a> {
-    /// Positions.
-    pub q: &'a mut [f64],
-    /// Velocities.
-    pub v: &'a mut [f64],
-    /// Consistent accelerations.
-    pub a: &'a mut [f64],
-    /// The scheme's accelerations.
-    pub a_scheme: &'a mut [f64],
-    /// Multipliers.
-    pub lambda: &'a mut [f64],
-    /// What the scheme carries.
-    pub memory: &'a mut [f64],
-}
-
-/// One step: from time `t - h` to `t`.
-#[derive(Debug, Clone, Copy)]
-pub struct Step<'a> {
-    /// Number of the step, from 1.
-    pub index: usize,
-    /// Time at its end, s.
-    pub t: f64,
-    /// Its size, s.
-    pub h: f64,
-    /// Inputs at its end.
-    pub w: &'a [f64],
 }
 
 /// What a simulation cost.
@@ -102,92 +229,4 @@ pub struct Counters {
     pub iterations: usize,
     /// Factorisations of Newton's matrix, those of a gradient included.
     pub factorisations: usize,
-}
-
-/// A time integrator.
-pub trait Scheme: std::fmt::Debug + Send + Sync {
-    /// Its name in commands and files.
-    fn name(&self) -> String;
-
-    /// Its numerical damping parameter: α of HHT.
-    fn parameter(&self) -> f64;
-
-    /// How its states are laid out at work.
-    fn layout(&self, signature: &Signature) -> Layout;
-
-    /// The scheme's own acceleration at the end of a step, from the consistent ones at its beginning and its end: stored runs
-    /// do without it.
-    fn own_acceleration(&self, before: &[f64], after: &[f64], own: &mut [f64]);
-
-    /// A workspace for one thread.
-    fn stepper(&self, signature: &Signature) -> Box<dyn Stepper>;
-}
-
-/// A direction in which a sweep backwards is itself differentiated.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Direction {
-    /// Tangent of the state that the sweep is at.
-    pub tangent: StateVector,
-    /// Derivative of the sweep's cotangent along it.
-    pub cotangent: StateVector,
-}
-
-/// A scheme at work. A start state already holds consistent q, v, a, λ when it comes here.
-pub trait Stepper {
-    /// Fills in what the scheme keeps besides q, v, a, λ in a start state `x0`, and forgets earlier steps.
-    fn start(&mut self, system: &mut dyn Evaluator, t: f64, w: &[f64], x0: &mut [f64]);
-
-    /// From a cotangent of the whole start state to one of its q, v, a, λ; and its derivatives along directions.
-    fn start_pull_back(
-        &mut self,
-        system: &mut dyn Evaluator,
-        start: &Point<'_>,
-        cotangent: &mut StateVector,
-        directions: &mut [Direction],
-    );
-
-    /// From tangents of q, v, a, λ to those of the whole start state.
-    fn start_push_forward(&mut self, system: &mut dyn Evaluator, start: &Point<'_>, tangents: &mut [StateVector]);
-
-    /// Solves f_i(next, previous, u) = 0 for `next`.
-    ///
-    /// # Errors
-    /// If Newton's iteration fails, a value overflows, or the matrix is singular.
-    fn step(
-        &mut self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        step: &Step<'_>,
-        previous: &[f64],
-        next: &mut [f64],
-        counters: &mut Counters,
-    ) -> Result<()>;
-
-    /// Turns a cotangent of the step's end `x` into one of its beginning; adds to its parameters' part. Does the same to its derivatives along
-    /// directions, whose tangents are those of `x`.
-    ///
-    /// # Errors
-    /// If the matrix is singular.
-    fn pull_back(
-        &mut self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        step: &Step<'_>,
-        x: &OutputPoint<'_>,
-        cotangent: &mut StateVector,
-        directions: &mut [Direction],
-    ) -> Result<()>;
-
-    /// Turns tangents of a step's beginning into those of its end `x`; their parameters' parts are the directions.
-    ///
-    /// # Errors
-    /// If the matrix is singular.
-    fn push_forward(
-        &mut self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        step: &Step<'_>,
-        x: &OutputPoint<'_>,
-        tangents: &mut [StateVector],
-    ) -> Result<()>;
 }

@@ -2,7 +2,7 @@
 
 use super::{Gradient, add_cost, sample};
 use crate::error::Result;
-use crate::scheme::Step;
+use crate::scheme::Stepper;
 use crate::simulate::Workspace;
 
 impl Gradient<'_> {
@@ -16,11 +16,18 @@ impl Gradient<'_> {
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
-        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
+        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
+        let [before, end] = &mut self.workspace.ends;
         bar.clear_state();
         bar.u.fill(0.0);
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
+            let step = simulation.step(i);
+            if i == 0 {
+                // what the scheme made of the start
+                states.restore(0, before);
+                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut [])?;
+            }
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
@@ -31,13 +38,16 @@ impl Gradient<'_> {
                 add_cost(cost, evaluator, &sample(simulation, i, &x, y, u), bar, y_bar);
             }
             if i > 0 {
-                let step = Step { index: i, t: x.t, h: grid.step(i), w: x.w };
-                stepper.pull_back(evaluator, signature, &step, &x, bar, &mut [])?;
+                states.restore(i, end);
+                if stepper.needs_state_before(&step) {
+                    states.restore_before(i, before);
+                }
+                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut [])?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        stepper.start_pull_back(evaluator, &start, bar, &mut []);
+        Stepper::end_cotangents(bar, &mut []);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {
             f_0.pull_back(evaluator, signature, &start, bar, &mut [])?;

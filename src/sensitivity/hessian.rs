@@ -7,7 +7,7 @@
 use super::{Gradient, add_cost, sample};
 use crate::error::{Error, Result};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Direction, Step};
+use crate::scheme::{Direction, Stepper};
 use crate::simulate::Workspace;
 use crate::system::StateVector;
 
@@ -62,7 +62,7 @@ impl Gradient<'_> {
         // tangents of all times, one state after another
         let size = layout.size();
         let mut stored = Vec::new();
-        let numbers = (last + 1).saturating_mul(along.len() * size);
+        let numbers = (last + 2).saturating_mul(along.len() * size);
         let what = || simulation.kept(&format!("states, and tangents along {} directions,", along.len()));
         let remedy = "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
         memory::check(what, bytes_of(numbers) + bytes_of(self.workspace.numbers_missing()), remedy)?;
@@ -77,22 +77,24 @@ impl Gradient<'_> {
         }
         let (continuous, y) = (&mut self.continuous, &mut self.y);
         continuous.restart();
-        self.workspace.push_forward(&mut tangents, &mut |_, evaluator, x, tangents| {
-            if continuous.any() {
-                evaluator.output(x, y);
-                continuous.follow(y);
-            }
-            for x in tangents.iter() {
-                for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
-                    stored.extend_from_slice(part);
+        let mut begun = Vec::new();
+        self.workspace.push_forward(
+            &mut tangents,
+            &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
+            &mut |_, evaluator, x, tangents| {
+                if continuous.any() {
+                    evaluator.output(x, y);
+                    continuous.follow(y);
                 }
-            }
-        })?;
-        let mut directions: Vec<Direction> =
-            tangents.into_iter().map(|tangent| Direction { tangent, cotangent: zero.clone() }).collect();
+                tangents.iter().for_each(|x| put(x, &mut stored));
+            },
+        )?;
+        let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
+        let mut directions: Vec<Direction> = tangents.into_iter().map(direction).collect();
         let (bar, cost, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y_bar);
         let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
-        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut *self.workspace.stepper);
+        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
+        let [before, end] = &mut self.workspace.ends;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         bar.clear_state();
         bar.u.fill(0.0);
@@ -100,15 +102,19 @@ impl Gradient<'_> {
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
             for (k, direction) in directions.iter_mut().enumerate() {
-                let state = &stored[(i * along.len() + k) * size..][..size];
-                let x = layout.view(state, 0.0, &[]);
-                let tangent = &mut direction.tangent;
-                tangent.q.copy_from_slice(x.q);
-                tangent.v.copy_from_slice(x.v);
-                tangent.a.copy_from_slice(x.a);
-                tangent.a_scheme.copy_from_slice(x.a_scheme);
-                tangent.lambda.copy_from_slice(x.lambda);
-                tangent.memory.copy_from_slice(layout.memory(state));
+                let state = |i: usize| &stored[(i * along.len() + k) * size..][..size];
+                get(state(i), &mut direction.tangent);
+                match i {
+                    0 => get(state(0), &mut direction.before),
+                    1 => get(&begun[k * size..][..size], &mut direction.before),
+                    _ => get(state(i - 1), &mut direction.before),
+                }
+            }
+            let step = simulation.step(i);
+            if i == 0 {
+                // what the scheme made of the start
+                states.restore(0, before);
+                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut directions)?;
             }
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
@@ -121,7 +127,7 @@ impl Gradient<'_> {
                 total += cost.value(&sample);
                 add_cost(cost, evaluator, &sample, bar, y_bar);
                 evaluator.linearise_output(&x);
-                for Direction { tangent, cotangent } in &mut directions {
+                for Direction { tangent, cotangent, .. } in &mut directions {
                     y_tangent.fill(0.0);
                     y_curved.fill(0.0);
                     evaluator.output_push_forward(tangent, &mut y_tangent);
@@ -131,13 +137,16 @@ impl Gradient<'_> {
                 }
             }
             if i > 0 {
-                let step = Step { index: i, t: x.t, h: grid.step(i), w: x.w };
-                stepper.pull_back(evaluator, signature, &step, &x, bar, &mut directions)?;
+                states.restore(i, end);
+                if stepper.needs_state_before(&step) {
+                    states.restore_before(i, before);
+                }
+                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut directions)?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        stepper.start_pull_back(evaluator, &start, bar, &mut directions);
+        Stepper::end_cotangents(bar, &mut directions);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {
             f_0.pull_back(evaluator, signature, &start, bar, &mut directions)?;
@@ -149,5 +158,21 @@ impl Gradient<'_> {
             self.clear_inactive(product);
         }
         Ok(total)
+    }
+}
+
+/// Puts a tangent behind others, without its parameters.
+fn put(x: &StateVector, stored: &mut Vec<f64>) {
+    for part in [&x.q, &x.v, &x.a, &x.a_scheme, &x.lambda, &x.memory] {
+        stored.extend_from_slice(part);
+    }
+}
+
+/// Takes it back.
+fn get(mut stored: &[f64], x: &mut StateVector) {
+    for part in [&mut x.q, &mut x.v, &mut x.a, &mut x.a_scheme, &mut x.lambda, &mut x.memory] {
+        let (own, rest) = stored.split_at(part.len());
+        part.copy_from_slice(own);
+        stored = rest;
     }
 }

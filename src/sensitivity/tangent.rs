@@ -4,7 +4,7 @@ use super::{Gradient, add_cost, sample};
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
-use crate::scheme::{Counters, Step};
+use crate::scheme::{Counters, Stepper};
 use crate::signature::Quantity;
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, StateVector};
@@ -14,7 +14,13 @@ type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>,
 
 impl Workspace<'_> {
     /// Carries tangents along the stored run; directions are in the tangents' parameter parts.
-    pub(crate) fn push_forward(&mut self, tangents: &mut [StateVector], visit: &mut TangentVisitor<'_>) -> Result<()> {
+    /// `begun` is shown what the scheme made of the start.
+    pub(crate) fn push_forward(
+        &mut self,
+        tangents: &mut [StateVector],
+        begun: &mut dyn FnMut(&[StateVector]),
+        visit: &mut TangentVisitor<'_>,
+    ) -> Result<()> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
@@ -24,14 +30,22 @@ impl Workspace<'_> {
         if let Some(f_0) = &self.start {
             f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
         }
-        self.stepper.start_push_forward(&mut *self.evaluator, &start, tangents);
+        Stepper::begin_tangents(tangents);
+        let [before, end] = &mut self.ends;
         visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
-        for i in 1..=grid.count() {
+        for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;
-            let step = Step { index: i, t: grid.times()[i], h: grid.step(i), w: simulation.inputs_at(i) };
-            let x = states.view(i, simulation, a_scheme);
-            self.stepper.push_forward(&mut *self.evaluator, signature, &step, &x, tangents)?;
-            visit(i, &mut *self.evaluator, &x, tangents);
+            let step = simulation.step(i);
+            states.restore(i, end);
+            if i == 0 || self.stepper.needs_state_before(&step) {
+                states.restore_before(i, before);
+            }
+            self.stepper.push_forward(&mut *self.evaluator, signature, &step, (before, end), tangents)?;
+            if i == 0 {
+                begun(tangents);
+            } else {
+                visit(i, &mut *self.evaluator, &states.view(i, simulation, a_scheme), tangents);
+            }
         }
         let Counters { factorisations, .. } = &mut self.counters;
         *factorisations += grid.count() + 1;
@@ -64,7 +78,7 @@ impl Gradient<'_> {
         continuous.restart();
         let mut total = 0.0;
         gradient.fill(0.0);
-        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(&mut self.tangents, &mut |_| {}, &mut |i, evaluator, x, tangents| {
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
                 evaluator.output(x, y);
@@ -161,7 +175,7 @@ impl Gradient<'_> {
         continuous.restart();
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.push_forward(&mut self.tangents, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(&mut self.tangents, &mut |_| {}, &mut |i, evaluator, x, tangents| {
             let wanted = wanted(i);
             if wanted || continuous.any() {
                 evaluator.output(x, y);

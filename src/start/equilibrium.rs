@@ -324,7 +324,7 @@ impl Equilibrium {
             u.iter_mut().zip(&cotangent.u).for_each(|(u, own)| *u += own);
         };
         let p = solve(system, &bar.q, &vec![0.0; self.nu.len()]);
-        for Direction { tangent, cotangent } in directions {
+        for Direction { tangent, cotangent, .. } in directions {
             let along = Self::tangent(system, signature, &tangent.u);
             let mut curved = StateVector::zeros(signature);
             system.curvature(&point, Equations::MOTION, -1.0, [&p[..n], &p[n..]], &along, &mut curved);

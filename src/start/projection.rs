@@ -177,7 +177,7 @@ impl Projection {
         for stage in self.stages(x0).iter().rev() {
             let mut border = stage.linearise(system, signature, x0, &self.held)?;
             let p = stage.weighing(system, &mut border, bar, &no_multiplier);
-            for (Direction { tangent, cotangent }, origin) in directions.iter_mut().zip(&origins) {
+            for (Direction { tangent, cotangent, .. }, origin) in directions.iter_mut().zip(&origins) {
                 let curved = stage.curve(system, x0, &p, tangent, origin, signature);
                 for (part, curved) in
                     [(&mut cotangent.q, &curved.q), (&mut cotangent.v, &curved.v), (&mut cotangent.u, &curved.u)]

@@ -56,7 +56,7 @@ fn noise_free_fits_have_no_figures_of_noise() {
 #[test]
 fn gradients_are_one_document() {
     let place = Place::new();
-    let keys = ["model", "step", "alpha", "steps", "method", "cost", "gradient"];
+    let keys = ["model", "step", "scheme_settings", "steps", "method", "cost", "gradient"];
     let plain = place.json("gradient oscillator --json", 0);
     has_keys(&plain, &keys);
     assert!(plain["seconds_cost"].is_null() && plain["seconds_cost_and_gradient"].is_null());
@@ -396,7 +396,8 @@ fn interrupting_does_not_wait_for_a_simulation() {
     let place = Place::new();
     record(&place);
     for method in ["lm", "bfgs"] {
-        let arguments = format!("identify silverbox --data record.csv --substeps 4000 --method {method} --out {method}");
+        let arguments =
+            format!("identify silverbox --data record.csv --substeps 4000 --method {method} --out {method}");
         let (code, rest, out) = interrupted(&place, &arguments);
         assert_eq!(code, Some(1), "{rest}{out}");
         assert!(out.contains("NOT converged: interrupted") && out.contains("which take further simulations"), "{out}");

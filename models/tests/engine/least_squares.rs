@@ -93,8 +93,12 @@ fn the_silverbox_is_identified_from_all_sides() {
     let registry = costate_models::registry().unwrap();
     let source =
         DataSource { file, interpolation: Some(Interpolation::Cubic), until: Some(0.5), ..DataSource::default() };
-    let specification =
-        Specification { data: Some(source), substeps: Some(4), alpha: Some(0.0), ..Specification::of("silverbox") };
+    let specification = Specification {
+        data: Some(source),
+        substeps: Some(4),
+        scheme_settings: vec![("alpha".into(), 0.0)],
+        ..Specification::of("silverbox")
+    };
     let mut problem = specification.build(&registry).unwrap();
     let nominal = problem.simulation.signature().nominal();
     let mut best: Option<Identification> = None;

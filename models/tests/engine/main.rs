@@ -21,5 +21,6 @@ mod least_squares;
 mod missing_samples;
 mod newton;
 mod random;
+mod schemes;
 mod slider_crank;
 mod structure;

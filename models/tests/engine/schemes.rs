@@ -1,0 +1,191 @@
+//! Every scheme on every model: exact first and second derivatives, orders, drift of the constraints, messages.
+
+use crate::common;
+use crate::for_all_models;
+
+use common::{ALL, Case, largest};
+use costate::cost::Quadrature;
+use costate::linearise::Differentiated;
+use costate::scheme::{self, Scheme};
+use costate::system::Level;
+use costate::{Gradient, InitialState, Method, Model, Plain, Signal, Simulation, System, Trajectory};
+use std::sync::Arc;
+
+/// The schemes other than HHT, whose tests are everywhere.
+const SCHEMES: [&str; 6] = ["newmark", "trapezoidal", "generalized-alpha", "ali3p", "i2p", "bdf2"];
+
+fn simulation<M: Model + Clone + 'static>(case: &Case<M>, scheme: &str) -> Simulation {
+    let signals = case.signals.iter().map(|&w| Signal::function(w)).collect();
+    let (name, settings) = scheme.split_once(':').unwrap_or((scheme, ""));
+    let settings: Vec<(String, f64)> =
+        settings.split_once('=').into_iter().map(|(name, value)| (name.into(), value.parse().unwrap())).collect();
+    let scheme: Arc<dyn Scheme> = scheme::by_name(name, &settings).unwrap();
+    let system = Arc::new(Plain::new(case.model.clone()).unwrap());
+    let state = if case.project { InitialState::Projected } else { InitialState::AsGiven };
+    Simulation::new(system, scheme, case.grid.clone(), signals).unwrap().initial_state(state)
+}
+
+/// Adjoint against tangents.
+fn agreement<M: Model + Clone + 'static>(case: &Case<M>, scheme: &str) -> f64 {
+    let (simulation, cost) = (simulation(case, scheme), case.clone().alpha(-0.1).cost_of(ALL));
+    let cost = Differentiated::new(cost, Quadrature::Trapezoid);
+    let mut engine = Gradient::new(&simulation, &cost).unwrap();
+    let [mut adjoint, mut tangent] = [(); 2].map(|()| vec![0.0; case.u.len()]);
+    engine.cost_and_gradient(&case.u, Method::Adjoint, &mut adjoint).unwrap();
+    engine.cost_and_gradient(&case.u, Method::Tangent, &mut tangent).unwrap();
+    case.distance(&adjoint, &tangent)
+}
+
+/// Protects the recursions of lists of balances: start, step, projections; on even and uneven grids.
+#[test]
+fn adjoint_and_tangent_agree() {
+    for_all_models!(|name, case| {
+        for scheme in SCHEMES {
+            // undamped multipliers ring, and may grow
+            let undamped = ["newmark", "trapezoidal"].contains(&scheme);
+            let case = if undamped { case.clone().first_steps(40) } else { case.clone() };
+            for case in [case.clone(), case.uneven()] {
+                let error = agreement(&case, scheme);
+                // round-off of positions over β h² is in multipliers of index 3, and stays there where nothing is damped; dividing by
+                // no h², I2P and BDF2 (β h² with β = 4/9) have less of it
+                let limit = match scheme {
+                    "newmark" | "trapezoidal" => 1e-10,
+                    "generalized-alpha" | "ali3p" => 1e-11,
+                    _ => 1e-12,
+                };
+                assert!(error < limit, "{name}, {scheme}: {error:.1e}");
+            }
+        }
+    });
+}
+
+/// Largest errors of q, v, A and λ over all times, and over those after the first quarter. The reference has more steps.
+fn errors(run: &Trajectory, reference: &Trajectory) -> [[f64; 4]; 2] {
+    let last = run.times().len() - 1;
+    let stride = (reference.times().len() - 1) / last;
+    let mut errors = [[0.0f64; 4]; 2];
+    for i in 0..=last {
+        let (x, exact) = (run.state(i), reference.state(i * stride));
+        let parts = [(x.q, exact.q), (x.v, exact.v), (x.a, exact.a), (x.lambda, exact.lambda)];
+        for (kind, (x, exact)) in parts.into_iter().enumerate() {
+            let distance = x.iter().zip(exact).fold(0.0f64, |largest, (x, exact)| largest.max((x - exact).abs()));
+            for (late, errors) in errors.iter_mut().enumerate() {
+                if late == 0 || 4 * i >= last {
+                    errors[kind] = errors[kind].max(distance);
+                }
+            }
+        }
+    }
+    errors
+}
+
+/// Protects the order of positions, velocities, accelerations and multipliers, the first ones among them: with constraints HHT's are of
+/// first order until its damping has forgotten the start, those of the others are of second order at once.
+#[test]
+fn accelerations_and_multipliers_keep_the_order_from_the_start() {
+    for_all_models!(|name, case| {
+        if ["pendulum", "slider_crank", "cart_pole", "oscillator"].contains(&name) {
+            let constrained = !case.model.signature().constraints.is_empty();
+            let at = |scheme: &str, steps: usize| {
+                let case = case.clone().step(0.5 / steps as f64, steps);
+                simulation(&case, scheme).run(&case.u).unwrap()
+            };
+            // its own error is a thousandth of the others'
+            let reference = at("i2p", 25600);
+            for scheme in ["hht:alpha=-0.1", "generalized-alpha", "ali3p", "i2p", "bdf2"] {
+                let [coarse, fine] = [400, 800].map(|steps| errors(&at(scheme, steps), &reference));
+                for late in 0..2 {
+                    for (kind, what) in ["q", "v", "A", "λ"].into_iter().enumerate() {
+                        if what == "λ" && !constrained {
+                            continue;
+                        }
+                        let order = (coarse[late][kind] / fine[late][kind]).log2();
+                        let place = format!("{name}, {scheme}, {what}, after the first quarter {late}: {order:.2}");
+                        // BDF2 has the transient of index 3, too
+                        let transient =
+                            constrained && late == 0 && kind > 1 && (scheme.starts_with("hht") || scheme == "bdf2");
+                        let expected = if transient { 1.0 } else { 2.0 };
+                        let within =
+                            if transient && scheme == "bdf2" { order > 0.9 } else { (order - expected).abs() < 0.1 };
+                        assert!(within, "{place}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Protects second derivatives through lists of balances: a product with the Hessian against differences of gradients.
+#[test]
+fn hessians_are_exact() {
+    for_all_models!(|name, case| {
+        let case = case.clone().first_steps(30);
+        let cost = case.clone().alpha(-0.1).cost_of(ALL);
+        for scheme in ["generalized-alpha", "ali3p", "i2p", "bdf2"] {
+            let (simulation, cost) =
+                (simulation(&case, scheme), Differentiated::new(cost.clone(), Quadrature::Trapezoid));
+            let mut engine = Gradient::new(&simulation, &cost).unwrap();
+            let p = case.u.len();
+            let direction: Vec<f64> = (0..p).map(|k| case.sizes[k] * (1.0 + 2.7 * k as f64).sin()).collect();
+            let mut at = |s: f64| {
+                let u: Vec<f64> = case.u.iter().zip(&direction).map(|(u, d)| u + s * d).collect();
+                let mut gradient = vec![0.0; p];
+                engine.cost_and_gradient(&u, Method::Adjoint, &mut gradient).unwrap();
+                gradient
+            };
+            let (up, down) = (at(1e-5), at(-1e-5));
+            let expected: Vec<f64> = up.iter().zip(&down).map(|(up, down)| (up - down) / 2e-5).collect();
+            let (mut gradient, mut product) = (vec![0.0; p], vec![0.0; p]);
+            engine.hessian_vector(&case.u, &direction, &mut gradient, &mut product).unwrap();
+            let error = case.distance(&product, &expected);
+            // differences of the step's square, and of round-off over the step
+            assert!(error < 1e-6, "{name}, {scheme}: {error:.1e}");
+        }
+    });
+}
+
+/// Protects constraints: positions hold to round-off everywhere, velocities in the schemes that project them; in HHT to the second order
+/// of the step.
+#[test]
+fn constraints_hold_in_position_and_velocity() {
+    let drift = |scheme: &str, level: Level| {
+        let case = common::slider_crank();
+        let (system, run) = (Plain::new(case.model).unwrap(), simulation(&case, scheme).run(&case.u).unwrap());
+        let mut evaluator = system.evaluator();
+        evaluator.set_parameters(&case.u);
+        let mut worst = 0.0f64;
+        for i in 0..run.times().len() {
+            let mut c = vec![0.0; system.signature().constraints.len()];
+            evaluator.constraint(level, &costate::system::Point { w: &[0.0], ..run.state(i) }, &mut c);
+            worst = worst.max(largest(&c));
+        }
+        worst
+    };
+    for scheme in ["hht", "generalized-alpha", "ali3p", "i2p", "bdf2"] {
+        assert!(drift(scheme, Level::Position) < 1e-13, "{scheme}: {:e}", drift(scheme, Level::Position));
+        let velocity = drift(scheme, Level::Velocity);
+        match scheme {
+            "ali3p" | "i2p" => assert!(velocity < 1e-12, "{scheme}: {velocity:e}"),
+            _ => assert!((1e-6..0.2).contains(&velocity), "{scheme}: {velocity:e}"),
+        }
+    }
+    assert!(drift("ali3p", Level::Acceleration) < 1e-10, "{:e}", drift("ali3p", Level::Acceleration));
+}
+
+/// Protects messages on schemes and settings that do not exist or make no sense.
+#[test]
+fn schemes_that_do_not_exist_are_refused() {
+    let says = |name: &str, settings: &[(&str, f64)], parts: &[&str]| {
+        let settings: Vec<(String, f64)> = settings.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+        let error = scheme::by_name(name, &settings).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing in: {error}"));
+    };
+    says("generalised-alpha", &[], &["no scheme `generalised-alpha`", "did you mean `generalized-alpha`"]);
+    says("i2p", &[("alpha", -0.1)], &["setting `alpha` in scheme `i2p`", "spectral_radius"]);
+    says("ali3p", &[("penalty", 1e9)], &["setting `penalty`", "`ali3p` has no settings"]);
+    for radius in [-0.1, 1.1, f64::NAN] {
+        says("i2p", &[("spectral_radius", radius)], &["spectral_radius of i2p", "[0, 1]", "use 0.8"]);
+        says("generalized-alpha", &[("spectral_radius", radius)], &["spectral_radius of generalized-alpha"]);
+    }
+    says("newmark", &[("gamma", 0.4)], &["gamma of newmark", "[0.5, 1]"]);
+}

@@ -1,0 +1,545 @@
+//! Products of a step's derivative with cotangents and tangents, balance by balance.
+//!
+//! With R = (D, C) the equations of a balance, X = base + b z what it sets, and K its matrix, these are exactly
+//!
+//! ```text
+//! pull back:     p = K⁻ᵀ (Σ b X̄, μ̄),   base̅ = X̄ - (∂R/∂X)ᵀ p,   ū -= (∂R/∂u)ᵀ p
+//! push forward:  (Z, Μ) = -K⁻¹ ∂R (base tangents, U),   X = base + b Z
+//! ```
+//!
+//! and, along a direction, the derivative of the first.
+
+use super::balance::{Balance, Inertia, Multipliers};
+use super::solve::Place;
+use super::stepper::{Step, Stepper};
+use super::{Block, Counters, Direction, Layout};
+use crate::error::Result;
+use crate::signature::Signature;
+use crate::start::{Purpose, singular};
+use crate::system::{Equations, Evaluator, Level, Point, StateVector};
+
+/// A balance where it has been solved.
+#[derive(Debug, Clone)]
+pub(super) struct Solved {
+    /// The state after it.
+    x: Vec<f64>,
+    /// Its unknowns (z, μ).
+    z: Vec<f64>,
+    /// What M multiplies.
+    s: Vec<f64>,
+    /// Tangents of the state after it, and of the unknowns, one a direction.
+    tangents: Vec<StateVector>,
+    unknowns: Vec<Vec<f64>>,
+}
+
+impl Solved {
+    pub fn new(layout: Layout) -> Self {
+        let Layout { n, m, .. } = layout;
+        let (tangents, unknowns) = (Vec::new(), Vec::new());
+        Solved { x: vec![0.0; layout.size()], z: vec![0.0; n + m], s: vec![0.0; n], tangents, unknowns }
+    }
+
+    fn take_inertia(&mut self, balance: &Balance, layout: Layout) {
+        match balance.inertia {
+            Inertia::Of(block) => self.s.copy_from_slice(&self.x[layout.range(block)]),
+            Inertia::Unknown(factor) => self.s.iter_mut().zip(&self.z).for_each(|(s, z)| *s = factor * z),
+        }
+    }
+}
+
+/// Room for products.
+pub(super) struct Room {
+    /// The weights of the main sweep, and of a direction.
+    p: Vec<f64>,
+    own: Vec<f64>,
+    /// Cotangents or tangents of what the equations see.
+    seen: StateVector,
+    tangent: StateVector,
+    moved: Vec<Vec<f64>>,
+    zeros: Vec<f64>,
+}
+
+impl Room {
+    pub fn new(Layout { n, m, .. }: Layout, signature: &Signature) -> Self {
+        let zeros = || vec![0.0; n + m];
+        let state = || StateVector::zeros(signature);
+        Room { p: zeros(), own: zeros(), seen: state(), tangent: state(), moved: Vec::new(), zeros: zeros() }
+    }
+
+    pub fn fit(&mut self, balances: &[Balance]) {
+        let (n, most) = (self.seen.q.len(), balances.iter().map(|balance| balance.sets().len()).max().unwrap_or(0));
+        self.moved.resize_with(most.max(self.moved.len()), || vec![0.0; n]);
+    }
+}
+
+fn add(to: &mut [f64], factor: f64, values: &[f64]) {
+    to.iter_mut().zip(values).for_each(|(to, value)| *to += factor * value);
+}
+
+/// A solved balance with its place.
+struct Link<'a> {
+    balance: &'a Balance,
+    solved: &'a Solved,
+    place: Place<'a>,
+    layout: Layout,
+}
+
+impl Link<'_> {
+    fn point(&self) -> Point<'_> {
+        let (x, layout) = (&self.solved.x, self.layout);
+        let [q, v] = self.balance.at.map(|block| &x[layout.range(block)]);
+        Point { t: self.place.t, q, v, a: &self.solved.s, lambda: &self.solved.z[layout.n..], w: self.place.w }
+    }
+
+    /// The point whose acceleration the constraints see, where M sees another one.
+    fn point_of_constraints(&self) -> Point<'_> {
+        Point { a: &self.solved.x[self.layout.range(Block::A)], ..self.point() }
+    }
+
+    /// Goes straight to and from q, v, a and λ.
+    fn is_plain(&self) -> bool {
+        self.balance.is_plain() && self.balance.multipliers == Multipliers::Told
+    }
+
+    /// C_qᵀ μ - Q, which has no acceleration in it.
+    fn force_point<'p>(&'p self, zeros: &'p [f64]) -> Point<'p> {
+        Point { a: &zeros[..self.layout.n], ..self.point() }
+    }
+
+    /// p = K⁻ᵀ (z̄, μ̄), of C and not of what is left of it in K.
+    fn weigh(&self, system: &mut dyn Evaluator, bar: &StateVector, seen: Option<&StateVector>, p: &mut [f64]) {
+        let (z, mu) = p.split_at_mut(self.layout.n);
+        z.fill(0.0);
+        for set in self.balance.sets() {
+            add(z, set.unknown, bar.block(set.block.index()));
+        }
+        match self.balance.multipliers {
+            Multipliers::Forgotten => mu.fill(0.0),
+            _ => mu.copy_from_slice(&bar.lambda),
+        }
+        if let Some(seen) = seen {
+            // what second derivatives leave at the unknowns themselves
+            if let Inertia::Unknown(factor) = self.balance.inertia {
+                add(z, factor, &seen.a);
+            }
+            add(mu, 1.0, &seen.lambda);
+        }
+        system.solve_transposed(p);
+        let level = self.balance.weights().of_level();
+        p[self.layout.n..].iter_mut().for_each(|mu| *mu /= level);
+    }
+
+    /// Cotangents of what the equations see, put to those of the state.
+    fn give(&self, seen: &StateVector, bar: &mut StateVector) {
+        let [q, v] = self.balance.at.map(Block::index);
+        add(bar.block_mut(q), 1.0, &seen.q);
+        add(bar.block_mut(v), 1.0, &seen.v);
+        if let Inertia::Of(block) = self.balance.inertia {
+            add(bar.block_mut(block.index()), 1.0, &seen.a);
+        }
+        add(&mut bar.u, 1.0, &seen.u);
+    }
+
+    /// With p: from the cotangent of what is there after the balance to that of what was there before.
+    fn pull(
+        &self,
+        system: &mut dyn Evaluator,
+        p: &[f64],
+        bar: &mut StateVector,
+        (seen, zeros, moved): (&mut StateVector, &[f64], &mut [Vec<f64>]),
+    ) {
+        let (dynamics, constraint) = p.split_at(self.layout.n);
+        let weights = self.balance.weights();
+        if self.is_plain() {
+            system.pull_back(-1.0, dynamics, constraint, bar);
+        } else if self.balance.is_split() {
+            clear(seen);
+            system.pull_back(-1.0, dynamics, &zeros[..constraint.len()], seen);
+            self.give(seen, bar);
+            clear(seen);
+            // the same factors: whether they exist has been seen
+            let _ = system.linearise(&self.point_of_constraints(), weights);
+            system.pull_back(-1.0, &zeros[..dynamics.len()], constraint, seen);
+            add(bar.block_mut(Block::A.index()), 1.0, &seen.a);
+            seen.a.fill(0.0);
+            self.give(seen, bar);
+            let _ = system.linearise(&self.point(), weights);
+        } else {
+            clear(seen);
+            system.pull_back(-1.0, dynamics, constraint, seen);
+            self.give(seen, bar);
+        }
+        for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
+            let block = bar.block_mut(set.block.index());
+            moved.copy_from_slice(block);
+            block.fill(0.0);
+        }
+        for (moved, set) in moved.iter().zip(self.balance.sets()) {
+            for (block, factor) in set.known.terms() {
+                add(bar.block_mut(block.index()), factor, moved);
+            }
+        }
+        for (block, factor) in self.balance.load.terms() {
+            add(bar.block_mut(block.index()), -factor, dynamics);
+        }
+        if self.balance.multipliers == Multipliers::Told {
+            bar.lambda.fill(0.0);
+        }
+    }
+
+    /// Tangents of what the equations see, for a direction.
+    fn see(&self, (x, z): (&StateVector, &[f64]), tangent: &mut StateVector) {
+        let [q, v] = self.balance.at.map(|block| x.block(block.index()));
+        tangent.q.copy_from_slice(q);
+        tangent.v.copy_from_slice(v);
+        match self.balance.inertia {
+            Inertia::Of(block) => tangent.a.copy_from_slice(x.block(block.index())),
+            Inertia::Unknown(factor) => tangent.a.iter_mut().zip(z).for_each(|(a, z)| *a = factor * z),
+        }
+        tangent.lambda.copy_from_slice(&z[self.layout.n..]);
+        tangent.u.copy_from_slice(&x.u);
+    }
+
+    /// Second derivatives of the equations, weighed with p, along a direction: into `seen`, and to the cotangent of A if the
+    /// constraints see another acceleration than M.
+    fn curve(
+        &self,
+        system: &mut dyn Evaluator,
+        p: &[f64],
+        along: (&StateVector, &[f64]),
+        (tangent, seen, bar): (&mut StateVector, &mut StateVector, &mut StateVector),
+        zeros: &[f64],
+    ) {
+        let (dynamics, constraint) = p.split_at(self.layout.n);
+        let equations = self.balance.equations;
+        self.see(along, tangent);
+        clear(seen);
+        if !self.balance.is_split() {
+            return system.curvature(&self.point(), equations, -1.0, [dynamics, constraint], tangent, seen);
+        }
+        tangent.a.copy_from_slice(&along.0.a);
+        let weights = [&zeros[..dynamics.len()], constraint];
+        system.curvature(&self.point_of_constraints(), equations, -1.0, weights, tangent, seen);
+        add(&mut bar.a, 1.0, &seen.a);
+        seen.a.fill(0.0);
+        self.see(along, tangent);
+        let (alone, weights) =
+            (Equations { level: Level::Position, ..equations }, [dynamics, &zeros[..constraint.len()]]);
+        system.curvature(&self.point(), alone, -1.0, weights, tangent, seen);
+    }
+
+    /// From the tangent of what was there before to that of what is there after; that of the unknowns into `r`.
+    fn push(
+        &self,
+        system: &mut dyn Evaluator,
+        x: &mut StateVector,
+        r: &mut [f64],
+        (seen, moved, spare): (&mut StateVector, &mut [Vec<f64>], &mut [f64]),
+    ) {
+        let n = self.layout.n;
+        for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
+            moved.fill(0.0);
+            set.known.terms().for_each(|(block, factor)| add(moved, factor, x.block(block.index())));
+        }
+        r.fill(0.0);
+        let (dynamics, constraint) = r.split_at_mut(n);
+        for (block, factor) in self.balance.load.terms() {
+            add(dynamics, factor, x.block(block.index()));
+        }
+        for (moved, set) in moved.iter().zip(self.balance.sets()) {
+            x.block_mut(set.block.index()).copy_from_slice(moved);
+        }
+        if self.is_plain() {
+            x.lambda.fill(0.0);
+            system.push_forward(x, dynamics, constraint);
+        } else {
+            clear(seen);
+            let [q, v] = self.balance.at.map(|block| x.block(block.index()));
+            seen.q.copy_from_slice(q);
+            seen.v.copy_from_slice(v);
+            seen.u.copy_from_slice(&x.u);
+            if let Inertia::Of(block) = self.balance.inertia {
+                seen.a.copy_from_slice(x.block(block.index()));
+            }
+            system.push_forward(seen, dynamics, constraint);
+            if self.balance.is_split() {
+                let weights = self.balance.weights();
+                let _ = system.linearise(&self.point_of_constraints(), weights);
+                seen.a.copy_from_slice(&x.a);
+                constraint.fill(0.0);
+                // C alone: what D makes of it is not wanted again
+                system.push_forward(seen, &mut spare[..n], constraint);
+                let _ = system.linearise(&self.point(), weights);
+            }
+        }
+        let level = self.balance.weights().of_level();
+        constraint.iter_mut().for_each(|c| *c /= level);
+        system.solve(r);
+        r.iter_mut().for_each(|r| *r = -*r);
+        for set in self.balance.sets() {
+            add(x.block_mut(set.block.index()), set.unknown, &r[..n]);
+        }
+        match self.balance.multipliers {
+            Multipliers::Forgotten => {}
+            Multipliers::Told => x.lambda.copy_from_slice(&r[n..]),
+            Multipliers::Added => add(&mut x.lambda, 1.0, &r[n..]),
+        }
+    }
+}
+
+impl Link<'_> {
+    /// With the derivatives of the force C_qᵀ μ - Q in place: from the cotangent of the block that keeps it.
+    fn pull_force(
+        &self,
+        system: &mut dyn Evaluator,
+        block: Block,
+        bar: &mut StateVector,
+        (seen, none): (&mut StateVector, &[f64]),
+    ) {
+        system.pull_back(1.0, bar.block(block.index()), none, seen);
+        bar.block_mut(block.index()).fill(0.0);
+        // there is no acceleration in it
+        seen.a.fill(0.0);
+        self.give(seen, bar);
+        add(&mut bar.lambda, 1.0, &seen.lambda);
+    }
+
+    /// The tangent of that block.
+    fn push_force(
+        &self,
+        system: &mut dyn Evaluator,
+        block: Block,
+        x: &mut StateVector,
+        (seen, r): (&mut StateVector, &mut [f64]),
+    ) {
+        let [q, v] = self.balance.at.map(|block| x.block(block.index()));
+        clear(seen);
+        seen.q.copy_from_slice(q);
+        seen.v.copy_from_slice(v);
+        seen.lambda.copy_from_slice(&x.lambda);
+        seen.u.copy_from_slice(&x.u);
+        r.fill(0.0);
+        let (dynamics, constraint) = r.split_at_mut(self.layout.n);
+        system.push_forward(seen, dynamics, constraint);
+        x.block_mut(block.index()).copy_from_slice(dynamics);
+    }
+}
+
+fn clear(x: &mut StateVector) {
+    x.clear_state();
+    x.u.fill(0.0);
+}
+
+impl Stepper {
+    /// Whether products of a step need the state before it, too.
+    pub fn needs_state_before(&mut self, step: &Step<'_>) -> bool {
+        self.prepare_for(step);
+        self.balances.len() > 1
+    }
+
+    /// Brings back the state and the unknowns after each balance of a step. A single one ends in the state that is stored.
+    fn bring_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        (before, end): (&[f64], &[f64]),
+    ) -> Result<()> {
+        self.prepare_for(step);
+        let (layout, n) = (self.layout, self.layout.n);
+        if let ([balance], true) = (&self.balances[..], step.index > 0) {
+            let solved = &mut self.replay[0];
+            solved.x.copy_from_slice(end);
+            let own = balance.unknown_itself().unwrap_or(Block::S);
+            solved.z[..n].copy_from_slice(&end[layout.range(own)]);
+            solved.z[n..].copy_from_slice(&end[layout.multipliers()]);
+            solved.take_inertia(balance, layout);
+            return Ok(());
+        }
+        self.solver.restart(&self.balances);
+        let (mut counters, mut replay) = (Counters::default(), std::mem::take(&mut self.replay));
+        let mut outcome = Ok(());
+        for number in 0..self.balances.len() {
+            let (done, rest) = replay.split_at_mut(number);
+            let solved = &mut rest[0];
+            solved.x.copy_from_slice(done.last().map_or(before, |done| &done.x));
+            outcome = self.solve(system, signature, step, number, (None, &mut solved.x), &mut counters);
+            if outcome.is_err() {
+                break;
+            }
+            solved.z.copy_from_slice(&self.solver.z);
+            solved.take_inertia(&self.balances[number], layout);
+        }
+        self.replay = replay;
+        outcome
+    }
+
+    fn link<'a>(
+        balances: &'a [Balance],
+        replay: &'a [Solved],
+        layout: Layout,
+        number: usize,
+        step: &Step<'a>,
+    ) -> Link<'a> {
+        let balance = &balances[number];
+        Link { balance, solved: &replay[number], place: Self::place(balance, number, step), layout }
+    }
+
+    /// Turns a cotangent of the step's end into one of its beginning; adds to its parameters' part. Does the same to its derivatives along
+    /// directions. `states`: those before the step (where [`Stepper::needs_state_before`]) and at its end.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn pull_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        states: (&[f64], &[f64]),
+        bar: &mut StateVector,
+        directions: &mut [Direction],
+    ) -> Result<()> {
+        self.bring_back(system, signature, step, states)?;
+        if !directions.is_empty() {
+            self.bring_back_tangents(system, signature, step, directions)?;
+        }
+        let Stepper { balances, replay, layout, room, .. } = self;
+        let Room { p, own, seen, tangent, moved, zeros } = room;
+        let n = layout.n;
+        for number in (0..balances.len()).rev() {
+            let link = Self::link(balances, replay, *layout, number, step);
+            let Solved { tangents, unknowns, .. } = link.solved;
+            if let Some(block) = link.balance.force {
+                let point = link.force_point(zeros);
+                // only products are asked for: a singular matrix does not matter here
+                let _ = system.linearise(&point, link.balance.weights());
+                let none = &zeros[..p.len() - n];
+                for (Direction { cotangent, .. }, (x, z)) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
+                    link.see((x, z), tangent);
+                    tangent.a.fill(0.0);
+                    clear(seen);
+                    let of_force = bar.block(block.index());
+                    system.curvature(&point, link.balance.equations, 1.0, [of_force, none], tangent, seen);
+                    link.pull_force(system, block, cotangent, (seen, none));
+                }
+                clear(seen);
+                link.pull_force(system, block, bar, (seen, none));
+            }
+            if system.linearise(&link.point(), link.balance.weights()).is_err() {
+                return Err(singular(system, signature, &link.point(), Purpose::of(step.index)));
+            }
+            link.weigh(system, bar, None, p);
+            for (Direction { cotangent, .. }, (x, z)) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
+                link.curve(system, p, (x, z), (tangent, seen, cotangent), zeros);
+                link.give(seen, cotangent);
+                link.weigh(system, cotangent, Some(seen), own);
+                link.pull(system, own, cotangent, (seen, zeros, moved));
+            }
+            link.pull(system, p, bar, (seen, zeros, moved));
+        }
+        Ok(())
+    }
+
+    /// Tangents after each balance, along each direction.
+    fn bring_back_tangents(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        directions: &[Direction],
+    ) -> Result<()> {
+        let (n, layout) = (self.layout.n, self.layout);
+        let count = directions.len();
+        for solved in &mut self.replay {
+            solved.tangents.resize_with(count, || StateVector::with_memory(signature, layout.memory));
+            solved.unknowns.resize_with(count, || vec![0.0; n + layout.m]);
+        }
+        if let ([balance], true) = (&self.balances[..], step.index > 0) {
+            let (own, Solved { tangents, unknowns, .. }) =
+                (balance.unknown_itself().unwrap_or(Block::S), &mut self.replay[0]);
+            for ((x, z), direction) in tangents.iter_mut().zip(unknowns).zip(directions) {
+                x.clone_from(&direction.tangent);
+                z[..n].copy_from_slice(direction.tangent.block(own.index()));
+                z[n..].copy_from_slice(&direction.tangent.lambda);
+            }
+            return Ok(());
+        }
+        for number in 0..self.balances.len() {
+            let (done, rest) = self.replay.split_at_mut(number);
+            for (k, x) in rest[0].tangents.iter_mut().enumerate() {
+                x.clone_from(done.last().map_or(&directions[k].before, |done| &done.tangents[k]));
+                x.u.copy_from_slice(&directions[k].tangent.u);
+            }
+            let mut tangents = std::mem::take(&mut rest[0].tangents);
+            let mut unknowns = std::mem::take(&mut rest[0].unknowns);
+            let outcome = self.push(system, signature, step, number, (&mut tangents, &mut unknowns));
+            (self.replay[number].tangents, self.replay[number].unknowns) = (tangents, unknowns);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Turns tangents of a step's beginning into those of its end; their parameters' parts are the directions.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn push_forward(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        states: (&[f64], &[f64]),
+        tangents: &mut [StateVector],
+    ) -> Result<()> {
+        self.bring_back(system, signature, step, states)?;
+        for number in 0..self.balances.len() {
+            self.push(system, signature, step, number, (tangents, &mut []))?;
+        }
+        Ok(())
+    }
+
+    /// Pushes tangents through one balance; those of its unknowns are kept where there is room for them.
+    fn push(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        number: usize,
+        (tangents, unknowns): (&mut [StateVector], &mut [Vec<f64>]),
+    ) -> Result<()> {
+        let Stepper { balances, replay, layout, room, .. } = self;
+        let link = Self::link(balances, replay, *layout, number, step);
+        if system.linearise(&link.point(), link.balance.weights()).is_err() {
+            return Err(singular(system, signature, &link.point(), Purpose::of(step.index)));
+        }
+        let Room { seen, moved, zeros, own, p, .. } = room;
+        let mut unknowns = unknowns.iter_mut();
+        for x in tangents.iter_mut() {
+            let r = unknowns.next().unwrap_or(&mut *own);
+            link.push(system, x, r, (&mut *seen, &mut *moved, &mut *p));
+        }
+        if let Some(block) = link.balance.force {
+            // only products are asked for: a singular matrix does not matter here
+            let _ = system.linearise(&link.force_point(zeros), link.balance.weights());
+            tangents.iter_mut().for_each(|x| link.push_force(system, block, x, (&mut *seen, &mut *own)));
+        }
+        Ok(())
+    }
+
+    /// What a start leaves to a scheme: S is A, and nothing else is carried yet. Of tangents, before [`Stepper::push_forward`].
+    pub fn begin_tangents(tangents: &mut [StateVector]) {
+        for StateVector { a, a_scheme, memory, .. } in tangents {
+            a_scheme.copy_from_slice(a);
+            memory.fill(0.0);
+        }
+    }
+
+    /// The same of cotangents, after everything else.
+    pub fn end_cotangents(bar: &mut StateVector, directions: &mut [Direction]) {
+        for bar in directions.iter_mut().map(|direction| &mut direction.cotangent).chain([bar]) {
+            let StateVector { a, a_scheme, memory, .. } = bar;
+            a.iter_mut().zip(a_scheme).for_each(|(a, own)| *a += std::mem::take(own));
+            memory.fill(0.0);
+        }
+    }
+}
