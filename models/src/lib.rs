@@ -6,6 +6,7 @@ pub mod cart_pole;
 pub mod double_pendulum;
 pub mod emps;
 pub mod engine_mount;
+pub mod five_bar;
 pub mod four_bar_chain;
 pub mod from_parts;
 pub mod gyroscope;
@@ -27,6 +28,7 @@ pub use cart_pole::CartPole;
 pub use double_pendulum::double_pendulum;
 pub use emps::Emps;
 pub use engine_mount::EngineMount;
+pub use five_bar::FiveBar;
 pub use four_bar_chain::four_bar_chain;
 pub use gyroscope::gyroscope;
 pub use oscillator::Oscillator;
@@ -143,6 +145,18 @@ pub fn registry() -> Result<Registry> {
                 signals: vec![Signal::function(slider_crank::torque)],
                 start: named([("m_slider", 1.6), ("I_crank", 0.005), ("k", 100.0), ("d", 10.0)]),
                 outputs: vec!["angle".into(), "a".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "five-bar linkage in natural coordinates; torques that lead its point along a closed curve (Lopez Varela 2021)",
+            FiveBar,
+            Scenario {
+                end: five_bar::PERIOD,
+                step: 2.5e-3,
+                integrator: Integrator { scheme: "ali3p".into(), ..Integrator::default() },
+                start: named([("A_c0", 0.9 * five_bar::FOLLOWING[0]), ("B_c0", 0.9 * five_bar::FOLLOWING[7])]),
+                outputs: vec!["r2_x".into(), "r2_y".into()],
                 ..Scenario::default()
             },
         )?

@@ -38,7 +38,7 @@ pub(super) struct ProblemArguments {
     /// Numerical damping of HHT, from -1/3 to 0
     #[arg(long, allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
-    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2 (:SETTING=X)
+    /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2 (:NAME=X)
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
     /// Begin as-given, projected (onto the constraints) or in static equilibrium
