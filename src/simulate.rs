@@ -283,7 +283,7 @@ impl States {
     }
 
     /// The whole state at time `i`, in the scheme's layout.
-    pub fn restore(&self, i: usize, x: &mut [f64]) {
+    fn restore(&self, i: usize, x: &mut [f64]) {
         let (layout, row) = (self.layout, self.row(i));
         x[..3 * layout.n].copy_from_slice(&row[..3 * layout.n]);
         x[layout.multipliers()].copy_from_slice(&row[3 * layout.n..][..layout.m]);
@@ -293,12 +293,13 @@ impl States {
         memory[..self.carried].copy_from_slice(&row[3 * layout.n + layout.m..][..self.carried]);
     }
 
-    /// The state from which step `i` began.
-    pub fn restore_before(&self, i: usize, x: &mut [f64]) {
-        match i {
-            0 => self.restore(0, x),
-            1 => x.copy_from_slice(&self.begun),
-            _ => self.restore(i - 1, x),
+    /// Gives a stepper the state that it wants for products of a step; 0 is what the scheme made of the start.
+    pub fn give(&self, step: &Step<'_>, stepper: &mut Stepper) {
+        match (step.index, stepper.room(step)) {
+            (i, (true, x)) => self.restore(i, x),
+            (0, (false, x)) => self.restore(0, x),
+            (1, (false, x)) => x.copy_from_slice(&self.begun),
+            (i, (false, x)) => self.restore(i - 1, x),
         }
     }
 }
@@ -356,8 +357,6 @@ pub struct Workspace<'p> {
     pub(crate) states: States,
     /// The state before a step, and after it, in the scheme's layout.
     current: [Vec<f64>; 2],
-    /// The same of a step that is differentiated.
-    pub(crate) ends: [Vec<f64>; 2],
     /// Room for the scheme's own acceleration, which is not stored.
     pub(crate) a_scheme: Vec<f64>,
     /// The parameters of the last run, if it was stored and went through.
@@ -403,7 +402,6 @@ impl<'p> Workspace<'p> {
             layout,
             states: States::new(&layout, &*simulation.scheme),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
-            ends: [(); 2].map(|()| vec![0.0; layout.size()]),
             a_scheme: vec![0.0; layout.n],
             stored_at: None,
             start: None,

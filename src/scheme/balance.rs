@@ -45,19 +45,53 @@ pub struct Combination {
     count: usize,
 }
 
+/// Sum of as many vectors as a combination has, each times its factor.
+#[inline]
+pub(super) fn combine<'v>(terms: impl Iterator<Item = (&'v [f64], f64)>, sum: &mut [f64]) {
+    let mut all: [(&[f64], f64); TERMS] = [(&[], 0.0); TERMS];
+    let mut count = 0;
+    for term in terms {
+        all[count] = term;
+        count += 1;
+    }
+    let n = sum.len();
+    let [(a, f), (b, g), (c, h), (d, k)] = all;
+    match count {
+        0 => sum.fill(0.0),
+        1 => sum.iter_mut().zip(a).for_each(|(sum, a)| *sum = f * a),
+        2 => {
+            let (a, b) = (&a[..n], &b[..n]);
+            (0..n).for_each(|j| sum[j] = f * a[j] + g * b[j]);
+        }
+        3 => {
+            let (a, b, c) = (&a[..n], &b[..n], &c[..n]);
+            (0..n).for_each(|j| sum[j] = f * a[j] + g * b[j] + h * c[j]);
+        }
+        _ => {
+            let (a, b, c, d) = (&a[..n], &b[..n], &c[..n], &d[..n]);
+            (0..n).for_each(|j| sum[j] = f * a[j] + g * b[j] + h * c[j] + k * d[j]);
+        }
+    }
+}
+
 impl<const N: usize> From<[(Block, f64); N]> for Combination {
     fn from(terms: [(Block, f64); N]) -> Self {
         const { assert!(N <= TERMS, "a combination has four terms at most") };
-        let mut own = [(Block::Q, 0.0); TERMS];
-        own[..N].copy_from_slice(&terms);
-        Combination { terms: own, count: N }
+        let mut own = Combination { terms: [(Block::Q, 0.0); TERMS], count: 0 };
+        terms.into_iter().filter(|(_, factor)| *factor != 0.0).for_each(|term| own.push(term));
+        own
     }
 }
 
 impl Combination {
+    fn push(&mut self, term: (Block, f64)) {
+        self.terms[self.count] = term;
+        self.count += 1;
+    }
+
     #[inline]
     pub(super) fn terms(&self) -> impl Iterator<Item = (Block, f64)> {
-        self.terms[..self.count].iter().copied().filter(|(_, factor)| *factor != 0.0)
+        self.terms[..self.count].iter().copied()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -184,7 +218,7 @@ impl Balance {
         self.sets().iter().find(|set| set.block == block).map_or(0.0, |set| set.unknown)
     }
 
-    pub(super) fn weights(&self) -> Weights {
+    fn weights(&self) -> Weights {
         let acceleration = match self.inertia {
             Inertia::Of(block) => self.unknown(block),
             Inertia::Unknown(factor) => factor,
@@ -194,24 +228,72 @@ impl Balance {
     }
 
     /// The block that the unknown itself is, if there is one.
-    pub(super) fn unknown_itself(&self) -> Option<Block> {
+    fn unknown_itself(&self) -> Option<Block> {
         let itself = |set: &&Set| set.known.count == 0 && set.unknown == 1.0;
         self.sets().iter().find(itself).map(|set| set.block)
     }
 
     /// Whether the unknown enters linearly.
-    pub(super) fn is_linear(&self) -> bool {
+    fn is_linear(&self) -> bool {
         let Weights { position, velocity, equations: Equations { forces, level }, .. } = self.weights();
         position == 0.0 && (velocity == 0.0 || !forces && level == Level::Velocity)
     }
 
     /// Whether the constraints see another acceleration than M: their change is what is projected.
-    pub(super) fn is_split(&self) -> bool {
+    fn is_split(&self) -> bool {
         self.equations.level == Level::Acceleration && matches!(self.inertia, Inertia::Unknown(_))
     }
 
-    /// Whether it is about Q, V and A alone, so that products go straight to and from the state.
-    pub(super) fn is_plain(&self) -> bool {
-        self.at == [Block::Q, Block::V] && self.inertia == Inertia::Of(Block::A)
+    /// Whether it is about Q, V, A and λ alone, so that products go straight to and from the state.
+    fn is_plain(&self) -> bool {
+        self.at == [Block::Q, Block::V]
+            && self.inertia == Inertia::Of(Block::A)
+            && self.multipliers == Multipliers::Told
+    }
+
+    /// With what is asked of it in every step.
+    pub(super) fn prepare(self) -> Prepared {
+        Prepared {
+            weights: self.weights(),
+            unknown_itself: self.unknown_itself(),
+            is_linear: self.is_linear(),
+            is_split: self.is_split(),
+            is_plain: self.is_plain(),
+            seen: std::array::from_fn(|k| self.sets().get(k).is_some_and(|set| self.sees(set.block))),
+            is_whole: self.multipliers == Multipliers::Told
+                && [Block::Q, Block::V, Block::A, Block::S]
+                    .into_iter()
+                    .all(|block| self.sets().iter().any(|set| set.block == block)),
+            balance: self,
+        }
+    }
+
+    /// Whether the equations are evaluated at a block.
+    fn sees(&self, block: Block) -> bool {
+        self.at.contains(&block) || self.inertia == Inertia::Of(block) || self.is_split() && block == Block::A
+    }
+}
+
+/// A balance, and what is asked of it in every step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prepared {
+    balance: Balance,
+    pub weights: Weights,
+    pub unknown_itself: Option<Block>,
+    pub is_linear: bool,
+    pub is_split: bool,
+    pub is_plain: bool,
+    /// Which of its sets the equations see.
+    pub seen: [bool; SETS],
+    /// It sets Q, V, A, S and λ.
+    pub is_whole: bool,
+}
+
+impl std::ops::Deref for Prepared {
+    type Target = Balance;
+
+    #[inline]
+    fn deref(&self) -> &Balance {
+        &self.balance
     }
 }

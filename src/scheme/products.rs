@@ -9,7 +9,7 @@
 //!
 //! and, along a direction, the derivative of the first.
 
-use super::balance::{Balance, Inertia, Multipliers};
+use super::balance::{Balance, Inertia, Multipliers, Prepared, combine};
 use super::solve::Place;
 use super::stepper::{Step, Stepper};
 use super::{Block, Counters, Direction, Layout};
@@ -66,7 +66,7 @@ impl Room {
         Room { p: zeros(), own: zeros(), seen: state(), tangent: state(), moved: Vec::new(), zeros: zeros() }
     }
 
-    pub fn fit(&mut self, balances: &[Balance]) {
+    pub fn fit(&mut self, balances: &[Prepared]) {
         let (n, most) = (self.seen.q.len(), balances.iter().map(|balance| balance.sets().len()).max().unwrap_or(0));
         self.moved.resize_with(most.max(self.moved.len()), || vec![0.0; n]);
     }
@@ -78,7 +78,7 @@ fn add(to: &mut [f64], factor: f64, values: &[f64]) {
 
 /// A solved balance with its place.
 struct Link<'a> {
-    balance: &'a Balance,
+    balance: &'a Prepared,
     solved: &'a Solved,
     place: Place<'a>,
     layout: Layout,
@@ -96,11 +96,6 @@ impl Link<'_> {
         Point { a: &self.solved.x[self.layout.range(Block::A)], ..self.point() }
     }
 
-    /// Goes straight to and from q, v, a and λ.
-    fn is_plain(&self) -> bool {
-        self.balance.is_plain() && self.balance.multipliers == Multipliers::Told
-    }
-
     /// C_qᵀ μ - Q, which has no acceleration in it.
     fn force_point<'p>(&'p self, zeros: &'p [f64]) -> Point<'p> {
         Point { a: &zeros[..self.layout.n], ..self.point() }
@@ -109,9 +104,12 @@ impl Link<'_> {
     /// p = K⁻ᵀ (z̄, μ̄), of C and not of what is left of it in K.
     fn weigh(&self, system: &mut dyn Evaluator, bar: &StateVector, seen: Option<&StateVector>, p: &mut [f64]) {
         let (z, mu) = p.split_at_mut(self.layout.n);
-        z.fill(0.0);
-        for set in self.balance.sets() {
-            add(z, set.unknown, bar.block(set.block.index()));
+        for (k, sets) in self.balance.sets().chunks(4).enumerate() {
+            if k == 0 {
+                combine(sets.iter().map(|set| (bar.block(set.block.index()), set.unknown)), z);
+            } else {
+                sets.iter().for_each(|set| add(z, set.unknown, bar.block(set.block.index())));
+            }
         }
         match self.balance.multipliers {
             Multipliers::Forgotten => mu.fill(0.0),
@@ -125,7 +123,7 @@ impl Link<'_> {
             add(mu, 1.0, &seen.lambda);
         }
         system.solve_transposed(p);
-        let level = self.balance.weights().of_level();
+        let level = self.balance.weights.of_level();
         p[self.layout.n..].iter_mut().for_each(|mu| *mu /= level);
     }
 
@@ -149,10 +147,10 @@ impl Link<'_> {
         (seen, zeros, moved): (&mut StateVector, &[f64], &mut [Vec<f64>]),
     ) {
         let (dynamics, constraint) = p.split_at(self.layout.n);
-        let weights = self.balance.weights();
-        if self.is_plain() {
+        let weights = self.balance.weights;
+        if self.balance.is_plain {
             system.pull_back(-1.0, dynamics, constraint, bar);
-        } else if self.balance.is_split() {
+        } else if self.balance.is_split {
             clear(seen);
             system.pull_back(-1.0, dynamics, &zeros[..constraint.len()], seen);
             self.give(seen, bar);
@@ -170,9 +168,12 @@ impl Link<'_> {
             self.give(seen, bar);
         }
         for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
-            let block = bar.block_mut(set.block.index());
-            moved.copy_from_slice(block);
-            block.fill(0.0);
+            if set.known.is_empty() {
+                bar.block_mut(set.block.index()).fill(0.0);
+            } else {
+                exchange(bar, set.block, moved);
+                bar.block_mut(set.block.index()).fill(0.0);
+            }
         }
         for (moved, set) in moved.iter().zip(self.balance.sets()) {
             for (block, factor) in set.known.terms() {
@@ -214,7 +215,7 @@ impl Link<'_> {
         let equations = self.balance.equations;
         self.see(along, tangent);
         clear(seen);
-        if !self.balance.is_split() {
+        if !self.balance.is_split {
             return system.curvature(&self.point(), equations, -1.0, [dynamics, constraint], tangent, seen);
         }
         tangent.a.copy_from_slice(&along.0.a);
@@ -238,18 +239,17 @@ impl Link<'_> {
     ) {
         let n = self.layout.n;
         for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
-            moved.fill(0.0);
-            set.known.terms().for_each(|(block, factor)| add(moved, factor, x.block(block.index())));
+            combine(set.known.terms().map(|(block, factor)| (x.block(block.index()), factor)), moved);
         }
         r.fill(0.0);
         let (dynamics, constraint) = r.split_at_mut(n);
         for (block, factor) in self.balance.load.terms() {
             add(dynamics, factor, x.block(block.index()));
         }
-        for (moved, set) in moved.iter().zip(self.balance.sets()) {
-            x.block_mut(set.block.index()).copy_from_slice(moved);
+        for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
+            exchange(x, set.block, moved);
         }
-        if self.is_plain() {
+        if self.balance.is_plain {
             x.lambda.fill(0.0);
             system.push_forward(x, dynamics, constraint);
         } else {
@@ -262,8 +262,8 @@ impl Link<'_> {
                 seen.a.copy_from_slice(x.block(block.index()));
             }
             system.push_forward(seen, dynamics, constraint);
-            if self.balance.is_split() {
-                let weights = self.balance.weights();
+            if self.balance.is_split {
+                let weights = self.balance.weights;
                 let _ = system.linearise(&self.point_of_constraints(), weights);
                 seen.a.copy_from_slice(&x.a);
                 constraint.fill(0.0);
@@ -272,7 +272,7 @@ impl Link<'_> {
                 let _ = system.linearise(&self.point(), weights);
             }
         }
-        let level = self.balance.weights().of_level();
+        let level = self.balance.weights.of_level();
         constraint.iter_mut().for_each(|c| *c /= level);
         system.solve(r);
         r.iter_mut().for_each(|r| *r = -*r);
@@ -325,34 +325,40 @@ impl Link<'_> {
     }
 }
 
+/// Exchanges a block for another vector.
+fn exchange(x: &mut StateVector, block: Block, other: &mut Vec<f64>) {
+    match block {
+        Block::Q => std::mem::swap(&mut x.q, other),
+        Block::V => std::mem::swap(&mut x.v, other),
+        Block::A => std::mem::swap(&mut x.a, other),
+        Block::S => std::mem::swap(&mut x.a_scheme, other),
+        _ => x.block_mut(block.index()).swap_with_slice(other),
+    }
+}
+
 fn clear(x: &mut StateVector) {
     x.clear_state();
     x.u.fill(0.0);
 }
 
 impl Stepper {
-    /// Whether products of a step need the state before it, too.
-    pub fn needs_state_before(&mut self, step: &Step<'_>) -> bool {
+    /// Room for the state that products of a step want, to be filled before them: that at its end (true), or that at its beginning, from
+    /// which the balances of a list are solved once more.
+    pub fn room(&mut self, step: &Step<'_>) -> (bool, &mut [f64]) {
         self.prepare_for(step);
-        self.balances.len() > 1
+        let wants_end = step.index > 0 && self.balances.len() == 1;
+        (wants_end, if wants_end { &mut self.replay[0].x } else { &mut self.before })
     }
 
     /// Brings back the state and the unknowns after each balance of a step. A single one ends in the state that is stored.
-    fn bring_back(
-        &mut self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        step: &Step<'_>,
-        (before, end): (&[f64], &[f64]),
-    ) -> Result<()> {
+    fn bring_back(&mut self, system: &mut dyn Evaluator, signature: &Signature, step: &Step<'_>) -> Result<()> {
         self.prepare_for(step);
         let (layout, n) = (self.layout, self.layout.n);
         if let ([balance], true) = (&self.balances[..], step.index > 0) {
             let solved = &mut self.replay[0];
-            solved.x.copy_from_slice(end);
-            let own = balance.unknown_itself().unwrap_or(Block::S);
-            solved.z[..n].copy_from_slice(&end[layout.range(own)]);
-            solved.z[n..].copy_from_slice(&end[layout.multipliers()]);
+            let own = balance.unknown_itself.unwrap_or(Block::S);
+            solved.z[..n].copy_from_slice(&solved.x[layout.range(own)]);
+            solved.z[n..].copy_from_slice(&solved.x[layout.multipliers()]);
             solved.take_inertia(balance, layout);
             return Ok(());
         }
@@ -362,7 +368,7 @@ impl Stepper {
         for number in 0..self.balances.len() {
             let (done, rest) = replay.split_at_mut(number);
             let solved = &mut rest[0];
-            solved.x.copy_from_slice(done.last().map_or(before, |done| &done.x));
+            solved.x.copy_from_slice(done.last().map_or(&self.before, |done| &done.x));
             outcome = self.solve(system, signature, step, number, (None, &mut solved.x), &mut counters);
             if outcome.is_err() {
                 break;
@@ -375,7 +381,7 @@ impl Stepper {
     }
 
     fn link<'a>(
-        balances: &'a [Balance],
+        balances: &'a [Prepared],
         replay: &'a [Solved],
         layout: Layout,
         number: usize,
@@ -386,7 +392,7 @@ impl Stepper {
     }
 
     /// Turns a cotangent of the step's end into one of its beginning; adds to its parameters' part. Does the same to its derivatives along
-    /// directions. `states`: those before the step (where [`Stepper::needs_state_before`]) and at its end.
+    /// directions. The state that [`Stepper::room`] asks for is in place.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -395,12 +401,13 @@ impl Stepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        states: (&[f64], &[f64]),
         bar: &mut StateVector,
         directions: &mut [Direction],
     ) -> Result<()> {
-        self.bring_back(system, signature, step, states)?;
-        if !directions.is_empty() {
+        self.bring_back(system, signature, step)?;
+        // a single balance about q, v, a and λ alone ends in the tangents that are there
+        let is_single = matches!(&self.balances[..], [balance] if balance.is_plain && step.index > 0);
+        if !directions.is_empty() && !is_single {
             self.bring_back_tangents(system, signature, step, directions)?;
         }
         let Stepper { balances, replay, layout, room, .. } = self;
@@ -412,7 +419,7 @@ impl Stepper {
             if let Some(block) = link.balance.force {
                 let point = link.force_point(zeros);
                 // only products are asked for: a singular matrix does not matter here
-                let _ = system.linearise(&point, link.balance.weights());
+                let _ = system.linearise(&point, link.balance.weights);
                 let none = &zeros[..p.len() - n];
                 for (Direction { cotangent, .. }, (x, z)) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
                     link.see((x, z), tangent);
@@ -425,14 +432,21 @@ impl Stepper {
                 clear(seen);
                 link.pull_force(system, block, bar, (seen, none));
             }
-            if system.linearise(&link.point(), link.balance.weights()).is_err() {
+            if system.linearise(&link.point(), link.balance.weights).is_err() {
                 return Err(singular(system, signature, &link.point(), Purpose::of(step.index)));
             }
             link.weigh(system, bar, None, p);
-            for (Direction { cotangent, .. }, (x, z)) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
-                link.curve(system, p, (x, z), (tangent, seen, cotangent), zeros);
-                link.give(seen, cotangent);
-                link.weigh(system, cotangent, Some(seen), own);
+            let (equations, weights) = (link.balance.equations, p.split_at(n));
+            for (k, Direction { tangent: end, cotangent, .. }) in directions.iter_mut().enumerate() {
+                if link.balance.is_plain {
+                    let x = if is_single { &*end } else { &tangents[k] };
+                    system.curvature(&link.point(), equations, -1.0, [weights.0, weights.1], x, cotangent);
+                    link.weigh(system, cotangent, None, own);
+                } else {
+                    link.curve(system, p, (&tangents[k], &unknowns[k]), (tangent, seen, cotangent), zeros);
+                    link.give(seen, cotangent);
+                    link.weigh(system, cotangent, Some(seen), own);
+                }
                 link.pull(system, own, cotangent, (seen, zeros, moved));
             }
             link.pull(system, p, bar, (seen, zeros, moved));
@@ -456,7 +470,7 @@ impl Stepper {
         }
         if let ([balance], true) = (&self.balances[..], step.index > 0) {
             let (own, Solved { tangents, unknowns, .. }) =
-                (balance.unknown_itself().unwrap_or(Block::S), &mut self.replay[0]);
+                (balance.unknown_itself.unwrap_or(Block::S), &mut self.replay[0]);
             for ((x, z), direction) in tangents.iter_mut().zip(unknowns).zip(directions) {
                 x.clone_from(&direction.tangent);
                 z[..n].copy_from_slice(direction.tangent.block(own.index()));
@@ -479,7 +493,8 @@ impl Stepper {
         Ok(())
     }
 
-    /// Turns tangents of a step's beginning into those of its end; their parameters' parts are the directions.
+    /// Turns tangents of a step's beginning into those of its end; their parameters' parts are the directions. The state that
+    /// [`Stepper::room`] asks for is in place.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -488,10 +503,9 @@ impl Stepper {
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        states: (&[f64], &[f64]),
         tangents: &mut [StateVector],
     ) -> Result<()> {
-        self.bring_back(system, signature, step, states)?;
+        self.bring_back(system, signature, step)?;
         for number in 0..self.balances.len() {
             self.push(system, signature, step, number, (tangents, &mut []))?;
         }
@@ -509,7 +523,7 @@ impl Stepper {
     ) -> Result<()> {
         let Stepper { balances, replay, layout, room, .. } = self;
         let link = Self::link(balances, replay, *layout, number, step);
-        if system.linearise(&link.point(), link.balance.weights()).is_err() {
+        if system.linearise(&link.point(), link.balance.weights).is_err() {
             return Err(singular(system, signature, &link.point(), Purpose::of(step.index)));
         }
         let Room { seen, moved, zeros, own, p, .. } = room;
@@ -520,7 +534,7 @@ impl Stepper {
         }
         if let Some(block) = link.balance.force {
             // only products are asked for: a singular matrix does not matter here
-            let _ = system.linearise(&link.force_point(zeros), link.balance.weights());
+            let _ = system.linearise(&link.force_point(zeros), link.balance.weights);
             tangents.iter_mut().for_each(|x| link.push_force(system, block, x, (&mut *seen, &mut *own)));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Newton's iteration for one balance.
 
-use super::balance::{Balance, Inertia, Multipliers};
+use super::balance::{Combination, Inertia, Multipliers, Prepared, combine};
 use super::newton::{Convergence, Verdict};
 use super::round_off::{BOUND_LIFE, Excess, STALLED, larger, largest, worst_row};
 use super::{Counters, Layout, NewtonOptions};
@@ -81,7 +81,7 @@ impl Solver {
     }
 
     /// Forgets earlier steps, and makes room for a list of balances.
-    pub fn restart(&mut self, balances: &[Balance]) {
+    pub fn restart(&mut self, balances: &[Prepared]) {
         let (n, size) = (self.layout.n, self.z.len());
         self.tracks.truncate(balances.len());
         let track = || Track { change: vec![0.0; size], bound: vec![0.0; size], ..Track::default() };
@@ -95,7 +95,7 @@ impl Solver {
     pub fn solve(
         &mut self,
         system: &mut dyn Evaluator,
-        balance: &Balance,
+        balance: &Prepared,
         place: Place<'_>,
         h: f64,
         (before, x): (Option<&[f64]>, &mut [f64]),
@@ -106,11 +106,12 @@ impl Solver {
         track.bound_age = track.bound_age.map(|age| age + 1).filter(|age| *age < BOUND_LIFE);
         let ratio = track.step.map_or(0.0, |step| h / step);
         let is_motion = balance.equations.forces;
-        for i in 0..self.z.len() {
-            self.z[i] = self.z_start[i] + if is_motion { ratio * track.change[i] } else { 0.0 };
+        let ratio = if is_motion { ratio } else { 0.0 };
+        for ((z, start), change) in self.z.iter_mut().zip(&self.z_start).zip(&track.change) {
+            *z = start + ratio * change;
         }
         let extrapolated = is_motion && track.step.is_some();
-        let mut task = Task { solver: self, system, balance, weights: balance.weights(), place, x, counters };
+        let mut task = Task { solver: self, system, balance, weights: balance.weights, place, x, counters };
         let mut outcome = task.iterate();
         if outcome.is_err() && extrapolated {
             // the extrapolation may have been what led astray (an impact, a switch of the input)
@@ -135,21 +136,20 @@ impl Solver {
     }
 
     /// Takes the base of what is set, the load, and where to begin.
-    fn take(&mut self, balance: &Balance, x: &[f64]) {
+    fn take(&mut self, balance: &Prepared, x: &[f64]) {
         let (n, layout) = (self.layout.n, self.layout);
+        let blocks = |terms: &Combination, sum: &mut [f64]| {
+            combine(terms.terms().map(|(block, factor)| (&x[layout.range(block)], factor)), sum);
+        };
         for (base, set) in self.base.iter_mut().zip(balance.sets()) {
-            base.fill(0.0);
-            for (block, factor) in set.known.terms() {
-                base.iter_mut().zip(&x[layout.range(block)]).for_each(|(base, value)| *base += factor * value);
-            }
+            blocks(&set.known, base);
         }
-        self.load.fill(0.0);
-        for (block, factor) in balance.load.terms() {
-            self.load.iter_mut().zip(&x[layout.range(block)]).for_each(|(load, value)| *load += factor * value);
+        if !balance.load.is_empty() {
+            blocks(&balance.load, &mut self.load);
         }
         self.z_start.fill(0.0);
         if balance.equations.forces {
-            if let Some(block) = balance.unknown_itself() {
+            if let Some(block) = balance.unknown_itself {
                 let own = layout.range(block);
                 self.z_start[..n].copy_from_slice(&x[own]);
             }
@@ -158,7 +158,8 @@ impl Solver {
     }
 
     /// Where the balance is evaluated, with the unknowns in `z`.
-    pub fn point<'a>(&'a self, balance: &Balance, x: &'a [f64], place: Place<'a>) -> Point<'a> {
+    #[inline(always)]
+    pub fn point<'a>(&'a self, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
         let layout = self.layout;
         let [q, v] = balance.at.map(|block| &x[layout.range(block)]);
         let a = match balance.inertia {
@@ -172,7 +173,7 @@ impl Solver {
     pub fn residual_at(
         &mut self,
         system: &mut dyn Evaluator,
-        balance: &Balance,
+        balance: &Prepared,
         place: Place<'_>,
         x: &[f64],
     ) -> Vec<f64> {
@@ -187,7 +188,7 @@ impl Solver {
 struct Task<'a, 's> {
     solver: &'s mut Solver,
     system: &'s mut dyn Evaluator,
-    balance: &'s Balance,
+    balance: &'s Prepared,
     weights: Weights,
     place: Place<'a>,
     x: &'s mut [f64],
@@ -199,7 +200,7 @@ impl Task<'_, '_> {
     fn iterate(&mut self) -> Result<(), Failure> {
         let n = self.solver.layout.n;
         let limit = self.solver.convergence.max_iterations();
-        let is_linear = self.balance.is_linear();
+        let is_linear = self.balance.is_linear;
         self.solver.convergence.begin();
         let mut renew = true;
         let mut worst = (f64::INFINITY, 0);
@@ -225,7 +226,7 @@ impl Task<'_, '_> {
             if is_linear {
                 // one solve, and one more to remove its round-off
                 if iteration == 2 {
-                    self.update();
+                    self.update(true);
                     return Ok(());
                 }
                 renew = false;
@@ -236,7 +237,7 @@ impl Task<'_, '_> {
             let doubted = renew && !known;
             let round_off = known || doubted && self.is_round_off(iteration);
             if verdict == Verdict::Converged || round_off {
-                self.update();
+                self.update(true);
                 return Ok(());
             }
         }
@@ -325,7 +326,7 @@ impl Task<'_, '_> {
     /// The residual at the unknowns in `z`, with new factors if asked for; false if there are none.
     #[inline]
     fn equations(&mut self, renew: bool) -> bool {
-        self.update();
+        self.update(false);
         let mut r = std::mem::take(&mut self.solver.r);
         let (dynamics, constraint) = r.split_at_mut(self.solver.layout.n);
         let point = self.solver.point(self.balance, self.x, self.place);
@@ -337,7 +338,7 @@ impl Task<'_, '_> {
             self.system.residual(&point, self.weights.equations, dynamics, constraint);
             true
         };
-        if self.balance.is_split() {
+        if self.balance.is_split {
             let a = &self.x[self.solver.layout.range(super::Block::A)];
             self.system.constraint(Level::Acceleration, &Point { a, ..point }, constraint);
         }
@@ -356,22 +357,28 @@ impl Task<'_, '_> {
         let (dynamics, constraint) = bound.split_at_mut(self.solver.layout.n);
         let point = self.solver.point(self.balance, self.x, self.place);
         self.system.round_off(&point, self.weights.equations, dynamics, constraint);
-        for (bound, load) in dynamics.iter_mut().zip(&self.solver.load) {
-            *bound += f64::EPSILON * load.abs();
+        if !self.balance.load.is_empty() {
+            for (bound, load) in dynamics.iter_mut().zip(&self.solver.load) {
+                *bound += f64::EPSILON * load.abs();
+            }
         }
         constraint.iter_mut().for_each(|c| *c /= self.weights.of_level());
         let track = &mut self.solver.tracks[self.place.number];
         (track.bound, track.bound_age, track.noise) = (bound, Some(0), 0.0);
     }
 
-    /// What the balance sets, from the unknowns.
-    #[inline]
-    fn update(&mut self) {
+    /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
+    #[inline(always)]
+    fn update(&mut self, end: bool) {
         let Solver { layout, z, base, inertia, .. } = &mut *self.solver;
-        for (set, base) in self.balance.sets().iter().zip(&*base) {
+        for ((set, base), seen) in self.balance.sets().iter().zip(&*base).zip(self.balance.seen) {
+            if !seen && !end {
+                continue;
+            }
             let block = &mut self.x[layout.range(set.block)];
-            for ((value, base), z) in block.iter_mut().zip(base).zip(&*z) {
-                *value = base + set.unknown * z;
+            let (factor, n) = (set.unknown, block.len());
+            for ((value, base), z) in block.iter_mut().zip(&base[..n]).zip(&z[..n]) {
+                *value = base + factor * z;
             }
         }
         if let Inertia::Unknown(factor) = self.balance.inertia {
@@ -389,23 +396,22 @@ impl Task<'_, '_> {
         }
         let (a, lambda) = z.split_at(layout.n);
         let (a_change, lambda_change) = r.split_at(layout.n);
-        let total = a_change.iter().map(|r| r.abs()).sum::<f64>() + lambda_change.iter().sum::<f64>();
-        if !total.is_finite() {
-            return None;
-        }
-        if !self.balance.equations.forces {
-            return Some(largest(a_change) / (base.first().map_or(0.0, |base| largest(base)) + f64::MIN_POSITIVE));
-        }
+        let is_motion = self.balance.equations.forces;
         // nothing moves where nothing is: the floor only keeps 0/0 away
         let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
-        let mut relative = 0.0f64;
+        let (mut relative, mut total) = (0.0f64, 0.0f64);
         for (change, a) in a_change.iter().zip(a) {
+            total += change.abs();
             relative = larger(relative, change.abs() / (a.abs() + floor));
         }
         if !lambda.is_empty() {
+            total += lambda_change.iter().sum::<f64>();
             relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
         }
-        Some(relative)
+        if !is_motion {
+            relative = largest(a_change) / (base.first().map_or(0.0, |base| largest(base)) + f64::MIN_POSITIVE);
+        }
+        total.is_finite().then_some(relative)
     }
 
     /// Puts multipliers and forces into the state.

@@ -1,6 +1,6 @@
 //! A scheme at work: its balances solved one after another.
 
-use super::balance::{Balance, Multipliers};
+use super::balance::{Balance, Multipliers, Prepared};
 use super::products::{Room, Solved};
 use super::solve::{Failure, Place, Solver};
 use super::{Block, Counters, Layout, Scheme};
@@ -42,10 +42,16 @@ pub struct Direction {
 pub struct Stepper {
     pub(super) scheme: Arc<dyn Scheme>,
     pub(super) layout: Layout,
+    /// Numbers that steps read besides q, v, a, S and λ.
+    carried: usize,
     pub(super) solver: Solver,
-    pub(super) balances: Vec<Balance>,
+    pub(super) balances: Vec<Prepared>,
+    /// As they come from the scheme.
+    listed: Vec<Balance>,
     /// Sizes of the step, and of the one before it, that the balances are for; whether it is the start.
     made_for: Option<(f64, f64, bool)>,
+    /// The state at the beginning of a step that is differentiated.
+    pub(super) before: Vec<f64>,
     /// Each balance of a step where it has been solved.
     pub(super) replay: Vec<Solved>,
     /// Room for products.
@@ -58,10 +64,13 @@ impl Stepper {
         let layout = Layout::new(&*scheme, signature);
         let mut stepper = Stepper {
             solver: Solver::new(layout, scheme.newton_options()),
+            carried: layout.n * usize::from(scheme.carried_blocks()),
             scheme,
             layout,
             balances: Vec::new(),
+            listed: Vec::new(),
             made_for: None,
+            before: vec![0.0; layout.size()],
             replay: Vec::new(),
             room: Room::new(layout, signature),
         };
@@ -82,12 +91,14 @@ impl Stepper {
         if self.made_for == Some((h, h_before, is_start)) {
             return;
         }
-        self.balances.clear();
+        self.listed.clear();
         if is_start {
-            self.scheme.start(h, &mut self.balances);
+            self.scheme.start(h, &mut self.listed);
         } else {
-            self.scheme.step(h, h / h_before, &mut self.balances);
+            self.scheme.step(h, h / h_before, &mut self.listed);
         }
+        self.balances.clear();
+        self.balances.extend(self.listed.iter().map(|balance| balance.prepare()));
         self.made_for = Some((h, h_before, is_start));
     }
 
@@ -148,13 +159,13 @@ impl Stepper {
 
     /// What the first balance leaves alone stays as it was.
     fn begin(&self, number: usize, previous: &[f64], next: &mut [f64]) {
-        let layout = self.layout;
-        if number > 0 {
+        let (layout, balance) = (self.layout, &self.balances[0]);
+        if number > 0 || balance.is_whole && self.carried == 0 {
             return;
         }
-        let memory = layout.memory_range();
-        next[memory.clone()].copy_from_slice(&previous[memory]);
-        let balance = &self.balances[0];
+        let first = layout.memory_range().start;
+        let carried = first..first + self.carried;
+        next[carried.clone()].copy_from_slice(&previous[carried]);
         for block in [Block::Q, Block::V, Block::A, Block::S] {
             if !balance.sets().iter().any(|set| set.block == block) {
                 next[layout.range(block)].copy_from_slice(&previous[layout.range(block)]);

@@ -17,7 +17,6 @@ impl Gradient<'_> {
         let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
-        let [before, end] = &mut self.workspace.ends;
         bar.clear_state();
         bar.u.fill(0.0);
         for i in (0..=last).rev() {
@@ -25,8 +24,8 @@ impl Gradient<'_> {
             let step = simulation.step(i);
             if i == 0 {
                 // what the scheme made of the start
-                states.restore(0, before);
-                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut [])?;
+                states.give(&step, stepper);
+                stepper.pull_back(evaluator, signature, &step, bar, &mut [])?;
             }
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
@@ -38,11 +37,8 @@ impl Gradient<'_> {
                 add_cost(cost, evaluator, &sample(simulation, i, &x, y, u), bar, y_bar);
             }
             if i > 0 {
-                states.restore(i, end);
-                if stepper.needs_state_before(&step) {
-                    states.restore_before(i, before);
-                }
-                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut [])?;
+                states.give(&step, stepper);
+                stepper.pull_back(evaluator, signature, &step, bar, &mut [])?;
             }
         }
         self.workspace.counters.factorisations += last + 1;

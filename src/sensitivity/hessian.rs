@@ -94,7 +94,6 @@ impl Gradient<'_> {
         let (bar, cost, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y_bar);
         let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
-        let [before, end] = &mut self.workspace.ends;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         bar.clear_state();
         bar.u.fill(0.0);
@@ -113,8 +112,8 @@ impl Gradient<'_> {
             let step = simulation.step(i);
             if i == 0 {
                 // what the scheme made of the start
-                states.restore(0, before);
-                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut directions)?;
+                states.give(&step, stepper);
+                stepper.pull_back(evaluator, signature, &step, bar, &mut directions)?;
             }
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
@@ -137,11 +136,8 @@ impl Gradient<'_> {
                 }
             }
             if i > 0 {
-                states.restore(i, end);
-                if stepper.needs_state_before(&step) {
-                    states.restore_before(i, before);
-                }
-                stepper.pull_back(evaluator, signature, &step, (before, end), bar, &mut directions)?;
+                states.give(&step, stepper);
+                stepper.pull_back(evaluator, signature, &step, bar, &mut directions)?;
             }
         }
         self.workspace.counters.factorisations += last + 1;

@@ -31,16 +31,12 @@ impl Workspace<'_> {
             f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
         }
         Stepper::begin_tangents(tangents);
-        let [before, end] = &mut self.ends;
         visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
         for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;
             let step = simulation.step(i);
-            states.restore(i, end);
-            if i == 0 || self.stepper.needs_state_before(&step) {
-                states.restore_before(i, before);
-            }
-            self.stepper.push_forward(&mut *self.evaluator, signature, &step, (before, end), tangents)?;
+            states.give(&step, &mut self.stepper);
+            self.stepper.push_forward(&mut *self.evaluator, signature, &step, tangents)?;
             if i == 0 {
                 begun(tangents);
             } else {
