@@ -293,13 +293,15 @@ impl States {
         memory[..self.carried].copy_from_slice(&row[3 * layout.n + layout.m..][..self.carried]);
     }
 
-    /// Gives a stepper the state that it wants for products of a step; 0 is what the scheme made of the start.
+    /// Gives a stepper the states that it wants for products of a step; 0 is what the scheme made of the start.
     pub fn give(&self, step: &Step<'_>, stepper: &mut Stepper) {
-        match (step.index, stepper.room(step)) {
-            (i, (true, x)) => self.restore(i, x),
-            (0, (false, x)) => self.restore(0, x),
-            (1, (false, x)) => x.copy_from_slice(&self.begun),
-            (i, (false, x)) => self.restore(i - 1, x),
+        let (end, before) = stepper.room(step);
+        self.restore(step.index, end);
+        match (step.index, before) {
+            (_, None) => {}
+            (0, Some(before)) => self.restore(0, before),
+            (1, Some(before)) => before.copy_from_slice(&self.begun),
+            (i, Some(before)) => self.restore(i - 1, before),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::table;
+use crate::scheme;
 use crate::sensitivity::{Gradient, Method};
 use crate::statistics::Curvature;
 use serde_json::json;
@@ -63,6 +64,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         });
         let result = json!({
             "model": problem.name,
+            "scheme": problem.simulation.scheme().name(),
+            "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
             "parameters": names,
             "gradient": shown.iter().map(|&k| first.gradient[k]).collect::<Vec<_>>(),
             "hessian": part(&first.hessian, &shown),

@@ -12,6 +12,7 @@ use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
+use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
 use indicatif::ProgressBar;
@@ -214,9 +215,10 @@ struct Progress {
 impl Progress {
     fn new(problem: &Problem, method: &str, reason: &str) -> Self {
         tell(&format!(
-            "{}: {} steps a simulation, {} free parameters\nmethod: {method} ({reason})",
+            "{}: {} steps a simulation by {}, {} free parameters\nmethod: {method} ({reason})",
             problem.name,
             problem.simulation.grid().count(),
+            scheme::in_words(problem.simulation.scheme()),
             problem.free().len()
         ));
         Progress { bar: console::changing_line(), last: std::time::Instant::now(), printed: 0 }

@@ -119,12 +119,25 @@ impl ProblemArguments {
         specification.end = self.end.or(specification.end);
         if let Some(asked) = &self.scheme {
             let (name, settings) = asked.split_once(':').unwrap_or((asked, ""));
+            if asked.ends_with([':', ',']) {
+                let remedy = "write NAME, or NAME:SETTING=VALUE";
+                return Err(Error::invalid(format!("--scheme {asked}"), "a setting is missing at its end", remedy));
+            }
             let settings = assignments("--scheme", &[settings.to_string()])?;
-            scheme::by_name(name, &settings)?;
+            let own = scheme::by_name(name, &settings)?.settings();
+            if self.alpha.is_some() && settings.iter().any(|(name, _)| name == "alpha") {
+                return Err(Error::invalid("alpha", "both --scheme and --alpha give it", "give it once"));
+            }
+            // settings of a problem file count as far as this scheme has them
+            let given = |name: &String| settings.iter().any(|(own, _)| own == name);
+            specification.scheme_settings.retain(|(name, _)| own.iter().any(|(own, _)| own == name) && !given(name));
+            specification.scheme_settings.extend(settings);
             specification.scheme = Some(name.to_string());
-            specification.scheme_settings = settings;
         }
-        specification.scheme_settings.extend(self.alpha.map(|alpha| ("alpha".to_string(), alpha)));
+        if let Some(alpha) = self.alpha {
+            specification.scheme_settings.retain(|(name, _)| name != "alpha");
+            specification.scheme_settings.push(("alpha".to_string(), alpha));
+        }
         if let Some(name) = &self.initial_state {
             specification.initial_state = Some(name.parse()?);
         }
@@ -185,12 +198,16 @@ fn remark(simulation: &Simulation) {
         .remarks()
         .iter()
         .for_each(|remark| tell(&format!("note: model `{}`: {remark}", signature.name)));
-    if !signature.constraints.is_empty() && simulation.scheme().rings_with_constraints() {
+    let (scheme, constrained) = (simulation.scheme(), !signature.constraints.is_empty());
+    if let Some(remedy) = scheme.rings_with_constraints().filter(|_| constrained) {
         tell(&format!(
-            "note: with {}, accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; take \
-             alpha = -0.05 or another scheme unless you want just that",
-            scheme::in_words(simulation.scheme())
+            "note: scheme {}: accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; \
+             {remedy} unless you want just that",
+            scheme::in_words(scheme)
         ));
+    }
+    if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
+        tell(&format!("note: scheme {} on uneven steps: {trouble}; take i2p, which minds neither", scheme.name()));
     }
 }
 

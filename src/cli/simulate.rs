@@ -6,6 +6,7 @@ use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
 use crate::report::output_errors;
+use crate::scheme;
 use crate::shown::shown;
 use crate::start::InitialState;
 use std::path::PathBuf;
@@ -34,11 +35,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let counters = trajectory.counters;
     print(&format!(
-        "{}: {} steps of {} to t = {} s, {:.2} Newton iterations a step; written to {}",
+        "{}: {} steps of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",
         entry.name(),
         counters.steps,
         simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", shown(h))),
         shown(trajectory.times()[trajectory.times().len() - 1]),
+        scheme::in_words(simulation.scheme()),
         counters.iterations as f64 / counters.steps as f64,
         folder.path().display()
     ));

@@ -1,5 +1,5 @@
 //! The backward differentiation formula of order 2, on the constraints' positions. What was before the start is on its third-order
-//! Taylor expansion.
+//! Taylor expansion; right behind it, accelerations and multipliers of constrained mechanisms are of first order all the same.
 //!
 //! ```text
 //! M A + C_qᵀ λ = Q,  C(q) = 0,      with ω = h/h₋:
@@ -46,6 +46,10 @@ impl Scheme for Bdf2 {
 
     fn own_blocks(&self) -> u8 {
         5
+    }
+
+    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
+        constrained.then_some("accelerations and multipliers of constrained mechanisms are of first order there")
     }
 
     fn carried_blocks(&self) -> u8 {

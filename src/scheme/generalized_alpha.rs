@@ -77,9 +77,17 @@ impl Scheme for GeneralizedAlpha {
         self.newton
     }
 
-    fn rings_with_constraints(&self) -> bool {
+    fn rings_with_constraints(&self) -> Option<&'static str> {
         let Newmark { alpha_m, alpha_f, gamma, .. } = self.formulas;
-        alpha_m == alpha_f && gamma == 0.5
+        (alpha_m == alpha_f && gamma == 0.5).then_some(match self.name {
+            "generalized-alpha" => "take spectral_radius = 0.8",
+            "newmark" => "take gamma = 0.6, which is of first order, or generalized-alpha or i2p",
+            _ => "take generalized-alpha or i2p",
+        })
+    }
+
+    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
+        constrained.then_some(super::UNSTABLE)
     }
 
     fn own_blocks(&self) -> u8 {

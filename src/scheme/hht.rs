@@ -7,7 +7,8 @@
 //! ```
 //!
 //! For a constant M the two are the same equation. With M(q) and α ≠ 0 the printed form is of first order, because it takes M at t_i and
-//! a_i at t_i + α h; the consistent form keeps second order.
+//! a_i at t_i + α h; the consistent form keeps second order, on even steps. On uneven ones a_{i-1} belongs to t_{i-1} + α h_{i-1}, and both
+//! are of first order where α ≠ 0.
 
 use super::balance::{Balance, Block, Combination, Inertia};
 use super::newmark::Newmark;
@@ -84,8 +85,15 @@ impl Scheme for Hht {
         self.own_blocks()
     }
 
-    fn rings_with_constraints(&self) -> bool {
-        self.alpha == 0.0
+    fn rings_with_constraints(&self) -> Option<&'static str> {
+        (self.alpha == 0.0).then_some("take alpha = -0.05")
+    }
+
+    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
+        match constrained {
+            true => Some(super::UNSTABLE),
+            false => (self.alpha != 0.0).then_some("it is of first order there"),
+        }
     }
 
     fn recovered_acceleration(&self) -> Option<[f64; 2]> {

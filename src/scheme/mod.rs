@@ -59,9 +59,15 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether its equations want constraints and numerical damping together: without any, accelerations and multipliers ring.
-    fn rings_with_constraints(&self) -> bool {
-        false
+    /// Where accelerations and multipliers of constrained mechanisms ring, because nothing is damped: what to do about it.
+    fn rings_with_constraints(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What becomes of it on uneven steps, of a system with or without constraints, if that is worse than on even ones.
+    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
+        let _ = constrained;
+        None
     }
 
     /// What it makes of a start, at which S is A: of a first step of size `h`, s.
@@ -92,8 +98,11 @@ impl Scheme for Arc<dyn Scheme> {
     fn recovered_acceleration(&self) -> Option<[f64; 2]> {
         (**self).recovered_acceleration()
     }
-    fn rings_with_constraints(&self) -> bool {
+    fn rings_with_constraints(&self) -> Option<&'static str> {
         (**self).rings_with_constraints()
+    }
+    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
+        (**self).on_uneven_steps(constrained)
     }
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {
         (**self).start(h, balances);
@@ -118,6 +127,9 @@ const SCHEMES: [Registered; 8] = [
     ("bdf2", None, |_| Ok(Arc::new(Bdf2::default()))),
 ];
 
+/// Of schemes that hold positions of constraints alone by Newmark's formulas.
+const UNSTABLE: &str = "accelerations and multipliers of constrained mechanisms may grow without bound";
+
 /// Names of all schemes.
 pub fn names() -> Vec<&'static str> {
     SCHEMES.iter().map(|(name, ..)| *name).collect()
@@ -128,6 +140,10 @@ pub fn names() -> Vec<&'static str> {
 /// # Errors
 /// Names of schemes and settings that do not exist, and values that make no sense.
 pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>> {
+    if name.is_empty() {
+        let remedy = format!("name one of {}", names().join(", "));
+        return Err(Error::invalid("the scheme", "its name is missing", remedy));
+    }
     let found = SCHEMES.iter().find(|(own, ..)| *own == name);
     let &(name, setting, make) = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
     let mut value = setting.map_or(0.0, |(_, value)| value);
@@ -137,11 +153,13 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
             Some((own, _)) => return Err(Error::unknown("setting", asked, format!("scheme `{name}`"), [own])),
             None => {
                 let problem = format!("scheme `{name}` has no settings");
-                return Err(Error::invalid(
-                    format!("setting `{asked}`"),
-                    problem,
-                    "leave it out, or take another scheme",
-                ));
+                let others = SCHEMES.iter().filter(|(_, own, _)| own.is_some_and(|(own, _)| own == asked));
+                let others: Vec<&str> = others.map(|(name, ..)| *name).collect();
+                let remedy = match others.as_slice() {
+                    [] => "leave it out".to_string(),
+                    _ => format!("leave it out, or take {}, which has it", others.join(" or ")),
+                };
+                return Err(Error::invalid(format!("setting `{asked}`"), problem, remedy));
             }
         }
     }

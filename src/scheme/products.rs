@@ -13,10 +13,13 @@ use super::balance::{Balance, Inertia, Multipliers, Prepared, combine};
 use super::solve::Place;
 use super::stepper::{Step, Stepper};
 use super::{Block, Counters, Direction, Layout};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::start::{Purpose, singular};
 use crate::system::{Equations, Evaluator, Level, Point, StateVector};
+
+/// Positions of a step that is solved once more, beside the largest, which count as the same.
+const SAME: f64 = 1e-9;
 
 /// A balance where it has been solved.
 #[derive(Debug, Clone)]
@@ -342,12 +345,14 @@ fn clear(x: &mut StateVector) {
 }
 
 impl Stepper {
-    /// Room for the state that products of a step want, to be filled before them: that at its end (true), or that at its beginning, from
-    /// which the balances of a list are solved once more.
-    pub fn room(&mut self, step: &Step<'_>) -> (bool, &mut [f64]) {
+    /// Room for the states that products of a step want, to be filled before them: that at its end, and, where there is room for it, that
+    /// at its beginning, from which the balances of a list are solved once more.
+    pub fn room(&mut self, step: &Step<'_>) -> (&mut [f64], Option<&mut [f64]>) {
         self.prepare_for(step);
-        let wants_end = step.index > 0 && self.balances.len() == 1;
-        (wants_end, if wants_end { &mut self.replay[0].x } else { &mut self.before })
+        if step.index > 0 && self.balances.len() == 1 {
+            return (&mut self.replay[0].x, None);
+        }
+        (&mut self.end, Some(&mut self.before))
     }
 
     /// Brings back the state and the unknowns after each balance of a step. A single one ends in the state that is stored.
@@ -363,6 +368,9 @@ impl Stepper {
             return Ok(());
         }
         self.solver.restart(&self.balances);
+        if step.index > 0 {
+            self.solver.begin_at(&self.end);
+        }
         let (mut counters, mut replay) = (Counters::default(), std::mem::take(&mut self.replay));
         let mut outcome = Ok(());
         for number in 0..self.balances.len() {
@@ -377,7 +385,15 @@ impl Stepper {
             solved.take_inertia(&self.balances[number], layout);
         }
         self.replay = replay;
-        outcome
+        outcome?;
+        let Some(last) = self.replay[..self.balances.len()].last().filter(|_| step.index > 0) else { return Ok(()) };
+        let (again, end) = (&last.x[..n], &self.end[..n]);
+        let size = again.iter().fold(0.0f64, |size, q| size.max(q.abs()));
+        if again.iter().zip(end).all(|(again, end)| (again - end).abs() <= SAME * size) {
+            return Ok(());
+        }
+        let problem = "solved once more for derivatives, it leads elsewhere: its equations have several solutions";
+        Err(Error::invalid(format!("the step to t = {} s", step.t), problem, "take smaller steps, or another scheme"))
     }
 
     fn link<'a>(

@@ -3,7 +3,7 @@
 use super::balance::{Combination, Inertia, Multipliers, Prepared, combine};
 use super::newton::{Convergence, Verdict};
 use super::round_off::{BOUND_LIFE, Excess, STALLED, larger, largest, worst_row};
-use super::{Counters, Layout, NewtonOptions};
+use super::{Block, Counters, Layout, NewtonOptions};
 use crate::system::{Evaluator, Level, Point, Weights};
 
 /// Newton steps of shortened length before a step counts as failed.
@@ -59,6 +59,9 @@ pub(super) struct Solver {
     /// A multiple of the unknown that M multiplies.
     inertia: Vec<f64>,
     zeros: Vec<f64>,
+    /// The state in which a step that is solved once more has ended: the next balance of motion begins there.
+    end: Option<Vec<f64>>,
+    spare: Vec<f64>,
 }
 
 impl Solver {
@@ -77,7 +80,17 @@ impl Solver {
             load: zeros(layout.n),
             inertia: zeros(layout.n),
             zeros: zeros(size),
+            end: None,
+            spare: zeros(layout.size()),
         }
+    }
+
+    /// Lets the next balance of motion begin where this state has ended.
+    pub fn begin_at(&mut self, end: &[f64]) {
+        let mut room = std::mem::take(&mut self.spare);
+        room.clear();
+        room.extend_from_slice(end);
+        self.end = Some(room);
     }
 
     /// Forgets earlier steps, and makes room for a list of balances.
@@ -102,6 +115,13 @@ impl Solver {
         counters: &mut Counters,
     ) -> Result<(), Failure> {
         self.take(balance, before.unwrap_or(x));
+        if let Some(end) = self.end.take().filter(|_| balance.equations.forces) {
+            let (z, mu) = self.z_start.split_at_mut(self.layout.n);
+            let own = balance.unknown_itself.unwrap_or(Block::S);
+            z.copy_from_slice(&end[self.layout.range(own)]);
+            mu.copy_from_slice(&end[self.layout.multipliers()]);
+            self.spare = end;
+        }
         let track = &mut self.tracks[place.number];
         track.bound_age = track.bound_age.map(|age| age + 1).filter(|age| *age < BOUND_LIFE);
         let ratio = track.step.map_or(0.0, |step| h / step);
@@ -339,7 +359,7 @@ impl Task<'_, '_> {
             true
         };
         if self.balance.is_split {
-            let a = &self.x[self.solver.layout.range(super::Block::A)];
+            let a = &self.x[self.solver.layout.range(Block::A)];
             self.system.constraint(Level::Acceleration, &Point { a, ..point }, constraint);
         }
         if !self.balance.load.is_empty() {
@@ -397,19 +417,27 @@ impl Task<'_, '_> {
         let (a, lambda) = z.split_at(layout.n);
         let (a_change, lambda_change) = r.split_at(layout.n);
         let is_motion = self.balance.equations.forces;
-        // nothing moves where nothing is: the floor only keeps 0/0 away
-        let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
         let (mut relative, mut total) = (0.0f64, 0.0f64);
-        for (change, a) in a_change.iter().zip(a) {
+        let mut measure = |change: f64, size: f64, floor: f64| {
             total += change.abs();
-            relative = larger(relative, change.abs() / (a.abs() + floor));
+            relative = larger(relative, change.abs() / (size.abs() + floor));
+        };
+        // nothing moves where nothing is: the floor only keeps 0/0 away
+        if is_motion {
+            let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
+            a_change.iter().zip(a).for_each(|(change, a)| measure(*change, *a, floor));
+        } else {
+            // a projection sets one block first of all, and by the unknown itself
+            let base = base.first().map_or(&[][..], |base| base);
+            let floor = 1e-3 * (largest(base) + largest(a)) + f64::MIN_POSITIVE;
+            let moved = base.iter().zip(a).map(|(base, z)| base + z);
+            a_change.iter().zip(moved).for_each(|(change, moved)| measure(*change, moved, floor));
         }
         if !lambda.is_empty() {
             total += lambda_change.iter().sum::<f64>();
-            relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
-        }
-        if !is_motion {
-            relative = largest(a_change) / (base.first().map_or(0.0, |base| largest(base)) + f64::MIN_POSITIVE);
+            if is_motion {
+                relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
+            }
         }
         total.is_finite().then_some(relative)
     }

@@ -50,8 +50,9 @@ pub struct Stepper {
     listed: Vec<Balance>,
     /// Sizes of the step, and of the one before it, that the balances are for; whether it is the start.
     made_for: Option<(f64, f64, bool)>,
-    /// The state at the beginning of a step that is differentiated.
+    /// The states at both ends of a step that is differentiated.
     pub(super) before: Vec<f64>,
+    pub(super) end: Vec<f64>,
     /// Each balance of a step where it has been solved.
     pub(super) replay: Vec<Solved>,
     /// Room for products.
@@ -71,6 +72,7 @@ impl Stepper {
             listed: Vec::new(),
             made_for: None,
             before: vec![0.0; layout.size()],
+            end: vec![0.0; layout.size()],
             replay: Vec::new(),
             room: Room::new(layout, signature),
         };
