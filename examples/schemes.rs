@@ -100,8 +100,8 @@ fn main() -> Result<()> {
             let curves: Vec<(&str, &[f64], &[f64])> =
                 curves.iter().map(|(name, x, y)| (*name, x.as_slice(), y.as_slice())).collect();
             let mut figure = plot::convergence(&curves, &[])?;
-            *figure.panels_mut()[0].x_axis_mut() = Axis::log("time of a run, s");
-            *figure.panels_mut()[0].y_axis_mut() = Axis::log("largest error of accelerations");
+            *figure.panels_mut()[0].x_axis_mut() = Axis::log("time of a run [s]");
+            *figure.panels_mut()[0].y_axis_mut() = Axis::log("largest relative error of accelerations");
             figure.write_svg("plots/schemes.svg")?;
             println!("written to plots/schemes.svg");
         }
