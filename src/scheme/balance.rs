@@ -129,7 +129,7 @@ pub(super) enum Multipliers {
 /// The most blocks that a balance sets.
 const SETS: usize = 6;
 
-/// One balance; see [the module](self).
+/// One balance: `M s + C_qᵀ μ + Σ c G = f Q`, `d^l C/dt^l = 0`, and the blocks that follow its unknowns.
 #[derive(Debug, Clone, Copy)]
 pub struct Balance {
     pub(super) equations: Equations,
