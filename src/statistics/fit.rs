@@ -395,7 +395,7 @@ impl Statistics {
                 // noise whose neighbours correlate by c says as much as (1 - c)/(1 + c) of as many independent values
                 let factor = ((1.0 + c) / (1.0 - c).max(1e-9)).sqrt();
                 warnings.push(format!(
-                    "neighbouring residuals of `{}` are correlated ({c:.2}): it is not white noise that is left, and standard \
+                    "neighbouring residuals of `{}` are correlated ({c:.2}): they are not white, and standard \
                      errors are too small, perhaps by a factor of {factor:.0}",
                     output.name
                 ));
