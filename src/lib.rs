@@ -100,6 +100,7 @@ pub mod constraint;
 mod continuous;
 pub mod cost;
 pub mod data;
+mod diagnosis;
 pub mod error;
 mod file_set;
 pub mod files;

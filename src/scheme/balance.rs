@@ -259,6 +259,7 @@ impl Balance {
             is_linear: self.is_linear(),
             is_split: self.is_split(),
             is_plain: self.is_plain(),
+            transfer: self.transfer(),
             seen: std::array::from_fn(|k| self.sets().get(k).is_some_and(|set| self.sees(set.block))),
             is_whole: self.multipliers == Multipliers::Told
                 && [Block::Q, Block::V, Block::A, Block::S]
@@ -268,9 +269,99 @@ impl Balance {
         }
     }
 
+    /// Of a balance that sets Q, V, A and S from these alone, and is not evaluated at S.
+    fn transfer(&self) -> Option<Transfer> {
+        let mut transfer = Transfer { known: [[0.0; 4]; 4], unknown: [0.0; 4] };
+        let mut is_set = [false; 4];
+        for set in self.sets() {
+            let row = Some(set.block.index()).filter(|row| *row < 4)?;
+            (is_set[row], transfer.unknown[row]) = (true, set.unknown);
+            for (block, factor) in set.known.terms() {
+                transfer.known[row][Some(block.index()).filter(|column| *column < 4)?] += factor;
+            }
+        }
+        (is_set.iter().all(|is_set| *is_set) && !self.sees(Block::S)).then_some(transfer)
+    }
+
     /// Whether the equations are evaluated at a block.
     fn sees(&self, block: Block) -> bool {
         self.at.contains(&block) || self.inertia == Inertia::Of(block) || self.is_split() && block == Block::A
+    }
+}
+
+/// How a balance sets Q, V, A and S, if it is about these alone: (Q, V, A, S) = known (Q, V, A, S) + unknown z, coordinate by coordinate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transfer {
+    known: [[f64; 4]; 4],
+    unknown: [f64; 4],
+}
+
+impl Transfer {
+    /// known x, in place.
+    #[inline]
+    pub fn forwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
+        let k = &self.known;
+        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
+            let x = [*q, *v, *a, *s];
+            let row = |row: &[f64; 4]| row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3];
+            (*q, *v, *a, *s) = (row(&k[0]), row(&k[1]), row(&k[2]), row(&k[3]));
+        }
+    }
+
+    /// known x, of a state whose first four blocks these are, into `base`, one behind the other.
+    #[inline]
+    pub fn base(&self, n: usize, x: &[f64], base: &mut [f64]) {
+        let (x, k) = (&x[..4 * n], &self.known);
+        for (base, row) in base[..4 * n].chunks_exact_mut(n.max(1)).zip(k) {
+            let (q, v, a, s) = (&x[..n], &x[n..2 * n], &x[2 * n..3 * n], &x[3 * n..]);
+            for ((((base, q), v), a), s) in base.iter_mut().zip(q).zip(v).zip(a).zip(s) {
+                *base = row[0] * q + row[1] * v + row[2] * a + row[3] * s;
+            }
+        }
+    }
+
+    /// base + unknown z into the first `blocks` blocks of a state.
+    #[inline]
+    pub fn update(&self, blocks: usize, base: &[f64], z: &[f64], x: &mut [f64]) {
+        let n = base.len() / 4;
+        let (z, all) = (&z[..n], x[..blocks * n].chunks_exact_mut(n.max(1)).zip(base.chunks_exact(n.max(1))));
+        for ((x, base), b) in all.zip(&self.unknown) {
+            for ((x, base), z) in x.iter_mut().zip(base).zip(z) {
+                *x = base + b * z;
+            }
+        }
+    }
+
+    /// knownᵀ x, in place.
+    #[inline]
+    pub fn backwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
+        let k = &self.known;
+        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
+            let x = [*q, *v, *a, *s];
+            let column = |j: usize| k[0][j] * x[0] + k[1][j] * x[1] + k[2][j] * x[2] + k[3][j] * x[3];
+            (*q, *v, *a, *s) = (column(0), column(1), column(2), column(3));
+        }
+    }
+
+    /// unknownᵀ x
+    #[inline]
+    pub fn weigh(&self, [q, v, a, s]: [&[f64]; 4], z: &mut [f64]) {
+        let b = &self.unknown;
+        for ((((z, q), v), a), s) in z.iter_mut().zip(q).zip(v).zip(a).zip(s) {
+            *z = b[0] * q + b[1] * v + b[2] * a + b[3] * s;
+        }
+    }
+
+    /// Adds unknown z.
+    #[inline]
+    pub fn add(&self, [q, v, a, s]: [&mut [f64]; 4], z: &[f64]) {
+        let b = &self.unknown;
+        for ((((q, v), a), s), z) in q.iter_mut().zip(v).zip(a).zip(s).zip(z) {
+            *q += b[0] * z;
+            *v += b[1] * z;
+            *a += b[2] * z;
+            *s += b[3] * z;
+        }
     }
 }
 
@@ -283,6 +374,7 @@ pub(super) struct Prepared {
     pub is_linear: bool,
     pub is_split: bool,
     pub is_plain: bool,
+    pub transfer: Option<Transfer>,
     /// Which of its sets the equations see.
     pub seen: [bool; SETS],
     /// It sets Q, V, A, S and λ.

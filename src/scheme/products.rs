@@ -13,9 +13,9 @@ use super::balance::{Balance, Inertia, Multipliers, Prepared, combine};
 use super::solve::Place;
 use super::stepper::{Step, Stepper};
 use super::{Block, Counters, Direction, Layout};
+use crate::diagnosis::{Purpose, singular};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::start::{Purpose, singular};
 use crate::system::{Equations, Evaluator, Level, Point, StateVector};
 
 /// Positions of a step that is solved once more, beside the largest, which count as the same.
@@ -107,7 +107,11 @@ impl Link<'_> {
     /// p = K⁻ᵀ (z̄, μ̄), of C and not of what is left of it in K.
     fn weigh(&self, system: &mut dyn Evaluator, bar: &StateVector, seen: Option<&StateVector>, p: &mut [f64]) {
         let (z, mu) = p.split_at_mut(self.layout.n);
-        for (k, sets) in self.balance.sets().chunks(4).enumerate() {
+        if let Some(transfer) = &self.balance.transfer {
+            transfer.weigh([&bar.q, &bar.v, &bar.a, &bar.a_scheme], z);
+        }
+        let others = if self.balance.transfer.is_some() { &[] } else { self.balance.sets() };
+        for (k, sets) in others.chunks(4).enumerate() {
             if k == 0 {
                 combine(sets.iter().map(|set| (bar.block(set.block.index()), set.unknown)), z);
             } else {
@@ -170,6 +174,10 @@ impl Link<'_> {
             system.pull_back(-1.0, dynamics, constraint, seen);
             self.give(seen, bar);
         }
+        if let Some(transfer) = &self.balance.transfer {
+            transfer.backwards([&mut bar.q, &mut bar.v, &mut bar.a, &mut bar.a_scheme]);
+            return self.release(dynamics, bar);
+        }
         for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
             if set.known.is_empty() {
                 bar.block_mut(set.block.index()).fill(0.0);
@@ -183,6 +191,11 @@ impl Link<'_> {
                 add(bar.block_mut(block.index()), factor, moved);
             }
         }
+        self.release(dynamics, bar);
+    }
+
+    /// What loads and multipliers leave of a cotangent.
+    fn release(&self, dynamics: &[f64], bar: &mut StateVector) {
         for (block, factor) in self.balance.load.terms() {
             add(bar.block_mut(block.index()), -factor, dynamics);
         }
@@ -241,16 +254,20 @@ impl Link<'_> {
         (seen, moved, spare): (&mut StateVector, &mut [Vec<f64>], &mut [f64]),
     ) {
         let n = self.layout.n;
-        for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
-            combine(set.known.terms().map(|(block, factor)| (x.block(block.index()), factor)), moved);
-        }
         r.fill(0.0);
         let (dynamics, constraint) = r.split_at_mut(n);
         for (block, factor) in self.balance.load.terms() {
             add(dynamics, factor, x.block(block.index()));
         }
-        for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
-            exchange(x, set.block, moved);
+        if let Some(transfer) = &self.balance.transfer {
+            transfer.forwards([&mut x.q, &mut x.v, &mut x.a, &mut x.a_scheme]);
+        } else {
+            for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
+                combine(set.known.terms().map(|(block, factor)| (x.block(block.index()), factor)), moved);
+            }
+            for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
+                exchange(x, set.block, moved);
+            }
         }
         if self.balance.is_plain {
             x.lambda.fill(0.0);
@@ -279,8 +296,11 @@ impl Link<'_> {
         constraint.iter_mut().for_each(|c| *c /= level);
         system.solve(r);
         r.iter_mut().for_each(|r| *r = -*r);
-        for set in self.balance.sets() {
-            add(x.block_mut(set.block.index()), set.unknown, &r[..n]);
+        match &self.balance.transfer {
+            Some(transfer) => transfer.add([&mut x.q, &mut x.v, &mut x.a, &mut x.a_scheme], &r[..n]),
+            None => {
+                self.balance.sets().iter().for_each(|set| add(x.block_mut(set.block.index()), set.unknown, &r[..n]))
+            }
         }
         match self.balance.multipliers {
             Multipliers::Forgotten => {}

@@ -55,6 +55,8 @@ pub(super) struct Solver {
     residual: Vec<f64>,
     /// Where what a balance sets begins, for z = 0.
     base: Vec<Vec<f64>>,
+    /// The same of Q, V, A and S, where these alone are set from these alone.
+    whole_base: Vec<f64>,
     load: Vec<f64>,
     /// A multiple of the unknown that M multiplies.
     inertia: Vec<f64>,
@@ -77,6 +79,7 @@ impl Solver {
             r: zeros(size),
             residual: zeros(size),
             base: Vec::new(),
+            whole_base: zeros(4 * layout.n),
             load: zeros(layout.n),
             inertia: zeros(layout.n),
             zeros: zeros(size),
@@ -161,8 +164,9 @@ impl Solver {
         let blocks = |terms: &Combination, sum: &mut [f64]| {
             combine(terms.terms().map(|(block, factor)| (&x[layout.range(block)], factor)), sum);
         };
-        for (base, set) in self.base.iter_mut().zip(balance.sets()) {
-            blocks(&set.known, base);
+        match &balance.transfer {
+            Some(transfer) => transfer.base(n, x, &mut self.whole_base),
+            None => self.base.iter_mut().zip(balance.sets()).for_each(|(base, set)| blocks(&set.known, base)),
         }
         if !balance.load.is_empty() {
             blocks(&balance.load, &mut self.load);
@@ -390,8 +394,13 @@ impl Task<'_, '_> {
     /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
     #[inline(always)]
     fn update(&mut self, end: bool) {
-        let Solver { layout, z, base, inertia, .. } = &mut *self.solver;
-        for ((set, base), seen) in self.balance.sets().iter().zip(&*base).zip(self.balance.seen) {
+        let Solver { layout, z, base, whole_base, inertia, .. } = &mut *self.solver;
+        if let Some(transfer) = &self.balance.transfer {
+            // equations never see S
+            transfer.update(if end { 4 } else { 3 }, whole_base, z, self.x);
+        }
+        let others = if self.balance.transfer.is_some() { &[] } else { self.balance.sets() };
+        for ((set, base), seen) in others.iter().zip(&*base).zip(self.balance.seen) {
             if !seen && !end {
                 continue;
             }

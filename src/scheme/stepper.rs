@@ -4,9 +4,9 @@ use super::balance::{Balance, Multipliers, Prepared};
 use super::products::{Room, Solved};
 use super::solve::{Failure, Place, Solver};
 use super::{Block, Counters, Layout, Scheme};
+use crate::diagnosis::{Purpose, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::start::{Purpose, not_finite, singular};
 use crate::system::{Evaluator, Point, StateVector};
 use std::sync::Arc;
 

@@ -1,31 +1,38 @@
-//! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start): one recursion for all schemes.
+//! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start), and its derivatives along directions: one recursion for all schemes.
 
+use super::hessian::Along;
 use super::{Gradient, add_cost, sample};
 use crate::error::Result;
-use crate::scheme::Stepper;
+use crate::scheme::{Direction, Stepper};
 use crate::simulate::Workspace;
 
 impl Gradient<'_> {
-    /// The gradient along the stored states of the last run.
-    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<()> {
+    /// The gradient along the stored states of the last run, and its derivatives along directions, if there are any: the cost is returned
+    /// then.
+    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along) -> Result<f64> {
         let simulation = self.workspace.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
         let last = grid.count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
+        let is_curved = !along.directions.is_empty();
+        let room = if is_curved { y.len() } else { 0 };
+        let (mut y_tangent, mut y_curved) = (vec![0.0; room], vec![0.0; room]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
         bar.clear_state();
         bar.u.fill(0.0);
+        let mut total = 0.0;
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
+            along.go_to(i);
             let step = simulation.step(i);
             if i == 0 {
                 // what the scheme made of the start
                 states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut [])?;
+                stepper.pull_back(evaluator, signature, &step, bar, &mut along.directions)?;
             }
             let x = states.view(i, simulation, a_scheme);
             let concerned = cost.concerns(i, last);
@@ -34,21 +41,34 @@ impl Gradient<'_> {
                 continuous.follow(y);
             }
             if concerned {
-                add_cost(cost, evaluator, &sample(simulation, i, &x, y, u), bar, y_bar);
+                let sample = sample(simulation, i, &x, y, u);
+                add_cost(cost, evaluator, &sample, bar, y_bar);
+                if is_curved {
+                    total += cost.value(&sample);
+                    evaluator.linearise_output(&x);
+                }
+                for Direction { tangent, cotangent, .. } in &mut along.directions {
+                    y_tangent.fill(0.0);
+                    y_curved.fill(0.0);
+                    evaluator.output_push_forward(tangent, &mut y_tangent);
+                    cost.curvature(&sample, tangent, &y_tangent, cotangent, &mut y_curved);
+                    evaluator.output_pull_back(&y_curved, cotangent);
+                    evaluator.output_curvature(&x, y_bar, tangent, cotangent);
+                }
             }
             if i > 0 {
                 states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut [])?;
+                stepper.pull_back(evaluator, signature, &step, bar, &mut along.directions)?;
             }
         }
         self.workspace.counters.factorisations += last + 1;
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        Stepper::end_cotangents(bar, &mut []);
+        Stepper::end_cotangents(bar, &mut along.directions);
         // a stored run always has its start
         if let Some(f_0) = &self.workspace.start {
-            f_0.pull_back(evaluator, signature, &start, bar, &mut [])?;
+            f_0.pull_back(evaluator, signature, &start, bar, &mut along.directions)?;
         }
         gradient.copy_from_slice(&bar.u);
-        Ok(())
+        Ok(total)
     }
 }

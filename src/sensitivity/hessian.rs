@@ -4,11 +4,10 @@
 //! One direction gives a Hessian-vector product, the unit directions give the Hessian; forward run, linearisations and
 //! factorisations are shared by all directions. Where the last run was a gradient at the same parameters, its states serve again.
 
-use super::{Gradient, add_cost, sample};
+use super::Gradient;
 use crate::error::{Error, Result};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Direction, Stepper};
-use crate::simulate::Workspace;
+use crate::scheme::Direction;
 use crate::system::StateVector;
 
 impl Gradient<'_> {
@@ -90,70 +89,42 @@ impl Gradient<'_> {
             },
         )?;
         let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
-        let mut directions: Vec<Direction> = tangents.into_iter().map(direction).collect();
-        let (bar, cost, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y_bar);
-        let (mut y_tangent, mut y_curved) = (vec![0.0; y.len()], vec![0.0; y.len()]);
-        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
-        let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
-        bar.clear_state();
-        bar.u.fill(0.0);
-        let mut total = 0.0;
-        for i in (0..=last).rev() {
-            Workspace::go_on(&self.workspace.interrupt, grid, i)?;
-            for (k, direction) in directions.iter_mut().enumerate() {
-                let state = |i: usize| &stored[(i * along.len() + k) * size..][..size];
-                get(state(i), &mut direction.tangent);
-                match i {
-                    0 => get(state(0), &mut direction.before),
-                    1 => get(&begun[k * size..][..size], &mut direction.before),
-                    _ => get(state(i - 1), &mut direction.before),
-                }
-            }
-            let step = simulation.step(i);
-            if i == 0 {
-                // what the scheme made of the start
-                states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut directions)?;
-            }
-            let x = states.view(i, simulation, a_scheme);
-            let concerned = cost.concerns(i, last);
-            if concerned || continuous.any() {
-                evaluator.output(&x, y);
-                continuous.follow(y);
-            }
-            if concerned {
-                let sample = sample(simulation, i, &x, y, u);
-                total += cost.value(&sample);
-                add_cost(cost, evaluator, &sample, bar, y_bar);
-                evaluator.linearise_output(&x);
-                for Direction { tangent, cotangent, .. } in &mut directions {
-                    y_tangent.fill(0.0);
-                    y_curved.fill(0.0);
-                    evaluator.output_push_forward(tangent, &mut y_tangent);
-                    cost.curvature(&sample, tangent, &y_tangent, cotangent, &mut y_curved);
-                    evaluator.output_pull_back(&y_curved, cotangent);
-                    evaluator.output_curvature(&x, y_bar, tangent, cotangent);
-                }
-            }
-            if i > 0 {
-                states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut directions)?;
-            }
-        }
-        self.workspace.counters.factorisations += last + 1;
-        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        Stepper::end_cotangents(bar, &mut directions);
-        // a stored run always has its start
-        if let Some(f_0) = &self.workspace.start {
-            f_0.pull_back(evaluator, signature, &start, bar, &mut directions)?;
-        }
-        gradient.copy_from_slice(&bar.u);
+        let directions = tangents.into_iter().map(direction).collect();
+        let mut along = Along { stored, begun, size, directions };
+        let total = self.sweep(u, gradient, &mut along)?;
         self.clear_inactive(gradient);
-        for (product, direction) in products.iter_mut().zip(&directions) {
+        for (product, direction) in products.iter_mut().zip(&along.directions) {
             product.clone_from(&direction.cotangent.u);
             self.clear_inactive(product);
         }
         Ok(total)
+    }
+}
+
+/// Directions along which a sweep is differentiated, with their tangents of all times, one state after another.
+#[derive(Default)]
+pub(super) struct Along {
+    stored: Vec<f64>,
+    /// What the scheme made of those of the start.
+    begun: Vec<f64>,
+    /// Numbers a tangent.
+    size: usize,
+    pub directions: Vec<Direction>,
+}
+
+impl Along {
+    /// Takes the tangents of time `i`, and of the state from which the step to it began.
+    pub fn go_to(&mut self, i: usize) {
+        let count = self.directions.len();
+        for (k, direction) in self.directions.iter_mut().enumerate() {
+            let state = |i: usize| &self.stored[(i * count + k) * self.size..][..self.size];
+            get(state(i), &mut direction.tangent);
+            match i {
+                0 => get(state(0), &mut direction.before),
+                1 => get(&self.begun[k * self.size..][..self.size], &mut direction.before),
+                _ => get(state(i - 1), &mut direction.before),
+            }
+        }
     }
 }
 

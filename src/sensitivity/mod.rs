@@ -168,7 +168,7 @@ impl<'p> Gradient<'p> {
             Method::Adjoint => {
                 let cost = self.forward(u, true)?;
                 self.choose(u)?;
-                self.sweep(u, gradient)?;
+                self.sweep(u, gradient, &mut hessian::Along::default())?;
                 self.clear_inactive(gradient);
                 Ok(cost)
             }

@@ -10,10 +10,11 @@
 //! where E has a one for each held coordinate. They are solved with the evaluator's own factors of K and with those of Eᵀ K⁻¹ E,
 //! which is as large as coordinates are held.
 
-use super::{NAMED, redundant_rows};
+use super::NAMED;
 use crate::error::{Error, Result};
 use crate::linearise::DenseLu;
 use crate::signature::Signature;
+use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, Point};
 
 /// The held coordinates with what they make of the factors of K.

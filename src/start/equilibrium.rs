@@ -12,12 +12,12 @@
 //! settle. Forces and lengths need not be weighed against each other; coordinates that have neither stiffness nor tension yet
 //! are held; and the shift goes to zero where steps agree with what linearisation promises.
 
-use super::{Purpose, accelerations, dense, equilibrate, not_finite, saddle, singular};
+use super::accelerations;
+use crate::diagnosis::{Purpose, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;
-use crate::system::{Blocks, Equations, Evaluator, Point, StateVector, Weights};
-use nalgebra::DMatrix;
+use crate::system::{Equations, Evaluator, Point, StateVector, Weights};
 
 /// Iterations before the search counts as failed; each costs about one iteration of a time step.
 const LIMIT: usize = 300;
@@ -352,19 +352,4 @@ impl Equilibrium {
         }
         Ok(())
     }
-}
-
-/// The coordinates that no stiffness and no constraint holds at `x`, by name: those that take part in the motion that the matrix
-/// of the equilibrium maps to (almost) nothing.
-pub(super) fn loose_coordinates(signature: &Signature, blocks: &Blocks) -> Vec<String> {
-    let n = signature.coordinates.len();
-    let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
-    let mut matrix: DMatrix<f64> = saddle(&stiffness, &dense(&blocks.constraint_by_position));
-    let scales = equilibrate(&mut matrix);
-    let svd = matrix.svd(false, true);
-    let Some(v_t) = svd.v_t else { return Vec::new() };
-    let motion = v_t.row(svd.singular_values.imin()).transpose().component_mul(&scales);
-    let largest = motion.rows(0, n).amax();
-    let moving = (0..n).filter(|&j| largest > 0.0 && motion[j].abs() > 0.3 * largest);
-    moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect()
 }

@@ -11,7 +11,8 @@
 //! place of its equation; see [`border`](super::border).
 
 use super::border::{self, Border};
-use super::{Purpose, REPEATED, Violations, in_words, not_finite, singular};
+use super::{Violations, in_words};
+use crate::diagnosis::{Purpose, REPEATED, not_finite, singular};
 use crate::error::{Error, Result};
 use crate::scheme::Direction;
 use crate::signature::Signature;

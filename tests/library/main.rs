@@ -1,5 +1,6 @@
 //! The library without models: optimisers, statistics, figures, records, files.
 
+mod arrows;
 mod constrained;
 mod data;
 mod files;

@@ -1,0 +1,204 @@
+//! Why equations have no solution, in sentences: matrices without inverse, values that are not finite.
+
+use crate::error::Error;
+use crate::model::Matrix;
+use crate::shown::shown;
+use crate::signature::Signature;
+use crate::sparse::redundant_rows;
+use crate::system::{Blocks, Evaluator, Point};
+use nalgebra::{DMatrix, DVector};
+
+/// What a singular matrix was meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The accelerations of the start.
+    Accelerations,
+    /// The search for an equilibrium.
+    Equilibrium,
+    /// A time step.
+    Step,
+}
+
+impl Purpose {
+    /// By the number of a step.
+    pub(crate) fn of(step: usize) -> Self {
+        if step == 0 { Purpose::Accelerations } else { Purpose::Step }
+    }
+}
+
+fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_row_slice(matrix.rows(), matrix.columns(), matrix.as_slice())
+}
+
+/// [A Bᵀ; B 0]
+fn saddle(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let (n, m) = (a.nrows(), b.nrows());
+    let mut k = DMatrix::zeros(n + m, n + m);
+    k.view_mut((0, 0), (n, n)).copy_from(a);
+    k.view_mut((n, 0), (m, n)).copy_from(b);
+    k.view_mut((0, n), (n, m)).copy_from(&b.transpose());
+    k
+}
+
+/// Brings rows and columns into comparable units, so that the smallest singular value is no matter of them; returns the factors.
+fn equilibrate(matrix: &mut DMatrix<f64>) -> DVector<f64> {
+    let size = matrix.nrows();
+    let mut scales = DVector::from_element(size, 1.0);
+    for _ in 0..4 {
+        let factors: Vec<f64> = (0..size)
+            .map(|i| matrix.row(i).amax().max(matrix.column(i).amax()))
+            .map(|largest| if largest > 0.0 { 1.0 / largest.sqrt() } else { 1.0 })
+            .collect();
+        for (i, factor) in factors.iter().enumerate() {
+            matrix.row_mut(i).scale_mut(*factor);
+            matrix.column_mut(i).scale_mut(*factor);
+            scales[i] *= factor;
+        }
+    }
+    scales
+}
+
+/// Up to this many unknowns dense matrices tell why there is no inverse: beyond, that takes minutes.
+const DENSE_ANALYSIS: usize = 600;
+/// A row of C_q repeats others if their combination leaves less than this part of it.
+pub(crate) const REPEATED: f64 = 1e-9;
+
+/// A mass beside which others of this part of it are round-off of round-off.
+const DROWNED: f64 = 1e-30;
+
+/// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
+pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
+    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let not_a_number = |row: usize, column: usize, value: f64| {
+        let column = &signature.coordinates[column].name;
+        let quantity = format!("a derivative of the {} by `{column}`", signature.equation_name(row));
+        Error::NotFinite { quantity, value, time: x.t, step: 0 }
+    };
+    let mut rows = system.constraint_rows(x);
+    for (row, entries) in rows.iter().enumerate() {
+        if let Some((column, value)) = entries.iter().find(|(_, value)| !value.is_finite()) {
+            return not_a_number(n + row, *column as usize, *value);
+        }
+    }
+    // rows that are left out are no part of the equations
+    let kept: Vec<usize> = (0..m).filter(|row| !system.left_out().contains(row)).collect();
+    rows = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
+    let redundant = redundant_rows(&rows, n, REPEATED);
+    if !redundant.is_empty() {
+        let names = |rows: &[usize]| {
+            rows.iter().map(|&k| format!("`{}`", signature.constraints[kept[k]].name)).collect::<Vec<_>>().join(", ")
+        };
+        let combined: Vec<String> = redundant
+            .iter()
+            .map(|(row, others)| {
+                if others.is_empty() {
+                    format!("row {} has no coordinate in it here", names(&[*row]))
+                } else {
+                    format!("row {} repeats {}", names(&[*row]), names(others))
+                }
+            })
+            .collect();
+        let reason = format!(
+            "{} of the {} constraint rows are redundant (C_q has rank {}): {}",
+            redundant.len(),
+            kept.len(),
+            kept.len() - redundant.len(),
+            combined.join("; ")
+        );
+        let remedy = "remove the redundant rows, or replace them by independent ones".to_string();
+        return Error::Singular { time: x.t, reason, remedy };
+    }
+    if n + m > DENSE_ANALYSIS {
+        let reason = "the matrix of its equations has no inverse to working precision".to_string();
+        let remedy = "look for coordinates that neither mass nor a constraint determines (nor a stiffness, at rest), and check masses \
+                      and units; a smaller mechanism of the same parts tells more";
+        return Error::Singular { time: x.t, reason, remedy: remedy.to_string() };
+    }
+    let mut blocks = Blocks::zeros(signature);
+    system.blocks(x, &mut blocks);
+    let parts = [&blocks.mass, &blocks.inertia_by_position, &blocks.force_by_position, &blocks.force_by_velocity];
+    for part in parts.into_iter().chain([&blocks.constraint_force_by_position]) {
+        if let Some(place) = part.as_slice().iter().position(|entry| !entry.is_finite()) {
+            return not_a_number(place / n, place % n, part.as_slice()[place]);
+        }
+    }
+    if purpose == Purpose::Equilibrium {
+        let names = loose_coordinates(signature, &blocks).join(", ");
+        let reason = format!("neither a stiffness nor a constraint holds {names} at rest");
+        let remedy =
+            "give it a spring or a constraint, or begin with another initial state than equilibrium".to_string();
+        return Error::Singular { time: x.t, reason, remedy };
+    }
+    let c_q = dense(&blocks.constraint_by_position);
+    // directions that the constraints leave free and that carry no mass
+    let mass = dense(&blocks.mass);
+    let mut matrix = saddle(&mass, &c_q);
+    let scales = equilibrate(&mut matrix);
+    let svd = matrix.svd(false, true);
+    let loose = svd.v_t.map(|v_t| {
+        let last = svd.singular_values.imin();
+        let direction = v_t.row(last).transpose().component_mul(&scales);
+        let largest = direction.rows(0, n).amax();
+        (0..n)
+            .filter(|&j| direction[j].abs() > 0.3 * largest)
+            .map(|j| format!("`{}`", signature.coordinates[j].name))
+            .collect::<Vec<_>>()
+    });
+    let small = svd.singular_values.min() <= 1e-12 * svd.singular_values.max();
+    let no_inverse = || "[M C_qᵀ; C_q 0] has no inverse to working precision".to_string();
+    let heaviest = mass.diagonal().iamax();
+    let lightest =
+        mass.diagonal().iter().copied().filter(|mass| *mass != 0.0).fold(f64::INFINITY, |a, b| a.min(b.abs()));
+    let is_drowned = lightest < DROWNED * mass[(heaviest, heaviest)].abs();
+    let (reason, remedy) = match loose {
+        // masses are so large that they drown others, or constraints, where all of the direction is in the multipliers
+        Some(names) if small && (is_drowned || names.is_empty()) => {
+            let (name, value) = (&signature.coordinates[heaviest].name, shown(mass[(heaviest, heaviest)]));
+            (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units".to_string())
+        }
+        Some(names) if small => (
+            format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
+            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass".to_string(),
+        ),
+        _ if purpose == Purpose::Accelerations => (no_inverse(), "check masses and units".to_string()),
+        _ => (
+            "Newton's matrix has no inverse here, though [M C_qᵀ; C_q 0] has one: a stiffness or damping cancels the mass".to_string(),
+            "take another step size, or check the signs of stiffnesses and dampings".to_string(),
+        ),
+    };
+    Error::Singular { time: x.t, reason, remedy }
+}
+
+/// Names the first value that is not finite: a force, a constraint, or a coordinate.
+pub(crate) fn not_finite(signature: &Signature, x: &Point<'_>, residual: &[f64], step: usize) -> Error {
+    let n = signature.coordinates.len();
+    let named = |values: &[f64], kind: &str| {
+        let found = values.iter().enumerate().find(|(_, value)| !value.is_finite());
+        found.map(|(j, value)| (format!("the {kind} of `{}`", signature.coordinates[j].name), *value))
+    };
+    let residual = || {
+        let found = residual.iter().enumerate().find(|(_, value)| !value.is_finite());
+        found.map(|(row, value)| (format!("the residual of the {}", signature.equation_name(row)), *value))
+    };
+    let (quantity, value) = named(&x.q[..n], "position")
+        .or_else(|| named(x.v, "velocity"))
+        .or_else(residual)
+        .or_else(|| named(x.a, "acceleration"))
+        .unwrap_or_else(|| ("the increment of Newton's iteration".into(), f64::NAN));
+    Error::NotFinite { quantity, value, time: x.t, step }
+}
+
+/// The coordinates that no stiffness and no constraint holds at `x`, by name: those that take part in the motion that the matrix
+/// of the equilibrium maps to (almost) nothing.
+fn loose_coordinates(signature: &Signature, blocks: &Blocks) -> Vec<String> {
+    let n = signature.coordinates.len();
+    let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+    let mut matrix: DMatrix<f64> = saddle(&stiffness, &dense(&blocks.constraint_by_position));
+    let scales = equilibrate(&mut matrix);
+    let svd = matrix.svd(false, true);
+    let Some(v_t) = svd.v_t else { return Vec::new() };
+    let motion = v_t.row(svd.singular_values.imin()).transpose().component_mul(&scales);
+    let largest = motion.rows(0, n).amax();
+    let moving = (0..n).filter(|&j| largest > 0.0 && motion[j].abs() > 0.3 * largest);
+    moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect()
+}

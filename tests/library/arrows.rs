@@ -1,0 +1,66 @@
+//! Who may know whom: the front page of the library says that arrows point down only.
+
+use std::path::{Path, PathBuf};
+
+/// A module, all others that it may name, and the sentence that this protects.
+const ARROWS: [(&str, &[&str], &str); 8] = [
+    ("number", &[], "numbers know nothing of what is computed with them"),
+    ("sparse", &[], "linear algebra knows nothing of mechanisms"),
+    ("least_squares", &[], "a reduced least-squares problem is numbers alone"),
+    (
+        "scheme",
+        &["diagnosis", "error", "signature", "system"],
+        "a scheme is the equation that it solves: it knows the waist alone",
+    ),
+    ("diagnosis", &["error", "model", "shown", "signature", "sparse", "system"], "messages are made at the waist"),
+    ("optimise", &["error", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
+    (
+        "simulate",
+        &["continuous", "error", "grid", "interrupt", "memory", "scheme", "signal", "signature", "start", "system"],
+        "forward runs know nothing of costs and gradients",
+    ),
+    (
+        "cost",
+        &["error", "noise", "random", "signature", "system"],
+        "costs know nothing of how their derivatives are found",
+    ),
+];
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The modules of this crate that lines of code name.
+fn named(text: &str) -> Vec<String> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let names = code.flat_map(|line| line.split("crate::").skip(1).map(str::to_string).collect::<Vec<_>>());
+    names.map(|rest| rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect()).collect()
+}
+
+/// Protects the house: a module names only what its sentence lets it know.
+#[test]
+fn arrows_point_down() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for (module, allowed, sentence) in ARROWS {
+        let mut own = Vec::new();
+        let folder = source.join(module);
+        if folder.is_dir() {
+            files(&folder, &mut own);
+        }
+        own.extend([source.join(format!("{module}.rs"))].into_iter().filter(|path| path.is_file()));
+        assert!(!own.is_empty(), "there is no module {module}");
+        for path in own {
+            for name in named(&std::fs::read_to_string(&path).unwrap()) {
+                let fits = name.is_empty() || name == module || allowed.contains(&name.as_str());
+                assert!(fits, "{} names crate::{name}, but {sentence}", path.display());
+            }
+        }
+    }
+}
