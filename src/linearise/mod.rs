@@ -488,11 +488,17 @@ impl Evaluator for PlainEvaluator<'_> {
         for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
             cotangent.a[column] += scale * value * dynamics[row];
         }
+        let of_positions = self.level == Level::Position;
         for &(row, j) in &structure.constraint {
-            cotangent.lambda[row] += scale * self.constraint_jacobian[row * n + j] * dynamics[j];
+            let value = scale * self.constraint_jacobian[row * n + j];
+            cotangent.lambda[row] += value * dynamics[j];
+            if of_positions {
+                cotangent.q[j] += value * constraint[row];
+            }
         }
         let StateVector { q, v, a, .. } = cotangent;
-        for (k, part) in [q, v, a].into_iter().enumerate().take(self.level as usize + 1) {
+        let levels = if of_positions { 0 } else { self.level as usize + 1 };
+        for (k, part) in [q, v, a].into_iter().enumerate().take(levels) {
             let (factor, slopes) = self.constraint_by(k);
             for &(row, j) in &structure.constraint {
                 part[j] += scale * factor * slopes[row * n + j] * constraint[row];
@@ -531,10 +537,16 @@ impl Evaluator for PlainEvaluator<'_> {
             }
         }
         self.add_inertia(1.0, &tangent.a, dynamics);
+        let of_positions = self.level == Level::Position;
         for &(row, j) in &structure.constraint {
-            dynamics[j] += self.constraint_jacobian[row * n + j] * tangent.lambda[row];
+            let value = self.constraint_jacobian[row * n + j];
+            dynamics[j] += value * tangent.lambda[row];
+            if of_positions {
+                constraint[row] += value * tangent.q[j];
+            }
         }
-        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(self.level as usize + 1) {
+        let levels = if of_positions { 0 } else { self.level as usize + 1 };
+        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(levels) {
             let (factor, slopes) = self.constraint_by(k);
             for &(row, j) in &structure.constraint {
                 constraint[row] += factor * slopes[row * n + j] * part[j];
