@@ -171,6 +171,9 @@ impl Balance {
     }
 
     /// Sets a block to a combination of what was there before and a multiple of the unknown.
+    ///
+    /// # Panics
+    /// Beyond six blocks of one balance: a slip in a scheme, found with its first simulation.
     pub fn set(mut self, block: Block, known: impl Into<Combination>, unknown: f64) -> Self {
         // what a scheme sets is written in its file, and there is room for all of it
         self.sets[self.count] = Set { block, known: known.into(), unknown };

@@ -179,12 +179,10 @@ impl Link<'_> {
             return self.release(dynamics, bar);
         }
         for (moved, set) in moved.iter_mut().zip(self.balance.sets()) {
-            if set.known.is_empty() {
-                bar.block_mut(set.block.index()).fill(0.0);
-            } else {
+            if !set.known.is_empty() {
                 exchange(bar, set.block, moved);
-                bar.block_mut(set.block.index()).fill(0.0);
             }
+            bar.block_mut(set.block.index()).fill(0.0);
         }
         for (moved, set) in moved.iter().zip(self.balance.sets()) {
             for (block, factor) in set.known.terms() {
