@@ -235,10 +235,14 @@ impl Error {
         context: impl Into<String>,
         known: impl IntoIterator<Item = S>,
     ) -> Self {
-        let known: Vec<String> = known.into_iter().map(|s| s.as_ref().to_string()).collect();
+        let known = known.into_iter().map(|s| s.as_ref().to_string()).collect();
+        Error::not_among(kind, name, context.into(), known)
+    }
+
+    fn not_among(kind: &'static str, name: &str, context: String, known: Vec<String>) -> Self {
         let nearest = known.iter().filter_map(|k| Some((distance(name, k)?, k))).min_by_key(|(distance, _)| *distance);
         let nearest = nearest.map(|(_, k)| k.clone());
-        Error::UnknownName { kind, name: name.to_string(), context: context.into(), nearest, known }
+        Error::UnknownName { kind, name: name.to_string(), context, nearest, known }
     }
 
     /// The same, with `place` as the context of an unknown name that has none yet.

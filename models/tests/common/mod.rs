@@ -85,7 +85,7 @@ impl<M: Model + Clone + 'static> Case<M> {
         self.try_simulation().unwrap()
     }
 
-    pub fn textbook(&self) -> Textbook<'_, M> {
+    pub fn textbook(&self) -> Textbook<'_> {
         Textbook {
             mechanics: Mechanics::new(&self.model),
             alpha: self.alpha,

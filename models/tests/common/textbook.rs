@@ -7,17 +7,80 @@
 
 use costate::linearise::CostFunction;
 use costate::{Matrix, Model, Number, State};
-use num_dual::{Dual, Dual2, Dual64};
+use num_dual::{Dual, Dual2, Dual64, HyperDual64};
+
+/// A model's functions in numbers of one type, whatever the model is: what uses them is compiled once a type, not once a model.
+pub trait Functions<T> {
+    fn initial(&self, u: &[T], q: &mut [T], v: &mut [T]);
+    fn mass(&self, q: &[T], u: &[T], mass: &mut Matrix<T>);
+    fn force(&self, t: T, motion: [&[T]; 2], w: &[T], u: &[T], force: &mut [T]);
+    fn output(&self, t: T, x: &State<'_, T>, u: &[T], y: &mut [T]);
+    fn constraint(&self, t: T, q: &[T], u: &[T], c: &mut [T]);
+    fn constraint_with_rate(&self, t: Dual<T>, q: &[Dual<T>], u: &[Dual<T>], c: &mut [Dual<T>]);
+    fn constraint_with_rates(&self, t: Dual2<T>, q: &[Dual2<T>], u: &[Dual2<T>], c: &mut [Dual2<T>]);
+}
+
+impl<M: Model, T: Number> Functions<T> for M {
+    fn initial(&self, u: &[T], q: &mut [T], v: &mut [T]) {
+        Model::initial(self, u, q, v);
+    }
+    fn mass(&self, q: &[T], u: &[T], mass: &mut Matrix<T>) {
+        Model::mass(self, q, u, mass);
+    }
+    fn force(&self, t: T, [q, v]: [&[T]; 2], w: &[T], u: &[T], force: &mut [T]) {
+        Model::force(self, t, q, v, w, u, force);
+    }
+    fn output(&self, t: T, x: &State<'_, T>, u: &[T], y: &mut [T]) {
+        Model::output(self, t, x, u, y);
+    }
+    fn constraint(&self, t: T, q: &[T], u: &[T], c: &mut [T]) {
+        Model::constraint(self, t, q, u, c);
+    }
+    fn constraint_with_rate(&self, t: Dual<T>, q: &[Dual<T>], u: &[Dual<T>], c: &mut [Dual<T>]) {
+        Model::constraint(self, t, q, u, c);
+    }
+    fn constraint_with_rates(&self, t: Dual2<T>, q: &[Dual2<T>], u: &[Dual2<T>], c: &mut [Dual2<T>]) {
+        Model::constraint(self, t, q, u, c);
+    }
+}
+
+/// Any model, in all numbers that are used here.
+pub trait AnyModel: Functions<f64> + Functions<Dual64> + Functions<HyperDual64> {}
+
+impl<M: Model> AnyModel for M {}
+
+/// A number that simulations run in.
+pub trait Real: Number {
+    fn of(model: &dyn AnyModel) -> &dyn Functions<Self>;
+}
+
+impl Real for f64 {
+    fn of(model: &dyn AnyModel) -> &dyn Functions<Self> {
+        model
+    }
+}
+
+impl Real for Dual64 {
+    fn of(model: &dyn AnyModel) -> &dyn Functions<Self> {
+        model
+    }
+}
+
+impl Real for HyperDual64 {
+    fn of(model: &dyn AnyModel) -> &dyn Functions<Self> {
+        model
+    }
+}
 
 /// F(z, given) = 0, to be solved for z.
 trait Equation {
-    fn residual<T: Number>(&self, z: &[T], given: &[T]) -> Vec<T>;
+    fn residual<T: Real>(&self, z: &[T], given: &[T]) -> Vec<T>;
 }
 
 /// Solves `matrix` x = `right`, by elimination with row pivoting.
 // as printed in textbooks, with indices
 #[allow(clippy::needless_range_loop, clippy::assign_op_pattern)]
-fn eliminate<T: Number>(mut matrix: Vec<Vec<f64>>, mut right: Vec<T>) -> Vec<T> {
+fn eliminate<T: Real>(mut matrix: Vec<Vec<f64>>, mut right: Vec<T>) -> Vec<T> {
     let size = right.len();
     for k in 0..size {
         let pivot = (k..size).max_by(|&i, &j| matrix[i][k].abs().total_cmp(&matrix[j][k].abs())).unwrap();
@@ -41,7 +104,7 @@ fn eliminate<T: Number>(mut matrix: Vec<Vec<f64>>, mut right: Vec<T>) -> Vec<T> 
     right
 }
 
-fn newton<E: Equation, T: Number>(equation: &E, mut z: Vec<T>, given: &[T]) -> Vec<T> {
+fn newton<E: Equation, T: Real>(equation: &E, mut z: Vec<T>, given: &[T]) -> Vec<T> {
     let constants: Vec<Dual64> = given.iter().map(|x| Dual64::from(x.re())).collect();
     let size = z.len();
     let mut extra = 3;
@@ -79,73 +142,75 @@ fn cut<'a, T>(list: &mut &'a [T], count: usize) -> &'a [T] {
 }
 
 /// A model with the sizes of its lists.
-pub struct Mechanics<'m, M> {
-    pub model: &'m M,
+pub struct Mechanics<'m> {
+    model: &'m dyn AnyModel,
     n: usize,
     m: usize,
     outputs: usize,
 }
 
-impl<'m, M: Model> Mechanics<'m, M> {
-    pub fn new(model: &'m M) -> Self {
+impl<'m> Mechanics<'m> {
+    pub fn new(model: &'m impl Model) -> Self {
         let signature = model.signature();
         let (n, m) = (signature.coordinates.len(), signature.constraints.len());
         Mechanics { model, n, m, outputs: signature.outputs.len() }
     }
 
-    fn inertia<T: Number>(&self, q: &[T], u: &[T], a: &[T]) -> Vec<T> {
+    fn inertia<T: Real>(&self, q: &[T], u: &[T], a: &[T]) -> Vec<T> {
         let mut mass = Matrix::filled(self.n, self.n, T::from(0.0));
-        self.model.mass(q, u, &mut mass);
+        T::of(self.model).mass(q, u, &mut mass);
         (0..self.n).map(|i| (0..self.n).fold(T::from(0.0), |sum, j| sum + mass[(i, j)] * a[j])).collect()
     }
 
-    fn constraint<T: Number>(&self, t: T, q: &[T], u: &[T]) -> Vec<T> {
+    fn constraint<T: Real>(&self, t: f64, q: &[T], u: &[T]) -> Vec<T> {
         let mut c = vec![T::from(0.0); self.m];
-        self.model.constraint(t, q, u, &mut c);
+        T::of(self.model).constraint(T::from(t), q, u, &mut c);
         c
     }
 
     /// C_qᵀ λ by duals around whatever the numbers are.
-    fn constraint_force<T: Number>(&self, t: f64, q: &[T], u: &[T], lambda: &[T]) -> Vec<T> {
+    fn constraint_force<T: Real>(&self, t: f64, q: &[T], u: &[T], lambda: &[T]) -> Vec<T> {
         let constant = |x: &T| Dual::new(*x, T::from(0.0));
         let u: Vec<_> = u.iter().map(constant).collect();
         (0..self.n)
             .map(|j| {
                 let mut q: Vec<_> = q.iter().map(constant).collect();
                 q[j].eps = T::from(1.0);
-                let c = self.constraint(Dual::from(t), &q, &u);
+                let mut c = vec![constant(&T::from(0.0)); self.m];
+                T::of(self.model).constraint_with_rate(Dual::from(t), &q, &u, &mut c);
                 c.iter().zip(lambda).fold(T::from(0.0), |sum, (c, lambda)| sum + c.eps * *lambda)
             })
             .collect()
     }
 
     /// C_qᵀ λ - Q.
-    fn static_force<T: Number>(&self, t: f64, q: &[T], v: &[T], lambda: &[T], w: &[f64], u: &[T]) -> Vec<T> {
+    fn static_force<T: Real>(&self, t: f64, q: &[T], v: &[T], lambda: &[T], w: &[f64], u: &[T]) -> Vec<T> {
         let mut force = vec![T::from(0.0); self.n];
         let w: Vec<T> = w.iter().map(|&w| T::from(w)).collect();
-        self.model.force(T::from(t), q, v, &w, u, &mut force);
+        T::of(self.model).force(T::from(t), [q, v], &w, u, &mut force);
         self.constraint_force(t, q, u, lambda).into_iter().zip(force).map(|(c, f)| c - f).collect()
     }
 
     /// C, dC/dt, d²C/dt² along q + v s + a s²/2.
-    pub fn along_motion<T: Number>(&self, t: f64, q: &[T], v: &[T], a: &[T], u: &[T]) -> [Vec<T>; 3] {
+    pub fn along_motion<T: Real>(&self, t: f64, q: &[T], v: &[T], a: &[T], u: &[T]) -> [Vec<T>; 3] {
         let zero = T::from(0.0);
         let q: Vec<_> = (0..self.n).map(|j| Dual2::new(q[j], v[j], a[j])).collect();
         let u: Vec<_> = u.iter().map(|&u| Dual2::new(u, zero, zero)).collect();
-        let c = self.constraint(Dual2::new(T::from(t), T::from(1.0), zero), &q, &u);
+        let mut c = vec![Dual2::new(zero, zero, zero); self.m];
+        T::of(self.model).constraint_with_rates(Dual2::new(T::from(t), T::from(1.0), zero), &q, &u, &mut c);
         [c.iter().map(|c| c.re).collect(), c.iter().map(|c| c.v1).collect(), c.iter().map(|c| c.v2).collect()]
     }
 }
 
 /// M a + C_qᵀ λ = Q, d²C/dt² = 0 for z = (a, λ); given (q, v, u).
-struct StartAcceleration<'e, M> {
-    mechanics: &'e Mechanics<'e, M>,
+struct StartAcceleration<'e> {
+    mechanics: &'e Mechanics<'e>,
     t: f64,
     w: &'e [f64],
 }
 
-impl<M: Model> Equation for StartAcceleration<'_, M> {
-    fn residual<T: Number>(&self, z: &[T], mut u: &[T]) -> Vec<T> {
+impl Equation for StartAcceleration<'_> {
+    fn residual<T: Real>(&self, z: &[T], mut u: &[T]) -> Vec<T> {
         let n = self.mechanics.n;
         let (q, v) = (cut(&mut u, n), cut(&mut u, n));
         let (a, lambda) = z.split_at(n);
@@ -158,15 +223,15 @@ impl<M: Model> Equation for StartAcceleration<'_, M> {
 }
 
 /// M (x - x_m) + C_qᵀ ν = 0 and C = 0 (positions) or dC/dt = 0 (velocities), for z = (x, ν).
-struct Projection<'e, M> {
-    mechanics: &'e Mechanics<'e, M>,
+struct Projection<'e> {
+    mechanics: &'e Mechanics<'e>,
     t: f64,
     /// Given (q_m, u) if true, else (q, v_m, u).
     of_position: bool,
 }
 
-impl<M: Model> Equation for Projection<'_, M> {
-    fn residual<T: Number>(&self, z: &[T], mut u: &[T]) -> Vec<T> {
+impl Equation for Projection<'_> {
+    fn residual<T: Real>(&self, z: &[T], mut u: &[T]) -> Vec<T> {
         let n = self.mechanics.n;
         let (x, nu) = z.split_at(n);
         let q = if self.of_position { x } else { cut(&mut u, n) };
@@ -196,8 +261,8 @@ pub struct Full<T> {
 }
 
 /// Lauss 2018, eqs. (12)-(15), for z = (a_i, λ_i); given (q, v, a, a_scheme, g of the step before, u).
-struct Step<'e, M> {
-    mechanics: &'e Mechanics<'e, M>,
+struct Step<'e> {
+    mechanics: &'e Mechanics<'e>,
     alpha: f64,
     literal: bool,
     t: f64,
@@ -205,8 +270,8 @@ struct Step<'e, M> {
     w: &'e [f64],
 }
 
-impl<M: Model> Step<'_, M> {
-    fn state<T: Number>(&self, z: &[T], given: &mut &[T]) -> (Full<T>, Vec<T>) {
+impl Step<'_> {
+    fn state<T: Real>(&self, z: &[T], given: &mut &[T]) -> (Full<T>, Vec<T>) {
         let (alpha, h, n) = (self.alpha, self.h, self.mechanics.n);
         let beta = (1.0 - alpha).powi(2) / 4.0;
         let gamma = (1.0 - 2.0 * alpha) / 2.0;
@@ -222,8 +287,8 @@ impl<M: Model> Step<'_, M> {
     }
 }
 
-impl<M: Model> Equation for Step<'_, M> {
-    fn residual<T: Number>(&self, z: &[T], mut given: &[T]) -> Vec<T> {
+impl Equation for Step<'_> {
+    fn residual<T: Real>(&self, z: &[T], mut given: &[T]) -> Vec<T> {
         let (x, g_before) = self.state(z, &mut given);
         let (u, n) = (given, self.mechanics.n);
         let g = self.mechanics.static_force(self.t, &x.q, &x.v, &x.lambda, self.w, u);
@@ -236,15 +301,15 @@ impl<M: Model> Equation for Step<'_, M> {
             let inertia = self.mechanics.inertia(&x.q, u, &x.a);
             (0..n).map(|j| inertia[j] + g[j]).collect()
         };
-        let c = self.mechanics.constraint(T::from(self.t), &x.q, u);
+        let c = self.mechanics.constraint(self.t, &x.q, u);
         r.extend(c.into_iter().map(|c| c / (beta * self.h * self.h)));
         r
     }
 }
 
 /// What is simulated.
-pub struct Textbook<'m, M> {
-    pub mechanics: Mechanics<'m, M>,
+pub struct Textbook<'m> {
+    pub mechanics: Mechanics<'m>,
     pub alpha: f64,
     pub literal: bool,
     pub project: bool,
@@ -254,14 +319,14 @@ pub struct Textbook<'m, M> {
     pub signals: Vec<fn(f64) -> f64>,
 }
 
-impl<M: Model> Textbook<'_, M> {
+impl Textbook<'_> {
     /// Runs in numbers of type T and shows every state to `visit`.
-    pub fn run<T: Number>(&self, u: &[T], mut visit: impl FnMut(usize, &Full<T>, &[f64])) {
+    pub fn run<T: Real>(&self, u: &[T], mut visit: impl FnMut(usize, &Full<T>, &[f64])) {
         let mechanics = &self.mechanics;
         let zeros = vec![T::from(0.0); mechanics.n];
         let no_force = vec![T::from(0.0); mechanics.m];
         let (mut q, mut v) = (zeros.clone(), zeros.clone());
-        mechanics.model.initial(u, &mut q, &mut v);
+        T::of(mechanics.model).initial(u, &mut q, &mut v);
         let t = self.times[0];
         let inputs = |t: f64| self.signals.iter().map(|w| w(t)).collect::<Vec<f64>>();
         if self.project {
@@ -290,14 +355,14 @@ impl<M: Model> Textbook<'_, M> {
     }
 
     /// Σ η_i g + S in numbers of type T, with one weight a time.
-    pub fn cost<T: Number>(&self, u: &[T], cost: &impl CostFunction, weights: &[f64]) -> T {
+    pub fn cost<T: Real>(&self, u: &[T], cost: &impl CostFunction, weights: &[f64]) -> T {
         let mut total = T::from(0.0);
         let last = self.steps.len();
         self.run(u, |i, x, w| {
             let w: Vec<T> = w.iter().map(|&w| T::from(w)).collect();
             let state = State { q: &x.q, v: &x.v, a: &x.a, a_scheme: &x.a_scheme, lambda: &x.lambda, w: &w };
             let mut y = vec![T::from(0.0); self.mechanics.outputs];
-            self.mechanics.model.output(T::from(self.times[i]), &state, u, &mut y);
+            T::of(self.mechanics.model).output(T::from(self.times[i]), &state, u, &mut y);
             total += cost.running(self.times[i], &state, &y, u) * weights[i];
             if i == last {
                 total += cost.terminal(self.times[i], &state, &y, u);
