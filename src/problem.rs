@@ -28,10 +28,10 @@ pub struct Integrator {
 }
 
 impl Default for Integrator {
-    /// HHT with α = -0.05.
+    /// Generalized-α: of second order in accelerations and multipliers, too, from the first step on.
     fn default() -> Self {
         let (initial_state, hold) = (InitialState::AsGiven, Vec::new());
-        Integrator { scheme: "hht".into(), settings: Vec::new(), initial_state, hold }
+        Integrator { scheme: "generalized-alpha".into(), settings: Vec::new(), initial_state, hold }
     }
 }
 
@@ -48,15 +48,19 @@ impl Integrator {
     /// HHT with this α. With α = 0 the multipliers and accelerations of a constrained mechanism oscillate without damping from step to
     /// step and may grow: use it without constraints only.
     pub fn hht(alpha: f64) -> Self {
-        Integrator { settings: vec![("alpha".into(), alpha)], ..Integrator::default() }
+        Integrator { scheme: "hht".into(), settings: vec![("alpha".into(), alpha)], ..Integrator::default() }
     }
 
-    /// Another scheme, if a name is given, and other settings. What was set before is kept where the scheme has such a setting.
+    /// Another scheme, if a name is given, or if a setting is one of another scheme; and other settings. What was set before is kept where
+    /// the scheme has such a setting.
     ///
     /// # Errors
     /// A scheme that does not exist.
     pub(crate) fn choose(&mut self, scheme: Option<&str>, settings: &[(String, f64)]) -> Result<()> {
-        if let Some(name) = scheme {
+        let has = |name: &str, setting: &str| scheme::setting_of(name).is_some_and(|own| own == setting);
+        let asked = settings.iter().find(|(setting, _)| !has(&self.scheme, setting));
+        let meant = asked.and_then(|(setting, _)| scheme::names().into_iter().find(|name| has(name, setting)));
+        if let Some(name) = scheme.or(meant) {
             let own = scheme::by_name(name, &[])?.settings();
             self.settings.retain(|(setting, _)| own.iter().any(|(own, _)| own == setting));
             self.scheme = name.into();

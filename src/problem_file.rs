@@ -14,7 +14,7 @@
 //!
 //! [integrator]
 //! scheme = "hht"                # or hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2
-//! alpha = 0.0
+//! alpha = 0.0                   # a setting alone names its scheme, too
 //! substeps = 16                 # or step = 1.024e-4
 //! # end = 10.0                  # s; with a record it must be the record's
 //! initial_state = "as-given"    # or projected (onto the constraints), equilibrium (at rest, forces in balance)

@@ -485,6 +485,13 @@ impl<'p> Workspace<'p> {
         self.forward(u, true, &mut |_, _, _| {})
     }
 
+    /// Lets nothing depend on what was done with the stored states before: orders of pivots start over.
+    pub(crate) fn forget_orders(&mut self) {
+        if let Some(u) = &self.stored_at {
+            self.evaluator.set_parameters(u);
+        }
+    }
+
     /// Runs and keeps everything.
     ///
     /// # Errors

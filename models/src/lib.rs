@@ -116,7 +116,6 @@ pub fn registry() -> Result<Registry> {
             Scenario {
                 end: 4.0,
                 step: 2e-3,
-                integrator: damped(-0.1),
                 start: named([("L", 0.7), ("d", 0.02), ("angle0", 1.1), ("omega0", 0.0)]),
                 outputs: vec!["a_x".into(), "a_y".into()],
                 ..Scenario::default()
@@ -205,7 +204,6 @@ pub fn registry() -> Result<Registry> {
             Arc::new(four_bar_chain(2)?),
             Scenario {
                 step: 2e-3,
-                integrator: damped(-0.1),
                 start: named([("m_coupler", 1.3), ("v0", 0.9)]),
                 outputs: vec!["B0.x".into(), "B0.y".into()],
                 ..Scenario::default()
@@ -288,7 +286,6 @@ pub fn registry() -> Result<Registry> {
             Arc::new(top()?),
             Scenario {
                 step: 5e-4,
-                integrator: damped(-0.05),
                 start: named([("l", 0.13), ("I_across", 2e-3), ("I_along", 8e-4), ("spin", 140.0)]),
                 outputs: vec!["axis.x".into(), "axis.y".into()],
                 ..Scenario::default()
@@ -299,7 +296,6 @@ pub fn registry() -> Result<Registry> {
             Arc::new(bricard()?),
             Scenario {
                 step: 2e-3,
-                integrator: damped(-0.05),
                 start: named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("m5", 0.8)]),
                 outputs: vec!["P3.x".into(), "P3.y".into(), "P3.z".into()],
                 ..Scenario::default()
@@ -327,7 +323,6 @@ pub fn registry() -> Result<Registry> {
             Arc::new(gyroscope()?),
             Scenario {
                 end: 2.0,
-                integrator: damped(-0.05),
                 signals: (0..2).map(|k| Signal::function(move |t| gyroscope::torques(t)[k])).collect(),
                 start: named([
                     ("I_rotor", 1.8e-3),
@@ -347,7 +342,6 @@ pub fn registry() -> Result<Registry> {
             Scenario {
                 end: 1.0,
                 step: 5e-4,
-                integrator: damped(-0.05),
                 signals: (0..6).map(|k| Signal::function(move |t| robot_arm::torque(k, t))).collect(),
                 start: named([("m2", 7.0), ("m3", 6.0), ("cx3", 0.1), ("Fc2", 2.0), ("Fv2", 5.0), ("Fv3", 1.5)]),
                 outputs: (1..=6).map(|k| format!("q{k}.angle")).collect(),

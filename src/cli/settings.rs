@@ -35,7 +35,7 @@ pub(super) struct ProblemArguments {
     /// End of the simulated time, s
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     end: Option<f64>,
-    /// Numerical damping of HHT, from -1/3 to 0
+    /// HHT with this numerical damping, from -1/3 to 0
     #[arg(long, allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
     /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2 (:NAME=X)

@@ -166,6 +166,11 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
     make(value)
 }
 
+/// The name of a scheme's setting.
+pub(crate) fn setting_of(name: &str) -> Option<&'static str> {
+    SCHEMES.iter().find(|(own, ..)| *own == name).and_then(|(_, setting, _)| setting.map(|(name, _)| name))
+}
+
 /// Names of all settings that a scheme may have.
 pub(crate) fn settings() -> Vec<&'static str> {
     let mut names: Vec<&str> = SCHEMES.iter().filter_map(|(_, setting, _)| setting.map(|(name, _)| name)).collect();

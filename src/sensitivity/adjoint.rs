@@ -17,6 +17,7 @@ impl Gradient<'_> {
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let is_curved = !along.directions.is_empty();
         let room = if is_curved { y.len() } else { 0 };
+        self.workspace.forget_orders();
         let (mut y_tangent, mut y_curved) = (vec![0.0; room], vec![0.0; room]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;

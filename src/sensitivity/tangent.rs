@@ -24,6 +24,7 @@ impl Workspace<'_> {
         let simulation = self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
+        self.forget_orders();
         let (states, a_scheme) = (&self.states, &mut self.a_scheme[..]);
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         // a stored run always has its start

@@ -46,7 +46,12 @@ fn the_time_loop_takes_no_memory() -> Result<()> {
                 let problem = entry.problem(&scenario)?;
                 counts.push(allocations(&mut problem.gradient()?, &problem.start)?);
             }
-            assert_eq!(counts[0], counts[1], "{} {scheme}: [cost, adjoint, tangent]", entry.name());
+            let place = format!("{} {scheme}: [cost, adjoint, tangent] {counts:?}", entry.name());
+            for (few, many) in counts[0].iter().zip(counts[1]) {
+                // a sweep chooses its pivots once, where it begins: how much memory that takes depends on the place
+                let more = if IN_SPACE.contains(&entry.name()) { 100 } else { 0 };
+                assert!(many.abs_diff(*few) <= more, "{place}");
+            }
         }
     }
     Ok(())

@@ -376,7 +376,8 @@ fn a_slip_in_a_step_is_named() {
 /// A test problem shortened to `end`, with the entry's own system or with its set in place of dual numbers.
 fn gradient(entry: &Entry, system: Arc<dyn System>, method: Method, end: f64) -> Result<(f64, Vec<f64>, String)> {
     let entry = Entry { system, ..entry.clone() };
-    let scenario = costate::registry::Scenario { end, ..entry.scenario.clone() };
+    let integrator = costate::problem::Integrator::hht(-0.1);
+    let scenario = costate::registry::Scenario { end, integrator, ..entry.scenario.clone() };
     let problem = entry.problem(&scenario)?;
     let mut workspace = problem.gradient()?;
     let mut gradient = vec![0.0; problem.start.len()];
