@@ -56,19 +56,22 @@
 //! # The house
 //!
 //! ```text
-//! your model                 plain generic functions: mass, force, constraint, output, initial   (model, signature)
-//! ----------------------     Number: the one bound -------------------------------------------------------------
+//! your model                 plain generic functions: mass, force, constraint, output, initial          model/
+//! ----------------------     Number: the one bound ----------------------------------------------------- number/
 //! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
-//! planar, spatial            bodies, joints, forces and sensors of the plane and of space, as elements, with a sketch
-//! ======================     System: object-safe, f64 only (the waist) ==================================
-//! scheme                     a time integrator is the equation f_i(x_i, x_{i-1}, u) = 0 that it solves
-//! simulate | sensitivity     forward runs; adjoint, tangents, differences: one recursion for all schemes
-//! cost, data, problem        what is compared with what
-//! constraint                 what parameters and outputs must keep to
-//! optimise, identify         how the optimum is searched
+//! planar, spatial            bodies, joints, forces and sensors of the plane and of space, as elements  parts/
+//! ======================     System: object-safe, f64 only (the waist) =========================== model/system
+//! scheme                     a time integrator is the balances that it solves                           integrate/
+//! simulate                   forward runs from a start over a grid of times
+//! cost | sensitivity         what is compared; adjoint, tangents, differences: one recursion            gradient/
+//! optimise, constraint       how the optimum is searched, and what it must keep to                      identify/
 //! statistics                 how well the data determine what was found
-//! report, plot, cli          what a person reads
+//! problem, specification     what a person asks for, from a program or a file
+//! check                      which entry of a hand-derived Jacobian is wrong                            check/
+//! report, plot, cli          what a person reads                                                        report/, cli/
 //! ```
+//!
+//! Beside it: linear algebra that knows nothing of mechanisms (`linear/`), and records and files (`data/`).
 //!
 //! Arrows point down only: no module above the waist names dual numbers, none below it knows of costs and optimisers
 //! (a cost may be *written* as a generic function; [`linearise::Differentiated`] makes it an `f64` one).
@@ -92,57 +95,43 @@
 // what a command says goes through `cli::console`, and a library says nothing
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod assembly;
 pub mod check;
 pub mod cli;
-mod columns;
-pub mod constraint;
-mod continuous;
-pub mod cost;
 pub mod data;
-mod diagnosis;
 pub mod error;
-mod file_set;
-pub mod files;
-pub mod grid;
-mod hold;
+mod gradient;
 pub mod identify;
-mod interrupt;
-mod law;
-pub mod least_squares;
+mod integrate;
+mod linear;
 pub mod linearise;
-mod mass;
-mod memory;
 pub mod model;
-pub mod noise;
 pub mod number;
-pub mod optimise;
-pub mod planar;
-pub mod plot;
-pub mod problem;
-pub mod problem_file;
-pub mod random;
-pub mod registry;
+mod parts;
 pub mod report;
-mod rows;
-mod sampled;
-pub mod scheme;
-pub mod sensitivity;
-mod shown;
-pub mod signal;
-pub mod signature;
-pub mod simulate;
-mod sketch;
-mod slip;
-mod sparse;
-pub mod spatial;
-pub mod specification;
-mod start;
-pub mod statistics;
-pub mod system;
-mod table;
-pub mod time_axis;
-mod totals;
+
+// every module has one name, whatever folder it lives in
+use data::{columns, file_set, rows};
+#[doc(inline)]
+pub use data::{files, noise, random, time_axis};
+#[doc(inline)]
+pub use gradient::{cost, sensitivity};
+#[doc(inline)]
+pub use identify::{constraint, optimise, problem, problem_file, registry, specification, statistics};
+use integrate::{continuous, diagnosis, interrupt, memory, start};
+#[doc(inline)]
+pub use integrate::{grid, scheme, signal, simulate};
+#[doc(inline)]
+pub use linear::least_squares;
+use linear::sparse;
+use model::{mass, shown, sketch, slip};
+#[doc(inline)]
+pub use model::{signature, system};
+#[doc(inline)]
+pub use parts::{assembly, planar, spatial};
+use parts::{hold, law, sampled, totals};
+#[doc(inline)]
+pub use report::plot;
+use report::table;
 
 pub use error::{Error, Result};
 pub use grid::TimeGrid;

@@ -5,22 +5,26 @@ use std::path::{Path, PathBuf};
 /// A module, all others that it may name, and the sentence that this protects.
 const ARROWS: [(&str, &[&str], &str); 8] = [
     ("number", &[], "numbers know nothing of what is computed with them"),
-    ("sparse", &[], "linear algebra knows nothing of mechanisms"),
-    ("least_squares", &[], "a reduced least-squares problem is numbers alone"),
+    ("linear/sparse", &[], "linear algebra knows nothing of mechanisms"),
+    ("linear/least_squares", &[], "a reduced least-squares problem is numbers alone"),
     (
-        "scheme",
+        "integrate/scheme",
         &["diagnosis", "error", "signature", "system"],
         "a scheme is the equation that it solves: it knows the waist alone",
     ),
-    ("diagnosis", &["error", "model", "shown", "signature", "sparse", "system"], "messages are made at the waist"),
-    ("optimise", &["error", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
     (
-        "simulate",
+        "integrate/diagnosis",
+        &["error", "model", "shown", "signature", "sparse", "system"],
+        "messages are made at the waist",
+    ),
+    ("identify/optimise", &["error", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
+    (
+        "integrate/simulate",
         &["continuous", "error", "grid", "interrupt", "memory", "scheme", "signal", "signature", "start", "system"],
         "forward runs know nothing of costs and gradients",
     ),
     (
-        "cost",
+        "gradient/cost",
         &["error", "noise", "random", "signature", "system"],
         "costs know nothing of how their derivatives are found",
     ),
@@ -55,6 +59,7 @@ fn arrows_point_down() {
             files(&folder, &mut own);
         }
         own.extend([source.join(format!("{module}.rs"))].into_iter().filter(|path| path.is_file()));
+        let module = module.rsplit('/').next().unwrap();
         assert!(!own.is_empty(), "there is no module {module}");
         for path in own {
             for name in named(&std::fs::read_to_string(&path).unwrap()) {
@@ -63,4 +68,23 @@ fn arrows_point_down() {
             }
         }
     }
+}
+
+/// Protects whoever looks for something: a dozen folders, each of which begins with what comes in and what goes out, and no loose files.
+#[test]
+fn the_house_has_a_dozen_rooms() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut rooms = 0;
+    for entry in std::fs::read_dir(&source).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rooms += 1;
+            let text = std::fs::read_to_string(path.join("mod.rs")).unwrap();
+            assert!(text.starts_with("//! "), "{} does not say what it is", path.display());
+        } else {
+            let name = path.file_name().unwrap();
+            assert!(name == "lib.rs" || name == "error.rs", "{} belongs into a folder", path.display());
+        }
+    }
+    assert!(rooms <= 12, "{rooms} folders");
 }

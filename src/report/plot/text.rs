@@ -19,7 +19,7 @@ pub(super) const RAISED_BY: f64 = 0.36;
 /// The shipped font; a test makes sure that it can be read.
 pub(super) fn font() -> Option<&'static FontRef<'static>> {
     static FONT: LazyLock<Option<FontRef<'static>>> =
-        LazyLock::new(|| FontRef::try_from_slice(include_bytes!("../../assets/DejaVuSans-subset.ttf")).ok());
+        LazyLock::new(|| FontRef::try_from_slice(include_bytes!("../../../assets/DejaVuSans-subset.ttf")).ok());
     FONT.as_ref()
 }
 

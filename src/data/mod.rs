@@ -12,8 +12,14 @@
 //! # }
 //! ```
 
-use crate::columns;
-use crate::files;
+pub(crate) mod columns;
+pub(crate) mod file_set;
+pub mod files;
+pub mod noise;
+pub mod random;
+pub(crate) mod rows;
+pub mod time_axis;
+
 use crate::rows::Rows;
 use crate::time_axis::Origin;
 pub use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};

@@ -1,5 +1,12 @@
 //! What a user writes: a mechanism as plain functions, generic over the number.
 
+pub(crate) mod mass;
+pub(crate) mod shown;
+pub mod signature;
+pub(crate) mod sketch;
+pub(crate) mod slip;
+pub mod system;
+
 use crate::number::Number;
 use crate::signature::Signature;
 use std::ops::{Index, IndexMut};

@@ -1,6 +1,8 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
 mod compared;
+pub mod plot;
+pub(crate) mod table;
 
 use crate::cost::{LeastSquares, Reference};
 use crate::data::Record;
@@ -11,7 +13,7 @@ use crate::grid::FEWER_STEPS;
 use crate::identify::Identification;
 use crate::memory;
 use crate::optimise::{Curvature, Iteration};
-use crate::plot::{self, Figure};
+use crate::plot::Figure;
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::scheme;

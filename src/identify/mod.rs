@@ -1,11 +1,19 @@
 //! Parameter identification: a problem, a method, and what came out.
 
-use crate::constraint::{self, AugmentedCost, Constrained, ConstraintResult};
+pub mod constraint;
+pub mod optimise;
+pub mod problem;
+pub mod problem_file;
+pub mod registry;
+pub mod specification;
+pub mod statistics;
+
+use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use crate::optimise::{
-    self, CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
+    CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
 };
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};

@@ -1,0 +1,11 @@
+//! Forward runs: in come a [`crate::System`], a scheme, times, inputs and a start, out go states of all times.
+
+pub(crate) mod continuous;
+pub(crate) mod diagnosis;
+pub mod grid;
+pub(crate) mod interrupt;
+pub(crate) mod memory;
+pub mod scheme;
+pub mod signal;
+pub mod simulate;
+pub(crate) mod start;
