@@ -93,7 +93,7 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
             velocity: 0.6 * step,
             equations: Equations::MOTION,
         };
-        let dense = Dense::new(signature, blocks);
+        let dense = Dense::new(signature, blocks, evaluator.left_out().to_vec());
         symmetry.compare(&blocks.mass, &mirrored(&blocks.mass), &terms[..n], &sample.sizes.a, place);
         compare_values(evaluator, sample, weights, &terms, &mut values, place);
         let (after_factorise, after_linearise) = solves.split_at_mut(2);
@@ -225,19 +225,26 @@ fn compare_solves(
 /// Derivatives of (D, C), put together from the blocks.
 struct Dense<'b> {
     blocks: &'b Blocks,
+    /// Constraint rows that are left out: nothing depends on them, and their multipliers are unknowns of their own in K.
+    left_out: Vec<usize>,
     n: usize,
     m: usize,
     p: usize,
 }
 
 impl<'b> Dense<'b> {
-    fn new(signature: &Signature, blocks: &'b Blocks) -> Self {
+    fn new(signature: &Signature, blocks: &'b Blocks, left_out: Vec<usize>) -> Self {
         let (n, m, p) = (signature.coordinates.len(), signature.constraints.len(), signature.parameters.len());
-        Dense { blocks, n, m, p }
+        Dense { blocks, left_out, n, m, p }
+    }
+
+    /// C_q
+    fn jacobian(&self, row: usize, j: usize) -> f64 {
+        if self.left_out.contains(&row) { 0.0 } else { self.blocks.constraint_by_position[(row, j)] }
     }
 
     fn by(&self, variable: Variable) -> Matrix<f64> {
-        let &Dense { blocks: b, n, m, p } = self;
+        let &Dense { blocks: b, n, m, p, .. } = self;
         let columns = match variable {
             Variable::Multiplier => m,
             Variable::Parameter => p,
@@ -253,7 +260,7 @@ impl<'b> Dense<'b> {
                     }
                     Variable::Velocity => -b.force_by_velocity[(i, j)],
                     Variable::Acceleration => b.mass[(i, j)],
-                    Variable::Multiplier => b.constraint_by_position[(j, i)],
+                    Variable::Multiplier => self.jacobian(j, i),
                     Variable::Parameter => {
                         b.inertia_by_parameter[(i, j)] + b.constraint_force_by_parameter[(i, j)]
                             - b.force_by_parameter[(i, j)]
@@ -262,7 +269,8 @@ impl<'b> Dense<'b> {
             }
             for row in 0..m {
                 matrix[(n + row, j)] = match variable {
-                    Variable::Position => b.constraint_by_position[(row, j)],
+                    Variable::Position => self.jacobian(row, j),
+                    Variable::Parameter if self.left_out.contains(&row) => 0.0,
                     Variable::Parameter => b.constraint_by_parameter[(row, j)],
                     _ => 0.0,
                 };
@@ -283,10 +291,11 @@ impl<'b> Dense<'b> {
                     + weights.velocity * by_v[(i, j)];
             }
             for row in 0..m {
-                k[(i, n + row)] = b.constraint_by_position[(row, i)];
-                k[(n + row, i)] = b.constraint_by_position[(row, i)];
+                k[(i, n + row)] = self.jacobian(row, i);
+                k[(n + row, i)] = self.jacobian(row, i);
             }
         }
+        self.left_out.iter().for_each(|row| k[(n + row, n + row)] = 1.0);
         k
     }
 }

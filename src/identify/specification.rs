@@ -1,6 +1,11 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+mod record;
+
+pub(crate) use record::beside;
+use record::{time_column, window};
+
 use crate::columns::{self, Column};
 use crate::constraint::ConstraintSetting;
 use crate::cost::{LeastSquares, Quadrature, Reference};
@@ -445,49 +450,5 @@ impl Specification {
             return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);
         }
         TimeGrid::through(times, substeps)
-    }
-}
-
-fn time_column<'r>(record: &'r Record, source: &DataSource) -> Result<&'r str> {
-    if let Some(name) = &source.time {
-        return Ok(columns::get(record, &source.file, name, "s")?.name);
-    }
-    for name in ["t", "time"] {
-        if let Some(column) = columns::find(record, &source.file, name, "s")? {
-            return Ok(column.name);
-        }
-    }
-    let names = record.names().join(", ");
-    let problem = format!("no column is called `t` or `time` (there are: {names})");
-    Err(Error::file(&source.file, None, problem, "rename the time column, or name it in a problem file"))
-}
-
-/// The samples between `from` and `until`.
-fn window(axis: &TimeAxis, source: &DataSource) -> Result<std::ops::Range<usize>> {
-    let times = axis.times();
-    if times.len() < 2 {
-        return Err(Error::file(&source.file, None, "there is one sample only", "give at least two"));
-    }
-    let slack = 1e-6 * axis.mean_step();
-    let first = source.from.map_or(0, |from| times.partition_point(|t| *t < from - slack));
-    let last = source.until.map_or(times.len(), |until| times.partition_point(|t| *t <= until + slack));
-    if last < first + 2 {
-        let problem = format!(
-            "fewer than two samples lie between {} s and {} s (the record covers {} s to {} s)",
-            source.from.unwrap_or(times[0]),
-            source.until.unwrap_or(times[times.len() - 1]),
-            times[0],
-            times[times.len() - 1]
-        );
-        return Err(Error::file(&source.file, None, problem, "widen `from` and `until`"));
-    }
-    Ok(first..last)
-}
-
-/// Reads `path` relative to the folder of `base`.
-pub(crate) fn beside(base: &Path, path: &Path) -> PathBuf {
-    match base.parent() {
-        Some(folder) if path.is_relative() => folder.join(path),
-        _ => path.to_path_buf(),
     }
 }

@@ -450,8 +450,7 @@ fn an_unchecked_error_makes_the_gradient_wrong() {
 /// derivatives taken one direction at a time, on every model and with several seeds.
 #[test]
 fn structured_products_agree_with_dense_blocks() {
-    // of the row that is left out of Bricard's mechanism, blocks tell and factors do not
-    for entry in registry().unwrap().entries().iter().filter(|entry| entry.name() != "bricard") {
+    for entry in registry().unwrap().entries() {
         for seed in 0..5 {
             let options = CheckOptions { seed, points: 40, tolerance: 1e-11, ..CheckOptions::default() };
             let report = check_products(&*entry.system, &options).unwrap();

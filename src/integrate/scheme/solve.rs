@@ -58,6 +58,8 @@ pub(super) struct Solver {
     /// The same of Q, V, A and S, where these alone are set from these alone.
     whole_base: Vec<f64>,
     load: Vec<f64>,
+    /// Velocities as large as what they are sums of.
+    terms: Vec<f64>,
     /// A multiple of the unknown that M multiplies.
     inertia: Vec<f64>,
     zeros: Vec<f64>,
@@ -81,6 +83,7 @@ impl Solver {
             base: Vec::new(),
             whole_base: zeros(4 * layout.n),
             load: zeros(layout.n),
+            terms: zeros(layout.n),
             inertia: zeros(layout.n),
             zeros: zeros(size),
             end: None,
@@ -378,8 +381,12 @@ impl Task<'_, '_> {
     /// Works out the bound of the residuals' round-off at `x`, with the multipliers in `z`.
     fn measure_round_off(&mut self) {
         let mut bound = std::mem::take(&mut self.solver.tracks[self.place.number].bound);
+        self.measure_velocities();
         let (dynamics, constraint) = bound.split_at_mut(self.solver.layout.n);
-        let point = self.solver.point(self.balance, self.x, self.place);
+        let mut point = self.solver.point(self.balance, self.x, self.place);
+        if self.weights.equations.level == Level::Velocity {
+            point.v = &self.solver.terms;
+        }
         self.system.round_off(&point, self.weights.equations, dynamics, constraint);
         if !self.balance.load.is_empty() {
             for (bound, load) in dynamics.iter_mut().zip(&self.solver.load) {
@@ -389,6 +396,19 @@ impl Task<'_, '_> {
         constraint.iter_mut().for_each(|c| *c /= self.weights.of_level());
         let track = &mut self.solver.tracks[self.place.number];
         (track.bound, track.bound_age, track.noise) = (bound, Some(0), 0.0);
+    }
+
+    /// Near rest, velocities are small differences of what a step begins with and what it adds, whose round-off they have.
+    fn measure_velocities(&mut self) {
+        let Solver { layout, z, base, whole_base, terms, .. } = &mut *self.solver;
+        let (n, block) = (layout.n, self.balance.at[1]);
+        terms.copy_from_slice(&self.x[layout.range(block)]);
+        let Some(k) = self.balance.sets().iter().position(|set| set.block == block) else { return };
+        let base = if self.balance.transfer.is_some() { &whole_base[block.index() * n..][..n] } else { &base[k][..n] };
+        let factor = self.balance.sets()[k].unknown;
+        for ((term, base), z) in terms.iter_mut().zip(base).zip(&*z) {
+            *term = (base.abs() + (factor * z).abs()).copysign(*term);
+        }
     }
 
     /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.

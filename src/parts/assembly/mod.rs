@@ -48,6 +48,10 @@
 //! # }
 //! ```
 
+mod system;
+
+pub use system::Assembly;
+
 mod batch;
 mod closure;
 mod element;
@@ -64,13 +68,10 @@ use crate::error::{Error, Result};
 use crate::linearise::Functions;
 use crate::mass;
 use crate::signature::{Parameter, Quantity, Signature};
-use crate::sketch::Sketch;
 use crate::slip;
-use crate::sparse::redundant_rows;
-use crate::system::{Evaluator, System};
 use batch::{Batch, structure_of};
 use element::Local;
-use evaluator::{AssemblyEvaluator, DENSE, Factors};
+use evaluator::{DENSE, Factors};
 use pattern::{Pattern, Slots};
 use std::any::TypeId;
 use std::collections::HashSet;
@@ -394,113 +395,5 @@ impl Assembler {
         }
         mass::check_nominal(&assembly)?;
         Ok(assembly)
-    }
-}
-
-/// A mechanism made of elements.
-pub struct Assembly {
-    signature: Signature,
-    initial: Vec<[Value; 2]>,
-    batches: Vec<Batch>,
-    pattern: Pattern,
-    slots: Slots,
-    factors: Factors,
-    /// Constraint rows whose multipliers are kept at zero.
-    is_left_out: Vec<bool>,
-    /// Number of redundant rows at the start.
-    redundant: usize,
-    known_times: Vec<(String, (f64, f64))>,
-    remarks: Vec<String>,
-    sketch: Option<Sketch>,
-}
-
-/// Rows of C_q, for nominal parameters and where the constraints hold near the start, that others combine to within this part of their length are redundant.
-const REDUNDANT: f64 = 1e-9;
-
-impl Assembly {
-    /// Keeps what it looks like.
-    pub(crate) fn with_sketch(mut self, sketch: Sketch) -> Self {
-        self.sketch = Some(sketch);
-        self
-    }
-
-    /// Degrees of freedom at the start: coordinates, less independent constraint rows.
-    pub fn degrees_of_freedom(&self) -> usize {
-        (self.signature.coordinates.len() + self.redundant).saturating_sub(self.signature.constraints.len())
-    }
-
-    /// Names of the constraint rows that were left out, because they repeat others at the start.
-    pub fn left_out(&self) -> Vec<&str> {
-        let rows = self.signature.constraints.iter().zip(&self.is_left_out);
-        rows.filter(|(_, left_out)| **left_out).map(|(row, _)| row.name.as_str()).collect()
-    }
-
-    /// Gives every entry its place in the matrix.
-    fn lay_out(&mut self, dense_up_to: usize) {
-        let n = self.signature.coordinates.len();
-        let size = n + self.signature.constraints.len();
-        let entries = Slots::entries(&self.pattern, n, &self.is_left_out);
-        let (factors, numbers) = Factors::new(size, n, &entries, dense_up_to);
-        self.slots = Slots::from_numbers(&self.pattern, &numbers);
-        self.factors = factors;
-    }
-
-    /// Constraint rows that hold what others hold already, each with those.
-    fn redundant_rows(&self) -> Vec<(usize, Vec<usize>)> {
-        let n = self.signature.coordinates.len();
-        let rows = closure::rows_where_closed(&mut AssemblyEvaluator::new(self), &self.signature.nominal());
-        if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
-            // the simulation says where
-            return Vec::new();
-        }
-        redundant_rows(&rows, n, REDUNDANT)
-    }
-
-    /// Says which these are.
-    fn refuse(&self, found: &[(usize, Vec<usize>)]) -> Error {
-        let constraints = &self.signature.constraints;
-        let name = |row: &usize| format!("`{}`", constraints[*row].name);
-        let told = found.iter().take(6).map(|(row, others)| {
-            let others: Vec<String> = others.iter().take(6).map(name).collect();
-            match others.as_slice() {
-                [] => format!("{} holds nothing at the start", name(row)),
-                _ => format!("{} repeats {}", name(row), others.join(", ")),
-            }
-        });
-        let told: Vec<String> = told.collect();
-        let more = if found.len() > told.len() { ", and more" } else { "" };
-        let (count, m) = (found.len(), constraints.len());
-        let are = if count == 1 { "is" } else { "are" };
-        let problem =
-            format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", told.join("; "));
-        let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), start \
-                      away from a singular position, or have redundant rows left out or kept (RedundantRows)";
-        Error::invalid(self.signature.place(), problem, remedy)
-    }
-}
-
-impl System for Assembly {
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn remarks(&self) -> &[String] {
-        &self.remarks
-    }
-
-    fn known_times(&self) -> &[(String, (f64, f64))] {
-        &self.known_times
-    }
-
-    fn degrees_of_freedom(&self) -> usize {
-        Assembly::degrees_of_freedom(self)
-    }
-
-    fn sketch(&self) -> Option<&Sketch> {
-        self.sketch.as_ref()
-    }
-
-    fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(AssemblyEvaluator::new(self))
     }
 }

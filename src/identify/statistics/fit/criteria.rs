@@ -1,0 +1,93 @@
+//! Covariance, correlation, information criteria and errors of outputs.
+
+use super::super::identifiability::{Identifiability, scaled};
+use super::super::residuals::Residuals;
+use super::{Noise, OutputFit};
+use crate::problem::Problem;
+use nalgebra::DMatrix;
+
+/// Covariance in the parameters' units, from the singular value decomposition.
+pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
+    let count = found.parameters.len();
+    let (p, rank) = (found.active.len(), found.rank);
+    let part =
+        |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
+    // C = B Bᵀ in columns of unit length
+    let b = match &residuals.spread {
+        None => part(1),
+        Some(spread) => {
+            let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
+            columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
+            let back = found.vectors.columns(0, rank);
+            part(2) * (columns * back).transpose()
+        }
+    };
+    let mut covariance = DMatrix::from_element(count, count, f64::NAN);
+    let unit = &b * b.transpose();
+    let change = |i: usize| {
+        let parameter = &found.parameters[found.active[i]];
+        // the logarithm's change is that in sizes
+        (if parameter.log { 1.0 } else { parameter.size }) / found.lengths[i]
+    };
+    for i in 0..p {
+        for j in 0..p {
+            let (k, l) = (found.active[i], found.active[j]);
+            if !found.involved.contains(&k) && !found.involved.contains(&l) {
+                covariance[(k, l)] = variance * unit[(i, j)] * change(i) * change(j);
+            }
+        }
+    }
+    covariance
+}
+
+/// Ones on the diagonal; NaN where the covariance is.
+pub(super) fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(covariance.nrows(), covariance.ncols(), |i, j| {
+        let size = covariance[(i, i)].sqrt() * covariance[(j, j)].sqrt();
+        if i == j && size.is_finite() { 1.0 } else { (covariance[(i, j)] / size).clamp(-1.0, 1.0) }
+    })
+}
+
+pub(super) fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f64, f64) {
+    let (n, p) = (n as f64, p as f64);
+    match noise {
+        Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
+        Noise::Estimated => {
+            let likelihood = n * (chi_square / n).ln();
+            (likelihood + 2.0 * (p + 1.0), likelihood + (p + 1.0) * n.ln())
+        }
+    }
+}
+
+pub(super) fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
+    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
+    let times = problem.simulation.grid().times();
+    let of_references = cost.references().iter().zip(&residuals.of_references);
+    of_references
+        .map(|(reference, scaled)| {
+            let there = || cost.samples(reference);
+            let quantity = &problem.simulation.signature().outputs[reference.output];
+            let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
+            let mean = data.iter().sum::<f64>() / data.len() as f64;
+            let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
+            let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
+            let squares: f64 = residuals.iter().map(|r| r * r).sum();
+            let average = residuals.iter().sum::<f64>() / residuals.len() as f64;
+            let products = residuals.windows(2).map(|w| (w[0] - average) * (w[1] - average)).sum::<f64>();
+            let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
+            // constant up to round-off: there is nothing to explain
+            let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
+            OutputFit {
+                name: quantity.name.clone(),
+                unit: quantity.unit.clone(),
+                times: there().map(|i| times[i * cost.substeps()]).collect(),
+                residuals,
+                deviation: reference.deviation,
+                size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
+                r_squared: varies.then(|| 1.0 - squares / total),
+                fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
+                neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
+            }
+        })
+        .collect()
+}

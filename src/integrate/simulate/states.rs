@@ -1,0 +1,110 @@
+//! The states of a run.
+
+use super::Simulation;
+use crate::scheme::{Block, Layout, Scheme, Step, Stepper};
+use crate::system::{OutputPoint, Point};
+
+/// The states of a run, one after another: q, v, a, λ and what the scheme carries of each. The scheme's own acceleration is kept
+/// where it does not follow from the accelerations of two states.
+#[derive(Debug, Clone)]
+pub(crate) struct States {
+    pub(super) layout: Layout,
+    pub(super) recovered: Option<[f64; 2]>,
+    /// Numbers a state that the scheme carries besides.
+    pub(super) carried: usize,
+    pub(super) rows: Vec<f64>,
+    /// What the scheme made of the start: where its first step began.
+    pub(super) begun: Vec<f64>,
+}
+
+impl States {
+    pub(super) fn new(layout: &Layout, scheme: &dyn Scheme) -> Self {
+        States {
+            layout: *layout,
+            recovered: scheme.recovered_acceleration(),
+            carried: layout.n * usize::from(scheme.carried_blocks()),
+            rows: Vec::new(),
+            begun: vec![0.0; layout.size()],
+        }
+    }
+
+    /// Numbers a state.
+    pub(super) fn size(&self) -> usize {
+        let own = if self.recovered.is_some() { 0 } else { self.layout.n };
+        3 * self.layout.n + self.layout.m + own + self.carried
+    }
+
+    pub(super) fn keep(&mut self, i: usize, x: &[f64]) {
+        let (size, layout) = (self.size(), self.layout);
+        let (row, rest) = self.rows[i * size..(i + 1) * size].split_at_mut(3 * layout.n);
+        row.copy_from_slice(&x[..3 * layout.n]);
+        let (row, rest) = rest.split_at_mut(layout.m);
+        row.copy_from_slice(&x[layout.multipliers()]);
+        let (carried, own) = rest.split_at_mut(self.carried);
+        carried.copy_from_slice(&x[layout.memory_range()][..self.carried]);
+        if !own.is_empty() {
+            own.copy_from_slice(&x[layout.range(Block::S)]);
+        }
+    }
+
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        let size = self.size();
+        &self.rows[i * size..(i + 1) * size]
+    }
+
+    /// The state at time `i`.
+    #[inline]
+    pub fn point<'a>(&'a self, i: usize, t: f64, w: &'a [f64]) -> Point<'a> {
+        let n = self.layout.n;
+        let (q, rest) = self.row(i).split_at(n);
+        let (v, rest) = rest.split_at(n);
+        let (a, rest) = rest.split_at(n);
+        Point { t, q, v, a, lambda: &rest[..self.layout.m], w }
+    }
+
+    /// The scheme's own acceleration at time `i`.
+    #[inline]
+    pub(super) fn scheme_acceleration(&self, i: usize, a_scheme: &mut [f64]) {
+        let a = |i: usize| self.point(i, 0.0, &[]).a;
+        match (i.checked_sub(1), self.recovered) {
+            (None, _) => a_scheme.copy_from_slice(a(0)),
+            (Some(before), Some([by_after, by_before])) => {
+                for ((own, after), before) in a_scheme.iter_mut().zip(a(i)).zip(a(before)) {
+                    *own = by_after * after + by_before * before;
+                }
+            }
+            (Some(_), None) => a_scheme.copy_from_slice(&self.row(i)[self.size() - self.layout.n..]),
+        }
+    }
+
+    /// The state at time `i` of `simulation` as outputs see it; `a_scheme` is room for what is not stored.
+    #[inline]
+    pub fn view<'a>(&'a self, i: usize, simulation: &'a Simulation, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
+        self.scheme_acceleration(i, a_scheme);
+        let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.times()[i], simulation.inputs_at(i));
+        OutputPoint { t, q, v, a, a_scheme, lambda, w }
+    }
+
+    /// The whole state at time `i`, in the scheme's layout.
+    pub(super) fn restore(&self, i: usize, x: &mut [f64]) {
+        let (layout, row) = (self.layout, self.row(i));
+        x[..3 * layout.n].copy_from_slice(&row[..3 * layout.n]);
+        x[layout.multipliers()].copy_from_slice(&row[3 * layout.n..][..layout.m]);
+        self.scheme_acceleration(i, &mut x[layout.range(Block::S)]);
+        let memory = &mut x[layout.memory_range()];
+        memory.fill(0.0);
+        memory[..self.carried].copy_from_slice(&row[3 * layout.n + layout.m..][..self.carried]);
+    }
+
+    /// Gives a stepper the states that it wants for products of a step; 0 is what the scheme made of the start.
+    pub fn give(&self, step: &Step<'_>, stepper: &mut Stepper) {
+        let (end, before) = stepper.room(step);
+        self.restore(step.index, end);
+        match (step.index, before) {
+            (_, None) => {}
+            (0, Some(before)) => self.restore(0, before),
+            (1, Some(before)) => before.copy_from_slice(&self.begun),
+            (i, Some(before)) => self.restore(i - 1, before),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! A plain model at the waist.
+
+use super::functions::Square;
+use super::{
+    ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, output_variable, output_variable_mut, probe,
+    separate,
+};
+use crate::model::State;
+use crate::number::Jet;
+use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+
+impl Evaluator for PlainEvaluator<'_> {
+    fn set_parameters(&mut self, u: &[f64]) {
+        let Sizes { n, m, .. } = self.sizes;
+        let structure = self.structure;
+        self.u.copy_from_slice(u);
+        self.newton.set_parameters(u);
+        self.full.set_parameters(u);
+        self.outputs.set_parameters(u);
+        self.template_weights = None;
+        self.lu.forget_order();
+        self.output_is_current = false;
+        // where it does not matter: no coordinate at a value that a function might divide by
+        let anywhere = probe(n, 0.3);
+        if !structure.mass_by_position {
+            self.update_mass(&anywhere);
+        }
+        if m > 0 {
+            // columns of C_q that neither q nor t changes
+            let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
+            if !fixed.is_empty() {
+                let mut kernel = jacobian_kernel(self.sizes, fixed.clone());
+                let mut value = vec![0.0; m];
+                let slopes = &mut self.slopes[..m * fixed.len()];
+                let (mut start, mut speed) = (vec![0.0; n], vec![0.0; n]);
+                self.model.initial(u, &mut start, &mut speed);
+                // a constraint may be defined near the start only (a root, a logarithm)
+                for point in [&anywhere, &start] {
+                    let at = ConstraintPoint { t: 0.37, q: point, u };
+                    kernel.evaluate(self.model, at, &mut value, slopes);
+                    if slopes.iter().all(|slope| slope.is_finite()) {
+                        break;
+                    }
+                }
+                for (row, slopes) in slopes.chunks_exact(fixed.len()).enumerate() {
+                    fixed.iter().zip(slopes).for_each(|(j, slope)| self.constraint_jacobian[row * n + j] = *slope);
+                }
+            }
+        }
+    }
+
+    fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {
+        q.fill(0.0);
+        v.fill(0.0);
+        self.model.initial(&self.u, q, v);
+    }
+
+    fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
+        let n = self.sizes.n;
+        let mut direction = vec![0.0; self.u.len()];
+        for &k in &self.structure.initial_parameters {
+            direction[k] = 1.0;
+            let (mut dq, mut dv) = (vec![0.0; n], vec![0.0; n]);
+            self.initial_push_forward(&direction, &mut dq, &mut dv);
+            direction[k] = 0.0;
+            u[k] += dq.iter().zip(q).chain(dv.iter().zip(v)).map(|(d, bar)| d * bar).sum::<f64>();
+        }
+    }
+
+    fn initial_push_forward(&mut self, u: &[f64], q: &mut [f64], v: &mut [f64]) {
+        let zero = Jet { re: 0.0, eps: [0.0] };
+        let parameters: Vec<Jet<f64, 1>> = self.u.iter().zip(u).map(|(&re, &du)| Jet { re, eps: [du] }).collect();
+        let (mut dq, mut dv) = (vec![zero; q.len()], vec![zero; v.len()]);
+        self.model.initial(&parameters, &mut dq, &mut dv);
+        q.iter_mut().zip(&dq).chain(v.iter_mut().zip(&dv)).for_each(|(value, jet)| *value += jet.eps[0]);
+    }
+
+    fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
+        dynamics.fill(0.0);
+        if equations.forces {
+            self.model.force(x.t, x.q, x.v, x.w, &self.u, dynamics);
+        }
+        dynamics.iter_mut().for_each(|value| *value = -*value);
+        if self.structure.mass_by_position {
+            self.update_mass(x.q);
+        }
+        self.add_inertia(1.0, x.a, dynamics);
+        self.curve(x, None, constraint);
+        self.add_constraint_force(x.lambda, dynamics);
+        self.take_level(x, equations, None, constraint);
+    }
+
+    fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
+        self.round_off.bound(self.model, (x, &self.u), equations, dynamics, constraint);
+    }
+
+    fn factorise(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        dynamics: &mut [f64],
+        constraint: &mut [f64],
+    ) -> std::result::Result<(), SingularMatrix> {
+        self.prepare_template(weights);
+        self.lu.matrix_mut().copy_from_slice(&self.template);
+        self.newton.evaluate(self.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
+        if !self.structure.mass_by_position {
+            self.add_inertia(1.0, x.a, dynamics);
+        }
+        self.curve(x, Some(weights.position), constraint);
+        self.add_constraint_force(x.lambda, dynamics);
+        self.take_level(x, weights.equations, Some(weights), constraint);
+        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+
+    fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        let Sizes { n, m, p, .. } = self.sizes;
+        let size = n + m;
+        let structure = self.structure;
+        self.full_values.fill(0.0);
+        // the residual itself is not needed here
+        let separate = separate(weights.equations);
+        self.full.evaluate(self.model, x, separate, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
+        if let Some(kernel) = &mut self.curved_full {
+            let variables = &self.full_variables;
+            let count = variables.len();
+            let at = ConstraintPoint { t: x.t, q: x.q, u: &self.u };
+            let slopes = &mut self.slopes[..m * count];
+            kernel.evaluate(self.model, at, x.lambda, &mut self.constraint_scratch, slopes, &mut self.second_slopes);
+            for (row, slopes) in slopes.chunks_exact(count).enumerate() {
+                for (&variable, &slope) in variables.iter().zip(slopes) {
+                    match variable.checked_sub(n) {
+                        None => self.constraint_jacobian[row * n + variable] = slope,
+                        Some(k) => self.constraint_by_parameter[row * p + k] = slope,
+                    }
+                }
+            }
+            for (&j, slopes) in structure.curved_or_parametric.iter().zip(self.second_slopes.chunks_exact(count)) {
+                for (variable, slope) in variables.iter().zip(slopes) {
+                    self.constraint_force_slope[j * (n + p) + variable] = *slope;
+                }
+            }
+        }
+        self.prepare_template(weights);
+        let matrix = self.lu.matrix_mut();
+        matrix.copy_from_slice(&self.template);
+        if structure.mass_by_position {
+            for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
+                matrix[row * size + column] += weights.acceleration * value;
+            }
+        }
+        let [by_position, by_velocity, _] = self.full_entries.split(&self.full_values);
+        for (&(row, j), value) in self.full_entries.position.iter().zip(by_position) {
+            matrix[row * size + j] += weights.position * value;
+        }
+        for (&(row, j), value) in self.full_entries.velocity.iter().zip(by_velocity) {
+            matrix[row * size + j] += weights.velocity * value;
+        }
+        for &j in &structure.curved_coordinates {
+            for &k in &structure.curved_coordinates {
+                matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];
+            }
+            for row in 0..m {
+                let value = self.constraint_jacobian[row * n + j];
+                matrix[j * size + n + row] = value;
+                matrix[(n + row) * size + j] = value;
+            }
+        }
+        self.linearise_level(x, weights);
+        if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
+    }
+
+    fn solve(&mut self, b: &mut [f64]) {
+        self.lu.solve(b);
+    }
+
+    fn solve_transposed(&mut self, b: &mut [f64]) {
+        self.lu.solve_transposed(b);
+    }
+
+    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        let Sizes { n, p, .. } = self.sizes;
+        let structure = self.structure;
+        let entries = &self.full_entries;
+        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
+        let parts = [
+            (&entries.position, by_position, &mut cotangent.q),
+            (&entries.velocity, by_velocity, &mut cotangent.v),
+            (&entries.parameter, by_parameter, &mut cotangent.u),
+        ];
+        for (entries, values, part) in parts {
+            for (&(row, variable), value) in entries.iter().zip(values) {
+                part[variable] += scale * value * dynamics[row];
+            }
+        }
+        for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
+            cotangent.a[column] += scale * value * dynamics[row];
+        }
+        let of_positions = self.level == Level::Position;
+        for &(row, j) in &structure.constraint {
+            let value = scale * self.constraint_jacobian[row * n + j];
+            cotangent.lambda[row] += value * dynamics[j];
+            if of_positions {
+                cotangent.q[j] += value * constraint[row];
+            }
+        }
+        let StateVector { q, v, a, .. } = cotangent;
+        let levels = if of_positions { 0 } else { self.level as usize + 1 };
+        for (k, part) in [q, v, a].into_iter().enumerate().take(levels) {
+            let (factor, slopes) = self.constraint_by(k);
+            for &(row, j) in &structure.constraint {
+                part[j] += scale * factor * slopes[row * n + j] * constraint[row];
+            }
+        }
+        let by_parameter = self.constraint_by_parameter();
+        for &j in &structure.curved_or_parametric {
+            let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
+            for &k in &structure.curved_or_parametric {
+                cotangent.q[k] += scale * slopes[k] * dynamics[j];
+            }
+            for &k in &structure.constraint_parameters {
+                cotangent.u[k] += scale * slopes[n + k] * dynamics[j];
+            }
+        }
+        for &k in &structure.constraint_parameters {
+            for (row, c) in constraint.iter().enumerate() {
+                cotangent.u[k] += scale * by_parameter[row * p + k] * c;
+            }
+        }
+    }
+
+    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        let Sizes { n, p, .. } = self.sizes;
+        let structure = self.structure;
+        let entries = &self.full_entries;
+        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
+        let parts = [
+            (&entries.position, by_position, &tangent.q),
+            (&entries.velocity, by_velocity, &tangent.v),
+            (&entries.parameter, by_parameter, &tangent.u),
+        ];
+        for (entries, values, part) in parts {
+            for (&(row, variable), value) in entries.iter().zip(values) {
+                dynamics[row] += value * part[variable];
+            }
+        }
+        self.add_inertia(1.0, &tangent.a, dynamics);
+        let of_positions = self.level == Level::Position;
+        for &(row, j) in &structure.constraint {
+            let value = self.constraint_jacobian[row * n + j];
+            dynamics[j] += value * tangent.lambda[row];
+            if of_positions {
+                constraint[row] += value * tangent.q[j];
+            }
+        }
+        let levels = if of_positions { 0 } else { self.level as usize + 1 };
+        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(levels) {
+            let (factor, slopes) = self.constraint_by(k);
+            for &(row, j) in &structure.constraint {
+                constraint[row] += factor * slopes[row * n + j] * part[j];
+            }
+        }
+        let by_parameter = self.constraint_by_parameter();
+        for &j in &structure.curved_or_parametric {
+            let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
+            for &k in &structure.curved_or_parametric {
+                dynamics[j] += slopes[k] * tangent.q[k];
+            }
+            for &k in &structure.constraint_parameters {
+                dynamics[j] += slopes[n + k] * tangent.u[k];
+            }
+        }
+        for &k in &structure.constraint_parameters {
+            for (row, c) in constraint.iter_mut().enumerate() {
+                *c += by_parameter[row * p + k] * tangent.u[k];
+            }
+        }
+    }
+
+    fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)> {
+        self.update_mass(x.q);
+        let places = self.structure.mass.iter().zip(&self.mass);
+        places.map(|(&(row, column), &value)| (row as u32, column as u32, value)).collect()
+    }
+
+    fn constraint_rows(&mut self, x: &Point<'_>) -> Vec<Vec<(u32, f64)>> {
+        let Sizes { n, m, .. } = self.sizes;
+        self.curve(x, None, &mut vec![0.0; m]);
+        let row = |row: usize| (0..n).map(|j| (j as u32, self.constraint_jacobian[row * n + j])).collect();
+        (0..m).map(row).collect()
+    }
+
+    fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
+        self.time_derivatives.value(self.model, level, x, &self.u, value);
+    }
+
+    fn curvature(
+        &mut self,
+        x: &Point<'_>,
+        Equations { forces, level }: Equations,
+        scale: f64,
+        [d, c]: [&[f64]; 2],
+        tangent: &StateVector,
+        cotangent: &mut StateVector,
+    ) {
+        let at = (x, &self.u[..]);
+        if level == Level::Position {
+            return self.curvature.equations(self.model, at, forces, scale, [d, c], tangent, cotangent);
+        }
+        self.constraint_scratch.fill(0.0);
+        let no_rows = &self.constraint_scratch[..];
+        self.curvature.equations(self.model, at, forces, scale, [d, no_rows], tangent, cotangent);
+        self.time_derivatives.curvature(self.model, level, at, (scale, c), tangent, cotangent);
+    }
+
+    fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
+        type Second = Square<1>;
+        let parameters = self.u.iter().zip(tangent).map(|(&re, &du)| Jet::constant(Jet { re, eps: [du] }));
+        let mut parameters: Vec<Second> = parameters.collect();
+        for &k in &self.structure.initial_parameters {
+            parameters[k].eps[0].re = 1.0;
+            let (mut q_jets, mut v_jets) = (vec![Second::from(0.0); q.len()], vec![Second::from(0.0); v.len()]);
+            self.model.initial(&parameters, &mut q_jets, &mut v_jets);
+            parameters[k].eps[0].re = 0.0;
+            let slopes = q_jets.iter().zip(q).chain(v_jets.iter().zip(v));
+            u[k] += slopes.map(|(jet, bar)| bar * jet.eps[0].eps[0]).sum::<f64>();
+        }
+    }
+
+    fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+        self.curvature.output(self.model, x, &self.u, y, tangent, cotangent);
+    }
+
+    fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
+        y.fill(0.0);
+        let OutputPoint { t, q, v, a, a_scheme, lambda, w } = *x;
+        self.model.output(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
+    }
+
+    fn linearise_output(&mut self, x: &OutputPoint<'_>) {
+        if !self.output_is_current {
+            self.outputs.evaluate(self.model, x, &mut self.output_values);
+            self.output_is_current = self.structure.output_is_linear;
+        }
+    }
+
+    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+        let Sizes { n, m, .. } = self.sizes;
+        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
+            *output_variable_mut(cotangent, n, m, variable) += value * y[row];
+        }
+    }
+
+    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+        let Sizes { n, m, .. } = self.sizes;
+        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
+            y[row] += value * output_variable(tangent, n, m, variable);
+        }
+    }
+
+    fn blocks(&mut self, x: &Point<'_>, blocks: &mut Blocks) {
+        blocks::evaluate(self.model, x, &self.u, blocks);
+    }
+}

@@ -1,0 +1,357 @@
+//! The folder of a run: results, histories, outputs and figures, written together.
+
+use super::{named, output_errors, plot, printed, result_json, units};
+use crate::cost::LeastSquares;
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::file_set::{FILES, FileSet};
+use crate::files::write_atomically;
+use crate::grid::FEWER_STEPS;
+use crate::identify::Identification;
+use crate::optimise::{Curvature, Iteration};
+use crate::plot::Figure;
+use crate::problem::Problem;
+use crate::rows::Rows;
+use crate::signature::{Quantity, Signature};
+use crate::simulate::{Simulation, Trajectory};
+use crate::statistics::Statistics;
+use crate::{file_set, memory, scheme};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// An output may be called `F/N`.
+pub(super) fn file_name(name: &str) -> String {
+    name.replace(['/', '\\'], "_")
+}
+
+/// 1 for a step from a point with negative curvature, 0 for others.
+pub(super) fn negative_curvature(iteration: &Iteration) -> f64 {
+    f64::from(u8::from(iteration.curvature == Some(Curvature::Negative)))
+}
+
+/// A folder that results go into; made (and tried) before the work begins.
+///
+/// The files of a run appear together, or not at all, and take the place of those of an earlier run of the same kind: `result.json` and
+/// `simulation.json` say under `files` which are their own. Other files in the folder stay.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+    png: bool,
+}
+
+impl Folder {
+    /// Makes the folder and makes sure that files can be written there.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if not.
+    pub fn create(path: &Path, png: bool) -> Result<Self> {
+        let remedy = "choose another folder with --out";
+        if let Some(file) = path.ancestors().find(|place| place.is_file()) {
+            let reason = format!("{} is a file", file.display());
+            return Err(Error::io("create the folder", path, reason, remedy));
+        }
+        std::fs::create_dir_all(path).map_err(|error| Error::io("create the folder", path, error, remedy))?;
+        let probe = path.join(".costate-probe");
+        std::fs::write(&probe, b"").map_err(|error| Error::io("write into", path, error, remedy))?;
+        // it exists, as it has just been written; should it stay, it does no harm
+        let _ = std::fs::remove_file(&probe);
+        file_set::recover(path)?;
+        Ok(Folder { path: path.to_path_buf(), png })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Refuses a simulation whose results could not be written for want of memory. It is to be asked before the work, which would be lost.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn check_memory(&self, simulation: &Simulation) -> Result<()> {
+        /// Bytes that a point of a line takes while it is drawn, as measured: the value, and x and y of the line.
+        const DRAWN: f64 = 24.0;
+        /// Lines of figures besides those of inputs and outputs: several iterations are compared.
+        const LINES: usize = 2;
+        let Signature { inputs, outputs, .. } = simulation.signature();
+        let points = simulation.grid().times().len() * (inputs.len() + outputs.len() + LINES);
+        let bytes = simulation.run_bytes() + DRAWN * points as f64;
+        memory::check(|| simulation.kept("states, outputs and figures"), bytes, FEWER_STEPS)
+    }
+
+    /// Writes JSON, readable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn json(&self, name: &str, value: &Value) -> Result<()> {
+        write_atomically(&self.path.join(name), format!("{value:#}\n").as_bytes())
+    }
+
+    pub(super) fn csv(&self, name: &str, columns: Vec<(String, Vec<f64>)>) -> Result<()> {
+        Record::from_columns(columns)?.write_csv(&self.path.join(name))
+    }
+
+    /// Writes a figure as SVG, and as PNG if bitmaps are wanted, or if there is one of an earlier run.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or a figure that cannot be drawn.
+    pub fn figure(&self, name: &str, figure: &Figure) -> Result<()> {
+        let set = FileSet::begin(&self.path)?;
+        let head = format!("{}.svg", file_name(name));
+        let png = self.png || self.path.join(&head).with_extension("png").is_file();
+        let aside = Folder { path: set.path().to_path_buf(), png };
+        aside.draw(name, figure).map_err(|error| self.at_home(error))?;
+        set.commit(&head)
+    }
+
+    /// Writes files that belong together, and `document` as their head, with their names.
+    pub(super) fn together(
+        &self,
+        head: &str,
+        mut document: Value,
+        write: impl FnOnce(&Folder) -> Result<()>,
+    ) -> Result<()> {
+        let set = FileSet::begin(&self.path)?;
+        let aside = Folder { path: set.path().to_path_buf(), png: self.png };
+        let written = write(&aside);
+        // a figure that cannot be drawn must not cost the result: what there is, is kept
+        document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
+        let kept = aside.json(head, &document).and_then(|()| set.commit(head));
+        written.and(kept).map_err(|error| self.at_home(error))
+    }
+
+    /// An error of the folder aside, as one of this folder.
+    pub(super) fn at_home(&self, error: Error) -> Error {
+        match error {
+            Error::Io { action, path, reason, remedy } if path.file_name().is_some() && !path.is_dir() => {
+                let path = self.path.join(path.file_name().unwrap_or_default());
+                Error::Io { action, path, reason, remedy }
+            }
+            other => other,
+        }
+    }
+
+    pub(super) fn draw(&self, name: &str, figure: &Figure) -> Result<()> {
+        let name = file_name(name);
+        figure.write_svg(self.path.join(format!("{name}.svg")))?;
+        if self.png { figure.write_png(self.path.join(format!("{name}.png"))) } else { Ok(()) }
+    }
+
+    pub(super) fn input_figure(&self, simulation: &Simulation) -> Result<()> {
+        let signature = simulation.signature();
+        if signature.inputs.is_empty() {
+            return Ok(());
+        }
+        let times = simulation.grid().times();
+        let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
+        let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
+        self.signals("input", plot::input, times, &named(&signature.inputs, &units(&signature.inputs), &values))
+    }
+
+    /// `NAME`, and `NAME_2` and so on of signals that do not fit on a page.
+    pub(super) fn signals(
+        &self,
+        name: &str,
+        figure: fn(&[f64], &[plot::Signal<'_>]) -> Result<Figure>,
+        times: &[f64],
+        signals: &[plot::Signal<'_>],
+    ) -> Result<()> {
+        signals.chunks(plot::MOST_SIGNALS).enumerate().try_for_each(|(page, signals)| {
+            let name = if page == 0 { name.to_string() } else { format!("{name}_{}", page + 1) };
+            self.draw(&name, &figure(times, signals)?)
+        })
+    }
+
+    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures; with what it was
+    /// `measured` against, if it was.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn simulation(
+        &self,
+        simulation: &Simulation,
+        u: &[f64],
+        trajectory: &Trajectory,
+        measured: Option<&LeastSquares>,
+    ) -> Result<()> {
+        let signature = simulation.signature();
+        let parameters = signature.parameters.iter().zip(u);
+        let errors = measured.map(|cost| output_errors(cost, simulation, trajectory)).unwrap_or_default();
+        let rmse: serde_json::Map<_, _> =
+            errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
+        let document = json!({
+            "model": signature.name,
+            "scheme": simulation.scheme().name(),
+            "scheme_settings": scheme::settings_of(simulation.scheme()),
+            "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
+            "steps": trajectory.counters.steps,
+            "rmse": rmse,
+            "newton_iterations": trajectory.counters.iterations,
+            "factorisations": trajectory.counters.factorisations,
+            "start": {
+                "initial_state": trajectory.start.initial_state.name(),
+                "equilibrium_iterations": trajectory.start.iterations,
+                "position_residuals": trajectory.start.position,
+                "velocity_residuals": trajectory.start.velocity,
+            },
+        });
+        self.together("simulation.json", document, |aside| {
+            aside.states(simulation, trajectory)?;
+            aside.outputs(simulation, trajectory)?;
+            aside.simulation_figures(simulation, trajectory, measured)
+        })
+    }
+
+    pub(super) fn states(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
+        let signature = simulation.signature();
+        let mut names = vec!["time [s]".to_string()];
+        for Quantity { name, unit, .. } in &signature.coordinates {
+            names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
+        }
+        names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
+        let row = |i: usize, row: &mut Vec<f64>| {
+            let x = trajectory.state(i);
+            row.push(trajectory.times()[i]);
+            x.q.iter().zip(x.v).zip(x.a).for_each(|((q, v), a)| row.extend([*q, *v, *a]));
+            row.extend(x.lambda);
+        };
+        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("states.csv"))
+    }
+
+    /// Inputs, too: the file is then a record that an identification can read.
+    pub(super) fn outputs(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
+        let Signature { outputs, inputs, .. } = simulation.signature();
+        let names = outputs.iter().chain(inputs).map(ToString::to_string);
+        let names = std::iter::once("time [s]".to_string()).chain(names).collect();
+        let row = |i: usize, row: &mut Vec<f64>| {
+            row.push(trajectory.times()[i]);
+            row.extend(trajectory.outputs_at(i));
+            row.extend(simulation.inputs_at(i));
+        };
+        Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("outputs.csv"))
+    }
+
+    pub(super) fn simulation_figures(
+        &self,
+        simulation: &Simulation,
+        trajectory: &Trajectory,
+        measured: Option<&LeastSquares>,
+    ) -> Result<()> {
+        self.input_figure(simulation)?;
+        let (signature, times) = (simulation.signature(), trajectory.times());
+        let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| trajectory.output(k)).collect();
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let units = units(&signature.outputs);
+        self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
+        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost))
+    }
+
+    /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
+    /// the statistics where there are any, and those of outputs unless the statistics were interrupted. A reference that lacks
+    /// samples is in figures only.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn identification(
+        &self,
+        problem: &Problem,
+        method: &str,
+        found: &Identification,
+        statistics: &Result<Statistics>,
+    ) -> Result<()> {
+        let document = result_json(problem, method, found, statistics);
+        self.together("result.json", document, |aside| {
+            aside.history(found)?;
+            // whoever is in a hurry does not wait for further simulations
+            if !matches!(statistics, Err(Error::Interrupted { .. })) {
+                aside.compared_outputs(problem, found)?;
+            }
+            aside.input_figure(&problem.simulation)?;
+            aside.history_figures(problem, found)?;
+            statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))
+        })
+    }
+
+    pub(super) fn history(&self, found: &Identification) -> Result<()> {
+        let history = &found.outcome.history;
+        let mut columns = vec![
+            ("iteration".to_string(), history.iter().map(|i| i.number as f64).collect::<Vec<f64>>()),
+            ("evaluations".to_string(), history.iter().map(|i| i.evaluations as f64).collect()),
+            ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
+            ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
+        ];
+        if !found.constraints.is_empty() {
+            let outer = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.number as f64)).collect();
+            let violation = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.violation)).collect();
+            columns.extend([("outer_iteration".to_string(), outer), ("violation".to_string(), violation)]);
+        }
+        for (k, p) in found.parameters.iter().enumerate() {
+            columns.push((format!("{} [{}]", p.name, p.unit), found.history.iter().map(|u| u[k]).collect()));
+        }
+        if found.outcome.hessians + found.outcome.hessian_products > 0 {
+            columns.extend([
+                ("hessians".to_string(), history.iter().map(|i| i.hessians as f64).collect::<Vec<f64>>()),
+                ("hessian_products".to_string(), history.iter().map(|i| i.hessian_products as f64).collect()),
+                ("negative_curvature".to_string(), history.iter().map(negative_curvature).collect()),
+            ]);
+        }
+        self.csv("history.csv", columns)
+    }
+
+    pub(super) fn history_figures(&self, problem: &Problem, found: &Identification) -> Result<()> {
+        let history = &found.outcome.history;
+        let costs: Vec<f64> = history.iter().map(|i| i.cost).collect();
+        self.draw("cost", &plot::cost_history(&costs)?)?;
+        let free = problem.free();
+        let values: Vec<Vec<f64>> = free.iter().map(|&k| found.history.iter().map(|u| u[k]).collect()).collect();
+        let named: Vec<_> = free
+            .iter()
+            .zip(&values)
+            .map(|(&k, values)| (found.parameters[k].name.as_str(), values.as_slice()))
+            .collect();
+        let optimum: Option<Vec<f64>> =
+            problem.optimum.as_ref().map(|optimum| free.iter().map(|&k| optimum[k]).collect());
+        self.draw("parameters", &plot::parameters(&named, optimum.as_deref())?)
+    }
+
+    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show, which round-off is not: a figure that
+    /// cannot be drawn is left out, since statistics must not fail a result.
+    pub(super) fn statistics(&self, statistics: &Statistics) -> Result<()> {
+        let parameters = &statistics.identifiability.parameters;
+        let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+        if names.len() > 1 {
+            let rows = statistics.correlation.row_iter();
+            let values: Vec<Vec<f64>> = rows.map(|row| row.iter().copied().collect()).collect();
+            self.figure_if_any("correlation", plot::correlation(&names, &values))?;
+        }
+        if statistics.is_noise_free {
+            return Ok(());
+        }
+        let pairs = statistics.ellipse_pairs();
+        let ellipses: Vec<plot::Ellipse<'_>> = pairs
+            .iter()
+            .map(|(i, j, x, y)| {
+                let label = |k: usize| (names[k], printed(&parameters[k].unit));
+                plot::Ellipse { x: label(*i), y: label(*j), outline: (x, y) }
+            })
+            .collect();
+        // of round-off there is nothing to see
+        if !ellipses.is_empty() {
+            self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
+        }
+        for output in &statistics.outputs {
+            let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
+            self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {
+        match figure.and_then(|figure| self.draw(name, &figure)) {
+            Err(error @ Error::Io { .. }) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
