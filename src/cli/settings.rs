@@ -135,6 +135,11 @@ impl ProblemArguments {
             specification.scheme = Some(name.to_string());
         }
         if let Some(alpha) = self.alpha {
+            if self.scheme.is_none() && !specification.scheme.as_deref().is_some_and(|name| name.starts_with("hht")) {
+                // whatever scheme and settings a problem file has: this is one of HHT's
+                specification.scheme = Some("hht".to_string());
+                specification.scheme_settings.clear();
+            }
             specification.scheme_settings.retain(|(name, _)| name != "alpha");
             specification.scheme_settings.push(("alpha".to_string(), alpha));
         }
@@ -207,7 +212,8 @@ fn remark(simulation: &Simulation) {
         ));
     }
     if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
-        tell(&format!("note: scheme {} on uneven steps: {trouble}; take i2p, which minds neither", scheme.name()));
+        let other = if constrained { "i2p" } else { "generalized-alpha" };
+        tell(&format!("note: scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
     }
 }
 

@@ -14,9 +14,10 @@ use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
-use crate::problem::Problem;
+use crate::problem::{Integrator, Problem};
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
+use crate::scheme;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Parameter, Quantity, Scale};
@@ -390,13 +391,16 @@ impl Specification {
         if outputs.len() > 1 && outputs.iter().all(|c| c.deviation == 1.0) {
             let units: Vec<&str> = references.iter().map(|r| signature.outputs[r.output].unit.as_str()).collect();
             if units.iter().any(|unit| *unit != units[0]) {
+                let first = |&(k, unit): &(usize, &&str)| !units[..k].contains(unit);
+                let units: Vec<&str> = units.iter().enumerate().filter(first).map(|(_, unit)| *unit).collect();
                 notes.push(format!(
                     "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
                     units.join(" and ")
                 ));
             }
         }
-        let simulation = scenario.integrator.simulation(entry.system.clone(), grid, signals)?;
+        let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
+        let simulation = integrator.simulation(entry.system.clone(), grid, signals)?;
         if references.is_empty() {
             return Ok((simulation, None, record.names().to_vec()));
         }
@@ -404,6 +408,25 @@ impl Specification {
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let cost = LeastSquares::new(times, references, substeps, quadrature)?;
         Ok((simulation, Some(cost), record.names().to_vec()))
+    }
+
+    /// The integrator: where nobody has named one and steps are uneven, one that stands them.
+    fn integrator(
+        &self,
+        scenario: &Scenario,
+        grid: &TimeGrid,
+        constrained: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<Integrator> {
+        let mut integrator = scenario.integrator.clone();
+        let is_free = self.scheme.is_none() && self.scheme_settings.is_empty() && grid.uniform_step().is_none();
+        let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
+        if let Some(trouble) = own.on_uneven_steps(constrained).filter(|_| is_free) {
+            let other = if constrained { "i2p" } else { "generalized-alpha" };
+            integrator.choose(Some(other), &[])?;
+            notes.push(format!("steps are uneven, and under {} {trouble}: taking {other}", own.name()));
+        }
+        Ok(integrator)
     }
 
     /// The time grid through the samples.

@@ -84,6 +84,17 @@ fn steps_and_ends_must_fit_the_samples() {
     assert_eq!(place.json(&format!("{IDENTIFY} even.csv --step 0.005 --end 1"), 1)["steps"], 200);
 }
 
+// Protects whoever names no scheme: on uneven times, constrained mechanisms are integrated by one that stands them.
+#[test]
+fn uneven_records_of_constrained_mechanisms_are_integrated() {
+    let place = Place::new();
+    let uneven = (0..150).map(|i| 5e-3 * f64::from(i) + if i % 2 == 1 { 3e-3 } else { 0.0 });
+    place.write("record.csv", csv("t,a_x", uneven, |_| vec![0.0]));
+    let run = place.good("simulate pendulum --data record.csv");
+    assert!(run.err.contains("generalized-alpha") && run.err.contains("taking i2p"), "{}", run.err);
+    assert!(run.out.contains("i2p with spectral_radius"), "{}", run.out);
+}
+
 // Protects files from other programs: a byte-order mark, Windows line ends and units in the header change nothing.
 #[test]
 fn varieties_of_text_give_the_same_result() {

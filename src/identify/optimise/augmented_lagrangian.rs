@@ -82,7 +82,7 @@ pub trait ConstrainedObjective {
     /// Limits of the constraints' values c.
     fn limits(&self) -> &[Limit];
 
-    /// As [`Objective::cost_scale`], of the cost J.
+    /// As [`super::Objective::cost_scale`], of the cost J.
     fn cost_scale(&self) -> Option<f64> {
         None
     }
@@ -91,7 +91,7 @@ pub trait ConstrainedObjective {
     /// ∇J + Σ [`Multipliers::weight`] ∇c_i.
     ///
     /// # Errors
-    /// As [`Objective::value_and_gradient`].
+    /// As [`super::Objective::value_and_gradient`].
     fn augmented_gradient(
         &mut self,
         u: &[f64],
@@ -103,7 +103,7 @@ pub trait ConstrainedObjective {
     /// The cost J at u and c; and its residuals with one more for each constraint that acts: [`Multipliers::residual`].
     ///
     /// # Errors
-    /// As [`LeastSquaresObjective::linearise`]; and if the cost is no sum of squares, which is the default.
+    /// As [`super::LeastSquaresObjective::linearise`]; and if the cost is no sum of squares, which is the default.
     fn augmented_residuals(
         &mut self,
         _u: &[f64],
@@ -118,7 +118,7 @@ pub trait ConstrainedObjective {
     /// [`ConstrainedObjective::augmented_gradient`] ran last, without failing.
     ///
     /// # Errors
-    /// As [`CurvedObjective::hessian`]; and if there are no second derivatives, which is the default.
+    /// As [`super::CurvedObjective::hessian`]; and if there are no second derivatives, which is the default.
     fn augmented_hessian(&mut self, _u: &[f64], _multipliers: &Multipliers, _hessian: &mut [Vec<f64>]) -> Result<()> {
         Err(Error::invalid("the cost", "it has no second derivatives", "take another method, such as bfgs"))
     }

@@ -128,7 +128,8 @@ const SCHEMES: [Registered; 8] = [
 ];
 
 /// Of schemes that hold positions of constraints alone by Newmark's formulas.
-const UNSTABLE: &str = "accelerations and multipliers of constrained mechanisms may grow without bound";
+const UNSTABLE: &str =
+    "multipliers and accelerations of constrained mechanisms may grow without bound, and spoil their positions";
 
 /// Names of all schemes.
 pub fn names() -> Vec<&'static str> {
@@ -150,20 +151,27 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
     for (asked, number) in settings {
         match setting {
             Some((own, _)) if own == asked => value = *number,
-            Some((own, _)) => return Err(Error::unknown("setting", asked, format!("scheme `{name}`"), [own])),
-            None => {
-                let problem = format!("scheme `{name}` has no settings");
-                let others = SCHEMES.iter().filter(|(_, own, _)| own.is_some_and(|(own, _)| own == asked));
-                let others: Vec<&str> = others.map(|(name, ..)| *name).collect();
-                let remedy = match others.as_slice() {
-                    [] => "leave it out".to_string(),
-                    _ => format!("leave it out, or take {}, which has it", others.join(" or ")),
-                };
-                return Err(Error::invalid(format!("setting `{asked}`"), problem, remedy));
-            }
+            _ => return Err(wrong_setting(name, setting.map(|(own, _)| own), asked)),
         }
     }
     make(value)
+}
+
+/// What to do about a setting that a scheme does not have.
+fn wrong_setting(scheme: &str, own: Option<&str>, asked: &str) -> Error {
+    let others = SCHEMES.iter().filter(|(_, own, _)| own.is_some_and(|(own, _)| own == asked));
+    let others: Vec<&str> = others.map(|(name, ..)| *name).collect();
+    let problem = match own {
+        Some(own) if others.is_empty() => return Error::unknown("setting", asked, format!("scheme `{scheme}`"), [own]),
+        Some(own) => format!("scheme `{scheme}` has `{own}` alone"),
+        None => format!("scheme `{scheme}` has no settings"),
+    };
+    let remedy = match others.as_slice() {
+        [] => "leave it out".to_string(),
+        [one] => format!("leave it out, or take {one}, which has it"),
+        _ => format!("leave it out, or take {}, which have it", others.join(" or ")),
+    };
+    Error::invalid(format!("setting `{asked}`"), problem, remedy)
 }
 
 /// The name of a scheme's setting.
