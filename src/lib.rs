@@ -128,7 +128,7 @@ use model::{mass, shown, sketch, slip};
 pub use model::{signature, system};
 #[doc(inline)]
 pub use parts::{assembly, planar, spatial};
-use parts::{hold, law, sampled, totals};
+use parts::{connectivity, law, sampled, totals};
 #[doc(inline)]
 pub use report::plot;
 use report::table;

@@ -1,7 +1,7 @@
 //! `costate gradient`
 
 use super::Verdict;
-use super::console::{print, print_document};
+use super::console::{print, print_document, tell};
 use super::settings::{self, ProblemArguments};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -58,6 +58,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         results.push(slope);
     }
     let listed = settings::differentiated(&problem, gradient.left_out());
+    compare(&problem, &methods, &results, &listed);
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
         let mut result = json(&problem, arguments, &methods, &results, &listed, (cost, times));
@@ -71,6 +72,24 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     Ok(Verdict::Good)
+}
+
+/// Differences of adjoint and tangents, relative to the largest entry, that are more than round-off.
+const DISAGREEMENT: f64 = 1e-7;
+
+/// Adjoint and tangents are derivatives of one and the same run: where they differ, neither is to be trusted, and that is said.
+fn compare(problem: &Problem, methods: &[Method], results: &[Vec<f64>], listed: &[usize]) {
+    let of = |wanted| methods.iter().position(|method| *method == wanted).map(|at| &results[at]);
+    let (Some(adjoint), Some(tangent)) = (of(Method::Adjoint), of(Method::Tangent)) else { return };
+    let largest =
+        |value: &dyn Fn(usize) -> f64| listed.iter().map(|&k| (value(k) * problem.size(k)).abs()).fold(0.0, f64::max);
+    let difference = largest(&|k| adjoint[k] - tangent[k]) / largest(&|k| adjoint[k]);
+    if difference > DISAGREEMENT {
+        tell(&format!(
+            "warning: adjoint and tangents differ by {difference:.0e} of the largest entry, where round-off alone should be between \
+             them: this motion makes errors grow; take another scheme (i2p, generalized-alpha) or a smaller step"
+        ));
+    }
 }
 
 /// Median seconds of the cost alone, and of cost with gradient.

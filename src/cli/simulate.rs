@@ -35,9 +35,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let counters = trajectory.counters;
     print(&format!(
-        "{}: {} steps of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",
+        "{}: {} {} of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",
         entry.name(),
         counters.steps,
+        if counters.steps == 1 { "step" } else { "steps" },
         simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", shown(h))),
         shown(trajectory.times()[trajectory.times().len() - 1]),
         scheme::in_words(simulation.scheme()),

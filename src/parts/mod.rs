@@ -2,7 +2,7 @@
 //! sparse matrices.
 
 pub mod assembly;
-pub(crate) mod hold;
+pub(crate) mod connectivity;
 pub(crate) mod law;
 pub mod planar;
 pub(crate) mod sampled;

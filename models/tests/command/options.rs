@@ -291,3 +291,18 @@ fn tables_fit_a_terminal() {
     let text = place.good("gradient engine-mount --method all").out;
     assert_eq!(text.lines().filter(|line| line.starts_with("d_H2 ")).count(), 2, "{text}");
 }
+
+// Protects whoever reads numbers: where adjoint and tangents of one run disagree, and where differences see nothing but round-off,
+// that is said and told apart.
+#[test]
+fn gradients_that_round_off_has_spoilt_are_told() {
+    let place = Place::new();
+    let spoilt = place.good("gradient pendulum --scheme trapezoidal --method all");
+    assert!(spoilt.err.contains("adjoint and tangents differ by"), "{}", spoilt.err);
+    let sound = place.good("gradient pendulum --scheme i2p --method all");
+    assert!(!sound.err.contains("differ"), "{}", sound.err);
+    // so short that the cost's own round-off is most of what differences see
+    for model in ["pendulum", "half_car"] {
+        place.good(&format!("check {model} --scheme hht --end 0.05"));
+    }
+}

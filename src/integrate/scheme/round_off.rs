@@ -64,7 +64,7 @@ impl Excess {
     /// Whether increments are the constraints' round-off alone, which no iteration takes away: multipliers change by `change` (N),
     /// though constraints are solved to their round-off, and the equations of motion so well that it does not matter beside that. A
     /// long chain is far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
-    pub fn is_drowned(&self, change: f64) -> bool {
+    pub fn is_below_round_off(&self, change: f64) -> bool {
         self.size[1] == 0.0 && self.size[0] <= (DROWNED * change).min(NOISE * self.largest[0])
     }
 
@@ -76,7 +76,7 @@ impl Excess {
 
     /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
     /// go on shrinking as they did. `noise`: what the constraints' round-off makes of the equations of motion.
-    pub fn is_gone_after_increment(&self, before: [f64; 2], noise: f64) -> bool {
+    pub fn vanishes_after_increment(&self, before: [f64; 2], noise: f64) -> bool {
         let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
         let ratio = larger(shrunk(0), shrunk(1));
         let noise = [if self.size[1] == 0.0 { noise } else { 0.0 }, 0.0];

@@ -246,7 +246,7 @@ impl Task<'_, '_> {
             let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
             let known = iteration > 1
                 && bound_age.is_some()
-                && Excess::of([&*r, bound], n).is_gone_after_increment(last_sizes, *noise);
+                && Excess::of([&*r, bound], n).vanishes_after_increment(last_sizes, *noise);
             residual.copy_from_slice(r);
             self.system.solve(r);
             let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
@@ -285,7 +285,7 @@ impl Task<'_, '_> {
         // increments of multipliers times those of positions
         let change = largest(&r[n..]);
         let products = self.weights.position * largest(&r[..n]) * change;
-        let drowned = excess.is_drowned(change);
+        let drowned = excess.is_below_round_off(change);
         if drowned {
             track.noise = excess.noise(products);
         }

@@ -258,7 +258,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_transposed(&pattern.position, &values.position, scale, dynamics, q);
         multiply_transposed(&pattern.velocity, &values.velocity, scale, dynamics, v);
         multiply_transposed(&pattern.mass, &values.mass, scale, dynamics, a);
-        multiply_transposed(&pattern.bending, &values.bending, scale, dynamics, q);
+        multiply_transposed(&pattern.geometric, &values.geometric, scale, dynamics, q);
         for (&(row, column), value) in pattern.jacobian.iter().zip(&values.jacobian) {
             lambda[row as usize] += scale * value * dynamics[column as usize];
         }
@@ -267,8 +267,8 @@ impl Evaluator for AssemblyEvaluator<'_> {
             multiply_transposed(&pattern.jacobian, slopes, scale * factor, constraint, part);
         }
         multiply_parameters_transposed(&pattern.by_parameter, &values.by_parameter, scale, dynamics, u);
-        let bending = (&pattern.bending_by_parameter, &values.bending_by_parameter);
-        multiply_parameters_transposed(bending.0, bending.1, scale, dynamics, u);
+        let geometric = (&pattern.geometric_by_parameter, &values.geometric_by_parameter);
+        multiply_parameters_transposed(geometric.0, geometric.1, scale, dynamics, u);
         let rows = self.constraint_by_parameter();
         multiply_parameters_transposed(rows.0, rows.1, scale, constraint, u);
     }
@@ -278,7 +278,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply(&pattern.position, &values.position, &tangent.q, dynamics);
         multiply(&pattern.velocity, &values.velocity, &tangent.v, dynamics);
         multiply(&pattern.mass, &values.mass, &tangent.a, dynamics);
-        multiply(&pattern.bending, &values.bending, &tangent.q, dynamics);
+        multiply(&pattern.geometric, &values.geometric, &tangent.q, dynamics);
         multiply_transposed(&pattern.jacobian, &values.jacobian, 1.0, &tangent.lambda, dynamics);
         for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(self.level as usize + 1) {
             let (factor, slopes) = self.constraint_by(k);
@@ -287,7 +287,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
             }
         }
         multiply_parameters(&pattern.by_parameter, &values.by_parameter, &tangent.u, dynamics);
-        multiply_parameters(&pattern.bending_by_parameter, &values.bending_by_parameter, &tangent.u, dynamics);
+        multiply_parameters(&pattern.geometric_by_parameter, &values.geometric_by_parameter, &tangent.u, dynamics);
         let rows = self.constraint_by_parameter();
         multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
     }

@@ -50,11 +50,11 @@ pub(super) struct Pattern {
     /// C_q.
     pub jacobian: Pairs,
     /// d(C_qᵀ λ)/dq.
-    pub bending: Pairs,
+    pub geometric: Pairs,
     /// d(M a - Q)/du.
     pub by_parameter: ParameterEntries,
     /// d(C_qᵀ λ)/du.
-    pub bending_by_parameter: ParameterEntries,
+    pub geometric_by_parameter: ParameterEntries,
     /// dC/du.
     pub constraint_by_parameter: ParameterEntries,
     /// Outputs by q, v, a, a_scheme, λ in one numbering.
@@ -71,9 +71,9 @@ pub(super) struct Places {
     pub velocity: usize,
     pub newton: usize,
     pub jacobian: usize,
-    pub bending: usize,
+    pub geometric: usize,
     pub by_parameter: usize,
-    pub bending_by_parameter: usize,
+    pub geometric_by_parameter: usize,
     pub constraint_by_parameter: usize,
     pub output: usize,
     pub output_by_parameter: usize,
@@ -88,9 +88,9 @@ impl Pattern {
             velocity: self.velocity.len(),
             newton: self.newton.len(),
             jacobian: self.jacobian.len(),
-            bending: self.bending.len(),
+            geometric: self.geometric.len(),
             by_parameter: self.by_parameter.count,
-            bending_by_parameter: self.bending_by_parameter.count,
+            geometric_by_parameter: self.geometric_by_parameter.count,
             constraint_by_parameter: self.constraint_by_parameter.count,
             output: self.output.len(),
             output_by_parameter: self.output_by_parameter.count,
@@ -105,9 +105,9 @@ pub(super) struct Values {
     pub position: Vec<f64>,
     pub velocity: Vec<f64>,
     pub jacobian: Vec<f64>,
-    pub bending: Vec<f64>,
+    pub geometric: Vec<f64>,
     pub by_parameter: Vec<f64>,
-    pub bending_by_parameter: Vec<f64>,
+    pub geometric_by_parameter: Vec<f64>,
     pub constraint_by_parameter: Vec<f64>,
     /// Of dC/dt and d²C/dt², as those of C: by q, and by u.
     pub rates: [Vec<f64>; 2],
@@ -124,9 +124,9 @@ impl Values {
             position: zeros(pattern.position.len()),
             velocity: zeros(pattern.velocity.len()),
             jacobian: zeros(pattern.jacobian.len()),
-            bending: zeros(pattern.bending.len()),
+            geometric: zeros(pattern.geometric.len()),
             by_parameter: zeros(pattern.by_parameter.count),
-            bending_by_parameter: zeros(pattern.bending_by_parameter.count),
+            geometric_by_parameter: zeros(pattern.geometric_by_parameter.count),
             constraint_by_parameter: zeros(pattern.constraint_by_parameter.count),
             rates: [(); 2].map(|()| zeros(pattern.jacobian.len())),
             rates_by_parameter: [(); 2].map(|()| zeros(pattern.constraint_by_parameter.count)),
@@ -146,7 +146,7 @@ pub(super) struct Slots {
     /// C_q below, and C_qᵀ on the right.
     pub jacobian: Vec<u32>,
     pub jacobian_transposed: Vec<u32>,
-    pub bending: Vec<u32>,
+    pub geometric: Vec<u32>,
 }
 
 impl Slots {
@@ -154,7 +154,7 @@ impl Slots {
     /// row that is left out all lead to the diagonal entry of its multiplier.
     pub fn entries(pattern: &Pattern, n: usize, is_left_out: &[bool]) -> Pairs {
         let n = n as u32;
-        let plain = [&pattern.mass, &pattern.position, &pattern.velocity, &pattern.newton, &pattern.bending];
+        let plain = [&pattern.mass, &pattern.position, &pattern.velocity, &pattern.newton, &pattern.geometric];
         let mut entries: Pairs = plain.into_iter().flatten().copied().collect();
         let diagonal = |row: u32| is_left_out[row as usize].then_some((n + row, n + row));
         entries.extend(pattern.jacobian.iter().map(|&(row, j)| diagonal(row).unwrap_or((n + row, j))));
@@ -170,7 +170,7 @@ impl Slots {
             position: take(pattern.position.len()),
             velocity: take(pattern.velocity.len()),
             newton: take(pattern.newton.len()),
-            bending: take(pattern.bending.len()),
+            geometric: take(pattern.geometric.len()),
             jacobian: take(pattern.jacobian.len()),
             jacobian_transposed: take(pattern.jacobian.len()),
         }

@@ -37,8 +37,8 @@ pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
+use crate::connectivity::Connectivity;
 use crate::error::{Error, Result};
-use crate::hold::Hold;
 use crate::signature::Parameter;
 use crate::sketch::{Direction, GROUND, Kind, Ray, Sketch, Spot};
 use crate::totals::{Ledger, Total};
@@ -147,7 +147,7 @@ pub struct Mechanism {
     gravity: [Value; 2],
     /// What has energy and what takes it.
     ledger: Ledger,
-    hold: Hold,
+    connectivity: Connectivity,
     sketch: Sketch,
 }
 
@@ -158,7 +158,7 @@ impl Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), Value::from(-9.81)],
             ledger: Ledger::default(),
-            hold: Hold::default(),
+            connectivity: Connectivity::default(),
             sketch: Sketch::new(false),
         }
     }
@@ -180,7 +180,7 @@ impl Mechanism {
 
     /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.
     pub fn assembler(&mut self) -> &mut Assembler {
-        self.hold.unknown = true;
+        self.connectivity.unknown = true;
         &mut self.assembler
     }
 
@@ -267,7 +267,7 @@ impl Mechanism {
     }
 
     fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
-        if let Err(error) = self.hold.add(name, coordinates) {
+        if let Err(error) = self.connectivity.add(name, coordinates) {
             self.assembler.note(error);
         }
     }
@@ -309,7 +309,7 @@ impl Mechanism {
     /// Says that nothing needs to hold this member, nor what is connected to it.
     pub fn free(&mut self, member: &Member) {
         self.assembler.claim_coordinates(&member.name, &member.coordinates);
-        self.hold.let_fly(&member.name);
+        self.connectivity.let_free(&member.name);
     }
 
     /// The mechanism as a system.
@@ -317,7 +317,7 @@ impl Mechanism {
     /// # Errors
     /// The first slip that was made in putting it together; see also [`Assembler::build`].
     pub fn build(self) -> Result<Assembly> {
-        let loose = self.hold.error();
+        let loose = self.connectivity.error();
         let assembly = self.assembler.build()?;
         if let Some(error) = loose {
             return Err(error);

@@ -46,7 +46,7 @@ impl Mechanism {
         rows: [(&str, &str); N],
         element: impl FnOnce(Sides) -> J,
     ) -> Joint<J> {
-        self.hold.link(&members[0].name, &members[1].name);
+        self.connectivity.link(&members[0].name, &members[1].name);
         let (sides, connection) = self.between(name, members[0], members[1]);
         let element = element(sides);
         let connection = connection.parameters(parameters.clone()).constraints(rows);
@@ -159,7 +159,7 @@ impl Mechanism {
         motion: M,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
-        self.hold.ground(coordinate);
+        self.connectivity.ground(coordinate);
         let connection = Connection::to([coordinate]).parameters(parameters);
         self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
     }
@@ -211,7 +211,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) -> Strut<L> {
-        self.hold.link(&first.member.name, &second.member.name);
+        self.connectivity.link(&first.member.name, &second.member.name);
         let (sides, connection) = self.between(name, &first.member, &second.member);
         self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         let mut values = [first.location, second.location].concat();
@@ -268,7 +268,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) {
-        self.hold.link(&first.name, &second.name);
+        self.connectivity.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
         self.ledger.check(name, &law, &parameters, &mut self.assembler);
         let connection = connection.parameters([free_angle]).parameters(parameters);
@@ -312,7 +312,7 @@ impl Mechanism {
         let direction = direction.into();
         self.sketch.parts.push(Part::Support { spots: [place.spot()], direction, input: motion[0].index() });
         let ground = self.ground();
-        self.hold.link(&place.member.name, &ground.name);
+        self.connectivity.link(&place.member.name, &ground.name);
         let connection = Connection::to(place.member.coordinates.iter().copied())
             .inputs(motion)
             .parameters(place.location)
@@ -436,7 +436,7 @@ impl Mechanism {
     ) {
         let spots = [line.spot(), center.spot()];
         self.sketch.parts.push(Part::Contact { spots, line: line.line(&direction), radius });
-        self.hold.link(&line.member.name, &center.member.name);
+        self.connectivity.link(&line.member.name, &center.member.name);
         let (sides, connection) = self.between(name, &line.member, &center.member);
         let connection = connection
             .parameters(line.location)

@@ -1,6 +1,6 @@
 //! Forces on and between sides, and what they tell: their energy, the power that they take, what sensors see of them.
 
-use super::joint::{FRAMES, Freedom, Meeting};
+use super::joint::{FRAMES, Freedom, JointPoses};
 use super::pose::{Pose, Side, Sides, Twist};
 use super::vector::Vector;
 use crate::assembly::Element;
@@ -78,28 +78,28 @@ pub(super) struct JointLaw<L> {
 }
 
 /// Angle or displacement of a joint, and its rate.
-pub(super) fn joint_motion<D: Number>(meeting: &Meeting<'_, D>, freedom: Freedom, twists: &[Twist<D>; 2]) -> [D; 2] {
+pub(super) fn joint_motion<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, twists: &[Twist<D>; 2]) -> [D; 2] {
     match freedom {
         Freedom::Turn => {
-            let [first, second] = meeting.first_axis();
-            [meeting.angle(), second.dot(twists[1].rate) - first.dot(twists[0].rate)]
+            let [first, second] = at.first_axis();
+            [at.angle(), second.dot(twists[1].rate) - first.dot(twists[0].rate)]
         }
         Freedom::Slide => {
-            let axis = meeting.axis(0).unit();
-            [axis.dot(meeting.gap()), axis.dot(meeting.drift(twists))]
+            let axis = at.axis(0).unit();
+            [axis.dot(at.gap()), axis.dot(at.drift(twists))]
         }
     }
 }
 
 /// Adds a torque about a joint's axis or a force along it on the second side, and the opposite one on the first.
-fn act<D: Number>(sides: Sides, freedom: Freedom, meeting: &Meeting<'_, D>, q: &[D], effort: D, force: &mut [D]) {
+fn act<D: Number>(sides: Sides, freedom: Freedom, at: &JointPoses<'_, D>, q: &[D], effort: D, force: &mut [D]) {
     match freedom {
         Freedom::Turn => {
-            let [first, second] = meeting.first_axis();
+            let [first, second] = at.first_axis();
             sides.twist_by(q, [first * -effort, second * effort], force);
         }
         Freedom::Slide => {
-            sides.push(q, &meeting.poses, meeting.point(1), meeting.axis(0).unit() * effort, force);
+            sides.push(q, &at.poses, at.point(1), at.axis(0).unit() * effort, force);
         }
     }
 }
@@ -109,16 +109,16 @@ impl<L: Law> Element for JointLaw<L> {
         if self.role != Role::Acts {
             return;
         }
-        let meeting = Meeting::of(self.sides, q, u);
-        let [place, rate] = joint_motion(&meeting, self.freedom, &self.sides.twists(q, v));
+        let at = JointPoses::of(self.sides, q, u);
+        let [place, rate] = joint_motion(&at, self.freedom, &self.sides.twists(q, v));
         let effort = self.law.tension(place - u[FRAMES], rate, &u[FRAMES + 1..]);
-        act(self.sides, self.freedom, &meeting, q, -effort, force);
+        act(self.sides, self.freedom, &at, q, -effort, force);
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         if let Role::Tells(total) = self.role {
-            let meeting = Meeting::of(self.sides, x.q, u);
-            let [place, rate] = joint_motion(&meeting, self.freedom, &self.sides.twists(x.q, x.v));
+            let at = JointPoses::of(self.sides, x.q, u);
+            let [place, rate] = joint_motion(&at, self.freedom, &self.sides.twists(x.q, x.v));
             y[0] = total.of_law(&self.law, place - u[FRAMES], rate, &u[FRAMES + 1..]);
         }
     }
@@ -138,7 +138,7 @@ impl<S: Strength> Element for Motor<S> {
 
     fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let effort = self.strength.at(t, w, &u[FRAMES..]);
-        act(self.sides, self.freedom, &Meeting::of(self.sides, q, u), q, effort, force);
+        act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, effort, force);
     }
 }
 
@@ -200,11 +200,11 @@ impl Element for Acting {
         match self.0 {
             Action::Bushing(sides) => Bearing::of(sides, q, v, u).push(sides, q, u, force),
             Action::Contact(sides) => {
-                let meeting = Meeting::of(sides, q, u);
-                if let Some([depth, approach]) = touch(&meeting, sides, q, v, u) {
+                let at = JointPoses::of(sides, q, u);
+                if let Some([depth, approach]) = touch(&at, sides, q, v, u) {
                     let pressure = hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
                     // without friction, the line of force goes through the centre
-                    sides.push(q, &meeting.poses, meeting.point(1), meeting.axis(0).unit() * pressure, force);
+                    sides.push(q, &at.poses, at.point(1), at.axis(0).unit() * pressure, force);
                 }
             }
             Action::Drag(side) => {
@@ -228,7 +228,7 @@ impl Element for Acting {
                 };
             }
             Action::Contact(sides) => {
-                if let Some([depth, approach]) = touch(&Meeting::of(sides, x.q, u), sides, x.q, x.v, u) {
+                if let Some([depth, approach]) = touch(&JointPoses::of(sides, x.q, u), sides, x.q, x.v, u) {
                     y[0] = total.of_hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
                 }
             }
@@ -253,7 +253,7 @@ fn form<D: Number>(matrix: &[D], x: &[D; 6]) -> D {
 /// Displacements and turns of the second side in the first one's axes. The turn is 2 sin(θ/2) times its axis: the angle, for the few
 /// degrees that a bushing allows.
 struct Bearing<'x, D> {
-    meeting: Meeting<'x, D>,
+    at: JointPoses<'x, D>,
     axes: [Vector<D>; 3],
     place: [D; 6],
     rate: [D; 6],
@@ -261,9 +261,9 @@ struct Bearing<'x, D> {
 
 impl<'x, D: Number> Bearing<'x, D> {
     fn of(sides: Sides, q: &'x [D], v: &[D], u: &'x [D]) -> Self {
-        let meeting = Meeting::of(sides, q, u);
+        let at = JointPoses::of(sides, q, u);
         let twists = sides.twists(q, v);
-        let [axes, others] = [meeting.frame(0), meeting.frame(1)];
+        let [axes, others] = [at.frame(0), at.frame(1)];
         let components = |vector: Vector<D>| axes.map(|axis| axis.dot(vector));
         let half = D::from(0.5);
         // the axial vector of the relative rotation is sin θ n; its trace 1 + 2 cos θ
@@ -271,31 +271,31 @@ impl<'x, D: Number> Bearing<'x, D> {
         let trace = axes[0].dot(others[0]) + axes[1].dot(others[1]) + axes[2].dot(others[2]);
         let cosine_of_half = (trace + 1.0).sqrt() * half;
         let turn = axial * cosine_of_half.recip();
-        let [x, y, z] = components(meeting.gap());
+        let [x, y, z] = components(at.gap());
         let [a, b, c] = components(turn);
         let place = [x, y, z, a, b, c];
-        let [x, y, z] = components(meeting.drift(&twists));
-        let [turning_a, turning_b] = [0, 1].map(|side| meeting.poses[side].rotation.turn(twists[side].rate));
+        let [x, y, z] = components(at.drift(&twists));
+        let [turning_a, turning_b] = [0, 1].map(|side| at.poses[side].rotation.turn(twists[side].rate));
         let [a, b, c] = components(turning_b - turning_a);
         let rate = [x, y, z, a, b, c];
-        Bearing { meeting, axes, place, rate }
+        Bearing { at, axes, place, rate }
     }
 
     fn push(&self, sides: Sides, q: &[D], u: &[D], force: &mut [D]) {
-        let Bearing { meeting, axes, place, rate } = self;
+        let Bearing { at, axes, place, rate } = self;
         let (stiffness, damping) = u[FRAMES..].split_at(36);
         let pull: [D; 6] = std::array::from_fn(|i| row_times(stiffness, i, place) + row_times(damping, i, rate));
         let in_world = |pull: &[D]| axes[0] * -pull[0] + axes[1] * -pull[1] + axes[2] * -pull[2];
-        sides.push(q, &meeting.poses, meeting.point(1), in_world(&pull), force);
+        sides.push(q, &at.poses, at.point(1), in_world(&pull), force);
         let torque = in_world(&pull[3..]);
-        let torques = [(0, -torque), (1, torque)].map(|(side, torque)| meeting.poses[side].rotation.turn_back(torque));
+        let torques = [(0, -torque), (1, torque)].map(|(side, torque)| at.poses[side].rotation.turn_back(torque));
         sides.twist_by(q, torques, force);
     }
 }
 
 /// How far a sphere is in a plane, and how fast that grows; `None` where they do not touch.
-fn touch<D: Number>(meeting: &Meeting<'_, D>, sides: Sides, q: &[D], v: &[D], u: &[D]) -> Option<[D; 2]> {
-    let normal = meeting.axis(0).unit();
-    let depth = u[FRAMES] - normal.dot(meeting.gap());
-    (depth > 0.0).then(|| [depth, -normal.dot(meeting.drift(&sides.twists(q, v)))])
+fn touch<D: Number>(at: &JointPoses<'_, D>, sides: Sides, q: &[D], v: &[D], u: &[D]) -> Option<[D; 2]> {
+    let normal = at.axis(0).unit();
+    let depth = u[FRAMES] - normal.dot(at.gap());
+    (depth > 0.0).then(|| [depth, -normal.dot(at.drift(&sides.twists(q, v)))])
 }

@@ -61,7 +61,7 @@ pub(super) fn own_axes<D: Number>(u: &[D]) -> Axes<D> {
 
 /// Both sides of a joint. Parameters: locations of the points, then axis and direction across of the first and of the second
 /// side. What is not asked for is not worked out.
-pub(super) struct Meeting<'u, D> {
+pub(super) struct JointPoses<'u, D> {
     pub poses: [Pose<D>; 2],
     u: &'u [D],
 }
@@ -69,10 +69,10 @@ pub(super) struct Meeting<'u, D> {
 /// Where axes and directions across are among the parameters.
 const AXES: [usize; 2] = [POINTS, POINTS + 6];
 
-impl<'u, D: Number> Meeting<'u, D> {
+impl<'u, D: Number> JointPoses<'u, D> {
     #[inline]
     pub fn of(sides: Sides, q: &[D], u: &'u [D]) -> Self {
-        Meeting { poses: sides.poses(q), u }
+        JointPoses { poses: sides.poses(q), u }
     }
 
     /// A point, in the world.
@@ -175,18 +175,18 @@ impl Element for Constraint {
             }
             return;
         }
-        let meeting = Meeting::of(self.sides, q, u);
+        let at = JointPoses::of(self.sides, q, u);
         let own = own_axes(&u[AXES[0]..]);
-        let rotation = &meeting.poses[0].rotation;
+        let rotation = &at.poses[0].rotation;
         // across the first axis
         let pair = |vector: Vector<D>| (rotation.turn(own.x).dot(vector), rotation.turn(own.y).dot(vector));
-        let coincide = |c: &mut [D]| meeting.gap().add_to(c);
-        let on_axis = |c: &mut [D]| (c[0], c[1]) = pair(meeting.gap());
+        let coincide = |c: &mut [D]| at.gap().add_to(c);
+        let on_axis = |c: &mut [D]| (c[0], c[1]) = pair(at.gap());
         // for a small turn d of the second side against the first: (-d_y, d_x) ... about the first's axes
-        let parallel = |c: &mut [D]| (c[0], c[1]) = pair(meeting.axis(1));
+        let parallel = |c: &mut [D]| (c[0], c[1]) = pair(at.axis(1));
         let aligned = |c: &mut [D]| {
             parallel(c);
-            c[2] = meeting.angle();
+            c[2] = at.angle();
         };
         match self.kind {
             Kind::Revolute => {
@@ -195,7 +195,7 @@ impl Element for Constraint {
             }
             Kind::Universal => {
                 coincide(c);
-                c[3] = meeting.axis(0).dot(meeting.axis(1));
+                c[3] = at.axis(0).dot(at.axis(1));
             }
             Kind::Weld => {
                 coincide(c);
@@ -212,15 +212,15 @@ impl Element for Constraint {
             Kind::Screw => {
                 on_axis(c);
                 parallel(&mut c[2..]);
-                let turn = meeting.axis(0).unit().dot(meeting.gap()) / u[FRAMES] * std::f64::consts::TAU;
-                c[4] = meeting.angle_beyond(turn);
+                let turn = at.axis(0).unit().dot(at.gap()) / u[FRAMES] * std::f64::consts::TAU;
+                c[4] = at.angle_beyond(turn);
             }
             Kind::Planar => {
-                c[0] = meeting.axis(0).dot(meeting.gap());
+                c[0] = at.axis(0).dot(at.gap());
                 parallel(&mut c[1..]);
             }
             Kind::InLine => on_axis(c),
-            Kind::InPlane => c[0] = meeting.axis(0).dot(meeting.gap()),
+            Kind::InPlane => c[0] = at.axis(0).dot(at.gap()),
             Kind::Spherical | Kind::Distance => {}
         }
     }
@@ -295,11 +295,11 @@ impl<M: crate::law::FunctionOfTime> Element for DrivenJoint<M> {
     }
 
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        let meeting = Meeting::of(self.sides, q, u);
+        let at = JointPoses::of(self.sides, q, u);
         let there = self.motion.at(t, &u[FRAMES..]);
         c[0] = match self.freedom {
-            Freedom::Slide => meeting.axis(0).unit().dot(meeting.gap()) - there,
-            Freedom::Turn => meeting.angle_beyond(there),
+            Freedom::Slide => at.axis(0).unit().dot(at.gap()) - there,
+            Freedom::Turn => at.angle_beyond(there),
         };
     }
 }

@@ -58,8 +58,8 @@ pub use sensors::Mounting;
 pub use vector::{Rotation, Vector, body_rate, combine, euler_parameters_of, euler_rates, generalized_torque};
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
+use crate::connectivity::{Connectivity, WORLD};
 use crate::error::{Error, Result};
-use crate::hold::{Hold, WORLD};
 use crate::signature::Parameter;
 use crate::sketch::{GROUND, Kind, Sketch};
 use body::{PointMass, RigidBody, Store};
@@ -151,7 +151,7 @@ pub struct Mechanism {
     gravity: [Value; 3],
     /// What has energy or momentum, and what takes it.
     ledger: Ledger,
-    hold: Hold,
+    connectivity: Connectivity,
     sketch: Sketch,
 }
 
@@ -162,7 +162,7 @@ impl Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), zero(), Value::from(-9.81)],
             ledger: Ledger::default(),
-            hold: Hold::default(),
+            connectivity: Connectivity::default(),
             sketch: Sketch::new(true),
         }
     }
@@ -184,7 +184,7 @@ impl Mechanism {
 
     /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.
     pub fn assembler(&mut self) -> &mut Assembler {
-        self.hold.unknown = true;
+        self.connectivity.unknown = true;
         &mut self.assembler
     }
 
@@ -262,7 +262,7 @@ impl Mechanism {
     }
 
     fn hold(&mut self, name: &str, coordinates: &[Coordinate]) {
-        if let Err(error) = self.hold.add(name, coordinates) {
+        if let Err(error) = self.connectivity.add(name, coordinates) {
             self.assembler.note(error);
         }
     }
@@ -346,7 +346,7 @@ impl Mechanism {
     /// Says that nothing needs to hold this member, nor what is connected to it.
     pub fn free(&mut self, member: &Member) {
         self.assembler.claim_coordinates(member.name(), member.coordinates());
-        self.hold.let_fly(member.name());
+        self.connectivity.let_free(member.name());
     }
 
     /// The mechanism as a system.
@@ -354,7 +354,7 @@ impl Mechanism {
     /// # Errors
     /// The first slip that was made in putting it together; see also [`Assembler::build`].
     pub fn build(self) -> Result<Assembly> {
-        let loose = self.hold.error();
+        let loose = self.connectivity.error();
         let assembly = self.assembler.build()?;
         match loose {
             Some(error) => Err(error),

@@ -1,7 +1,7 @@
 //! Joints and forces by name.
 
 use super::force::{Acting, Action, Effort, JointLaw, Load, Motor, Strut as StrutElement};
-use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, Kind, Meeting, Path};
+use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, JointPoses, Kind, Path};
 use super::pose::{Side, Sides};
 use super::sensor::allows;
 use super::{Mechanism, Member, Place, triple, zero};
@@ -65,7 +65,7 @@ impl Mechanism {
                 self.wants_axes(name, &second.member);
             }
         }
-        self.hold.link(first.member.name(), second.member.name());
+        self.connectivity.link(first.member.name(), second.member.name());
         let mut parameters = self.frames(name, &first, &second, kind.has_axes());
         parameters.extend(extra);
         let (sides, connection) = self.between(name, &first.member, &second.member);
@@ -87,8 +87,8 @@ impl Mechanism {
     fn cosine(&self, joint: &Joint) -> f64 {
         let q = joint.members.each_ref().map(|member| self.assembler.at_start(member.coordinates())).concat();
         let u: Vec<f64> = joint.parameters.iter().map(|value| value.evaluate(self.assembler.nominal())).collect();
-        let meeting = Meeting::of(joint.constraint.sides, &q, &u);
-        meeting.axis(0).unit().dot(meeting.axis(1).unit())
+        let at = JointPoses::of(joint.constraint.sides, &q, &u);
+        at.axis(0).unit().dot(at.axis(1).unit())
     }
 
     fn add_action(&mut self, name: &str, connection: Connection, action: Action) {
@@ -202,7 +202,7 @@ impl Mechanism {
         motion: M,
         parameters: impl IntoIterator<Item = V>,
     ) -> Vec<Row> {
-        self.hold.ground(coordinate);
+        self.connectivity.ground(coordinate);
         let connection = Connection::to([coordinate]).parameters(parameters);
         self.assembler.element(name, Driven(motion), connection.constraints([("motion", "1")]))
     }
@@ -223,7 +223,7 @@ impl Mechanism {
                 "drive a point of a body or a point mass",
             ));
         }
-        self.hold.link(place.member.name(), self.ground().name());
+        self.connectivity.link(place.member.name(), self.ground().name());
         self.note_driven_point(&place);
         let connection = Connection::to(place.member.coordinates().iter().copied());
         let connection = connection.parameters(place.location).parameters(parameters);
@@ -244,7 +244,7 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("`{name}`"), problem, "use a body"));
             return Vec::new();
         }
-        self.hold.link(member.name(), self.ground().name());
+        self.connectivity.link(member.name(), self.ground().name());
         self.note_driven_axes(member);
         let connection = Connection::to(member.coordinates().iter().copied()).parameters(parameters);
         let rows = [("x", "rad"), ("y", "rad"), ("z", "rad")];
@@ -329,7 +329,7 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) -> Strut<L> {
-        self.hold.link(first.member.name(), second.member.name());
+        self.connectivity.link(first.member.name(), second.member.name());
         let (sides, connection) = self.between(name, &first.member, &second.member);
         self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
         let mut values = [first.location, second.location].concat();
@@ -452,7 +452,7 @@ impl Mechanism {
     fn add_bushing(&mut self, name: &str, [first, second]: [Place; 2], coefficients: Vec<Value>) {
         self.wants_axes(name, &first.member);
         self.wants_axes(name, &second.member);
-        self.hold.link(first.member.name(), second.member.name());
+        self.connectivity.link(first.member.name(), second.member.name());
         self.note_bushing(&first, &second);
         let frames = self.frames(name, &first, &second, true);
         let (sides, connection) = self.between(name, &first.member, &second.member);
@@ -559,7 +559,7 @@ impl Mechanism {
 
     fn add_contact(&mut self, name: &str, [plane, center]: [Place; 2], [radius, stiffness, damping]: [Value; 3]) {
         self.wants_axes(name, &plane.member);
-        self.hold.link(plane.member.name(), center.member.name());
+        self.connectivity.link(plane.member.name(), center.member.name());
         let frames = self.frames(name, &plane, &center, true);
         self.note_contact(&plane, &center, &frames, radius);
         let (sides, connection) = self.between(name, &plane.member, &center.member);

@@ -2,7 +2,7 @@
 
 use super::body::Store;
 use super::force::joint_motion;
-use super::joint::{Constraint, FRAMES, Freedom, Kind, Meeting, own_axes};
+use super::joint::{Constraint, FRAMES, Freedom, JointPoses, Kind, own_axes};
 use super::pose::{Side, Sides, euler_parameters};
 use super::vector::{Vector, body_rate};
 use crate::assembly::Element;
@@ -96,23 +96,23 @@ impl Element for Sensor {
                 (0..3).for_each(|k| y[k] = u[6] * felt[k] + u[7 + k]);
             }
             Sensor::Joint { sides, freedom } => {
-                let meeting = Meeting::of(sides, x.q, u);
+                let at = JointPoses::of(sides, x.q, u);
                 let twists = sides.twists(x.q, x.v);
-                [y[0], y[1]] = joint_motion(&meeting, freedom, &twists);
+                [y[0], y[1]] = joint_motion(&at, freedom, &twists);
                 let second = second_of(sides.0, x);
                 y[2] = match freedom {
                     Freedom::Turn => {
                         // joints that turn hold the axis fixed to both sides
-                        let [a, b] = meeting.first_axis();
+                        let [a, b] = at.first_axis();
                         b.dot(rates(sides.1, &second)[1]) - a.dot(rates(sides.0, x)[1])
                     }
                     Freedom::Slide => {
                         // the axis is fixed to the first side: how it sees the second one's acceleration
-                        let carrier = meeting.poses[0].rotation.turn(twists[0].rate);
+                        let carrier = at.poses[0].rotation.turn(twists[0].rate);
                         let relative = acceleration(sides.1, &second, Vector::of(&u[3..]))
-                            - acceleration(sides.0, x, meeting.carried())
-                            - carrier.cross(meeting.drift(&twists)) * D::from(2.0);
-                        meeting.axis(0).unit().dot(relative)
+                            - acceleration(sides.0, x, at.carried())
+                            - carrier.cross(at.drift(&twists)) * D::from(2.0);
+                        at.axis(0).unit().dot(relative)
                     }
                 };
             }

@@ -158,7 +158,7 @@ impl Mechanism {
     }
 
     fn total(&mut self, name: &str, total: Total, outputs: &[(&str, &str)]) {
-        self.hold.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
+        self.connectivity.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
         self.ledger.sum(&mut self.assembler, total, name, outputs);
     }
 

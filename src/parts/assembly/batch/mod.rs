@@ -151,13 +151,13 @@ impl Batch {
             pattern.position.extend(plans.full_entries.position.iter().map(by_coordinates));
             pattern.velocity.extend(plans.full_entries.velocity.iter().map(by_coordinates));
             pattern.newton.extend(plans.newton_entries.iter().map(by_coordinates));
-            pattern.bending.extend(plans.bending.iter().map(by_coordinates));
+            pattern.geometric.extend(plans.geometric.iter().map(by_coordinates));
             pattern.jacobian.extend(structure.constraint.iter().map(|&(row, j)| (rows[row], c[j])));
             for &(row, slot) in &plans.full_entries.parameter {
                 pattern.by_parameter.push(c[row] as usize, &slots[slot]);
             }
-            for &(j, slot) in &plans.bending_by_parameter {
-                pattern.bending_by_parameter.push(c[j] as usize, &slots[slot]);
+            for &(j, slot) in &plans.geometric_by_parameter {
+                pattern.geometric_by_parameter.push(c[j] as usize, &slots[slot]);
             }
             for &(row, slot) in &plans.constraint_by_parameter {
                 pattern.constraint_by_parameter.push(rows[row] as usize, &slots[slot]);

@@ -394,7 +394,7 @@ impl BatchEvaluator<'_> {
                 let places = batch.places(e, |p| p.jacobian);
                 copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
                 add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
-                add(matrix, &slots.bending[batch.places(e, |p| p.bending)], second, weights.position);
+                add(matrix, &slots.geometric[batch.places(e, |p| p.geometric)], second, weights.position);
             } else if level == Level::Position {
                 self.evaluate_linear_constraint(e, x.t);
             }
@@ -473,11 +473,11 @@ impl BatchEvaluator<'_> {
             let jacobian = batch.places(e, |p| p.jacobian);
             copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
             add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);
-            let bending = batch.places(e, |p| p.bending);
-            copy(second_slopes, &mut values.bending[bending.clone()], &plans.full_bending);
-            add(matrix, &slots.bending[bending.clone()], &values.bending[bending], weights.position);
-            let by_parameter = batch.places(e, |p| p.bending_by_parameter);
-            copy(second_slopes, &mut values.bending_by_parameter[by_parameter], &plans.full_bending_by_parameter);
+            let geometric = batch.places(e, |p| p.geometric);
+            copy(second_slopes, &mut values.geometric[geometric.clone()], &plans.full_geometric);
+            add(matrix, &slots.geometric[geometric.clone()], &values.geometric[geometric], weights.position);
+            let by_parameter = batch.places(e, |p| p.geometric_by_parameter);
+            copy(second_slopes, &mut values.geometric_by_parameter[by_parameter], &plans.full_geometric_by_parameter);
             let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
             copy(slopes, &mut values.constraint_by_parameter[by_parameter.clone()], &plans.full_by_parameter);
             if weights.equations.level == Level::Position {

@@ -23,8 +23,8 @@ pub(super) struct Plans {
     /// (row, variable) of outputs by the state, and by parameters.
     pub output_entries: Vec<(usize, usize)>,
     /// d(C_qᵀ λ): pairs of local coordinates, and (coordinate, parameter).
-    pub bending: Vec<(usize, usize)>,
-    pub bending_by_parameter: Vec<(usize, usize)>,
+    pub geometric: Vec<(usize, usize)>,
+    pub geometric_by_parameter: Vec<(usize, usize)>,
     pub constraint_by_parameter: Vec<(usize, usize)>,
     /// Coordinates whose columns of C_q change with parameters, then `n +` parameters in C.
     pub variables: Vec<usize>,
@@ -32,9 +32,9 @@ pub(super) struct Plans {
     pub slopes: Vec<Copied>,
     /// From rows x `variables` to the same.
     pub full_slopes: Vec<Copied>,
-    /// From coordinates x `variables` to `bending` and `bending_by_parameter`.
-    pub full_bending: Vec<Copied>,
-    pub full_bending_by_parameter: Vec<Copied>,
+    /// From coordinates x `variables` to `geometric` and `geometric_by_parameter`.
+    pub full_geometric: Vec<Copied>,
+    pub full_geometric_by_parameter: Vec<Copied>,
     /// From rows x `variables` to `constraint_by_parameter`.
     pub full_by_parameter: Vec<Copied>,
     /// Entries of C_q that do not change from point to point.
@@ -66,8 +66,8 @@ impl Plans {
         let both = &structure.curved_or_parametric;
         let by_parameter = &structure.constraint_parameters;
         let own: Vec<usize> = (0..own_rows).collect();
-        let bending = pairs(curved, curved);
-        let bending_by_parameter = pairs(both, by_parameter);
+        let geometric = pairs(curved, curved);
+        let geometric_by_parameter = pairs(both, by_parameter);
         let constraint_by_parameter = pairs(&own, by_parameter);
         let mut variables = both.clone();
         variables.extend(by_parameter.iter().map(|k| n + k));
@@ -100,9 +100,9 @@ impl Plans {
                 velocity: full_entries.velocity.len(),
                 newton: newton_entries.len(),
                 jacobian: structure.constraint.len(),
-                bending: bending.len(),
+                geometric: geometric.len(),
                 by_parameter: full_entries.parameter.len(),
-                bending_by_parameter: bending_by_parameter.len(),
+                geometric_by_parameter: geometric_by_parameter.len(),
                 constraint_by_parameter: constraint_by_parameter.len(),
                 output: state_entries,
                 output_by_parameter: output_entries.len() - state_entries,
@@ -116,14 +116,14 @@ impl Plans {
             output_entries,
             slopes: slopes_of(curved, curved.len()),
             full_slopes: slopes_of(both, count),
-            full_bending: from_variables(&bending, false),
-            full_bending_by_parameter: from_variables(&bending_by_parameter, true),
+            full_geometric: from_variables(&geometric, false),
+            full_geometric_by_parameter: from_variables(&geometric_by_parameter, true),
             full_by_parameter,
             fixed_slopes: (0..structure.constraint.len())
                 .filter(|&entry| place(curved, structure.constraint[entry].1).is_none())
                 .collect(),
-            bending,
-            bending_by_parameter,
+            geometric,
+            geometric_by_parameter,
             constraint_by_parameter,
             variables,
         }

@@ -8,7 +8,7 @@ pub(crate) const WORLD: &str = "ground";
 
 /// Members by their names, in groups that joints and forces connect.
 #[derive(Default)]
-pub(crate) struct Hold {
+pub(crate) struct Connectivity {
     members: Vec<Held>,
     /// Pairs of members; `None` is the ground.
     links: Vec<[Option<usize>; 2]>,
@@ -19,14 +19,14 @@ pub(crate) struct Hold {
 struct Held {
     name: String,
     coordinates: Vec<Coordinate>,
-    may_fly: bool,
+    is_free: bool,
 }
 
-impl Hold {
+impl Connectivity {
     /// # Errors
     /// The world's own name.
     pub fn add(&mut self, name: &str, coordinates: &[Coordinate]) -> Result<()> {
-        self.members.push(Held { name: name.into(), coordinates: coordinates.into(), may_fly: false });
+        self.members.push(Held { name: name.into(), coordinates: coordinates.into(), is_free: false });
         if name == WORLD {
             return Err(Error::invalid(
                 format!("`{name}`"),
@@ -55,16 +55,16 @@ impl Hold {
     }
 
     /// Nothing needs to hold this member.
-    pub fn let_fly(&mut self, name: &str) {
+    pub fn let_free(&mut self, name: &str) {
         if let Some(place) = self.place(name) {
-            self.members[place].may_fly = true;
+            self.members[place].is_free = true;
         }
     }
 
     /// Members that no chain of joints and forces leads from to the ground, and that are not said to be free.
     fn loose(&self) -> Vec<&str> {
         let mut reached = vec![false; self.members.len()];
-        let mut free: Vec<usize> = (0..self.members.len()).filter(|&i| self.members[i].may_fly).collect();
+        let mut free: Vec<usize> = (0..self.members.len()).filter(|&i| self.members[i].is_free).collect();
         let grounded = self.links.iter().filter(|link| link.contains(&None)).flatten().flatten();
         free.extend(grounded);
         let mut neighbours = vec![Vec::new(); self.members.len()];
