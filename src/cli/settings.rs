@@ -135,9 +135,10 @@ impl ProblemArguments {
             specification.scheme = Some(name.to_string());
         }
         if let Some(alpha) = self.alpha {
-            if self.scheme.is_none() && !specification.scheme.as_deref().is_some_and(|name| name.starts_with("hht")) {
-                // whatever scheme and settings a problem file has: this is one of HHT's
-                specification.scheme = Some("hht".to_string());
+            let has_none = |name: &str| scheme::setting_of(name) != Some("alpha");
+            if self.scheme.is_none() && specification.scheme.as_deref().is_none_or(has_none) {
+                // what a problem file says of other schemes is not meant; the setting alone names its own
+                specification.scheme = None;
                 specification.scheme_settings.clear();
             }
             specification.scheme_settings.retain(|(name, _)| name != "alpha");
@@ -212,7 +213,7 @@ fn remark(simulation: &Simulation) {
         ));
     }
     if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
-        let other = if constrained { "i2p" } else { "generalized-alpha" };
+        let other = scheme::for_uneven_steps(constrained);
         tell(&format!("note: scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
     }
 }

@@ -422,7 +422,7 @@ impl Specification {
         let is_free = self.scheme.is_none() && self.scheme_settings.is_empty() && grid.uniform_step().is_none();
         let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
         if let Some(trouble) = own.on_uneven_steps(constrained).filter(|_| is_free) {
-            let other = if constrained { "i2p" } else { "generalized-alpha" };
+            let other = scheme::for_uneven_steps(constrained);
             integrator.choose(Some(other), &[])?;
             notes.push(format!("steps are uneven, and under {} {trouble}: taking {other}", own.name()));
         }

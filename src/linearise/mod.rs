@@ -3,8 +3,6 @@
 //! Which variable enters which equation is found once; variables that touch different equations share a derivative
 //! direction, constant matrices are computed once a parameter vector.
 
-mod waist;
-
 mod blocks;
 mod constraint;
 mod cost;
@@ -18,6 +16,7 @@ mod plain;
 mod round_off;
 mod step;
 mod structure;
+mod waist;
 
 pub(crate) use functions::Functions;
 pub use plain::Plain;

@@ -12,7 +12,7 @@ pub struct Difference {
     pub error: f64,
 }
 
-/// Relative sizes of the two differences.
+/// Relative size of the largest difference; the others are a half and a quarter of it.
 const LARGE: f64 = 2e-4;
 
 impl Gradient<'_> {

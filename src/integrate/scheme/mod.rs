@@ -174,6 +174,11 @@ fn wrong_setting(scheme: &str, own: Option<&str>, asked: &str) -> Error {
     Error::invalid(format!("setting `{asked}`"), problem, remedy)
 }
 
+/// The scheme to take where [`Scheme::on_uneven_steps`] has something to say.
+pub(crate) fn for_uneven_steps(constrained: bool) -> &'static str {
+    if constrained { "i2p" } else { "generalized-alpha" }
+}
+
 /// The name of a scheme's setting.
 pub(crate) fn setting_of(name: &str) -> Option<&'static str> {
     SCHEMES.iter().find(|(own, ..)| *own == name).and_then(|(_, setting, _)| setting.map(|(name, _)| name))

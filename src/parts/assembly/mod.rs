@@ -48,20 +48,18 @@
 //! # }
 //! ```
 
-mod system;
-
-pub use system::Assembly;
-
 mod batch;
 mod closure;
 mod element;
 mod evaluator;
 mod pattern;
+mod system;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub use element::{Connection, Coordinate, Element, Input, Row, Sum};
+pub use system::Assembly;
 pub use value::Value;
 
 use crate::error::{Error, Result};
