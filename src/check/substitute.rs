@@ -45,12 +45,24 @@ impl System for HandDerivedSystem {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
+        self.around(self.inner.evaluator(), 0)
+    }
+
+    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_> {
+        self.around(self.inner.evaluator_by_inputs(), self.inner.signature().inputs.len())
+    }
+}
+
+impl HandDerivedSystem {
+    /// `inputs`: how many of them are differentiated by.
+    fn around<'s>(&'s self, inner: Box<dyn Evaluator + 's>, inputs: usize) -> Box<dyn Evaluator + 's> {
         let signature = self.inner.signature();
         let size = signature.coordinates.len() + signature.constraints.len();
         Box::new(HandDerivedEvaluator {
             hand: &*self.hand,
             exists: Block::ALL.map(|block| block.exists(signature)),
-            inner: self.inner.evaluator(),
+            inner,
+            by_input: Matrix::filled(signature.coordinates.len(), inputs, 0.0),
             u: vec![0.0; signature.parameters.len()],
             blocks: Blocks::zeros(signature),
             exact: Blocks::zeros(signature),
@@ -77,6 +89,8 @@ struct HandDerivedEvaluator<'s> {
     exact: Blocks,
     /// Derivatives of the linearised constraints by q, v, a and u, where they are time derivatives: the inner system's, m x (3 n + p).
     slopes: Matrix<f64>,
+    /// dD/dw: the inner system's, n x inputs.
+    by_input: Matrix<f64>,
     equations: Equations,
     lu: DenseLu,
 }
@@ -124,6 +138,7 @@ impl HandDerivedEvaluator<'_> {
             a: zeros(n),
             lambda: zeros(m),
             u: zeros(p),
+            w: zeros(x.w.len()),
             ..StateVector::default()
         };
         for i in 0..count {
@@ -132,6 +147,33 @@ impl HandDerivedEvaluator<'_> {
             self.inner.push_forward(&tangent, &mut dynamics, &mut column);
             *variable(&mut tangent, n, i) = 0.0;
             column.iter().enumerate().for_each(|(row, slope)| self.slopes[(row, i)] = *slope);
+        }
+    }
+
+    /// Takes dD/dw, which nobody derives by hand.
+    fn take_inputs(&mut self, x: &Point<'_>, weights: Weights) {
+        let (n, inputs) = (x.q.len(), self.by_input.columns());
+        if inputs == 0 {
+            return;
+        }
+        // only products are asked for: a singular matrix is found elsewhere
+        let _ = self.inner.linearise(x, weights);
+        let zeros = |count: usize| vec![0.0; count];
+        let mut tangent = StateVector {
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            lambda: zeros(x.lambda.len()),
+            u: zeros(self.u.len()),
+            w: zeros(inputs),
+            ..StateVector::default()
+        };
+        for k in 0..inputs {
+            tangent.w[k] = 1.0;
+            let (mut column, mut constraint) = (zeros(n), zeros(x.lambda.len()));
+            self.inner.push_forward(&tangent, &mut column, &mut constraint);
+            tangent.w[k] = 0.0;
+            column.iter().enumerate().for_each(|(row, slope)| self.by_input[(row, k)] = *slope);
         }
     }
 
@@ -225,6 +267,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         }
         self.update(x, Block::ALL.len());
         self.take_slopes(x, weights, 3 * x.q.len() + self.u.len());
+        self.take_inputs(x, weights);
         self.factorise_blocks(weights)
     }
 
@@ -249,6 +292,9 @@ impl Evaluator for HandDerivedEvaluator<'_> {
             }
             for k in 0..self.u.len() {
                 cotangent.u[k] += by_parameter(b, i, k) * d;
+            }
+            for k in 0..self.by_input.columns() {
+                cotangent.w[k] += self.by_input[(i, k)] * d;
             }
             for row in 0..constraint.len() {
                 cotangent.lambda[row] += b.constraint_by_position[(row, i)] * d;
@@ -285,6 +331,9 @@ impl Evaluator for HandDerivedEvaluator<'_> {
             }
             for (k, u) in tangent.u.iter().enumerate() {
                 *d += by_parameter(b, i, k) * u;
+            }
+            for k in 0..self.by_input.columns() {
+                *d += self.by_input[(i, k)] * tangent.w[k];
             }
             for (row, lambda) in tangent.lambda.iter().enumerate() {
                 *d += b.constraint_by_position[(row, i)] * lambda;

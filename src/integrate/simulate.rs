@@ -14,6 +14,7 @@ use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Beginning, InitialState, Start, StartReport};
 use crate::system::{Evaluator, OutputPoint, Point, System};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Everything that fixes a trajectory but the parameters.
@@ -156,16 +157,6 @@ impl Simulation {
         &self.inputs[i * count..(i + 1) * count]
     }
 
-    /// Step `i`; 0 is what the scheme makes of the start.
-    #[inline]
-    pub(crate) fn step(&self, i: usize) -> Step<'_> {
-        let grid = &self.grid;
-        let next = if i == 0 { 1 } else { i };
-        let h_before = if i > 1 { grid.step(i - 1) } else { grid.step(1) };
-        let (w, w_next) = (self.inputs_at(i), self.inputs_at(next));
-        Step { index: i, t: grid.times()[i], h: grid.step(next), h_before, w, w_next }
-    }
-
     /// Runs it once. For many runs keep a [`Workspace`].
     ///
     /// # Errors
@@ -248,9 +239,47 @@ impl Trajectory {
     }
 }
 
+/// A simulation with the inputs that a workspace gives it.
+pub(crate) struct Driven<'p> {
+    simulation: &'p Simulation,
+    inputs: Cow<'p, [f64]>,
+}
+
+impl std::ops::Deref for Driven<'_> {
+    type Target = Simulation;
+
+    fn deref(&self) -> &Simulation {
+        self.simulation
+    }
+}
+
+impl<'p> Driven<'p> {
+    /// As it is given.
+    pub fn given(&self) -> &'p Simulation {
+        self.simulation
+    }
+
+    /// Values of the inputs at time `i`.
+    #[inline]
+    pub fn inputs_at(&self, i: usize) -> &[f64] {
+        let count = self.signals.len();
+        &self.inputs[i * count..(i + 1) * count]
+    }
+
+    /// Step `i`; 0 is what the scheme makes of the start.
+    #[inline]
+    pub fn step(&self, i: usize) -> Step<'_> {
+        let grid = &self.grid;
+        let next = if i == 0 { 1 } else { i };
+        let h_before = if i > 1 { grid.step(i - 1) } else { grid.step(1) };
+        let (w, w_next) = (self.inputs_at(i), self.inputs_at(next));
+        Step { index: i, t: grid.times()[i], h: grid.step(next), h_before, w, w_next }
+    }
+}
+
 /// Memory and evaluators for running one simulation again and again without allocation in the time loop.
 pub struct Workspace<'p> {
-    pub(crate) simulation: &'p Simulation,
+    pub(crate) simulation: Driven<'p>,
     pub(crate) evaluator: Box<dyn Evaluator + 'p>,
     pub(crate) stepper: Stepper,
     pub(crate) layout: Layout,
@@ -294,11 +323,20 @@ fn check_left_out(system: &dyn Evaluator, signature: &Signature, x: &OutputPoint
 impl<'p> Workspace<'p> {
     /// A workspace for one thread.
     pub fn new(simulation: &'p Simulation) -> Self {
+        Workspace::around(simulation, simulation.system.evaluator())
+    }
+
+    /// One whose inputs may be changed, and are differentiated by.
+    pub(crate) fn by_inputs(simulation: &'p Simulation) -> Self {
+        Workspace::around(simulation, simulation.system.evaluator_by_inputs())
+    }
+
+    fn around(simulation: &'p Simulation, evaluator: Box<dyn Evaluator + 'p>) -> Self {
         let signature = simulation.signature();
         let layout = Layout::new(&*simulation.scheme, signature);
         Workspace {
-            simulation,
-            evaluator: simulation.system.evaluator(),
+            simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
+            evaluator,
             stepper: Stepper::new(simulation.scheme.clone(), signature),
             layout,
             states: States::new(&layout, &*simulation.scheme),
@@ -314,6 +352,12 @@ impl<'p> Workspace<'p> {
     /// What the last run cost.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// The inputs at all times, one time after another, to be changed for the next run.
+    pub(crate) fn inputs_mut(&mut self) -> &mut [f64] {
+        self.stored_at = None;
+        self.simulation.inputs.to_mut()
     }
 
     /// How many numbers all states of a run are.
@@ -334,12 +378,12 @@ impl<'p> Workspace<'p> {
 
     /// Runs forward from the start; keeps every state if `store`.
     pub(crate) fn forward(&mut self, u: &[f64], store: bool, visit: &mut Visitor<'_>) -> Result<()> {
-        let simulation = self.simulation;
-        simulation.check_parameters(u)?;
+        self.simulation.check_parameters(u)?;
+        let numbers = if store { self.numbers_stored() } else { 0 };
+        let simulation = &self.simulation;
         let signature = simulation.signature();
         let grid = &simulation.grid;
         if store {
-            let numbers = self.numbers_stored();
             memory::reserve(&mut self.states.rows, numbers, || simulation.kept("states"), FEWER_STEPS)?;
             self.states.rows.resize(numbers, 0.0);
         }

@@ -1,10 +1,9 @@
 //! Constraints with first and second derivatives from nested [`Jet`]s or [`SecondOrder`] numbers, and their time derivatives.
 
-use super::entries::motion_entry;
 use super::functions::{ConstraintOn, Functions, LANES, Square};
 use super::kernel::Sizes;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
-use crate::system::{Level, Point, StateVector};
+use crate::system::{Level, Part, Point, StateVector};
 
 /// Where C is differentiated.
 #[derive(Clone, Copy)]
@@ -358,16 +357,16 @@ impl TimeDerivatives {
             }
         }
         numbers.u.iter_mut().zip(&tangent.u).for_each(|(number, slope)| number.re.re.re.eps[0] = *slope);
-        for part in 0..4 {
-            for i in 0..if part < 3 { n } else { u.len() } {
+        for part in MOVED {
+            for i in 0..if part == Part::Parameter { u.len() } else { n } {
                 for seed in [1.0, 0.0] {
                     match part {
-                        0 => numbers.q[i].re.re.eps[0].re = seed,
-                        1 => {
+                        Part::Position => numbers.q[i].re.re.eps[0].re = seed,
+                        Part::Velocity => {
                             numbers.q[i].re.eps[0].eps[0].re = seed;
                             numbers.q[i].eps[0].re.eps[0].re = seed;
                         }
-                        2 => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
+                        Part::Acceleration => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
                         _ => numbers.u[i].re.re.eps[0].re = seed,
                     }
                     if seed == 1.0 {
@@ -375,11 +374,14 @@ impl TimeDerivatives {
                     }
                 }
                 let slope: f64 = numbers.c.iter().zip(c).map(|(d, c)| c * of_level(d, level).eps[0].eps[0]).sum();
-                *motion_entry(cotangent, part, i) += scale * slope;
+                cotangent.part_mut(part)[i] += scale * slope;
             }
         }
     }
 }
+
+/// What the constraints' time derivatives depend on.
+const MOVED: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::Parameter];
 
 /// Where q, v (twice) and a are in a number along the motion.
 fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {

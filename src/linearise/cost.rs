@@ -96,7 +96,7 @@ macro_rules! sweep {
                     i if i < 3 * n => $state.a[i - 2 * n] += slope,
                     i if i < 4 * n => $state.a_scheme[i - 3 * n] += slope,
                     i if i < 4 * n + m => $state.lambda[i - 4 * n] += slope,
-                    i if i < outputs => {} // inputs are given
+                    i if i < outputs => $state.w[i - 4 * n - m] += slope,
                     i if i < parameters => $y[i - outputs] += slope,
                     i => $state.u[i - parameters] += slope,
                 }
@@ -133,12 +133,9 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         state: &mut StateVector,
         y: &mut [f64],
     ) {
-        let StateVector { q, v, a, a_scheme, lambda, u, .. } = tangent;
-        let before = [q, v, a, a_scheme, lambda].into_iter().flatten().copied();
-        let tangents = before
-            .chain(std::iter::repeat_n(0.0, self.inputs))
-            .chain(y_tangent.iter().copied())
-            .chain(u.iter().copied());
+        let StateVector { q, v, a, a_scheme, lambda, w, u, .. } = tangent;
+        let before = [q, v, a, a_scheme, lambda, w].into_iter().flatten().copied();
+        let tangents = before.chain(y_tangent.iter().copied()).chain(u.iter().copied());
         let values = arguments(sample).into_iter().flatten();
         for ((jet, value), tangent) in self.along.iter_mut().zip(values).zip(tangents) {
             *jet = Jet::constant(Jet { re: *value, eps: [tangent] });

@@ -21,7 +21,17 @@ fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
     }
 }
 
-/// Variables of the equations of motion that one evaluation differentiates by, numbered as (q, v, u).
+/// The same of several vectors, one behind the other.
+fn set_all<'a>(jets: &mut [Second], parts: impl IntoIterator<Item = (&'a [f64], &'a Vec<f64>)>) {
+    let mut rest = jets;
+    for (values, tangents) in parts {
+        let (head, tail) = rest.split_at_mut(values.len());
+        set(head, values, tangents);
+        rest = tail;
+    }
+}
+
+/// Variables of the equations of motion that one evaluation differentiates by, numbered as (q, v, u, w).
 #[derive(Debug, Default)]
 struct Pass {
     /// Variable and lane.
@@ -31,7 +41,7 @@ struct Pass {
 }
 
 /// The passes over all variables that enter the equations of motion nonlinearly.
-fn passes(structure: &Structure, Sizes { n, p, .. }: Sizes) -> Vec<Pass> {
+fn passes(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes) -> Vec<Pass> {
     let curved = |variable: &usize| structure.curved_motion.binary_search(variable).is_ok();
     let rows: Vec<Vec<usize>> = (0..n)
         .map(|row| {
@@ -42,7 +52,7 @@ fn passes(structure: &Structure, Sizes { n, p, .. }: Sizes) -> Vec<Pass> {
             variables
         })
         .collect();
-    let (group_of, count) = groups(&rows, 2 * n + p);
+    let (group_of, count) = groups(&rows, 2 * n + p + inputs);
     let mut passes: Vec<Pass> = (0..count.div_ceil(LANES)).map(|_| Pass::default()).collect();
     for (variable, group) in group_of.iter().enumerate() {
         let Some(group) = group else { continue };
@@ -58,16 +68,15 @@ pub(crate) struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
     passes: Vec<Pass>,
-    q: Vec<Second>,
-    v: Vec<Second>,
+    /// q, v, u, w
+    motion: Vec<Second>,
     a: Vec<Second>,
-    w: Vec<Second>,
-    u: Vec<Second>,
     force: Vec<Second>,
     mass: Matrix<Second>,
     q_third: Vec<Third>,
     u_third: Vec<Third>,
     c_third: Vec<Third>,
+    /// q, v, a, a_scheme, λ, u, w
     x: Vec<Second>,
     y: Vec<Second>,
 }
@@ -83,17 +92,14 @@ impl<'m> Curvature<'m> {
             structure,
             sizes,
             passes: passes(structure, sizes),
-            q: zeros(n),
-            v: zeros(n),
+            motion: zeros(2 * n + p + inputs),
             a: zeros(n),
-            w: zeros(inputs),
-            u: zeros(p),
             force: zeros(n),
             mass: Matrix::filled(mass_size, mass_size, Second::from(0.0)),
             q_third: third(n),
             u_third: third(p),
             c_third: third(m),
-            x: zeros(4 * n + m + p),
+            x: zeros(sizes.output_variables()),
             y: zeros(outputs),
         }
     }
@@ -108,28 +114,29 @@ impl<'m> Curvature<'m> {
         tangent: &StateVector,
         cotangent: &mut StateVector,
     ) {
-        let n = self.sizes.n;
+        let sizes = self.sizes;
         if self.passes.is_empty() {
             return;
         }
-        set(&mut self.q, x.q, &tangent.q);
-        set(&mut self.v, x.v, &tangent.v);
+        let Sizes { n, p, .. } = sizes;
+        set_all(&mut self.motion, [(x.q, &tangent.q), (x.v, &tangent.v), (u, &tangent.u), (x.w, &tangent.w)]);
         set(&mut self.a, x.a, &tangent.a);
-        set(&mut self.u, u, &tangent.u);
-        self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
         let with_mass = self.structure.mass_by_position || self.structure.mass_by_parameter;
         for (place, Pass { seeds, entries }) in self.passes.iter().enumerate() {
             for &(i, lane) in seeds {
-                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).re.eps[lane] = 1.0;
+                self.motion[i].re.eps[lane] = 1.0;
             }
             self.force.fill(Second::from(0.0));
+            let (q, rest) = self.motion.split_at(n);
+            let (v, rest) = rest.split_at(n);
+            let (u, w) = rest.split_at(p);
             if forces {
-                model.force(Second::from(x.t), &self.q, &self.v, &self.w, &self.u, &mut self.force);
+                model.force(Second::from(x.t), q, v, w, u, &mut self.force);
             }
             self.force.iter_mut().for_each(|force| *force = -*force);
             if with_mass {
                 self.mass.fill(Second::from(0.0));
-                model.mass(&self.q, &self.u, &mut self.mass);
+                model.mass(q, u, &mut self.mass);
                 for &(row, column) in &self.structure.mass {
                     let entry = self.mass[(row, column)];
                     self.force[row] += entry * self.a[column];
@@ -139,15 +146,11 @@ impl<'m> Curvature<'m> {
                 }
             }
             for &(i, lane) in seeds {
-                motion_variable(&mut self.q, &mut self.v, &mut self.u, n, i).re.eps[lane] = 0.0;
+                self.motion[i].re.eps[lane] = 0.0;
             }
             for &(row, i, lane) in entries {
-                let part = match i {
-                    i if i < n => &mut cotangent.q[i],
-                    i if i < 2 * n => &mut cotangent.v[i - n],
-                    i => &mut cotangent.u[i - 2 * n],
-                };
-                *part += scale * d[row] * self.force[row].eps[0].eps[lane];
+                let (part, i) = sizes.motion_variable(i);
+                cotangent.part_mut(part)[i] += scale * d[row] * self.force[row].eps[0].eps[lane];
             }
         }
     }
@@ -235,6 +238,7 @@ impl<'m> Curvature<'m> {
             return;
         }
         let Sizes { n, m, p, .. } = self.sizes;
+        let count = self.sizes.output_variables();
         let parts = [
             (x.q, &tangent.q),
             (x.v, &tangent.v),
@@ -242,38 +246,21 @@ impl<'m> Curvature<'m> {
             (x.a_scheme, &tangent.a_scheme),
             (x.lambda, &tangent.lambda),
             (u, &tangent.u),
+            (x.w, &tangent.w),
         ];
-        let mut first = 0;
-        for (values, tangents) in parts {
-            set(&mut self.x[first..first + values.len()], values, tangents);
-            first += values.len();
-        }
-        self.w.iter_mut().zip(x.w).for_each(|(jet, value)| *jet = Second::from(*value));
-        for lanes in (0..4 * n + m + p).step_by(LANES) {
-            let last = (lanes + LANES).min(4 * n + m + p);
+        set_all(&mut self.x, parts);
+        for lanes in (0..count).step_by(LANES) {
+            let last = (lanes + LANES).min(count);
             (lanes..last).for_each(|i| self.x[i].re.eps[i - lanes] = 1.0);
             self.y.fill(Second::from(0.0));
-            let state = State { w: &self.w, ..state_of(&self.x, n, m) };
-            model.output(Second::from(x.t), &state, &self.x[4 * n + m..], &mut self.y);
+            let (u, w) = self.x[4 * n + m..].split_at(p);
+            model.output(Second::from(x.t), &State { w, ..state_of(&self.x, n, m) }, u, &mut self.y);
             for i in lanes..last {
                 self.x[i].re.eps[i - lanes] = 0.0;
                 let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[0].eps[i - lanes]).sum();
-                *super::entries::output_variable_mut(cotangent, n, m, i) += slope;
+                let (part, i) = self.sizes.output_variable(i);
+                cotangent.part_mut(part)[i] += slope;
             }
         }
-    }
-}
-
-fn motion_variable<'a>(
-    q: &'a mut [Second],
-    v: &'a mut [Second],
-    u: &'a mut [Second],
-    n: usize,
-    i: usize,
-) -> &'a mut Second {
-    match i {
-        i if i < n => &mut q[i],
-        i if i < 2 * n => &mut v[i - n],
-        i => &mut u[i - 2 * n],
     }
 }

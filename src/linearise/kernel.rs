@@ -4,7 +4,8 @@ use super::functions::{Functions, MotionOn, OutputOn};
 use super::structure::{Structure, groups, state_of};
 use crate::model::{Matrix, State};
 use crate::number::Jet;
-use crate::system::{OutputPoint, Point, Weights};
+use crate::signature::Signature;
+use crate::system::{OutputPoint, Part, Point, Weights};
 
 /// The part of the argument that a seed belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,7 @@ pub(crate) enum Target {
     Velocity,
     Acceleration,
     Parameter,
+    Input,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,7 @@ pub(crate) struct Plan {
 pub(crate) struct FullEntries {
     pub position: Vec<(usize, usize)>,
     pub velocity: Vec<(usize, usize)>,
+    /// By parameters, and by inputs, which follow them.
     pub parameter: Vec<(usize, usize)>,
 }
 
@@ -135,17 +138,18 @@ impl Plan {
         (Plan::new(&rows, n, &MOTION, newton_seeds, number), entries)
     }
 
-    /// All derivatives by q, v and u; the destinations number the entries, which are returned, too.
-    pub(crate) fn full(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
-        Plan::of_motion(structure, n, p, |_| true)
+    /// All derivatives by q, v, u and w; the destinations number the entries, which are returned, too.
+    pub(crate) fn full(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
+        Plan::of_motion(structure, sizes, |_| true)
     }
 
-    /// Those by u alone.
-    pub(crate) fn by_parameters(structure: &Structure, n: usize, p: usize) -> (Self, FullEntries) {
-        Plan::of_motion(structure, n, p, |variable| variable >= 2 * n)
+    /// Those by u and w alone.
+    pub(crate) fn by_parameters(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
+        Plan::of_motion(structure, sizes, |variable| variable >= 2 * sizes.n)
     }
 
-    fn of_motion(structure: &Structure, n: usize, p: usize, wanted: impl Fn(usize) -> bool) -> (Self, FullEntries) {
+    fn of_motion(structure: &Structure, sizes: Sizes, wanted: impl Fn(usize) -> bool) -> (Self, FullEntries) {
+        let Sizes { n, p, inputs, .. } = sizes;
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|row| {
                 let all = structure.force[row].iter().chain(&structure.inertia[row]);
@@ -164,9 +168,10 @@ impl Plan {
         let seeds = |variable: usize| match variable {
             i if i < n => vec![(Target::Position, i)],
             i if i < 2 * n => vec![(Target::Velocity, i - n)],
-            i => vec![(Target::Parameter, i - 2 * n)],
+            i if i < 2 * n + p => vec![(Target::Parameter, i - 2 * n)],
+            i => vec![(Target::Input, i - 2 * n - p)],
         };
-        let plan = Plan::new(&rows, 2 * n + p, &MOTION, seeds, number);
+        let plan = Plan::new(&rows, 2 * n + p + inputs, &MOTION, seeds, number);
         let of_kind = |wanted: usize| {
             let entries = all.iter().filter(|entry| entry.0 == wanted);
             entries.map(|&(kind, row, variable)| (row, variable - kind * n)).collect()
@@ -208,7 +213,6 @@ struct JetForces<'m, const W: usize> {
     mass_entries: &'m [(usize, usize)],
     /// One a chunk of the plan.
     arguments: Vec<Arguments<W>>,
-    w: Vec<Jet<f64, W>>,
     force: Vec<Jet<f64, W>>,
     mass: Matrix<Jet<f64, W>>,
     /// Weights of the seeds that are in place.
@@ -221,6 +225,7 @@ struct Arguments<const W: usize> {
     v: Vec<Jet<f64, W>>,
     a: Vec<Jet<f64, W>>,
     u: Vec<Jet<f64, W>>,
+    w: Vec<Jet<f64, W>>,
 }
 
 impl<const W: usize> Arguments<W> {
@@ -231,6 +236,7 @@ impl<const W: usize> Arguments<W> {
                 Target::Velocity => (&mut self.v[seed.index], weights.velocity),
                 Target::Acceleration => (&mut self.a[seed.index], weights.acceleration),
                 Target::Parameter => (&mut self.u[seed.index], 1.0),
+                Target::Input => (&mut self.w[seed.index], 1.0),
             };
             jet.eps[seed.lane] = weight;
         }
@@ -257,6 +263,45 @@ pub(crate) struct Sizes {
     pub outputs: usize,
 }
 
+impl Sizes {
+    pub(crate) fn of(signature: &Signature) -> Self {
+        Sizes {
+            n: signature.coordinates.len(),
+            m: signature.constraints.len(),
+            p: signature.parameters.len(),
+            inputs: signature.inputs.len(),
+            outputs: signature.outputs.len(),
+        }
+    }
+
+    /// Variable `i` of (q, v, u, w), as a part of a state vector.
+    pub(crate) fn motion_variable(self, i: usize) -> (Part, usize) {
+        let Sizes { n, p, .. } = self;
+        match i {
+            i if i < n => (Part::Position, i),
+            i if i < 2 * n => (Part::Velocity, i - n),
+            i if i < 2 * n + p => (Part::Parameter, i - 2 * n),
+            i => (Part::Input, i - 2 * n - p),
+        }
+    }
+
+    /// Variable `i` of (q, v, a, a_scheme, λ, u, w).
+    pub(crate) fn output_variable(self, i: usize) -> (Part, usize) {
+        let Sizes { n, m, p, .. } = self;
+        match i {
+            i if i < 4 * n => (Part::STATE[i / n], i % n),
+            i if i < 4 * n + m => (Part::Multiplier, i - 4 * n),
+            i if i < 4 * n + m + p => (Part::Parameter, i - 4 * n - m),
+            i => (Part::Input, i - 4 * n - m - p),
+        }
+    }
+
+    /// How many these are.
+    pub(crate) fn output_variables(self) -> usize {
+        4 * self.n + self.m + self.p + self.inputs
+    }
+}
+
 pub(crate) fn force_kernel<'m>(
     sizes: Sizes,
     plan: Plan,
@@ -274,14 +319,13 @@ impl<'m, const W: usize> JetForces<'m, W> {
     fn new(sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
         let Sizes { n, p, inputs, .. } = sizes;
         let size_of_mass = if with_mass { n } else { 0 };
-        let arguments =
-            plan.chunks.iter().map(|_| Arguments { q: zeros(n), v: zeros(n), a: zeros(n), u: zeros(p) }).collect();
+        let arguments = || Arguments { q: zeros(n), v: zeros(n), a: zeros(n), u: zeros(p), w: zeros(inputs) };
+        let arguments = plan.chunks.iter().map(|_| arguments()).collect();
         JetForces {
             plan,
             with_mass,
             mass_entries,
             arguments,
-            w: zeros(inputs),
             force: zeros(n),
             mass: Matrix::filled(size_of_mass, size_of_mass, Jet { re: 0.0, eps: [0.0; W] }),
             seeded: None,
@@ -306,7 +350,6 @@ where
         derivatives: &mut [f64],
         mass: &mut [f64],
     ) {
-        set_values(&mut self.w, x.w);
         if self.seeded != Some(weights) {
             for (arguments, chunk) in self.arguments.iter_mut().zip(&self.plan.chunks) {
                 arguments.seed(&chunk.seeds, weights);
@@ -315,12 +358,13 @@ where
         }
         let t = Jet { re: x.t, eps: [0.0; W] };
         for (place, (arguments, chunk)) in self.arguments.iter_mut().zip(&self.plan.chunks).enumerate() {
-            let Arguments { q, v, a, u } = arguments;
+            let Arguments { q, v, a, u, w } = arguments;
             set_values(q, x.q);
             set_values(v, x.v);
+            set_values(w, x.w);
             self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
             if weights.equations.forces {
-                model.force(t, q, v, &self.w, u, &mut self.force);
+                model.force(t, q, v, w, u, &mut self.force);
             }
             if self.with_mass {
                 set_values(a, x.a);
@@ -354,9 +398,8 @@ pub(crate) trait OutputKernel {
 struct JetOutputs<const W: usize> {
     plan: Plan,
     sizes: Sizes,
-    /// q, v, a, a_scheme, lambda, u
+    /// q, v, a, a_scheme, lambda, u, w
     x: Vec<Jet<f64, W>>,
-    w: Vec<Jet<f64, W>>,
     y: Vec<Jet<f64, W>>,
 }
 
@@ -370,7 +413,7 @@ pub(crate) fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
 impl<const W: usize> JetOutputs<W> {
     fn new(sizes: Sizes, plan: Plan) -> Self {
         let Sizes { n, m, p, inputs, outputs } = sizes;
-        JetOutputs { plan, sizes, x: zeros(4 * n + m + p), w: zeros(inputs), y: zeros(outputs) }
+        JetOutputs { plan, sizes, x: zeros(4 * n + m + p + inputs), y: zeros(outputs) }
     }
 }
 
@@ -384,19 +427,19 @@ where
     }
 
     fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]) {
-        let Sizes { n, m, .. } = self.sizes;
+        let Sizes { n, m, p, .. } = self.sizes;
         for (part, values) in [x.q, x.v, x.a, x.a_scheme].into_iter().enumerate() {
             set_values(&mut self.x[part * n..(part + 1) * n], values);
         }
         set_values(&mut self.x[4 * n..4 * n + m], x.lambda);
-        set_values(&mut self.w, x.w);
+        set_values(&mut self.x[4 * n + m + p..], x.w);
         let t = Jet { re: x.t, eps: [0.0; W] };
         for chunk in &self.plan.chunks {
             self.x.iter_mut().for_each(|jet| jet.eps = [0.0; W]);
             chunk.seeds.iter().for_each(|seed| self.x[seed.index].eps[seed.lane] = 1.0);
             self.y.fill(Jet { re: 0.0, eps: [0.0; W] });
-            let state = State { w: &self.w, ..state_of(&self.x, n, m) };
-            model.output(t, &state, &self.x[4 * n + m..], &mut self.y);
+            let (u, w) = self.x[4 * n + m..].split_at(p);
+            model.output(t, &State { w, ..state_of(&self.x, n, m) }, u, &mut self.y);
             for entry in &chunk.entries {
                 derivatives[entry.destination as usize] = self.y[entry.row as usize].eps[entry.lane as usize];
             }

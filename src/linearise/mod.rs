@@ -8,7 +8,6 @@ mod constraint;
 mod cost;
 mod curvature;
 mod dense_lu;
-mod entries;
 mod function;
 mod functions;
 mod kernel;
@@ -28,7 +27,6 @@ pub(crate) use constraint::{
 pub use cost::{CostFunction, Differentiated};
 pub(crate) use curvature::Curvature;
 pub(crate) use dense_lu::DenseLu;
-pub(crate) use entries::{output_variable, output_variable_mut};
 pub use function::{DifferentiatedFunction, ParameterFunction};
 pub(crate) use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
 pub(crate) use round_off::RoundOff;
@@ -101,8 +99,8 @@ impl<'s> PlainEvaluator<'s> {
         let Sizes { n, m, p, .. } = sizes;
         let size = n + m;
         let newton_plan = Plan::newton(structure, n, size);
-        let (full_plan, full_entries) = Plan::full(structure, n, p);
-        let (output_plan, output_entries) = Plan::output(structure, 4 * n + m + p);
+        let (full_plan, full_entries) = Plan::full(structure, sizes);
+        let (output_plan, output_entries) = Plan::output(structure, sizes.output_variables());
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
         let curved = (!coordinates.is_empty()).then(|| Curved {

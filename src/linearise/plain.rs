@@ -17,6 +17,8 @@ pub struct Plain<M> {
     pub(super) signature: Signature,
     pub(super) sizes: Sizes,
     pub(super) structure: Structure,
+    /// With derivatives by inputs.
+    by_inputs: Structure,
 }
 
 impl<M: Model> Plain<M> {
@@ -28,8 +30,10 @@ impl<M: Model> Plain<M> {
     /// it), or if for nominal parameters at the start masses are negative, or a motion that the constraints leave free has negative
     /// kinetic energy. M may be singular.
     pub fn new(model: M) -> Result<Self> {
-        let (signature, sizes, structure) = analyse(&model, model.signature())?;
-        let plain = Plain { model, signature, sizes, structure };
+        let (signature, sizes, by_inputs) = analyse(&model, model.signature())?;
+        let mut structure = by_inputs.clone();
+        structure.forget_inputs(sizes);
+        let plain = Plain { model, signature, sizes, structure, by_inputs };
         mass::check_nominal(&plain)?;
         Ok(plain)
     }
@@ -43,13 +47,7 @@ impl<M: Model> Plain<M> {
 /// Sizes and structure of a model whose signature makes sense.
 fn analyse(model: &dyn Functions, signature: Signature) -> Result<(Signature, Sizes, Structure)> {
     signature.validate()?;
-    let sizes = Sizes {
-        n: signature.coordinates.len(),
-        m: signature.constraints.len(),
-        p: signature.parameters.len(),
-        inputs: signature.inputs.len(),
-        outputs: signature.outputs.len(),
-    };
+    let sizes = Sizes::of(&signature);
     let structure = slip::caught(|| Structure::find(model, &signature)).map_err(|panic| {
         let problem = format!("one of its functions panics: {panic}");
         let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
@@ -70,5 +68,9 @@ impl<M: Model> System for Plain<M> {
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
         Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.structure))
+    }
+
+    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_> {
+        Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.by_inputs))
     }
 }

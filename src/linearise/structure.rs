@@ -1,6 +1,7 @@
 //! Which variable enters which equation of a model, found once with [`Tracer`]s.
 
 use super::functions::Functions;
+use super::kernel::Sizes;
 use crate::model::{Matrix, State};
 use crate::number::{Tracer, with_branch_detection};
 use crate::signature::Signature;
@@ -16,7 +17,8 @@ pub(crate) struct Row {
     pub looked: bool,
 }
 
-/// Sparsity of a model. Variable numbers: coordinates `j`, velocities `n + j`, parameters `2 n + k`, unless said otherwise.
+/// Sparsity of a model. Variable numbers: coordinates `j`, velocities `n + j`, parameters `2 n + k`, inputs `2 n + p + k`, unless said
+/// otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Structure {
     /// Entries of M that can be non-zero.
@@ -25,7 +27,7 @@ pub(crate) struct Structure {
     pub inertia: Vec<Vec<usize>>,
     pub mass_by_position: bool,
     pub mass_by_parameter: bool,
-    /// Variables (q, v, u) of each row of Q.
+    /// Variables (q, v, u, w) of each row of Q.
     pub force: Vec<Vec<usize>>,
     /// Q is not zero everywhere.
     pub has_force: bool,
@@ -33,7 +35,7 @@ pub(crate) struct Structure {
     pub constant_force: bool,
     /// Q is linear in q and v, for fixed parameters, wherever and whenever, and M is constant.
     pub linear_motion: bool,
-    /// Variables (q, v, u) in which Q or M a is not linear (with M a, all that M depends on).
+    /// Variables (q, v, u, w) in which Q or M a is not linear (with M a, all that M depends on).
     pub curved_motion: Vec<usize>,
     /// Coordinates whose column of C_q changes with q or t.
     pub curved_coordinates: Vec<usize>,
@@ -43,7 +45,7 @@ pub(crate) struct Structure {
     pub constraint_parameters: Vec<usize>,
     /// Rows and coordinates of C_q that can be non-zero.
     pub constraint: Vec<(usize, usize)>,
-    /// Variables of each output: q, v, a, a_scheme, lambda, u in this order.
+    /// Variables of each output: q, v, a, a_scheme, lambda, u, w in this order.
     pub output: Vec<Vec<usize>>,
     /// The outputs' derivatives are the same everywhere.
     pub output_is_linear: bool,
@@ -128,7 +130,7 @@ impl Structure {
             variables.dedup();
         }
 
-        // t and w may decide on a branch, too: they are traced along, only to see it
+        // t may decide on a branch, too: it is traced along, only to see it
         let force_rows = trace(&join(&[&q, &v, &u, &w, &[0.37]]), n, &|x, out| {
             let (head, t) = x.split_at(2 * n + p + k);
             model.force(t[0], &head[..n], &head[n..2 * n], &head[2 * n + p..], &head[2 * n..2 * n + p], out);
@@ -136,9 +138,9 @@ impl Structure {
         let keep = |rows: &[Row], limit: usize| -> Vec<Vec<usize>> {
             rows.iter().map(|row| row.depends.iter().copied().filter(|&i| i < limit).collect()).collect()
         };
-        let force = keep(&force_rows, 2 * n + p);
+        let force = keep(&force_rows, 2 * n + p + k);
         let mut curved_motion: Vec<usize> = union(&force_rows, |r| &r.nonlinear);
-        curved_motion.retain(|&i| i < 2 * n + p);
+        curved_motion.retain(|&i| i < 2 * n + p + k);
         curved_motion.extend(inertia.iter().flatten());
         curved_motion.sort_unstable();
         curved_motion.dedup();
@@ -164,7 +166,7 @@ impl Structure {
             .collect();
 
         let output_variables = join(&[&q, &v, &probe(n, 4.0), &probe(n, 5.0), &probe(m, 6.0), &u]);
-        // inputs and time may scale an output: then its derivatives are not constant
+        // time may scale an output: then its derivatives are not constant
         let output_rows = trace(&join(&[&output_variables, &w, &[0.37]]), outputs, &|x, out| {
             let (x, tail) = x.split_at(4 * n + m + p);
             let state = State { w: &tail[..k], ..state_of(x, n, m) };
@@ -216,7 +218,7 @@ impl Structure {
         for (_, output) in signature.outputs.iter().enumerate().filter(|(i, _)| output_rows[*i].zero) {
             remarks.push(format!("output `{}` is always zero", output.name));
         }
-        let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables));
+        let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables + k));
         Structure {
             has_force: force_rows.iter().any(|row| !row.zero),
             constant_force: force_rows
@@ -238,7 +240,7 @@ impl Structure {
                 .map(|i| i - n - 1)
                 .collect(),
             constraint,
-            output: keep(&output_rows, state_variables),
+            output: keep(&output_rows, state_variables + k),
             output_is_linear,
             initial_parameters: union(&initial, |r| &r.depends),
             remarks,
@@ -247,6 +249,12 @@ impl Structure {
 }
 
 impl Structure {
+    /// Takes the inputs for given: nothing is differentiated by them.
+    pub(crate) fn forget_inputs(&mut self, Sizes { n, m, p, .. }: Sizes) {
+        self.force.iter_mut().chain([&mut self.curved_motion]).for_each(|list| list.retain(|&i| i < 2 * n + p));
+        self.output.iter_mut().for_each(|row| row.retain(|&i| i < 4 * n + m + p));
+    }
+
     /// Takes the parameters at these places for constants: nothing is differentiated by them.
     pub(crate) fn forget_parameters(&mut self, n: usize, m: usize, is_constant: &[bool]) {
         let kept = |first: usize, i: usize| i < first || !is_constant.get(i - first).is_some_and(|c| *c);

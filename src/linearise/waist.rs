@@ -1,10 +1,7 @@
 //! A plain model at the waist.
 
 use super::functions::Square;
-use super::{
-    ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, output_variable, output_variable_mut, probe,
-    separate,
-};
+use super::{ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, separate};
 use crate::model::State;
 use crate::number::Jet;
 use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
@@ -183,14 +180,18 @@ impl Evaluator for PlainEvaluator<'_> {
         let structure = self.structure;
         let entries = &self.full_entries;
         let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
-        let parts = [
-            (&entries.position, by_position, &mut cotangent.q),
-            (&entries.velocity, by_velocity, &mut cotangent.v),
-            (&entries.parameter, by_parameter, &mut cotangent.u),
-        ];
+        let parts =
+            [(&entries.position, by_position, &mut cotangent.q), (&entries.velocity, by_velocity, &mut cotangent.v)];
         for (entries, values, part) in parts {
             for (&(row, variable), value) in entries.iter().zip(values) {
                 part[variable] += scale * value * dynamics[row];
+            }
+        }
+        for (&(row, k), value) in entries.parameter.iter().zip(by_parameter) {
+            let slope = scale * value * dynamics[row];
+            match k.checked_sub(p) {
+                None => cotangent.u[k] += slope,
+                Some(input) => cotangent.w[input] += slope,
             }
         }
         for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
@@ -234,15 +235,14 @@ impl Evaluator for PlainEvaluator<'_> {
         let structure = self.structure;
         let entries = &self.full_entries;
         let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
-        let parts = [
-            (&entries.position, by_position, &tangent.q),
-            (&entries.velocity, by_velocity, &tangent.v),
-            (&entries.parameter, by_parameter, &tangent.u),
-        ];
+        let parts = [(&entries.position, by_position, &tangent.q), (&entries.velocity, by_velocity, &tangent.v)];
         for (entries, values, part) in parts {
             for (&(row, variable), value) in entries.iter().zip(values) {
                 dynamics[row] += value * part[variable];
             }
+        }
+        for (&(row, k), value) in entries.parameter.iter().zip(by_parameter) {
+            dynamics[row] += value * k.checked_sub(p).map_or_else(|| tangent.u[k], |input| tangent.w[input]);
         }
         self.add_inertia(1.0, &tangent.a, dynamics);
         let of_positions = self.level == Level::Position;
@@ -345,16 +345,16 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
-        let Sizes { n, m, .. } = self.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            *output_variable_mut(cotangent, n, m, variable) += value * y[row];
+            let (part, i) = self.sizes.output_variable(variable);
+            cotangent.part_mut(part)[i] += value * y[row];
         }
     }
 
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
-        let Sizes { n, m, .. } = self.sizes;
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            y[row] += value * output_variable(tangent, n, m, variable);
+            let (part, i) = self.sizes.output_variable(variable);
+            y[row] += value * tangent.part(part)[i];
         }
     }
 

@@ -37,6 +37,9 @@ pub trait System: Send + Sync {
 
     /// A workspace for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
+
+    /// One whose products are by the inputs, too: [`StateVector::w`].
+    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_>;
 }
 
 /// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies.
@@ -132,6 +135,30 @@ pub struct OutputPoint<'a> {
     pub w: &'a [f64],
 }
 
+/// What a state vector holds, part by part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// q
+    Position,
+    /// v
+    Velocity,
+    /// The consistent a.
+    Acceleration,
+    /// The scheme's own a.
+    SchemeAcceleration,
+    /// λ
+    Multiplier,
+    /// u
+    Parameter,
+    /// w
+    Input,
+}
+
+impl Part {
+    /// Those of n entries.
+    pub(crate) const STATE: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::SchemeAcceleration];
+}
+
 /// Cotangents (or tangents) of one state and of the parameters; the fields are as those of [`OutputPoint`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateVector {
@@ -147,6 +174,10 @@ pub struct StateVector {
     pub lambda: Vec<f64>,
     /// Parameters, p.
     pub u: Vec<f64>,
+    /// Inputs, where they are differentiated by ([`System::evaluator_by_inputs`]).
+    pub w: Vec<f64>,
+    /// Those one step later, with which schemes begin.
+    pub w_next: Vec<f64>,
     /// What a scheme carries from step to step besides; evaluators leave it alone.
     pub memory: Vec<f64>,
 }
@@ -164,6 +195,8 @@ impl StateVector {
             a_scheme: zeros(n),
             lambda: zeros(m),
             u: zeros(p),
+            w: zeros(signature.inputs.len()),
+            w_next: zeros(signature.inputs.len()),
             memory: Vec::new(),
         }
     }
@@ -171,6 +204,39 @@ impl StateVector {
     /// With room for what a scheme carries.
     pub fn with_memory(signature: &Signature, memory: usize) -> Self {
         StateVector { memory: vec![0.0; memory], ..StateVector::zeros(signature) }
+    }
+
+    /// One of its parts.
+    #[inline]
+    pub fn part(&self, part: Part) -> &[f64] {
+        match part {
+            Part::Position => &self.q,
+            Part::Velocity => &self.v,
+            Part::Acceleration => &self.a,
+            Part::SchemeAcceleration => &self.a_scheme,
+            Part::Multiplier => &self.lambda,
+            Part::Parameter => &self.u,
+            Part::Input => &self.w,
+        }
+    }
+
+    /// One of its parts, to be changed.
+    #[inline]
+    pub fn part_mut(&mut self, part: Part) -> &mut [f64] {
+        match part {
+            Part::Position => &mut self.q,
+            Part::Velocity => &mut self.v,
+            Part::Acceleration => &mut self.a,
+            Part::SchemeAcceleration => &mut self.a_scheme,
+            Part::Multiplier => &mut self.lambda,
+            Part::Parameter => &mut self.u,
+            Part::Input => &mut self.w,
+        }
+    }
+
+    /// Exchanges the inputs for those one step later.
+    pub(crate) fn exchange_inputs(&mut self) {
+        std::mem::swap(&mut self.w, &mut self.w_next);
     }
 
     /// Block `k` of a scheme's state: q, v, a, a_scheme, then those in memory, which are as long.
@@ -196,9 +262,9 @@ impl StateVector {
         }
     }
 
-    /// Sets every entry to zero except those of the parameters.
+    /// Sets every entry to zero except those of the parameters and inputs.
     pub fn clear_state(&mut self) {
-        let Self { q, v, a, a_scheme, lambda, u: _, memory } = self;
+        let Self { q, v, a, a_scheme, lambda, memory, .. } = self;
         for part in [q, v, a, a_scheme, lambda, memory] {
             part.fill(0.0);
         }
@@ -317,10 +383,10 @@ pub trait Evaluator {
     /// Solves Kᵀ z = b in place with the last factors.
     fn solve_transposed(&mut self, b: &mut [f64]);
 
-    /// With the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u.
+    /// With the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u, w.
     fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector);
 
-    /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u).
+    /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u, w).
     fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// The entries of M at `x` as (row, column, value), in any order; several at one place add up. It allocates.

@@ -16,6 +16,7 @@ mod golden;
 mod gradients;
 mod hessian;
 mod hostile;
+mod inputs;
 mod invariance;
 mod least_squares;
 mod missing_samples;

@@ -5,26 +5,30 @@ use super::{Gradient, add_cost, sample};
 use crate::error::Result;
 use crate::scheme::{Direction, Stepper};
 use crate::simulate::Workspace;
+use crate::system::StateVector;
 
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run, and its derivatives along directions, if there are any: the cost is returned
     /// then.
-    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along) -> Result<f64> {
-        let simulation = self.workspace.simulation;
+    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along<'_>) -> Result<f64> {
+        self.workspace.forget_orders();
+        let simulation = &self.workspace.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
         let last = grid.count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let is_curved = !along.directions.is_empty();
         let room = if is_curved { y.len() } else { 0 };
-        self.workspace.forget_orders();
         let (mut y_tangent, mut y_curved) = (vec![0.0; room], vec![0.0; room]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
         bar.clear_state();
-        bar.u.fill(0.0);
+        for part in [&mut bar.u, &mut bar.w, &mut bar.w_next] {
+            part.fill(0.0);
+        }
+        let by_inputs = &mut self.by_inputs;
         let mut total = 0.0;
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
@@ -60,6 +64,8 @@ impl Gradient<'_> {
             if i > 0 {
                 states.give(&step, stepper);
                 stepper.pull_back(evaluator, signature, &step, bar, &mut along.directions)?;
+                take_inputs(i, bar, by_inputs);
+                along.take_inputs(i);
             }
         }
         self.workspace.counters.factorisations += last + 1;
@@ -69,7 +75,21 @@ impl Gradient<'_> {
         if let Some(f_0) = &self.workspace.start {
             f_0.pull_back(evaluator, signature, &start, bar, &mut along.directions)?;
         }
+        take_inputs(0, bar, by_inputs);
+        along.take_inputs(0);
         gradient.copy_from_slice(&bar.u);
         Ok(total)
     }
+}
+
+/// Keeps the cotangents of the inputs at time `i`, where they are asked for: `by_inputs` holds those of all times.
+pub(super) fn take_inputs(i: usize, bar: &mut StateVector, by_inputs: &mut [f64]) {
+    let count = bar.w.len();
+    if !by_inputs.is_empty() {
+        by_inputs[i * count..(i + 1) * count].copy_from_slice(&bar.w);
+        if i == 0 {
+            by_inputs[count..2 * count].iter_mut().zip(&bar.w_next).for_each(|(sum, bar)| *sum += bar);
+        }
+    }
+    bar.w.fill(0.0);
 }

@@ -28,7 +28,7 @@ impl Gradient<'_> {
     fn extrapolated(&mut self, u: &[f64], thrice: bool) -> Result<Vec<Difference>> {
         self.workspace.ensure_stored(u)?;
         self.choose(u)?;
-        let parameters = &self.workspace.simulation.signature().parameters;
+        let parameters = &self.workspace.simulation.given().signature().parameters;
         let active = self.active.clone();
         let mut moved = u.to_vec();
         // the cost's own round-off, as far as differences have seen it, and how far each parameter was moved

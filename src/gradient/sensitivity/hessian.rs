@@ -47,13 +47,34 @@ impl Gradient<'_> {
         gradient: &mut [f64],
         products: &mut [Vec<f64>],
     ) -> Result<f64> {
-        let mut entries = along.iter().map(Vec::len).chain([gradient.len()]);
-        if along.len() != products.len() || entries.any(|count| count != u.len()) {
-            let problem = format!("their numbers of entries do not fit {} parameters", u.len());
-            let remedy = "give one entry a parameter, and one product a direction";
+        let along: Vec<Change> = along.iter().map(|u| Change { u: u.clone(), w: Vec::new() }).collect();
+        let mut all: Vec<Change> = products.iter().map(|u| Change { u: u.clone(), w: Vec::new() }).collect();
+        let cost = self.hessian_changes(u, &along, gradient, &mut all)?;
+        products.iter_mut().zip(all).for_each(|(product, change)| *product = change.u);
+        Ok(cost)
+    }
+
+    /// The Hessian by parameters and by the inputs at all times, times each of several directions `along`; and the gradient, whose part
+    /// by inputs is [`Gradient::by_inputs`]. Without [`Gradient::with_inputs`], directions have no inputs, and products get none.
+    ///
+    /// # Errors
+    /// As [`Gradient::hessian`].
+    pub fn hessian_changes(
+        &mut self,
+        u: &[f64],
+        along: &[Change],
+        gradient: &mut [f64],
+        products: &mut [Change],
+    ) -> Result<f64> {
+        let mut entries = along.iter().map(|along| along.u.len()).chain([gradient.len()]);
+        let mut inputs = along.iter().map(|along| along.w.len());
+        let fits = |count: usize| count == 0 || count == self.by_inputs.len();
+        if along.len() != products.len() || entries.any(|count| count != u.len()) || !inputs.all(fits) {
+            let problem = format!("their numbers of entries do not fit {} parameters and the inputs", u.len());
+            let remedy = "give one entry a parameter, none or one an input and time, and one product a direction";
             return Err(Error::invalid("the directions, products and gradient of second derivatives", problem, remedy));
         }
-        let simulation = self.workspace.simulation;
+        let simulation = self.workspace.simulation.given();
         let signature = simulation.signature();
         let grid = simulation.grid();
         let last = grid.count();
@@ -70,8 +91,8 @@ impl Gradient<'_> {
         self.choose(u)?;
         let zero = StateVector::with_memory(signature, layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
-        for (tangent, u) in tangents.iter_mut().zip(along) {
-            tangent.u.copy_from_slice(u);
+        for (tangent, along) in tangents.iter_mut().zip(along) {
+            tangent.u.copy_from_slice(&along.u);
             self.clear_inactive(&mut tangent.u);
         }
         let (continuous, y) = (&mut self.continuous, &mut self.y);
@@ -79,6 +100,7 @@ impl Gradient<'_> {
         let mut begun = Vec::new();
         self.workspace.push_forward(
             &mut tangents,
+            &|i, tangents| take_inputs_along(i, along, tangents.iter_mut()),
             &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
             &mut |_, evaluator, x, tangents| {
                 if continuous.any() {
@@ -90,29 +112,54 @@ impl Gradient<'_> {
         )?;
         let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
         let directions = tangents.into_iter().map(direction).collect();
-        let mut along = Along { stored, begun, size, directions };
+        let by_inputs = vec![vec![0.0; self.by_inputs.len()]; along.len()];
+        let mut along = Along { stored, begun, size, directions, along, by_inputs };
         let total = self.sweep(u, gradient, &mut along)?;
         self.clear_inactive(gradient);
-        for (product, direction) in products.iter_mut().zip(&along.directions) {
-            product.clone_from(&direction.cotangent.u);
-            self.clear_inactive(product);
+        for ((product, direction), by_inputs) in products.iter_mut().zip(&along.directions).zip(along.by_inputs) {
+            product.u.clone_from(&direction.cotangent.u);
+            self.clear_inactive(&mut product.u);
+            product.w = by_inputs;
         }
         Ok(total)
     }
 }
 
+/// A change of the parameters, and of the inputs at all times, one time after another; or derivatives by them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Change {
+    /// One entry a parameter.
+    pub u: Vec<f64>,
+    /// One entry an input and time, as [`Gradient::by_inputs`]; or none.
+    pub w: Vec<f64>,
+}
+
+/// Gives tangents the changes of the inputs at time `i`, and at the start of those one step later.
+pub(super) fn take_inputs_along<'t>(i: usize, along: &[Change], tangents: impl Iterator<Item = &'t mut StateVector>) {
+    for (tangent, along) in tangents.zip(along).filter(|(_, along)| !along.w.is_empty()) {
+        let count = tangent.w.len();
+        tangent.w.copy_from_slice(&along.w[i * count..(i + 1) * count]);
+        if i == 0 {
+            tangent.w_next.copy_from_slice(&along.w[count..2 * count]);
+        }
+    }
+}
+
 /// Directions along which a sweep is differentiated, with their tangents of all times, one state after another.
 #[derive(Default)]
-pub(super) struct Along {
+pub(super) struct Along<'a> {
     stored: Vec<f64>,
     /// What the scheme made of those of the start.
     begun: Vec<f64>,
     /// Numbers a tangent.
     size: usize,
     pub directions: Vec<Direction>,
+    along: &'a [Change],
+    /// By the inputs at all times, one list a direction.
+    by_inputs: Vec<Vec<f64>>,
 }
 
-impl Along {
+impl Along<'_> {
     /// Takes the tangents of time `i`, and of the state from which the step to it began.
     pub fn go_to(&mut self, i: usize) {
         let count = self.directions.len();
@@ -124,6 +171,14 @@ impl Along {
                 1 => get(&self.begun[k * self.size..][..self.size], &mut direction.before),
                 _ => get(state(i - 1), &mut direction.before),
             }
+        }
+        take_inputs_along(i, self.along, self.directions.iter_mut().map(|direction| &mut direction.tangent));
+    }
+
+    /// Keeps the cotangents of the inputs at time `i`.
+    pub fn take_inputs(&mut self, i: usize) {
+        for (Direction { cotangent, .. }, by_inputs) in self.directions.iter_mut().zip(&mut self.by_inputs) {
+            super::adjoint::take_inputs(i, cotangent, by_inputs);
         }
     }
 }

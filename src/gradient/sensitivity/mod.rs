@@ -9,12 +9,15 @@ mod hessian;
 mod tangent;
 
 pub use difference::Difference;
+pub use hessian::Change;
 pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::continuous::Continuous;
 use crate::cost::{Cost, CostEvaluator, Sample};
 use crate::error::{Error, Result};
+use crate::grid::FEWER_STEPS;
 use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::simulate::{Simulation, Workspace};
 use crate::start::Astray;
 use crate::system::{Evaluator, OutputPoint, StateVector};
@@ -65,6 +68,8 @@ pub struct Gradient<'p> {
     bar: StateVector,
     tangents: Vec<StateVector>,
     continuous: Continuous,
+    /// By the inputs at all times, one time after another; empty where they are given.
+    by_inputs: Vec<f64>,
 }
 
 impl<'p> Gradient<'p> {
@@ -73,9 +78,36 @@ impl<'p> Gradient<'p> {
     /// # Errors
     /// If the cost does not go with the simulation.
     pub fn new(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
+        Gradient::around(Workspace::new(simulation), simulation, cost)
+    }
+
+    /// One that takes derivatives with respect to the inputs at all times, too, and lets them be changed: [`Gradient::inputs_mut`],
+    /// [`Gradient::by_inputs`].
+    ///
+    /// # Errors
+    /// As [`Gradient::new`].
+    pub fn with_inputs(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
+        let mut gradient = Gradient::around(Workspace::by_inputs(simulation), simulation, cost)?;
+        let count = simulation.grid().times().len() * simulation.signature().inputs.len();
+        let place = || simulation.kept("derivatives by the inputs");
+        memory::reserve(&mut gradient.by_inputs, count, place, FEWER_STEPS)?;
+        gradient.by_inputs.resize(count, 0.0);
+        Ok(gradient)
+    }
+
+    /// The inputs at all times, one time after another, to be changed for the next evaluation. Between times nothing is asked of them.
+    pub fn inputs_mut(&mut self) -> &mut [f64] {
+        self.workspace.inputs_mut()
+    }
+
+    /// The derivatives of the cost by the inputs at all times, one time after another, from the last gradient by the adjoint.
+    pub fn by_inputs(&self) -> &[f64] {
+        &self.by_inputs
+    }
+
+    fn around(workspace: Workspace<'p>, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
         let signature = simulation.signature();
         cost.check(signature, simulation.grid().times())?;
-        let workspace = Workspace::new(simulation);
         let zeros = vec![0.0; signature.outputs.len()];
         let bar = StateVector::with_memory(signature, workspace.layout.memory);
         Ok(Gradient {
@@ -89,6 +121,7 @@ impl<'p> Gradient<'p> {
             bar,
             tangents: Vec::new(),
             continuous: Continuous::of(signature),
+            by_inputs: Vec::new(),
         })
     }
 
@@ -187,7 +220,7 @@ impl<'p> Gradient<'p> {
     }
 
     fn forward(&mut self, u: &[f64], store: bool) -> Result<f64> {
-        let simulation = self.workspace.simulation;
+        let simulation = self.workspace.simulation.given();
         let (cost, y, continuous) = (&mut self.cost, &mut self.y, &mut self.continuous);
         let last = simulation.grid().count();
         let mut total = 0.0;

@@ -1,5 +1,6 @@
 //! Direct differentiation: tangents of every state, through the same step equation.
 
+use super::hessian::{Change, take_inputs_along};
 use super::{Gradient, add_cost, sample};
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
@@ -13,20 +14,23 @@ use crate::system::{Evaluator, OutputPoint, StateVector};
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
 
 impl Workspace<'_> {
-    /// Carries tangents along the stored run; directions are in the tangents' parameter parts.
+    /// Carries tangents along the stored run; directions are in the tangents' parameter parts, and `inputs` gives those of the inputs at
+    /// each time.
     /// `begun` is shown what the scheme made of the start.
     pub(crate) fn push_forward(
         &mut self,
         tangents: &mut [StateVector],
+        inputs: &dyn Fn(usize, &mut [StateVector]),
         begun: &mut dyn FnMut(&[StateVector]),
         visit: &mut TangentVisitor<'_>,
     ) -> Result<()> {
-        let simulation = self.simulation;
+        self.forget_orders();
+        let simulation = &self.simulation;
         let signature = simulation.signature();
         let grid = simulation.grid();
-        self.forget_orders();
         let (states, a_scheme) = (&self.states, &mut self.a_scheme[..]);
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
+        inputs(0, tangents);
         // a stored run always has its start
         if let Some(f_0) = &self.start {
             f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
@@ -35,6 +39,7 @@ impl Workspace<'_> {
         visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
         for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;
+            inputs(i, tangents);
             let step = simulation.step(i);
             states.give(&step, &mut self.stepper);
             self.stepper.push_forward(&mut *self.evaluator, signature, &step, tangents)?;
@@ -64,18 +69,54 @@ pub(super) fn directions(workspace: &Workspace<'_>, parameters: &[usize]) -> Vec
 }
 
 impl Gradient<'_> {
+    /// The cost at `u`, and its derivatives along changes of parameters and inputs, by tangents: one run and one tangent a change.
+    ///
+    /// # Errors
+    /// A simulation that fails, or changes of other sizes.
+    pub fn derivatives_along(&mut self, u: &[f64], along: &[Change]) -> Result<(f64, Vec<f64>)> {
+        if along.iter().any(|x| x.u.len() != u.len() || !x.w.is_empty() && x.w.len() != self.by_inputs.len()) {
+            let problem = format!("their numbers of entries do not fit {} parameters and the inputs", u.len());
+            let remedy = "give one entry a parameter, and none or one an input and time";
+            return Err(Error::invalid("the changes along which is differentiated", problem, remedy));
+        }
+        let workspace = &self.workspace;
+        let zero = StateVector::with_memory(workspace.simulation.signature(), workspace.layout.memory);
+        let mut tangents: Vec<StateVector> =
+            along.iter().map(|along| StateVector { u: along.u.clone(), ..zero.clone() }).collect();
+        let mut slopes = vec![0.0; along.len()];
+        self.workspace.ensure_stored(u)?;
+        let inputs = |i: usize, tangents: &mut [StateVector]| take_inputs_along(i, along, tangents.iter_mut());
+        let cost = self.cost_tangents(u, &mut tangents, &inputs, &mut slopes)?;
+        Ok((cost, slopes))
+    }
+
     pub(super) fn tangent_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.workspace.forward(u, true, &mut |_, _, _| {})?;
         self.choose(u)?;
-        let simulation = self.workspace.simulation;
+        let mut tangents = std::mem::take(&mut self.tangents);
+        let mut slopes = vec![0.0; self.active.len()];
+        let total = self.cost_tangents(u, &mut tangents, &|_, _| {}, &mut slopes);
+        self.tangents = tangents;
+        gradient.fill(0.0);
+        self.active.iter().zip(slopes).for_each(|(&k, slope)| gradient[k] = slope);
+        total
+    }
+
+    /// The cost of the stored run, and its derivatives along tangents.
+    fn cost_tangents(
+        &mut self,
+        u: &[f64],
+        tangents: &mut [StateVector],
+        inputs: &dyn Fn(usize, &mut [StateVector]),
+        slopes: &mut [f64],
+    ) -> Result<f64> {
+        let simulation = self.workspace.simulation.given();
         let last = simulation.grid().count();
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
-        let active = &self.active;
         let continuous = &mut self.continuous;
         continuous.restart();
         let mut total = 0.0;
-        gradient.fill(0.0);
-        self.workspace.push_forward(&mut self.tangents, &mut |_| {}, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(tangents, inputs, &mut |_| {}, &mut |i, evaluator, x, tangents| {
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
                 evaluator.output(x, y);
@@ -88,9 +129,10 @@ impl Gradient<'_> {
             total += cost.value(&sample);
             bar.clear_state();
             bar.u.fill(0.0);
+            bar.w.fill(0.0);
             add_cost(cost, evaluator, &sample, bar, y_bar);
-            for (&k, tangent) in active.iter().zip(tangents) {
-                gradient[k] += product(bar, tangent);
+            for (slope, tangent) in slopes.iter_mut().zip(tangents) {
+                *slope += product(bar, tangent);
             }
         })?;
         if !total.is_finite() {
@@ -167,12 +209,12 @@ impl Gradient<'_> {
         self.choose(u)?;
         let p = u.len();
         let active = &self.active;
-        let outputs = &self.workspace.simulation.signature().outputs;
+        let outputs = &self.workspace.simulation.given().signature().outputs;
         let (y, continuous) = (&mut self.y, &mut self.continuous);
         continuous.restart();
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.push_forward(&mut self.tangents, &mut |_| {}, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(&mut self.tangents, &|_, _| {}, &mut |_| {}, &mut |i, evaluator, x, tangents| {
             let wanted = wanted(i);
             if wanted || continuous.any() {
                 evaluator.output(x, y);
@@ -241,6 +283,7 @@ fn product(bar: &StateVector, tangent: &StateVector) -> f64 {
         (&bar.a_scheme, &tangent.a_scheme),
         (&bar.lambda, &tangent.lambda),
         (&bar.u, &tangent.u),
+        (&bar.w, &tangent.w),
     ];
     parts.into_iter().map(|(bar, x)| bar.iter().zip(x).map(|(bar, x)| bar * x).sum::<f64>()).sum()
 }

@@ -165,6 +165,10 @@ impl Stepper {
         let n = layout.n;
         for number in (0..balances.len()).rev() {
             let link = Self::link(balances, replay, *layout, number, step);
+            let is_later = link.balance.later > 0.0;
+            if is_later {
+                exchange_inputs(bar, directions);
+            }
             let Solved { tangents, unknowns, .. } = link.solved;
             if let Some(block) = link.balance.force {
                 let point = link.force_point(zeros);
@@ -200,6 +204,9 @@ impl Stepper {
                 link.pull(system, own, cotangent, (seen, zeros, moved));
             }
             link.pull(system, p, bar, (seen, zeros, moved));
+            if is_later {
+                exchange_inputs(bar, directions);
+            }
         }
         Ok(())
     }
@@ -232,11 +239,18 @@ impl Stepper {
             let (done, rest) = self.replay.split_at_mut(number);
             for (k, x) in rest[0].tangents.iter_mut().enumerate() {
                 x.clone_from(done.last().map_or(&directions[k].before, |done| &done.tangents[k]));
-                x.u.copy_from_slice(&directions[k].tangent.u);
+                let StateVector { u, w, w_next, .. } = &directions[k].tangent;
+                x.u.copy_from_slice(u);
+                x.w.copy_from_slice(w);
+                x.w_next.copy_from_slice(w_next);
             }
             let mut tangents = std::mem::take(&mut rest[0].tangents);
             let mut unknowns = std::mem::take(&mut rest[0].unknowns);
             let outcome = self.push(system, signature, step, number, (&mut tangents, &mut unknowns));
+            if self.balances[number].later > 0.0 {
+                // what its equations see
+                tangents.iter_mut().for_each(StateVector::exchange_inputs);
+            }
             (self.replay[number].tangents, self.replay[number].unknowns) = (tangents, unknowns);
             outcome?;
         }
@@ -277,6 +291,10 @@ impl Stepper {
             return Err(singular(system, signature, &link.point(), Purpose::of(step.index)));
         }
         let Room { seen, moved, zeros, own, p, .. } = room;
+        let is_later = link.balance.later > 0.0;
+        if is_later {
+            tangents.iter_mut().for_each(StateVector::exchange_inputs);
+        }
         let mut unknowns = unknowns.iter_mut();
         for x in tangents.iter_mut() {
             let r = unknowns.next().unwrap_or(&mut *own);
@@ -286,6 +304,9 @@ impl Stepper {
             // only products are asked for: a singular matrix does not matter here
             let _ = system.linearise(&link.force_point(zeros), link.balance.weights);
             tangents.iter_mut().for_each(|x| link.push_force(system, block, x, (&mut *seen, &mut *own)));
+        }
+        if is_later {
+            tangents.iter_mut().for_each(StateVector::exchange_inputs);
         }
         Ok(())
     }
@@ -306,4 +327,10 @@ impl Stepper {
             memory.fill(0.0);
         }
     }
+}
+
+/// For a balance about a later time.
+fn exchange_inputs(bar: &mut StateVector, directions: &mut [Direction]) {
+    bar.exchange_inputs();
+    directions.iter_mut().for_each(|direction| direction.cotangent.exchange_inputs());
 }

@@ -1,6 +1,6 @@
 //! The states of a run.
 
-use super::Simulation;
+use super::Driven;
 use crate::scheme::{Block, Layout, Scheme, Step, Stepper};
 use crate::system::{OutputPoint, Point};
 
@@ -79,7 +79,7 @@ impl States {
 
     /// The state at time `i` of `simulation` as outputs see it; `a_scheme` is room for what is not stored.
     #[inline]
-    pub fn view<'a>(&'a self, i: usize, simulation: &'a Simulation, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
+    pub fn view<'a>(&'a self, i: usize, simulation: &'a Driven<'_>, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
         self.scheme_acceleration(i, a_scheme);
         let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.times()[i], simulation.inputs_at(i));
         OutputPoint { t, q, v, a, a_scheme, lambda, w }

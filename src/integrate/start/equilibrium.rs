@@ -288,9 +288,9 @@ impl Equilibrium {
         }
     }
 
-    /// With the derivatives in place: the tangents of q_0 and ν for a direction of the parameters, all else zero.
-    fn tangent(system: &mut dyn Evaluator, signature: &Signature, u: &[f64]) -> StateVector {
-        let mut tangent = StateVector { u: u.to_vec(), ..StateVector::zeros(signature) };
+    /// With the derivatives in place: the tangents of q_0 and ν for a direction of the parameters and inputs, all else zero.
+    fn tangent(system: &mut dyn Evaluator, signature: &Signature, along: &StateVector) -> StateVector {
+        let mut tangent = StateVector { u: along.u.clone(), w: along.w.clone(), ..StateVector::zeros(signature) };
         let n = tangent.q.len();
         let mut r = vec![0.0; n + tangent.lambda.len()];
         let (dynamics, constraint) = r.split_at_mut(n);
@@ -300,7 +300,7 @@ impl Equilibrium {
         tangent
     }
 
-    /// From a cotangent of q_0 to one of the parameters, and its derivatives along directions. Velocities are zero whatever the
+    /// From a cotangent of q_0 to one of the parameters and inputs, and its derivatives along directions. Velocities are zero whatever the
     /// parameters are: their cotangents come to nothing, as do those of the model's own start.
     pub(super) fn pull_back(
         &self,
@@ -318,26 +318,29 @@ impl Equilibrium {
             system.solve_transposed(&mut p);
             p
         };
-        let pull = |system: &mut dyn Evaluator, p: &[f64], u: &mut [f64]| {
+        let add = |bar: &mut StateVector, own: &StateVector| {
+            bar.u.iter_mut().zip(&own.u).chain(bar.w.iter_mut().zip(&own.w)).for_each(|(bar, own)| *bar += own);
+        };
+        let pull = |system: &mut dyn Evaluator, p: &[f64], bar: &mut StateVector| {
             let mut cotangent = StateVector::zeros(signature);
             system.pull_back(-1.0, &p[..n], &p[n..], &mut cotangent);
-            u.iter_mut().zip(&cotangent.u).for_each(|(u, own)| *u += own);
+            add(bar, &cotangent);
         };
         let p = solve(system, &bar.q, &vec![0.0; self.nu.len()]);
         for Direction { tangent, cotangent, .. } in directions {
-            let along = Self::tangent(system, signature, &tangent.u);
+            let along = Self::tangent(system, signature, tangent);
             let mut curved = StateVector::zeros(signature);
             system.curvature(&point, Equations::MOTION, -1.0, [&p[..n], &p[n..]], &along, &mut curved);
             curved.q.iter_mut().zip(&cotangent.q).for_each(|(curved, own)| *curved += own);
-            cotangent.u.iter_mut().zip(&curved.u).for_each(|(u, curved)| *u += curved);
+            add(cotangent, &curved);
             let own = solve(system, &curved.q, &curved.lambda);
-            pull(system, &own, &mut cotangent.u);
+            pull(system, &own, cotangent);
         }
-        pull(system, &p, &mut bar.u);
+        pull(system, &p, bar);
         Ok(())
     }
 
-    /// Tangents of q_0 for the directions in the parameters' parts; velocities have none.
+    /// Tangents of q_0 for the directions in the parameters' and inputs' parts; velocities have none.
     pub(super) fn push_forward(
         &self,
         system: &mut dyn Evaluator,
@@ -348,7 +351,7 @@ impl Equilibrium {
         let zeros = vec![0.0; x0.q.len()];
         self.linearise(system, signature, x0, &zeros)?;
         for tangent in tangents {
-            tangent.q = Self::tangent(system, signature, &tangent.u).q;
+            tangent.q = Self::tangent(system, signature, tangent).q;
         }
         Ok(())
     }

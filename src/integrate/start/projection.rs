@@ -306,6 +306,8 @@ impl Stage {
             a_scheme: zeros(),
             lambda: vec![0.0; m],
             u: tangent.u.clone(),
+            w: tangent.w.clone(),
+            w_next: Vec::new(),
             memory: Vec::new(),
         };
         if self.level == Level::Velocity {

@@ -6,8 +6,8 @@ use left_out::LeftOut;
 
 use super::Assembly;
 use super::batch::BatchEvaluator;
-use super::pattern::{Pairs, ParameterEntries, Values};
-use crate::linearise::{DenseLu, binomial, output_variable, output_variable_mut};
+use super::pattern::{Pairs, ParameterEntry, Values};
+use crate::linearise::{DenseLu, Sizes, binomial};
 use crate::sparse::SparseLu;
 use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
 
@@ -107,11 +107,11 @@ impl<'s> AssemblyEvaluator<'s> {
     }
 
     /// Those by parameters.
-    fn constraint_by_parameter(&self) -> (&ParameterEntries, &[f64]) {
+    fn constraint_by_parameter(&self) -> (&[ParameterEntry], &[f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         let rate = (self.level as usize).checked_sub(1);
         let slopes = rate.map_or(&values.constraint_by_parameter, |rate| &values.rates_by_parameter[rate]);
-        (&pattern.constraint_by_parameter, slopes)
+        (&pattern.constraint_by_parameter.entries, slopes)
     }
 
     fn prepare_template(&mut self, weights: Weights) {
@@ -141,14 +141,14 @@ fn multiply_transposed(entries: &Pairs, values: &[f64], scale: f64, y: &[f64], x
     }
 }
 
-fn multiply_parameters(entries: &ParameterEntries, values: &[f64], u: &[f64], y: &mut [f64]) {
-    for e in &entries.entries {
+fn multiply_parameters(entries: &[ParameterEntry], values: &[f64], u: &[f64], y: &mut [f64]) {
+    for e in entries {
         y[e.row as usize] += e.factor * values[e.value as usize] * u[e.parameter as usize];
     }
 }
 
-fn multiply_parameters_transposed(entries: &ParameterEntries, values: &[f64], scale: f64, y: &[f64], u: &mut [f64]) {
-    for e in &entries.entries {
+fn multiply_parameters_transposed(entries: &[ParameterEntry], values: &[f64], scale: f64, y: &[f64], u: &mut [f64]) {
+    for e in entries {
         u[e.parameter as usize] += scale * e.factor * values[e.value as usize] * y[e.row as usize];
     }
 }
@@ -254,7 +254,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
 
     fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
         let (pattern, values) = (&self.system.pattern, &self.values);
-        let StateVector { q, v, a, lambda, u, .. } = cotangent;
+        let StateVector { q, v, a, lambda, u, w, .. } = cotangent;
         multiply_transposed(&pattern.position, &values.position, scale, dynamics, q);
         multiply_transposed(&pattern.velocity, &values.velocity, scale, dynamics, v);
         multiply_transposed(&pattern.mass, &values.mass, scale, dynamics, a);
@@ -266,8 +266,9 @@ impl Evaluator for AssemblyEvaluator<'_> {
             let (factor, slopes) = self.constraint_by(k);
             multiply_transposed(&pattern.jacobian, slopes, scale * factor, constraint, part);
         }
-        multiply_parameters_transposed(&pattern.by_parameter, &values.by_parameter, scale, dynamics, u);
-        let geometric = (&pattern.geometric_by_parameter, &values.geometric_by_parameter);
+        multiply_parameters_transposed(&pattern.by_parameter.entries, &values.by_parameter, scale, dynamics, u);
+        multiply_parameters_transposed(&pattern.by_input, &values.by_parameter, scale, dynamics, w);
+        let geometric = (&pattern.geometric_by_parameter.entries, &values.geometric_by_parameter);
         multiply_parameters_transposed(geometric.0, geometric.1, scale, dynamics, u);
         let rows = self.constraint_by_parameter();
         multiply_parameters_transposed(rows.0, rows.1, scale, constraint, u);
@@ -286,8 +287,10 @@ impl Evaluator for AssemblyEvaluator<'_> {
                 constraint[row as usize] += factor * value * part[column as usize];
             }
         }
-        multiply_parameters(&pattern.by_parameter, &values.by_parameter, &tangent.u, dynamics);
-        multiply_parameters(&pattern.geometric_by_parameter, &values.geometric_by_parameter, &tangent.u, dynamics);
+        multiply_parameters(&pattern.by_parameter.entries, &values.by_parameter, &tangent.u, dynamics);
+        multiply_parameters(&pattern.by_input, &values.by_parameter, &tangent.w, dynamics);
+        let geometric = (&pattern.geometric_by_parameter.entries, &values.geometric_by_parameter);
+        multiply_parameters(geometric.0, geometric.1, &tangent.u, dynamics);
         let rows = self.constraint_by_parameter();
         multiply_parameters(rows.0, rows.1, &tangent.u, constraint);
     }
@@ -342,21 +345,25 @@ impl Evaluator for AssemblyEvaluator<'_> {
 
     fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
         let (pattern, values) = (&self.system.pattern, &self.values);
-        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
+        let sizes = Sizes::of(&self.system.signature);
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
-            *output_variable_mut(cotangent, n, m, variable as usize) += value * y[row as usize];
+            let (part, i) = sizes.output_variable(variable as usize);
+            cotangent.part_mut(part)[i] += value * y[row as usize];
         }
-        let u = &mut cotangent.u;
-        multiply_parameters_transposed(&pattern.output_by_parameter, &values.output_by_parameter, 1.0, y, u);
+        let (StateVector { u, w, .. }, values) = (cotangent, &values.output_by_parameter);
+        multiply_parameters_transposed(&pattern.output_by_parameter.entries, values, 1.0, y, u);
+        multiply_parameters_transposed(&pattern.output_by_input, values, 1.0, y, w);
     }
 
     fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
-        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
+        let sizes = Sizes::of(&self.system.signature);
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
-            y[row as usize] += value * output_variable(tangent, n, m, variable as usize);
+            let (part, i) = sizes.output_variable(variable as usize);
+            y[row as usize] += value * tangent.part(part)[i];
         }
-        multiply_parameters(&pattern.output_by_parameter, &values.output_by_parameter, &tangent.u, y);
+        multiply_parameters(&pattern.output_by_parameter.entries, &values.output_by_parameter, &tangent.u, y);
+        multiply_parameters(&pattern.output_by_input, &values.output_by_parameter, &tangent.w, y);
     }
 
     fn curvature(

@@ -2,7 +2,7 @@
 
 use super::value::Value;
 
-/// A derivative of an equation by a slot of an element, for one parameter in that slot.
+/// A derivative of an equation by a slot of an element, for one parameter in that slot; or by an input.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ParameterEntry {
     /// Place of the derivative by the slot.
@@ -32,6 +32,12 @@ impl ParameterEntries {
         }));
         self.count += 1;
     }
+
+    /// Takes room for the derivative of `row` by an input, which is noted in `by_input`.
+    pub fn push_input(&mut self, row: usize, input: u32, by_input: &mut Vec<ParameterEntry>) {
+        by_input.push(ParameterEntry { value: self.count as u32, row: row as u32, parameter: input, factor: 1.0 });
+        self.count += 1;
+    }
 }
 
 pub(super) type Pairs = Vec<(u32, u32)>;
@@ -53,6 +59,8 @@ pub(super) struct Pattern {
     pub geometric: Pairs,
     /// d(M a - Q)/du.
     pub by_parameter: ParameterEntries,
+    /// Those by w, whose values are among these.
+    pub by_input: Vec<ParameterEntry>,
     /// d(C_qᵀ λ)/du.
     pub geometric_by_parameter: ParameterEntries,
     /// dC/du.
@@ -61,6 +69,8 @@ pub(super) struct Pattern {
     pub output: Pairs,
     /// Outputs by u.
     pub output_by_parameter: ParameterEntries,
+    /// Outputs by w, whose values are among these.
+    pub output_by_input: Vec<ParameterEntry>,
 }
 
 /// How many entries of each kind there are, in the order of the fields of [`Pattern`].

@@ -80,6 +80,7 @@ impl Link<'_> {
             add(bar.block_mut(block.index()), 1.0, &seen.a);
         }
         add(&mut bar.u, 1.0, &seen.u);
+        add(&mut bar.w, 1.0, &seen.w);
     }
 
     /// With p: from the cotangent of what is there after the balance to that of what was there before.
@@ -150,6 +151,7 @@ impl Link<'_> {
         }
         tangent.lambda.copy_from_slice(&z[self.layout.n..]);
         tangent.u.copy_from_slice(&x.u);
+        tangent.w.copy_from_slice(&x.w);
     }
 
     /// Second derivatives of the equations, weighed with p, along a direction: into `seen`, and to the cotangent of A if the
@@ -213,6 +215,7 @@ impl Link<'_> {
             seen.q.copy_from_slice(q);
             seen.v.copy_from_slice(v);
             seen.u.copy_from_slice(&x.u);
+            seen.w.copy_from_slice(&x.w);
             if let Inertia::Of(block) = self.balance.inertia {
                 seen.a.copy_from_slice(x.block(block.index()));
             }
@@ -276,6 +279,7 @@ impl Link<'_> {
         seen.v.copy_from_slice(v);
         seen.lambda.copy_from_slice(&x.lambda);
         seen.u.copy_from_slice(&x.u);
+        seen.w.copy_from_slice(&x.w);
         r.fill(0.0);
         let (dynamics, constraint) = r.split_at_mut(self.layout.n);
         system.push_forward(seen, dynamics, constraint);
@@ -297,4 +301,5 @@ pub(super) fn exchange(x: &mut StateVector, block: Block, other: &mut Vec<f64>) 
 pub(super) fn clear(x: &mut StateVector) {
     x.clear_state();
     x.u.fill(0.0);
+    x.w.fill(0.0);
 }

@@ -76,6 +76,7 @@ pub(super) fn gather_state(batch: &Batch, e: usize, global: &StateVector, local:
     gather(&mut local.a, &global.a, c);
     gather(&mut local.a_scheme, &global.a_scheme, c);
     gather(&mut local.lambda, &global.lambda, batch.rows_of(e));
+    gather(&mut local.w, &global.w, batch.inputs_of(e));
     for (slot, value) in local.u.iter_mut().zip(batch.parameters_of(e)) {
         *slot = value.terms().iter().map(|&(k, factor)| factor * global.u[k]).sum();
     }
@@ -88,6 +89,7 @@ pub(super) fn scatter_state(batch: &Batch, e: usize, local: &StateVector, global
     scatter(&local.a, &mut global.a, c);
     scatter(&local.a_scheme, &mut global.a_scheme, c);
     scatter(&local.lambda, &mut global.lambda, batch.rows_of(e));
+    scatter(&local.w, &mut global.w, batch.inputs_of(e));
     for (slot, value) in local.u.iter().zip(batch.parameters_of(e)) {
         value.terms().iter().for_each(|&(k, factor)| global.u[k] += factor * slot);
     }
@@ -96,4 +98,5 @@ pub(super) fn scatter_state(batch: &Batch, e: usize, local: &StateVector, global
 pub(super) fn clear(local: &mut StateVector) {
     local.clear_state();
     local.u.fill(0.0);
+    local.w.fill(0.0);
 }

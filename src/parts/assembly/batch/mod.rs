@@ -41,13 +41,7 @@ pub(super) struct Batch {
 pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nominal: &[f64]) -> (Sizes, Structure) {
     let values: Vec<f64> = connection.parameters.iter().map(|value| value.evaluate(nominal)).collect();
     let signature = connection.local_signature(&values);
-    let sizes = Sizes {
-        n: signature.coordinates.len(),
-        m: signature.constraints.len(),
-        p: signature.parameters.len(),
-        inputs: signature.inputs.len(),
-        outputs: signature.outputs.len(),
-    };
+    let sizes = Sizes::of(&signature);
     let mut structure = Structure::find(model, &signature);
     let is_constant: Vec<bool> = connection.parameters.iter().map(Value::is_constant).collect();
     structure.forget_parameters(sizes.n, sizes.m, &is_constant);
@@ -140,12 +134,12 @@ impl Batch {
     /// Adds the entries of all elements to the pattern; called once.
     pub fn number(&mut self, total: usize, pattern: &mut Pattern) {
         self.first = pattern.places();
-        let Sizes { n, m, .. } = self.sizes;
+        let Sizes { n, m, p, .. } = self.sizes;
         let variables = 4 * n + m;
         let (structure, plans) = (&self.structure, &self.plans);
         for e in 0..self.models.len() {
             let (c, rows, y) = (self.coordinates_of(e), self.rows_of(e), self.outputs_of(e));
-            let slots = self.parameters_of(e);
+            let (slots, inputs) = (self.parameters_of(e), self.inputs_of(e));
             let by_coordinates = |&(i, j): &(usize, usize)| (c[i], c[j]);
             pattern.mass.extend(structure.mass.iter().map(by_coordinates));
             pattern.position.extend(plans.full_entries.position.iter().map(by_coordinates));
@@ -154,7 +148,10 @@ impl Batch {
             pattern.geometric.extend(plans.geometric.iter().map(by_coordinates));
             pattern.jacobian.extend(structure.constraint.iter().map(|&(row, j)| (rows[row], c[j])));
             for &(row, slot) in &plans.full_entries.parameter {
-                pattern.by_parameter.push(c[row] as usize, &slots[slot]);
+                match slot.checked_sub(p) {
+                    None => pattern.by_parameter.push(c[row] as usize, &slots[slot]),
+                    Some(k) => pattern.by_parameter.push_input(c[row] as usize, inputs[k], &mut pattern.by_input),
+                }
             }
             for &(j, slot) in &plans.geometric_by_parameter {
                 pattern.geometric_by_parameter.push(c[j] as usize, &slots[slot]);
@@ -170,7 +167,11 @@ impl Batch {
                     };
                     pattern.output.push((y[row], place as u32));
                 } else {
-                    pattern.output_by_parameter.push(y[row] as usize, &slots[variable - variables]);
+                    let (row, by_input) = (y[row] as usize, &mut pattern.output_by_input);
+                    match (variable - variables).checked_sub(p) {
+                        None => pattern.output_by_parameter.push(row, &slots[variable - variables]),
+                        Some(k) => pattern.output_by_parameter.push_input(row, inputs[k], by_input),
+                    }
                 }
             }
         }
@@ -207,7 +208,7 @@ pub(super) struct BatchEvaluator<'s> {
 impl<'s> BatchEvaluator<'s> {
     fn new(batch: &'s Batch, slots: &'s Slots) -> Self {
         let sizes = batch.sizes;
-        let Sizes { n, m, p, outputs, .. } = sizes;
+        let Sizes { n, m, p, inputs, outputs } = sizes;
         let zeros = |count: usize| vec![0.0; count];
         let local = StateVector {
             q: zeros(n),
@@ -216,6 +217,8 @@ impl<'s> BatchEvaluator<'s> {
             a_scheme: zeros(n),
             lambda: zeros(m),
             u: zeros(p),
+            w: zeros(inputs),
+            w_next: Vec::new(),
             memory: Vec::new(),
         };
         BatchEvaluator {

@@ -17,7 +17,7 @@ pub(super) struct Plans {
     /// All derivatives of the motion.
     pub full: Plan,
     pub full_entries: FullEntries,
-    /// Those by parameters alone: what is left at each point where motion is linear.
+    /// Those by parameters and inputs alone: what is left at each point where motion is linear.
     pub by_parameters: Plan,
     pub output: Plan,
     /// (row, variable) of outputs by the state, and by parameters.
@@ -54,14 +54,14 @@ fn pairs(a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
 
 impl Plans {
     pub fn new(structure: &Structure, sizes: Sizes, own_rows: usize) -> Self {
-        let Sizes { n, m, p, .. } = sizes;
+        let Sizes { n, m, .. } = sizes;
         let (newton, mut newton_entries) = Plan::newton_entries(structure, n);
         if structure.linear_motion {
             newton_entries.clear();
         }
-        let (full, full_entries) = Plan::full(structure, n, p);
+        let (full, full_entries) = Plan::full(structure, sizes);
         let state_variables = 4 * n + m;
-        let (output, output_entries) = Plan::output(structure, state_variables + p);
+        let (output, output_entries) = Plan::output(structure, sizes.output_variables());
         let curved = &structure.curved_coordinates;
         let both = &structure.curved_or_parametric;
         let by_parameter = &structure.constraint_parameters;
@@ -111,7 +111,7 @@ impl Plans {
             newton_entries,
             full,
             full_entries,
-            by_parameters: Plan::by_parameters(structure, n, p).0,
+            by_parameters: Plan::by_parameters(structure, sizes).0,
             output,
             output_entries,
             slopes: slopes_of(curved, curved.len()),
