@@ -7,7 +7,7 @@ use crate::mass;
 use crate::model::Matrix;
 use crate::signature::Signature;
 use crate::system::{
-    Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
+    Blocks, By, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
 };
 use std::sync::Arc;
 
@@ -48,8 +48,9 @@ impl System for HandDerivedSystem {
         self.around(self.inner.evaluator(), 0)
     }
 
-    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_> {
-        self.around(self.inner.evaluator_by_inputs(), self.inner.signature().inputs.len())
+    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_> {
+        let inputs = if by == By::Parameters { 0 } else { self.inner.signature().inputs.len() };
+        self.around(self.inner.evaluator_by(by), inputs)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Parameter identification: a problem, a method, and what came out.
 
 pub mod constraint;
+pub mod control;
 pub mod optimise;
 pub mod problem;
 pub mod problem_file;

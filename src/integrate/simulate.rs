@@ -13,7 +13,7 @@ use crate::scheme::{Block, Counters, Layout, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Beginning, InitialState, Start, StartReport};
-use crate::system::{Evaluator, OutputPoint, Point, System};
+use crate::system::{By, Evaluator, OutputPoint, Point, System};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -88,6 +88,16 @@ impl Simulation {
             }
         }
         Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning: Beginning::default() })
+    }
+
+    /// The same on another grid, with other inputs.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
+        let mut other = Simulation::new(self.system.clone(), self.scheme.clone(), grid, signals)?;
+        other.beginning = self.beginning.clone();
+        Ok(other)
     }
 
     /// Where it begins: at the model's initial state (otherwise), at that state moved onto the constraints, or at rest in static
@@ -326,9 +336,9 @@ impl<'p> Workspace<'p> {
         Workspace::around(simulation, simulation.system.evaluator())
     }
 
-    /// One whose inputs may be changed, and are differentiated by.
-    pub(crate) fn by_inputs(simulation: &'p Simulation) -> Self {
-        Workspace::around(simulation, simulation.system.evaluator_by_inputs())
+    /// One whose derivatives are by these.
+    pub(crate) fn by(simulation: &'p Simulation, by: By) -> Self {
+        Workspace::around(simulation, simulation.system.evaluator_by(by))
     }
 
     fn around(simulation: &'p Simulation, evaluator: Box<dyn Evaluator + 'p>) -> Self {

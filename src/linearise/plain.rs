@@ -9,7 +9,7 @@ use crate::mass;
 use crate::model::Model;
 use crate::signature::Signature;
 use crate::slip;
-use crate::system::{Evaluator, System};
+use crate::system::{By, Evaluator, System};
 
 /// A plain model behind the waist.
 pub struct Plain<M> {
@@ -17,8 +17,9 @@ pub struct Plain<M> {
     pub(super) signature: Signature,
     pub(super) sizes: Sizes,
     pub(super) structure: Structure,
-    /// With derivatives by inputs.
+    /// With derivatives by inputs, and by parameters and inputs.
     by_inputs: Structure,
+    by_both: Structure,
 }
 
 impl<M: Model> Plain<M> {
@@ -30,10 +31,11 @@ impl<M: Model> Plain<M> {
     /// it), or if for nominal parameters at the start masses are negative, or a motion that the constraints leave free has negative
     /// kinetic energy. M may be singular.
     pub fn new(model: M) -> Result<Self> {
-        let (signature, sizes, by_inputs) = analyse(&model, model.signature())?;
-        let mut structure = by_inputs.clone();
+        let (signature, sizes, by_both) = analyse(&model, model.signature())?;
+        let (mut structure, mut by_inputs) = (by_both.clone(), by_both.clone());
         structure.forget_inputs(sizes);
-        let plain = Plain { model, signature, sizes, structure, by_inputs };
+        by_inputs.forget_parameters(sizes.n, sizes.m, &vec![true; sizes.p]);
+        let plain = Plain { model, signature, sizes, structure, by_inputs, by_both };
         mass::check_nominal(&plain)?;
         Ok(plain)
     }
@@ -70,7 +72,12 @@ impl<M: Model> System for Plain<M> {
         Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.structure))
     }
 
-    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.by_inputs))
+    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_> {
+        let structure = match by {
+            By::Parameters => &self.structure,
+            By::Inputs => &self.by_inputs,
+            By::Both => &self.by_both,
+        };
+        Box::new(PlainEvaluator::new(&self.model, self.sizes, structure))
     }
 }

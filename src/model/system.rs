@@ -38,8 +38,19 @@ pub trait System: Send + Sync {
     /// A workspace for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 
-    /// One whose products are by the inputs, too: [`StateVector::w`].
-    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_>;
+    /// One whose products are by other variables than the state and the parameters.
+    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_>;
+}
+
+/// By what a mechanism is differentiated besides its state: what is left out may come out as zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// By the parameters.
+    Parameters,
+    /// By the inputs: [`StateVector::w`].
+    Inputs,
+    /// By both.
+    Both,
 }
 
 /// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies.
@@ -174,7 +185,7 @@ pub struct StateVector {
     pub lambda: Vec<f64>,
     /// Parameters, p.
     pub u: Vec<f64>,
-    /// Inputs, where they are differentiated by ([`System::evaluator_by_inputs`]).
+    /// Inputs, where they are differentiated by ([`System::evaluator_by`]).
     pub w: Vec<f64>,
     /// Those one step later, with which schemes begin.
     pub w_next: Vec<f64>,

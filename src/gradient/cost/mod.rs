@@ -1,8 +1,12 @@
 //! What is minimised: J = Σ_i η_i g(t_i, x_i, y_i, u) + S(x_N), behind object-safe traits in plain `f64`.
 
+mod goals;
 mod least_squares;
+mod sum;
 
+pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
+pub use sum::Sum;
 
 use crate::error::Result;
 use crate::signature::Signature;
@@ -51,6 +55,17 @@ pub struct Sample<'a> {
     pub u: &'a [f64],
 }
 
+/// One residual of a sum of squares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SquaredRow {
+    /// The output that it is about, by its place.
+    pub output: usize,
+    /// Its value, with its weight's root.
+    pub residual: f64,
+    /// Its derivative by that output.
+    pub slope: f64,
+}
+
 /// A cost function. Shared between threads; the work is done by its evaluators.
 pub trait Cost: Send + Sync {
     /// Fits the cost to a system and a time grid.
@@ -65,6 +80,13 @@ pub trait Cost: Send + Sync {
     /// The least-squares structure, if it has one.
     fn as_least_squares(&self) -> Option<&LeastSquares> {
         None
+    }
+
+    /// Appends the residuals of one time, if the cost is half a sum of their squares and each is linear in one output. `false` if it is
+    /// not.
+    fn squared_rows(&self, sample: &Sample<'_>, rows: &mut Vec<SquaredRow>) -> bool {
+        let _ = (sample, rows);
+        false
     }
 }
 

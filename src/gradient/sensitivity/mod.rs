@@ -6,10 +6,12 @@
 mod adjoint;
 mod difference;
 mod hessian;
+mod step_map;
 mod tangent;
 
 pub use difference::Difference;
 pub use hessian::Change;
+pub(crate) use step_map::StepMap;
 pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::continuous::Continuous;
@@ -20,7 +22,7 @@ use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::simulate::{Simulation, Workspace};
 use crate::start::Astray;
-use crate::system::{Evaluator, OutputPoint, StateVector};
+use crate::system::{By, Evaluator, OutputPoint, StateVector};
 
 /// How a gradient is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +89,19 @@ impl<'p> Gradient<'p> {
     /// # Errors
     /// As [`Gradient::new`].
     pub fn with_inputs(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
-        let mut gradient = Gradient::around(Workspace::by_inputs(simulation), simulation, cost)?;
+        Gradient::by(By::Both, simulation, cost)
+    }
+
+    /// One with respect to the inputs at all times alone: derivatives by parameters come out as zero.
+    ///
+    /// # Errors
+    /// As [`Gradient::new`].
+    pub fn with_inputs_alone(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
+        Ok(Gradient::by(By::Inputs, simulation, cost)?.with_respect_to(&[]))
+    }
+
+    fn by(by: By, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
+        let mut gradient = Gradient::around(Workspace::by(simulation, by), simulation, cost)?;
         let count = simulation.grid().times().len() * simulation.signature().inputs.len();
         let place = || simulation.kept("derivatives by the inputs");
         memory::reserve(&mut gradient.by_inputs, count, place, FEWER_STEPS)?;

@@ -2,7 +2,7 @@
 
 use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::variable::Scaling;
-use super::{CurvedObjective, LeastSquaresObjective, Objective};
+use super::{BandObjective, CurvedObjective, LeastSquaresObjective, Objective};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use nalgebra::DMatrix;
@@ -30,6 +30,7 @@ pub(crate) enum Function<'a> {
     Cost(&'a mut dyn Objective),
     Residuals(&'a mut dyn LeastSquaresObjective),
     Curved(&'a mut dyn CurvedObjective),
+    Band(&'a mut dyn BandObjective),
 }
 
 impl Function<'_> {
@@ -38,6 +39,7 @@ impl Function<'_> {
             Function::Cost(objective) => objective.dimension(),
             Function::Residuals(objective) => objective.dimension(),
             Function::Curved(objective) => objective.dimension(),
+            Function::Band(objective) => objective.dimension(),
         }
     }
 
@@ -46,6 +48,7 @@ impl Function<'_> {
             Function::Cost(objective) => objective.cost_scale(),
             Function::Residuals(objective) => objective.cost_scale(),
             Function::Curved(objective) => objective.cost_scale(),
+            Function::Band(objective) => objective.cost_scale(),
         }
         .filter(|scale| scale.is_finite() && *scale > 0.0)
     }
@@ -59,6 +62,11 @@ impl Function<'_> {
                 Ok((cost, gradient, None))
             }
             Function::Curved(objective) => {
+                let mut gradient = vec![0.0; u.len()];
+                let cost = objective.value_and_gradient(u, &mut gradient)?;
+                Ok((cost, gradient, None))
+            }
+            Function::Band(objective) => {
                 let mut gradient = vec![0.0; u.len()];
                 let cost = objective.value_and_gradient(u, &mut gradient)?;
                 Ok((cost, gradient, None))
@@ -251,6 +259,27 @@ impl<'a> Evaluator<'a> {
             product[i] = product[i] * slopes[i] + point.gradient[i] * bend * direction[i];
         }
         Ok(Some(product).filter(|product| product.iter().all(|entry| entry.is_finite())))
+    }
+
+    /// A step of Levenberg and Marquardt from a point, with the damping λ, in scaled variables; and what it promises.
+    pub fn damped_step(&mut self, point: &Point, damping: f64) -> Step<(Vec<f64>, f64)> {
+        let (slopes, held) = (self.scaling.slopes(&point.u), self.scaling.held(point));
+        let root = damping.sqrt();
+        let roots: Vec<f64> = slopes.iter().map(|slope| root / slope).collect();
+        let mut step = vec![0.0; slopes.len()];
+        let Function::Band(objective) = &mut self.function else {
+            let remedy = "report this as a defect of the optimiser";
+            return Err(Halt::Error(Error::invalid("a damped step", "the function has none", remedy)));
+        };
+        match objective.damped_step(&point.u, &roots, &held, &mut step) {
+            Ok(()) => {}
+            Err(Error::Interrupted { .. }) => return Err(Halt::Stop(Reason::Interrupted)),
+            Err(error) => return Err(Halt::Error(error)),
+        }
+        step.iter_mut().zip(&slopes).for_each(|(step, slope)| *step /= slope);
+        // ½|r|² - ½|r + J d|² with (JᵀJ + λ) d = -g
+        let promise = 0.5 * (damping * dot(&step, &step) - dot(&step, &point.scaled_gradient));
+        Ok((step, promise))
     }
 
     /// A failed simulation is no error of the search.

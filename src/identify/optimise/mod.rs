@@ -39,6 +39,7 @@
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
 mod augmented_lagrangian;
+mod band_search;
 mod bounded_step;
 mod descent;
 mod ding;
@@ -68,6 +69,7 @@ pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
+use band_search::BandSearch;
 use descent::Descent;
 use ding::Ding;
 use evaluation::{Evaluator, Function};
@@ -187,6 +189,29 @@ pub fn minimise_curved(
         CurvedMethod::Ding => search(function, Ding::default(), variables, options, observer),
         CurvedMethod::NewtonTrustRegion => search(function, NewtonTrustRegion::default(), variables, options, observer),
     }
+}
+
+/// A sum of squares of many unknowns whose damped Gauss-Newton steps are worked out by the function itself.
+pub trait BandObjective: Objective {
+    /// The step that minimises ½|r + J step|² + ½ Σ (damping_k step_k)² at u, where [`Objective::value_and_gradient`] ran last; entries that
+    /// are `held` stay zero.
+    ///
+    /// # Errors
+    /// As [`Objective::value_and_gradient`].
+    fn damped_step(&mut self, u: &[f64], damping: &[f64], held: &[bool], step: &mut [f64]) -> Result<()>;
+}
+
+/// Minimises `objective` by Levenberg-Marquardt steps of its own from the start values of `variables`; otherwise as [`minimise`].
+///
+/// # Errors
+/// As [`minimise`].
+pub fn minimise_band(
+    objective: &mut dyn BandObjective,
+    variables: &[Variable],
+    options: &Options,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Outcome> {
+    search(Function::Band(objective), BandSearch::default(), variables, options, observer)
 }
 
 /// Runs a search to its end.

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 use crate::sparse::redundant_rows;
-use crate::system::{Evaluator, System};
+use crate::system::{By, Evaluator, System};
 
 /// A mechanism made of elements.
 pub struct Assembly {
@@ -117,7 +117,7 @@ impl System for Assembly {
         Box::new(AssemblyEvaluator::new(self))
     }
 
-    fn evaluator_by_inputs(&self) -> Box<dyn Evaluator + '_> {
+    fn evaluator_by(&self, _by: By) -> Box<dyn Evaluator + '_> {
         // few elements have inputs: their products are always there
         self.evaluator()
     }

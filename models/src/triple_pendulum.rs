@@ -1,0 +1,130 @@
+//! A cart with three links, to be swung up by a force on the cart (Nachbagauer 2015, section 5.3; data of the links: Glück, Eder & Kugi 2013).
+//!
+//! Redundant coordinates as in the paper: position of the cart, and of each link its centre of mass and its angle from hanging; six rows
+//! are the revolute joints. π is upright.
+
+use costate::{Matrix, Model, Number, Parameter, Signature, State};
+
+const GRAVITY: f64 = 9.81;
+/// Of the links, from the cart outwards: masses, kg, inertias about the centres of mass, kg m², lengths and distances from the joint to
+/// the centre of mass, m, friction in the joint, N m s.
+const MASSES: [f64; 3] = [0.876, 0.938, 0.553];
+const INERTIAS: [f64; 3] = [0.013, 0.024, 0.018];
+const LENGTHS: [f64; 3] = [0.323, 0.419, 0.484];
+const CENTRES: [f64; 3] = [0.215, 0.269, 0.226];
+const FRICTION: [f64; 3] = [0.215, 0.002, 0.002];
+/// Time of the swing-up, s.
+pub const DURATION: f64 = 3.0;
+
+/// The cart with its links, hanging at rest.
+#[derive(Debug, Clone, Copy)]
+pub struct TriplePendulum;
+
+/// Place of a link's angle.
+fn angle(link: usize) -> usize {
+    3 * link + 3
+}
+
+/// Where a link's joint is, from the coordinates.
+fn joint<D: Number>(q: &[D], link: usize) -> [D; 2] {
+    match link.checked_sub(1) {
+        None => [q[0], D::from(0.0)],
+        Some(before) => {
+            let (sin, cos) = q[angle(before)].sin_cos();
+            let rest = LENGTHS[before] - CENTRES[before];
+            [q[3 * before + 1] + sin * rest, q[3 * before + 2] - cos * rest]
+        }
+    }
+}
+
+impl Model for TriplePendulum {
+    fn signature(&self) -> Signature {
+        let friction = ["d1", "d2", "d3"].into_iter().zip(FRICTION);
+        Signature::new("triple_pendulum")
+            .coordinates([
+                ("x_c", "m"),
+                ("x1", "m"),
+                ("y1", "m"),
+                ("phi1", "rad"),
+                ("x2", "m"),
+                ("y2", "m"),
+                ("phi2", "rad"),
+                ("x3", "m"),
+                ("y3", "m"),
+                ("phi3", "rad"),
+            ])
+            .constraints([
+                ("joint1_x", "m"),
+                ("joint1_y", "m"),
+                ("joint2_x", "m"),
+                ("joint2_y", "m"),
+                ("joint3_x", "m"),
+                ("joint3_y", "m"),
+            ])
+            .inputs([("F", "N")])
+            .outputs([
+                ("x_c", "m"),
+                ("phi1", "rad"),
+                ("phi2", "rad"),
+                ("phi3", "rad"),
+                ("v_c", "m/s"),
+                ("omega1", "rad/s"),
+                ("omega2", "rad/s"),
+                ("omega3", "rad/s"),
+            ])
+            .parameters(friction.map(|(name, d)| Parameter::new(name, "N m s", d).non_negative()).chain([
+                Parameter::new("m_cart", "kg", 1.0).bounds(1e-6, f64::INFINITY),
+                Parameter::new("d_cart", "N s/m", 0.1).non_negative(),
+            ]))
+    }
+
+    fn initial<D: Number>(&self, _u: &[D], q: &mut [D], _v: &mut [D]) {
+        let mut depth = 0.0;
+        for link in 0..3 {
+            q[3 * link + 2] = D::from(depth - CENTRES[link]);
+            depth -= LENGTHS[link];
+        }
+    }
+
+    fn mass<D: Number>(&self, _q: &[D], u: &[D], m: &mut Matrix<D>) {
+        m[(0, 0)] = u[3];
+        for link in 0..3 {
+            m[(3 * link + 1, 3 * link + 1)] = D::from(MASSES[link]);
+            m[(3 * link + 2, 3 * link + 2)] = D::from(MASSES[link]);
+            m[(angle(link), angle(link))] = D::from(INERTIAS[link]);
+        }
+    }
+
+    fn force<D: Number>(&self, _t: D, _q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        force[0] = w[0] - u[4] * v[0];
+        let mut before = D::from(0.0);
+        for link in 0..3 {
+            force[3 * link + 2] -= D::from(MASSES[link] * GRAVITY);
+            let rate = v[angle(link)];
+            let torque = u[link] * (rate - before);
+            force[angle(link)] -= torque;
+            if let Some(inner) = link.checked_sub(1) {
+                force[angle(inner)] += torque;
+            }
+            before = rate;
+        }
+    }
+
+    fn constraint<D: Number>(&self, _t: D, q: &[D], _u: &[D], c: &mut [D]) {
+        for link in 0..3 {
+            let [x, y] = joint(q, link);
+            let (sin, cos) = q[angle(link)].sin_cos();
+            c[2 * link] = q[3 * link + 1] - x - sin * CENTRES[link];
+            c[2 * link + 1] = q[3 * link + 2] - y + cos * CENTRES[link];
+        }
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = x.q[0];
+        y[4] = x.v[0];
+        for link in 0..3 {
+            y[1 + link] = x.q[angle(link)];
+            y[5 + link] = x.v[angle(link)];
+        }
+    }
+}

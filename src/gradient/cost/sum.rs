@@ -1,0 +1,71 @@
+//! Several costs that add up.
+
+use super::{Cost, CostEvaluator, Goals, Sample, SquaredRow};
+use crate::error::Result;
+use crate::signature::Signature;
+use crate::system::StateVector;
+
+/// Goals for outputs, and any other costs besides, by name.
+#[derive(Default)]
+pub struct Sum {
+    /// Goals, if there are any.
+    pub goals: Option<Goals>,
+    /// Other costs.
+    pub others: Vec<(String, Box<dyn Cost>)>,
+}
+
+impl Sum {
+    /// Of goals alone.
+    pub fn of_goals(goals: Goals) -> Self {
+        Sum { goals: Some(goals), others: Vec::new() }
+    }
+
+    fn terms(&self) -> impl Iterator<Item = &dyn Cost> {
+        let goals = self.goals.iter().map(|goals| goals as &dyn Cost);
+        goals.chain(self.others.iter().map(|(_, cost)| &**cost))
+    }
+}
+
+impl Cost for Sum {
+    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
+        self.terms().try_for_each(|cost| cost.check(signature, times))
+    }
+
+    fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
+        Box::new(Evaluator(self.terms().map(|cost| cost.evaluator(signature)).collect()))
+    }
+
+    fn squared_rows(&self, sample: &Sample<'_>, rows: &mut Vec<SquaredRow>) -> bool {
+        self.terms().all(|cost| cost.squared_rows(sample, rows))
+    }
+}
+
+struct Evaluator<'c>(Vec<Box<dyn CostEvaluator + 'c>>);
+
+impl CostEvaluator for Evaluator<'_> {
+    fn concerns(&self, index: usize, last: usize) -> bool {
+        self.0.iter().any(|cost| cost.concerns(index, last))
+    }
+
+    fn value(&mut self, sample: &Sample<'_>) -> f64 {
+        let concerned = self.0.iter_mut().filter(|cost| cost.concerns(sample.index, sample.last));
+        concerned.map(|cost| cost.value(sample)).sum()
+    }
+
+    fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]) {
+        let concerned = self.0.iter_mut().filter(|cost| cost.concerns(sample.index, sample.last));
+        concerned.for_each(|cost| cost.gradient(sample, state, y));
+    }
+
+    fn curvature(
+        &mut self,
+        sample: &Sample<'_>,
+        tangent: &StateVector,
+        y_tangent: &[f64],
+        state: &mut StateVector,
+        y: &mut [f64],
+    ) {
+        let concerned = self.0.iter_mut().filter(|cost| cost.concerns(sample.index, sample.last));
+        concerned.for_each(|cost| cost.curvature(sample, tangent, y_tangent, state, y));
+    }
+}

@@ -1,0 +1,202 @@
+//! The search, with an augmented Lagrangian around it where something must be met.
+
+use super::{Control, ControlObjective, Replay};
+use crate::error::{Error, Result};
+use crate::optimise::{Flow, Iteration, Method, Options, Outcome, minimise, minimise_band, minimise_curved};
+
+/// Rounds of multipliers at most.
+const MOST_ROUNDS: usize = 30;
+/// A round that lowers violations less than this makes penalties larger.
+const ENOUGH: f64 = 0.25;
+
+/// Something that must be met, at the end of a search.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Violation {
+    /// What, in words.
+    pub what: String,
+    /// How far it is from being met, at most; in the output's unit, or for rates beside the limit.
+    pub by: f64,
+    /// When, s.
+    pub time: f64,
+}
+
+/// What has been found.
+#[derive(Debug, Clone)]
+pub struct Solution {
+    /// The last minimisation, with the history of all.
+    pub outcome: Outcome,
+    /// What must be met, and how far it is from that.
+    pub violations: Vec<Violation>,
+    /// Whether all of it is met.
+    pub is_met: bool,
+    /// Rounds of multipliers; one where nothing must be met.
+    pub rounds: usize,
+    /// The cost's shares: goals and other terms, each with its value.
+    pub shares: Vec<(String, f64)>,
+    /// The run at half the step.
+    pub replay: Replay,
+}
+
+impl Control {
+    /// Finds the unknowns by `method`: one that works by gradients, `newton-tr` on products with the Hessian, or `lm` for sums of squares,
+    /// whose steps cost O(steps). What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
+    ///
+    /// # Errors
+    /// As [`minimise`]; a cost that is not finite at the start; a method for few unknowns.
+    pub fn minimise(
+        &mut self,
+        method: Method,
+        tolerance: f64,
+        options: &Options,
+        observer: &mut dyn FnMut(&Iteration) -> Flow,
+    ) -> Result<Solution> {
+        let mut variables = self.variables()?;
+        self.check_start(&variables.iter().map(|variable| variable.start).collect::<Vec<_>>())?;
+        let mut history: Vec<Iteration> = Vec::new();
+        let (mut evaluations, mut round, mut worst) = (0, 1, f64::INFINITY);
+        let mut stopped = false;
+        loop {
+            let mut objective = ControlObjective::new(self)?.interrupted_by(&options.interrupt);
+            let first = history.len();
+            let mut watch = |iteration: &Iteration| {
+                let iteration = Iteration {
+                    number: first + iteration.number,
+                    evaluations: evaluations + iteration.evaluations,
+                    ..iteration.clone()
+                };
+                let flow = observer(&iteration);
+                stopped |= flow == Flow::Stop;
+                flow
+            };
+            let mut outcome = match method {
+                Method::LevenbergMarquardt => minimise_band(&mut objective, &variables, options, &mut watch)?,
+                Method::GaussNewton => {
+                    let remedy = "take lm, whose damping vanishes where that pays";
+                    return Err(Error::invalid("method `gauss-newton`", "signals have no such search", remedy));
+                }
+                _ => match method.for_second_derivatives() {
+                    Some(curved) => minimise_curved(&mut objective, &variables, curved, options, &mut watch)?,
+                    None => minimise(&mut objective, &variables, method, options, &mut watch)?,
+                },
+            };
+            drop(objective);
+            evaluations += outcome.evaluations;
+            let renumbered = outcome.history.drain(..).map(|mut iteration| {
+                iteration.number += first;
+                iteration
+            });
+            history.extend(renumbered);
+            let violations = self.violations(&outcome.u)?;
+            let now = violations.iter().map(|violation| violation.by).fold(0.0, f64::max);
+            let is_met = now <= tolerance;
+            if is_met || round == MOST_ROUNDS || stopped || options.interrupt.is_raised() {
+                outcome.iterations = history.len() - round;
+                outcome.evaluations = evaluations;
+                outcome.history = history;
+                let (shares, replay) = (self.shares(&outcome.u)?, self.replay(&outcome.u)?);
+                return Ok(Solution { outcome, violations, is_met, rounds: round, shares, replay });
+            }
+            let factor = if now <= ENOUGH * worst { 1.0 } else { 10.0 };
+            self.update_multipliers(&outcome.u, factor)?;
+            variables.iter_mut().zip(&outcome.u).for_each(|(variable, u)| variable.start = *u);
+            (worst, round) = (now, round + 1);
+        }
+    }
+
+    /// A cost that is no number at the start is told by its term; so is a limit on rates that the start breaks.
+    fn check_start(&self, start: &[f64]) -> Result<()> {
+        let told: Vec<(String, f64)> = self.shares(start)?.into_iter().filter(|share| !share.1.is_finite()).collect();
+        if let Some((name, value)) = told.first() {
+            let remedy = "start where the goals are defined, or correct the term";
+            return Err(Error::invalid(format!("cost term \"{name}\""), format!("it is {value} at the start"), remedy));
+        }
+        let (_, w) = self.expand(start);
+        for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
+            if let Some((i, rate)) = self.fastest(placed, &w).filter(|(_, rate)| *rate > 1.0 + 1e-9) {
+                let (t, limit) = (self.simulation.grid().times()[i], placed.signal.rate);
+                let problem = format!("it changes by {:.6} a second at t = {t} s, more than {limit}", rate * limit);
+                let remedy = "start with a slower signal, or allow a larger rate";
+                return Err(Error::invalid(format!("unknown signal `{}`", placed.signal.input), problem, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// The time at which a signal changes fastest, and its rate beside the limit.
+    fn fastest(&self, placed: &super::Placed, w: &[f64]) -> Option<(usize, f64)> {
+        let (times, inputs) = (self.simulation.grid().times(), self.simulation.signature().inputs.len());
+        let at = |i: usize| w[i * inputs + placed.input];
+        let rate = |i: usize| ((at(i) - at(i - 1)) / (times[i] - times[i - 1]) / placed.signal.rate).abs();
+        (1..times.len()).map(|i| (i, rate(i))).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    fn has_constraints(&self) -> bool {
+        self.cost.goals.as_ref().is_some_and(|goals| goals.has_constraints())
+            || self.signals.iter().any(|placed| placed.signal.rate.is_finite())
+    }
+
+    /// What must be met, and how far it is from that.
+    ///
+    /// # Errors
+    /// A simulation that fails.
+    pub fn violations(&self, unknowns: &[f64]) -> Result<Vec<Violation>> {
+        if !self.has_constraints() {
+            return Ok(Vec::new());
+        }
+        let (u, w) = self.expand(unknowns);
+        let run = self.simulation_of(unknowns, 1)?.run(&u)?;
+        let mut violations = Vec::new();
+        if let Some(goals) = &self.cost.goals {
+            for (goal, by, time) in goals.violations(&run) {
+                violations.push(Violation { what: goal.in_words(), by, time });
+            }
+        }
+        for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
+            if let Some((i, rate)) = self.fastest(placed, &w) {
+                let what = format!("{} changes by no more than {} a second", placed.signal.input, placed.signal.rate);
+                violations.push(Violation { what, by: (rate - 1.0).max(0.0), time: run.times()[i] });
+            }
+        }
+        Ok(violations)
+    }
+
+    fn update_multipliers(&mut self, unknowns: &[f64], factor: f64) -> Result<()> {
+        let (u, w) = self.expand(unknowns);
+        let run = self.simulation_of(unknowns, 1)?.run(&u)?;
+        if let Some(goals) = &mut self.cost.goals {
+            goals.update_multipliers(&run, factor);
+        }
+        let (times, inputs) = (self.simulation.grid().times(), self.simulation.signature().inputs.len());
+        for placed in self.signals.iter_mut().filter(|placed| placed.signal.rate.is_finite()) {
+            for i in 1..times.len() {
+                let change = w[i * inputs + placed.input] - w[(i - 1) * inputs + placed.input];
+                let shifted = change / (times[i] - times[i - 1]) / placed.signal.rate + placed.shifts[i];
+                placed.shifts[i] = (shifted - shifted.clamp(-1.0, 1.0)) / factor;
+            }
+            placed.penalty *= factor;
+        }
+        Ok(())
+    }
+
+    /// The cost's terms, each with its value, as they are without multipliers.
+    ///
+    /// # Errors
+    /// A simulation that fails.
+    pub fn shares(&self, unknowns: &[f64]) -> Result<Vec<(String, f64)>> {
+        let (u, _) = self.expand(unknowns);
+        let simulation = self.simulation_of(unknowns, 1)?;
+        let run = simulation.run(&u)?;
+        let mut shares = Vec::new();
+        for goal in self.cost.goals.iter().flat_map(|goals| goals.each()) {
+            let cost = goal.cost_of(run.times(), &|k| run.output(k));
+            shares.extend(goal.goals().map(|goal| (goal.in_words(), cost)));
+        }
+        for (name, cost) in &self.cost.others {
+            shares.push((name.clone(), crate::Gradient::new(&simulation, &**cost)?.cost(&u)?));
+        }
+        let mut objective = ControlObjective::new(self)?;
+        objective.set(unknowns);
+        shares.extend(objective.own_shares());
+        Ok(shares)
+    }
+}
