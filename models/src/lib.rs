@@ -176,6 +176,32 @@ pub fn registry() -> Result<Registry> {
                 ..Scenario::default()
             },
         )?
+        .with(
+            "overhead crane; force and torque that lead its load along a line (Nachbagauer 2015, section 5.1)",
+            OverheadCrane,
+            Scenario {
+                end: overhead_crane::DURATION,
+                step: 1e-2,
+                integrator: damped(-0.1),
+                signals: (0..2).map(|k| Signal::function(move |t| overhead_crane::flat(t)[k])).collect(),
+                start: named([("m_cart", 12.0), ("m_load", 101.0), ("J_drum", 0.12)]),
+                outputs: vec!["x_c".into(), "l".into()],
+                ..Scenario::default()
+            },
+        )?
+        .with(
+            "cart with three links, to be swung up by a force (Nachbagauer 2015, section 5.3)",
+            TriplePendulum,
+            Scenario {
+                end: triple_pendulum::DURATION,
+                step: 5e-3,
+                integrator: damped(-0.05),
+                signals: vec![Signal::function(|t| 6.0 * (5.0 * t).sin() + 3.0 * (8.3 * t).cos())],
+                start: named([("d1", 0.15), ("d2", 0.004), ("d3", 0.001), ("m_cart", 1.2), ("d_cart", 0.3)]),
+                outputs: vec!["phi1".into(), "phi2".into(), "phi3".into()],
+                ..Scenario::default()
+            },
+        )?
         .with_system(
             "chain of four rods from parts, with masses and joint dampers as parameters",
             Arc::new(pendulum_chain(4)?),
@@ -354,5 +380,8 @@ pub fn registry() -> Result<Registry> {
         )?
         .with_hand_derived("engine_mount", hand_derived::EngineMountByHand)?
         .with_hand_derived("pendulum", hand_derived::PendulumByHand)?
-        .with_hand_derived("cart_pole", hand_derived::CartPoleByHand)
+        .with_hand_derived("cart_pole", hand_derived::CartPoleByHand)?
+        .with_control("overhead_crane", overhead_crane::following())?
+        .with_control("triple_pendulum", triple_pendulum::swing_up())?
+        .with_control("robot_arm", robot_arm::pose_to_pose())
 }

@@ -4,8 +4,10 @@
 //! Coordinates are those of the paper: position of the cart, free length of the rope, position of the load, y downwards. A positive torque
 //! hoists; 98.1 N m hold the load. The system is flat: force and torque follow from the load's path ([`flat`]).
 
+use costate::control::{ControlScenario, UnknownSignal};
+use costate::cost::{Aim, Goal};
 use costate::number::Jet;
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
 
 const GRAVITY: f64 = 9.81;
 /// Time in which the load is moved, s.
@@ -109,8 +111,21 @@ type Second = Jet<Jet<f64, 1>, 1>;
 fn path<D: Number>(t: D) -> [(D, D); 2] {
     let s = t * (1.0 / DURATION);
     // second derivative of the way
-    let bend = s.powi(3) * (s * (s * (s * (s * 5040.0 - 17640.0) + 22680.0) - 12600.0) + 2520.0)
+    let bend = s.powi(3)
+        * (s * (s * (s * (s * 5040.0 - 17640.0) + 22680.0) - 12600.0) + 2520.0)
         * (1.0 / (DURATION * DURATION));
     let [x, y] = wanted(t);
     [(x, bend * 5.0), (y, bend * -3.0)]
+}
+
+/// Force and torque that lead the load along its path, from no force and the torque that holds it: J = ½ ∫ |position - path|² dt.
+pub fn following() -> ControlScenario {
+    ControlScenario::new(
+        vec![Signal::constant(0.0), Signal::constant(HOLDING)],
+        vec![UnknownSignal::new("F", 1000.0), UnknownSignal::new("M", 100.0)],
+        |times| {
+            let path = |k: usize| Aim::Follow(times.iter().map(|t| wanted(*t)[k]).collect());
+            vec![Goal::new("x_m", path(0)), Goal::new("y_m", path(1))]
+        },
+    )
 }

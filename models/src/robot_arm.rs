@@ -1,8 +1,11 @@
 //! A serial robot from a table of its links: motor torques as inputs, friction in the joints, masses and centres unknown.
 
 use costate::assembly::{Assembly, Value};
+use costate::control::{ControlScenario, UnknownSignal};
+use costate::cost::{Aim, Goal};
+use costate::optimise::Method;
 use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
-use costate::{Parameter, Result};
+use costate::{Parameter, Result, Signal};
 
 /// A link with the joint that carries it.
 #[derive(Debug, Clone, Copy)]
@@ -77,10 +80,13 @@ pub const SIX_AXES: [Link; 6] = [
     },
 ];
 
+/// What gravity asks for at the start, nearly, N m.
+const HOLDING: [f64; 6] = [0.0, -38.0, -38.0, 0.0, -2.0, 0.0];
+
 /// Torques that hold the arm of so many joints about where it starts and shake it, N m.
 pub fn torque(joint: usize, t: f64) -> f64 {
-    // what gravity asks for at the start, and a swing of a frequency of its own
-    let (hold, swing) = ([0.0, -38.0, -38.0, 0.0, -2.0, 0.0][joint % 6], [9.0, 22.0, 14.0, 2.5, 1.6, 0.4][joint % 6]);
+    // and a swing of a frequency of its own
+    let (hold, swing) = (HOLDING[joint % 6], [9.0, 22.0, 14.0, 2.5, 1.6, 0.4][joint % 6]);
     hold + swing * (f64::from(u32::try_from(joint).unwrap_or(0)) * 1.3 + 5.0 * t).sin()
 }
 
@@ -128,4 +134,30 @@ pub fn robot_arm(name: &str, links: &[Link]) -> Result<Assembly> {
     mechanism.position("tip", tip.clone());
     mechanism.accelerometer("felt", tip, Mounting::default());
     mechanism.build()
+}
+
+/// Where the joints are to be after a second, rad.
+pub const POSE: [f64; 6] = [0.6, 0.4, -0.5, 0.5, 0.4, -0.6];
+/// The largest torques of the motors, N m.
+pub const LIMITS: [f64; 6] = [60.0, 120.0, 70.0, 15.0, 10.0, 3.0];
+
+/// The least torques that take the arm of [`SIX_AXES`] from where it starts to [`POSE`] in a second, at rest at both ends, within the limits of
+/// its motors.
+pub fn pose_to_pose() -> ControlScenario {
+    let start = HOLDING.map(Signal::constant).to_vec();
+    let signals = LIMITS.into_iter().enumerate().map(|(k, limit)| {
+        UnknownSignal::new(format!("torque{}", k + 1), limit).intervals(20).bounded(-limit, limit).effort(1e-2, 0.0)
+    });
+    let mut scenario = ControlScenario::new(start, signals.collect(), |_| {
+        let goals = (1..=6).zip(POSE).flat_map(|(k, angle)| {
+            [
+                Goal::new(format!("q{k}.angle"), Aim::Reach(angle)).weighted(10.0).exactly(),
+                Goal::new(format!("q{k}.rate"), Aim::Reach(0.0)).exactly(),
+            ]
+        });
+        goals.collect()
+    });
+    scenario.step = Some(5e-3);
+    scenario.method = Method::LBfgs { memory: 30 };
+    scenario
 }

@@ -2,11 +2,10 @@
 
 use super::console::{self, print, print_document, tell};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept};
+use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify};
-use crate::interrupt::Interrupt;
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome, Reason};
 use crate::problem::Problem;
@@ -187,22 +186,6 @@ fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> 
         }
     };
     Ok(())
-}
-
-/// Ctrl-C asks to stop at the next time step; a second one ends the program.
-fn watch_for_interrupt() -> Interrupt {
-    let flag = Interrupt::default();
-    let shared = flag.clone();
-    let watching = ctrlc::set_handler(move || {
-        if shared.raise() {
-            std::process::exit(130);
-        }
-        tell("\nstopping; the best so far is kept (Ctrl-C again to leave at once)");
-    });
-    if watching.is_err() {
-        tell("note: interrupts cannot be caught here; Ctrl-C loses the result");
-    }
-    flag
 }
 
 /// A line that changes on a terminal, lines one below the other elsewhere.

@@ -16,6 +16,7 @@
 mod animate;
 mod check;
 mod console;
+mod control;
 mod draw;
 mod gradient;
 mod hessian;
@@ -26,6 +27,7 @@ mod settings;
 mod simulate;
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::registry::Registry;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -43,6 +45,7 @@ Examples:
   costate models
   costate identify engine_mount --out results
   costate identify problem.toml
+  costate control overhead_crane
   costate gradient oscillator --method all --at c=30
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
@@ -67,6 +70,8 @@ enum Command {
     Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
     Identify(Box<identify::Arguments>),
+    /// Find inputs over time that reach goals, and replay them at half the step.
+    Control(Box<control::Arguments>),
 }
 
 /// Whether the work is done, or ran without success.
@@ -97,6 +102,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Check(arguments) => check::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
+        Command::Control(arguments) => control::run(&registry, &arguments),
     });
     match outcome {
         Ok(Verdict::Good) => 0,
@@ -117,4 +123,20 @@ fn kept(written: Result<()>) -> Verdict {
             Verdict::Bad
         }
     }
+}
+
+/// Ctrl-C asks to stop at the next time step; a second one ends the program.
+fn watch_for_interrupt() -> Interrupt {
+    let flag = Interrupt::default();
+    let shared = flag.clone();
+    let watching = ctrlc::set_handler(move || {
+        if shared.raise() {
+            std::process::exit(130);
+        }
+        console::tell("\nstopping; the best so far is kept (Ctrl-C again to leave at once)");
+    });
+    if watching.is_err() {
+        console::tell("note: interrupts cannot be caught here; Ctrl-C loses the result");
+    }
+    flag
 }

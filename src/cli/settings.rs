@@ -191,7 +191,7 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
     Ok(problem)
 }
 
-fn say(notes: &[String], simulation: &Simulation) {
+pub(super) fn say(notes: &[String], simulation: &Simulation) {
     notes.iter().for_each(|note| tell(&format!("note: {note}")));
     remark(simulation);
 }

@@ -53,6 +53,21 @@
 //!                               # step_tolerance (MINPACK's gtol, ftol, xtol)
 //! constraint_tolerance = 1e-8   # relative to a constraint's size; also penalty, the first one in units of the cost
 //! ```
+//!
+//! For `costate control`, inputs that are to be found and goals for outputs:
+//!
+//! ```toml
+//! [[control.signal]]
+//! input = "F"
+//! size = 100.0                  # its magnitude; also start, intervals, shape, lower, upper, rate, effort, about, smoothness
+//!
+//! [[control.goal]]
+//! output = "phi1"
+//! reach = 3.141592653589793     # at the end; or lower, upper (soft limits), or follow = "path.csv" and column; also weight,
+//!                               # must = true
+//! ```
+
+mod control;
 
 use crate::constraint::{ConstraintSetting, Window};
 use crate::cost::Quadrature;
@@ -89,7 +104,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
     let root = Section { file: path, name: String::new(), table: &table };
-    root.only(&["model", "data", "integrator", "cost", "parameters", "constraint", "optimiser"])?;
+    root.only(&["model", "data", "integrator", "cost", "parameters", "constraint", "optimiser", "control"])?;
     let Some(model) = root.text("model")? else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
     };
@@ -129,6 +144,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
             specification.parameters.push(parameter(&name, &section)?);
         }
     }
+    specification.control = root.section("control")?.map(|section| control::control(&section)).transpose()?;
     for constraint in root.sections("constraint")? {
         specification.constraints.push(self::constraint(&constraint)?);
     }
@@ -371,7 +387,10 @@ impl<'a> Section<'a> {
             Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
         };
         let section = |(i, value): (usize, &'a Value)| match value {
-            Value::Table(table) => Ok(Section { file: self.file, name: format!("{key}.{}", i + 1), table }),
+            Value::Table(table) => {
+                let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
+                Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table })
+            }
             other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
         };
         list.iter().enumerate().map(section).collect()

@@ -1,6 +1,7 @@
 //! The models that a command line knows, each with a built-in problem.
 
 use crate::check::HandDerived;
+use crate::control::ControlScenario;
 use crate::cost::Quadrature;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -60,6 +61,8 @@ pub struct Entry {
     pub scenario: Scenario,
     /// Its derivatives by hand, if somebody wrote them: for [`crate::check::check_jacobians`].
     pub hand_derived: Option<Arc<dyn HandDerived>>,
+    /// How it is controlled, if it has a control problem: for `costate control`.
+    pub control: Option<ControlScenario>,
 }
 
 impl Entry {
@@ -131,7 +134,7 @@ impl Registry {
         if self.entries.iter().any(|entry| entry.name() == name) {
             return Err(Error::invalid(format!("model `{name}`"), "it is registered twice", "give it its own name"));
         }
-        self.entries.push(Entry { summary: summary.to_string(), system, scenario, hand_derived: None });
+        self.entries.push(Entry { summary: summary.to_string(), system, scenario, hand_derived: None, control: None });
         Ok(self)
     }
 
@@ -142,6 +145,16 @@ impl Registry {
     pub fn with_hand_derived(mut self, name: &str, set: impl HandDerived + 'static) -> Result<Self> {
         let place = self.place(name)?;
         self.entries[place].hand_derived = Some(Arc::new(set));
+        Ok(self)
+    }
+
+    /// Adds a control problem to a model that is registered already.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn with_control(mut self, name: &str, scenario: ControlScenario) -> Result<Self> {
+        let place = self.place(name)?;
+        self.entries[place].control = Some(scenario);
         Ok(self)
     }
 

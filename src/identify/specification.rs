@@ -8,6 +8,7 @@ use record::{time_column, window};
 
 use crate::columns::{self, Column};
 use crate::constraint::ConstraintSetting;
+use crate::control::ControlSetting;
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
@@ -121,6 +122,8 @@ pub struct Specification {
     pub constraints: Vec<ConstraintSetting>,
     /// When constraints are met.
     pub constraint_options: optimise::ConstraintOptions,
+    /// What is to be controlled.
+    pub control: Option<ControlSetting>,
     /// Optimisation method.
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.

@@ -1,7 +1,9 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
+mod control;
 mod folder;
 
+pub use control::control_json;
 pub use folder::Folder;
 
 mod compared;
@@ -43,6 +45,11 @@ fn printed(unit: &str) -> String {
 /// Units as figures show them.
 fn units(quantities: &[Quantity]) -> Vec<String> {
     quantities.iter().map(|q| printed(&q.unit)).collect()
+}
+
+/// A quantity with its unit, as axes show it.
+fn labelled(quantity: &Quantity) -> String {
+    format!("{} [{}]", quantity.name, printed(&quantity.unit))
 }
 
 /// Names, units and values for a figure.

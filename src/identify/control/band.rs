@@ -10,8 +10,8 @@ use super::shape::Mixing;
 use crate::sensitivity::StepMap;
 use nalgebra::DMatrix;
 
-/// Columns whose diagonal entry is below this part of the largest are left alone.
-const SINGULAR: f64 = 1e-14;
+/// What is left of a column below this part of it is round-off.
+const ROUND_OFF: f64 = 1e-15;
 
 /// Residual = value + now w_i + before w_{i-1}, for regularisation.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +39,9 @@ pub(super) type Unknowns<'a> = &'a [(usize, &'a Mixing, usize)];
 struct Stage {
     eliminated: Vec<usize>,
     rest: Vec<usize>,
-    /// Rows over (eliminated, δx before, rest, value).
+    /// Rows over (eliminated, δx before, rest, value), and the eliminated unknown that each gives.
     rows: DMatrix<f64>,
+    pivots: Vec<usize>,
 }
 
 impl Band {
@@ -123,12 +124,11 @@ impl Band {
             for (column, &k) in eliminated.iter().enumerate() {
                 all[(row + column, column)] = damping[k];
             }
-            let triangle = triangular(all);
-            let kept = triangle.nrows().min(columns - 1);
-            let top = e.min(kept);
-            let stage = triangle.rows(0, top).into_owned();
-            rows = triangle.view((top, e), (kept - top, columns - e)).into_owned();
-            stages.push(Stage { eliminated, rest: rest.clone(), rows: stage });
+            let pivots = echelon(&mut all);
+            let top = pivots.partition_point(|pivot| *pivot < e);
+            let stage = all.rows(0, top).into_owned();
+            rows = all.view((top, e), (pivots.len() - top, columns - e)).into_owned();
+            stages.push(Stage { eliminated, rest: rest.clone(), rows: stage, pivots: pivots[..top].to_vec() });
             active = rest;
         }
         stages.reverse();
@@ -175,17 +175,13 @@ impl Band {
         let mut x: Vec<f64> = Vec::new();
         for (i, (stage, map)) in stages.iter().zip(&self.maps).enumerate() {
             let (e, columns) = (stage.eliminated.len(), stage.rows.ncols());
-            let top = stage.rows.nrows();
-            let largest = (0..top).fold(0.0f64, |largest, k| largest.max(stage.rows[(k, k)].abs()));
-            for k in (0..top).rev() {
-                let row = stage.rows.row(k);
+            for (row, &k) in stage.pivots.iter().enumerate().rev() {
+                let row = stage.rows.row(row);
                 let mut value = row[columns - 1];
                 value += (k + 1..e).map(|l| row[l] * step[stage.eliminated[l]]).sum::<f64>();
                 value += x.iter().enumerate().map(|(j, x)| row[e + j] * x).sum::<f64>();
                 value += stage.rest.iter().enumerate().map(|(j, &l)| row[e + x.len() + j] * step[l]).sum::<f64>();
-                if row[k].abs() > SINGULAR * largest {
-                    step[stage.eliminated[k]] = -value / row[k];
-                }
+                step[stage.eliminated[k]] = -value / row[k];
             }
             // what enters the map
             let before = x.len();
@@ -205,28 +201,37 @@ impl Band {
     }
 }
 
-/// The triangle of an orthogonal triangularisation by Householder's reflections, in place; what is below it is zero.
-fn triangular(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
+/// An orthogonal transformation to echelon form by Householder's reflections, in place, up to the last column. Returns the pivot's column of
+/// each row that is left; what is below these is zero, or in the last column alone.
+fn echelon(matrix: &mut DMatrix<f64>) -> Vec<usize> {
     let (rows, columns) = matrix.shape();
-    for k in 0..columns.min(rows) {
-        let norm = (k..rows).map(|i| matrix[(i, k)].powi(2)).sum::<f64>().sqrt();
-        if norm == 0.0 {
+    let mut pivots = Vec::new();
+    for k in 0..columns - 1 {
+        let first = pivots.len();
+        if first == rows {
+            break;
+        }
+        let (mut left, mut right) = matrix.columns_range_pair_mut(k, k + 1..);
+        let column = left.as_mut_slice();
+        let size = column.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        let (_, reflector) = column.split_at_mut(first);
+        let norm = reflector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if norm <= ROUND_OFF * size {
+            reflector.fill(0.0);
             continue;
         }
-        let alpha = if matrix[(k, k)] > 0.0 { -norm } else { norm };
-        let head = matrix[(k, k)] - alpha;
-        let (mut left, mut right) = matrix.columns_range_pair_mut(k, k + 1..);
-        let reflector = &mut left.as_mut_slice()[k..];
-        reflector[0] = head;
+        let alpha = if reflector[0] > 0.0 { -norm } else { norm };
+        reflector[0] -= alpha;
         let square = reflector.iter().map(|v| v * v).sum::<f64>();
         for mut column in right.column_iter_mut() {
-            let column = &mut column.as_mut_slice()[k..];
+            let column = &mut column.as_mut_slice()[first..];
             let product: f64 = reflector.iter().zip(column.iter()).map(|(v, x)| v * x).sum();
             let factor = 2.0 * product / square;
             column.iter_mut().zip(reflector.iter()).for_each(|(x, v)| *x -= factor * v);
         }
         reflector.fill(0.0);
         reflector[0] = alpha;
+        pivots.push(k);
     }
-    matrix
+    pivots
 }

@@ -2,10 +2,12 @@
 
 use super::{Control, ControlObjective, Replay};
 use crate::error::{Error, Result};
-use crate::optimise::{Flow, Iteration, Method, Options, Outcome, minimise, minimise_band, minimise_curved};
+use crate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason, minimise, minimise_band, minimise_curved};
 
 /// Rounds of multipliers at most.
 const MOST_ROUNDS: usize = 30;
+/// A search ends where the cost falls by less than this part of it in so many iterations.
+const SETTLED: (f64, usize) = (1e-3, 20);
 /// A round that lowers violations less than this makes penalties larger.
 const ENOUGH: f64 = 0.25;
 
@@ -39,7 +41,8 @@ pub struct Solution {
 
 impl Control {
     /// Finds the unknowns by `method`: one that works by gradients, `newton-tr` on products with the Hessian, or `lm` for sums of squares,
-    /// whose steps cost O(steps). What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
+    /// whose steps cost O(steps). Signals are many, and some of their directions hardly matter: a search ends, too, where the cost has settled.
+    /// What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
     ///
     /// # Errors
     /// As [`minimise`]; a cost that is not finite at the start; a method for few unknowns.
@@ -58,7 +61,9 @@ impl Control {
         loop {
             let mut objective = ControlObjective::new(self)?.interrupted_by(&options.interrupt);
             let first = history.len();
+            let (mut costs, mut settled) = (Vec::new(), false);
             let mut watch = |iteration: &Iteration| {
+                costs.push(iteration.cost);
                 let iteration = Iteration {
                     number: first + iteration.number,
                     evaluations: evaluations + iteration.evaluations,
@@ -66,7 +71,10 @@ impl Control {
                 };
                 let flow = observer(&iteration);
                 stopped |= flow == Flow::Stop;
-                flow
+                let (least, count) = SETTLED;
+                let before = costs.len().checked_sub(count + 1).map(|k| costs[k]);
+                settled = before.is_some_and(|before| before - iteration.cost <= least * before.abs());
+                if settled { Flow::Stop } else { flow }
             };
             let mut outcome = match method {
                 Method::LevenbergMarquardt => minimise_band(&mut objective, &variables, options, &mut watch)?,
@@ -80,6 +88,9 @@ impl Control {
                 },
             };
             drop(objective);
+            if settled && !stopped && outcome.reason == Reason::Interrupted {
+                (outcome.reason, outcome.converged) = (Reason::CostSettled, true);
+            }
             evaluations += outcome.evaluations;
             let renumbered = outcome.history.drain(..).map(|mut iteration| {
                 iteration.number += first;

@@ -8,11 +8,13 @@ mod band;
 mod minimise;
 mod objective;
 mod replay;
+mod scenario;
 mod shape;
 
 pub use minimise::{Solution, Violation};
 pub use objective::ControlObjective;
 pub use replay::{Replay, Shift};
+pub use scenario::{AimSetting, ControlScenario, ControlSetting, GoalSetting, GoalsAt};
 pub use shape::Shape;
 
 use crate::cost::Sum;
@@ -218,7 +220,14 @@ impl Control {
             }
             let nodes = signal.times(times)?;
             let mixing = Mixing::new(signal.shape, &nodes, times);
-            placed.push(Placed { signal, input, nodes, mixing, shifts: vec![0.0; times.len()], penalty: FIRST_PENALTY });
+            placed.push(Placed {
+                signal,
+                input,
+                nodes,
+                mixing,
+                shifts: vec![0.0; times.len()],
+                penalty: FIRST_PENALTY,
+            });
         }
         let mut parameters = signature.parameters.clone();
         parameters.iter_mut().for_each(|parameter| parameter.free = false);
@@ -262,9 +271,7 @@ impl Control {
                     let values: Vec<f64> = times.iter().map(|t| signal.value(*t)).collect();
                     placed.mixing.fit(&values)
                 }
-                _ => (0..placed.mixing.coefficients)
-                    .map(|k| signal.value(place(shape, &placed.nodes, k)))
-                    .collect(),
+                _ => (0..placed.mixing.coefficients).map(|k| signal.value(place(shape, &placed.nodes, k))).collect(),
             };
             let UnknownSignal { input, lower, upper, size, .. } = &placed.signal;
             for (k, start) in coefficients.into_iter().enumerate() {

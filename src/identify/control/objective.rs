@@ -31,13 +31,7 @@ enum Own {
 }
 
 /// Shows the residuals of an input itself at time `i`: effort, smoothness, and the limit on its rate.
-fn own_rows(
-    placed: &Placed,
-    times: &[f64],
-    i: usize,
-    w: &dyn Fn(usize) -> f64,
-    take: &mut dyn FnMut(Own, [f64; 3]),
-) {
+fn own_rows(placed: &Placed, times: &[f64], i: usize, w: &dyn Fn(usize) -> f64, take: &mut dyn FnMut(Own, [f64; 3])) {
     let signal = &placed.signal;
     let before = if i > 0 { times[i] - times[i - 1] } else { 0.0 };
     let after = times.get(i + 1).map_or(0.0, |next| next - times[i]);

@@ -174,6 +174,8 @@ pub enum Reason {
     ResidualsVanished,
     /// The cost changes by round-off only: as good a minimum as the arithmetic gives.
     CostAtRoundOff,
+    /// The cost still falls, but by no more than is worth it: see [`Control::minimise`](crate::control::Control::minimise).
+    CostSettled,
     /// The constraints are met, and the cost cannot fall along them.
     ConstrainedMinimum,
     /// No point was found that meets the constraints.
@@ -208,6 +210,7 @@ impl Reason {
                 | Reason::StepSmall
                 | Reason::ResidualsVanished
                 | Reason::CostAtRoundOff
+                | Reason::CostSettled
                 | Reason::ConstrainedMinimum
         )
     }
@@ -227,6 +230,7 @@ impl fmt::Display for Reason {
             Reason::StepSmall => "the relative steps fell below their tolerance (xtol)",
             Reason::ResidualsVanished => "the residuals have vanished, up to round-off",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
+            Reason::CostSettled => "the cost has settled: it fell by less than 0.1 % in the last 20 iterations",
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {
                 "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \

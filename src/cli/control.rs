@@ -1,0 +1,270 @@
+//! `costate control`: inputs over time that reach goals.
+
+use super::console::{self, print, print_document, tell};
+use super::settings::{self, ProblemArguments};
+use super::{Verdict, kept, watch_for_interrupt};
+use crate::control::{Control, ControlScenario, Nodes, Shape, Solution};
+use crate::error::{Error, Result};
+use crate::optimise::{Flow, Iteration, Method, Options};
+use crate::registry::{Entry, Registry};
+use crate::report::{Folder, control_json, table};
+use crate::scheme;
+use crate::simulate::Simulation;
+use indicatif::ProgressBar;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// lm, newton-tr, bfgs, l-bfgs, dfp, steepest-descent[-fixed]
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Intervals between the nodes of every unknown signal
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    intervals: Option<usize>,
+    /// Shape of every unknown signal: constant, linear, cubic, fourier
+    #[arg(long, value_name = "NAME")]
+    shape: Option<String>,
+    /// Find the solution once more with half the step, so often
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    refine: Option<usize>,
+    /// End at this cost
+    #[arg(long, value_name = "COST", allow_hyphen_values = true, value_parser = settings::number)]
+    target: Option<f64>,
+    /// How exactly what must be met is met
+    #[arg(long, value_name = "X", default_value = "1e-6", allow_hyphen_values = true, value_parser = settings::number)]
+    constraint_tolerance: f64,
+    /// How much outputs may move at half the step, beside their range
+    #[arg(long, value_name = "X", default_value = "0.01", allow_hyphen_values = true, value_parser = settings::number)]
+    replay_tolerance: f64,
+    /// Stop after so many iterations
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    max_iterations: Option<usize>,
+    /// Folder for results and figures [default: out/MODEL_control; none with --json]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    for (name, value) in
+        [("--constraint-tolerance", arguments.constraint_tolerance), ("--replay-tolerance", arguments.replay_tolerance)]
+    {
+        if value <= 0.0 {
+            return Err(Error::invalid(name, format!("it is {value}"), "give a positive number"));
+        }
+    }
+    let mut specification = arguments.problem.specification()?;
+    let entry = settings::entry(registry, &specification)?;
+    if specification.control.is_none() {
+        specification.step = specification.step.or(entry.control.as_ref().and_then(|scenario| scenario.step));
+    }
+    let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
+    settings::say(&notes, &simulation);
+    let mut scenario = match &specification.control {
+        Some(setting) => setting.scenario(&simulation)?,
+        None => built_in(registry, entry)?,
+    };
+    adjust(&mut scenario, arguments)?;
+    let method = match &arguments.method {
+        Some(name) => name.parse()?,
+        None => specification.method.unwrap_or(scenario.method),
+    };
+    let folder = match (&arguments.out, arguments.json) {
+        (Some(out), _) => Some(Folder::create(out, arguments.png)?),
+        (None, true) => None,
+        (None, false) => {
+            Some(Folder::create(&PathBuf::from("out").join(format!("{}_control", entry.name())), arguments.png)?)
+        }
+    };
+    let interrupt = watch_for_interrupt();
+    let mut options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
+    options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
+    options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
+    let begun = Instant::now();
+    let search = Search { scenario: &scenario, simulation: &simulation, method, arguments, options: &options };
+    let found = search.run(entry.name());
+    let (control, solution) = match found {
+        Err(error) if interrupt.is_raised() => {
+            tell(&error.to_string());
+            return Ok(Verdict::Bad);
+        }
+        other => other?,
+    };
+    let document = control_json(&control, method, &solution, arguments.replay_tolerance);
+    let written = folder
+        .as_ref()
+        .map(|folder| {
+            let at_start = simulation.on(simulation.grid().clone(), scenario.start.clone())?;
+            let times = at_start.grid().times();
+            let start: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
+            folder.control(&control, &solution, (times, &start), document.clone())
+        })
+        .transpose();
+    if arguments.json {
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&summary(&control, &solution, arguments, begun.elapsed().as_secs_f64()));
+        if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
+            let path = folder.path().display();
+            print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
+        }
+    }
+    let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
+    let verdict = kept(written.map(|_| ()));
+    Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// The model's own control problem.
+fn built_in(registry: &Registry, entry: &Entry) -> Result<ControlScenario> {
+    entry.control.clone().ok_or_else(|| {
+        let own = registry.entries().iter().filter(|entry| entry.control.is_some());
+        let names: Vec<&str> = own.map(Entry::name).collect();
+        let problem = "it has no built-in control problem";
+        let remedy = format!(
+            "write a problem file with [[control.signal]] and [[control.goal]], or take a model that has one ({})",
+            names.join(", ")
+        );
+        Error::invalid(format!("model `{}`", entry.name()), problem, remedy)
+    })
+}
+
+/// What the command line says of all signals.
+fn adjust(scenario: &mut ControlScenario, arguments: &Arguments) -> Result<()> {
+    let shape = arguments.shape.as_deref().map(Shape::by_name).transpose()?;
+    for signal in &mut scenario.signals {
+        signal.shape = shape.unwrap_or(signal.shape);
+        if let Some(count) = arguments.intervals {
+            signal.nodes = Nodes::Intervals(count);
+        }
+    }
+    scenario.refinements = arguments.refine.unwrap_or(scenario.refinements);
+    Ok(())
+}
+
+/// A search with its refinements.
+struct Search<'a> {
+    scenario: &'a ControlScenario,
+    simulation: &'a Simulation,
+    method: Method,
+    arguments: &'a Arguments,
+    options: &'a Options,
+}
+
+impl Search<'_> {
+    fn run(&self, name: &str) -> Result<(Control, Solution)> {
+        let mut start = self.scenario.start.clone();
+        let mut round = 0;
+        loop {
+            let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
+            tell(&format!(
+                "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
+                control.simulation.grid().count(),
+                control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{h} s")),
+                scheme::in_words(control.simulation.scheme()),
+                control.unknowns().0,
+                self.method
+            ));
+            let mut progress = Progress { bar: console::changing_line(), last: Instant::now() };
+            let tolerance = self.arguments.constraint_tolerance;
+            let solution = control.minimise(self.method, tolerance, self.options, &mut |iteration| {
+                progress.show(iteration);
+                Flow::Continue
+            });
+            if let Some(bar) = &progress.bar {
+                bar.finish_and_clear();
+            }
+            let solution = solution?;
+            if round == self.scenario.refinements || self.options.interrupt.is_raised() {
+                return Ok((control, solution));
+            }
+            tell(&format!("cost {:.6e} after {} iterations", solution.outcome.cost, solution.outcome.iterations));
+            start = control.signals_of(&solution.outcome.u)?;
+            round += 1;
+        }
+    }
+}
+
+struct Progress {
+    bar: Option<ProgressBar>,
+    last: Instant,
+}
+
+impl Progress {
+    fn show(&mut self, iteration: &Iteration) {
+        let Iteration { number, evaluations, cost, gradient_norm, .. } = iteration;
+        let line = format!(
+            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}"
+        );
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            None => {
+                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
+                    tell(&line);
+                    self.last = Instant::now();
+                }
+            }
+        }
+    }
+}
+
+fn summary(control: &Control, solution: &Solution, arguments: &Arguments, seconds: f64) -> String {
+    let outcome = &solution.outcome;
+    let mut lines = Vec::new();
+    let rows: Vec<Vec<String>> =
+        solution.shares.iter().map(|(name, cost)| vec![name.clone(), format!("{cost:.3e}")]).collect();
+    lines.extend([table(&["share of the cost", "value"], &rows), String::new()]);
+    for violation in &solution.violations {
+        let met = if violation.by <= arguments.constraint_tolerance { "met" } else { "NOT met" };
+        lines.push(format!("{met}: {}, off by {:.2e} at t = {} s", violation.what, violation.by, violation.time));
+    }
+    let verdict = if outcome.converged { "converged" } else { "NOT converged" };
+    lines.push(format!("{verdict}: {}", outcome.reason));
+    let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
+    lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    lines.push(format!(
+        "{} iterations, {} evaluations in the last search{}, {seconds:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
+    ));
+    let signature = control.simulation.signature();
+    let (_, w) = control.expand(&outcome.u);
+    for signal in control.signals() {
+        // the problem was built from the same signature
+        let k = signature.input_index(&signal.input).unwrap_or(0);
+        let largest = w.iter().skip(k).step_by(signature.inputs.len()).fold(0.0f64, |size, w| size.max(w.abs()));
+        lines.push(format!("largest {}: {largest:.6} {}", signal.input, signature.inputs[k].unit));
+    }
+    lines.push(String::new());
+    let shifts = &solution.replay.shifts;
+    let rows: Vec<Vec<String>> = shifts
+        .iter()
+        .map(|shift| {
+            vec![
+                format!("{} [{}]", shift.output, shift.unit),
+                format!("{:.6}", shift.end[0]),
+                format!("{:.6}", shift.end[1]),
+                format!("{:.2e}", shift.largest),
+            ]
+        })
+        .collect();
+    lines.push(table(&["replayed at half the step", "end", "end then", "largest change"], &rows));
+    let [cost, then] = solution.replay.cost;
+    lines.push(format!("cost of the goals {cost:.3e}, then {then:.3e}"));
+    let percent = 100.0 * solution.replay.largest;
+    lines.push(match solution.replay.survives(arguments.replay_tolerance) {
+        true => format!("the solution survives: outputs move by {percent:.2} % of their range at most"),
+        false => format!(
+            "the solution does NOT survive: outputs move by {percent:.2} % of their range; take smaller steps (--step, --refine)"
+        ),
+    });
+    lines.join("\n")
+}

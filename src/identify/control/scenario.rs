@@ -1,0 +1,158 @@
+//! A control problem as a person states it, and the built-in ones.
+
+use super::{Control, UnknownSignal};
+use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
+use crate::optimise::Method;
+use crate::signal::{Interpolation, Signal};
+use crate::simulate::Simulation;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Goals for the times of a grid, s.
+pub type GoalsAt = Arc<dyn Fn(&[f64]) -> Vec<Goal> + Send + Sync>;
+
+/// How a model is controlled where nothing else is said.
+#[derive(Clone)]
+pub struct ControlScenario {
+    /// The inputs to begin with, one an input.
+    pub start: Vec<Signal>,
+    /// What is to be found.
+    pub signals: Vec<UnknownSignal>,
+    /// What outputs are to do.
+    pub goals: GoalsAt,
+    /// Weights of sums over time.
+    pub quadrature: Quadrature,
+    /// How the signals are searched.
+    pub method: Method,
+    /// The cost at which the search ends.
+    pub target: f64,
+    /// How often a solution is found once more with half the step.
+    pub refinements: usize,
+    /// Time step of the first search, s; otherwise that of the model's scenario.
+    pub step: Option<f64>,
+}
+
+impl ControlScenario {
+    /// Finds these signals for these goals by Levenberg and Marquardt's method.
+    pub fn new(
+        start: Vec<Signal>,
+        signals: Vec<UnknownSignal>,
+        goals: impl Fn(&[f64]) -> Vec<Goal> + Send + Sync + 'static,
+    ) -> Self {
+        ControlScenario {
+            start,
+            signals,
+            goals: Arc::new(goals),
+            quadrature: Quadrature::Trapezoid,
+            method: Method::LevenbergMarquardt,
+            target: f64::NEG_INFINITY,
+            refinements: 0,
+            step: None,
+        }
+    }
+
+    /// The problem on the grid of `simulation`, every step divided into `parts`, from these inputs on.
+    ///
+    /// # Errors
+    /// As [`Control::new`] and [`Goals::new`].
+    pub fn control(&self, name: &str, simulation: &Simulation, parts: usize, start: Vec<Signal>) -> Result<Control> {
+        let grid = match parts {
+            1 => simulation.grid().clone(),
+            parts => TimeGrid::through(simulation.grid().times(), parts)?,
+        };
+        let simulation = simulation.on(grid, start)?;
+        let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature)?;
+        Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())
+    }
+}
+
+/// What an output is to do, in a problem file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AimSetting {
+    /// Follow a column of a record.
+    Follow {
+        /// The record.
+        file: PathBuf,
+        /// Its column.
+        column: String,
+    },
+    /// Reach a value at the end.
+    Reach(f64),
+    /// Stay between two values.
+    Within(f64, f64),
+}
+
+/// A goal in a problem file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoalSetting {
+    /// The output.
+    pub output: String,
+    /// What it is to do.
+    pub aim: AimSetting,
+    /// Its weight.
+    pub weight: f64,
+    /// Whether it must be met.
+    pub must: bool,
+}
+
+/// A control problem in a problem file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ControlSetting {
+    /// What is to be found, and the constant that it starts from, if that is given.
+    pub signals: Vec<(UnknownSignal, Option<f64>)>,
+    /// What outputs are to do.
+    pub goals: Vec<GoalSetting>,
+    /// How often a solution is found once more with half the step.
+    pub refinements: Option<usize>,
+}
+
+impl ControlSetting {
+    /// With the inputs of a simulation where nothing else is said; records are read here.
+    ///
+    /// # Errors
+    /// Unknown inputs and columns, records that cannot be read or do not cover the run.
+    pub fn scenario(&self, simulation: &Simulation) -> Result<ControlScenario> {
+        let signature = simulation.signature();
+        let mut start = simulation.signals().to_vec();
+        for (signal, value) in &self.signals {
+            let input = signature.input_index(&signal.input)?;
+            start[input] = value.map_or(start[input].clone(), Signal::constant);
+        }
+        let times = simulation.grid().times();
+        let (first, last) = (times[0], times[times.len() - 1]);
+        let mut goals: Vec<(Goal, Option<Signal>)> = Vec::new();
+        for GoalSetting { output, aim, weight, must } in &self.goals {
+            let (aim, path) = match aim {
+                AimSetting::Reach(value) => (Aim::Reach(*value), None),
+                AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
+                AimSetting::Follow { file, column } => {
+                    let record = Record::read_csv(file)?;
+                    let time =
+                        record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
+                    let path = Signal::sampled(time.times(), record.column(column)?, Interpolation::Linear)?;
+                    path.covers(first, last).map_err(|error| error.within(format!("{}", file.display())))?;
+                    (Aim::Follow(Vec::new()), Some(path))
+                }
+            };
+            goals.push((Goal { output: output.clone(), aim, weight: *weight, must: *must }, path));
+        }
+        if self.signals.is_empty() || goals.is_empty() {
+            let problem = "it needs at least one signal to be found and one goal";
+            let remedy = "add [[control.signal]] with an input, and [[control.goal]] with an output";
+            return Err(Error::invalid("[control]", problem, remedy));
+        }
+        let signals = self.signals.iter().map(|(signal, _)| signal.clone()).collect();
+        let mut scenario = ControlScenario::new(start, signals, move |times| {
+            let goal = |(goal, path): &(Goal, Option<Signal>)| match path {
+                None => goal.clone(),
+                Some(path) => Goal { aim: Aim::Follow(times.iter().map(|t| path.value(*t)).collect()), ..goal.clone() },
+            };
+            goals.iter().map(goal).collect()
+        });
+        scenario.refinements = self.refinements.unwrap_or(0);
+        Ok(scenario)
+    }
+}

@@ -1,0 +1,92 @@
+//! The section on control.
+//!
+//! ```toml
+//! [control]
+//! refinements = 1               # once more with half the step
+//!
+//! [[control.signal]]
+//! input = "F"
+//! start = 0.0                   # a constant; default: the scenario's signal
+//! size = 100.0                  # its magnitude
+//! intervals = 60                # default: a node at every step
+//! shape = "linear"              # or constant, cubic, fourier
+//! lower = -120.0                # bounds; also upper, and rate: the largest change a second
+//! effort = 1e-4                 # weight of ½ ∫ ((w - about)/size)² dt; also about, smoothness
+//!
+//! [[control.goal]]
+//! output = "phi1"
+//! reach = 3.141592653589793     # at the end; or lower and upper (soft limits); or follow = "path.csv" with column = "x"
+//! weight = 5.0
+//! must = false                  # true: a constraint
+//! ```
+
+use super::Section;
+use crate::control::{AimSetting, ControlSetting, GoalSetting, Nodes, Shape, UnknownSignal};
+use crate::error::Result;
+use crate::specification::beside;
+
+pub(super) fn control(section: &Section<'_>) -> Result<ControlSetting> {
+    section.only(&["signal", "goal", "refinements"])?;
+    let signals = section.sections("signal")?.iter().map(signal).collect::<Result<_>>()?;
+    let goals = section.sections("goal")?.iter().map(goal).collect::<Result<_>>()?;
+    Ok(ControlSetting { signals, goals, refinements: section.count("refinements")? })
+}
+
+fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {
+    section.only(&[
+        "input",
+        "start",
+        "size",
+        "intervals",
+        "shape",
+        "lower",
+        "upper",
+        "rate",
+        "effort",
+        "about",
+        "smoothness",
+    ])?;
+    let Some(input) = section.text("input")? else {
+        return Err(section.wrong("input", "it is missing", "name the input that is to be found"));
+    };
+    let Some(size) = section.number("size")? else {
+        return Err(section.wrong("size", "it is missing", "give the magnitude that the input will have, in its unit"));
+    };
+    let mut signal = UnknownSignal::new(input, size);
+    signal.nodes = section.count("intervals")?.map_or(Nodes::EveryStep, Nodes::Intervals);
+    signal.shape = section.named("shape", Shape::by_name)?.unwrap_or_default();
+    for (key, place) in [
+        ("lower", &mut signal.lower),
+        ("upper", &mut signal.upper),
+        ("rate", &mut signal.rate),
+        ("effort", &mut signal.effort),
+        ("about", &mut signal.about),
+        ("smoothness", &mut signal.smoothness),
+    ] {
+        *place = section.number(key)?.unwrap_or(*place);
+    }
+    Ok((signal, section.number("start")?))
+}
+
+fn goal(section: &Section<'_>) -> Result<GoalSetting> {
+    section.only(&["output", "reach", "lower", "upper", "follow", "column", "weight", "must"])?;
+    let Some(output) = section.text("output")? else {
+        return Err(section.wrong("output", "it is missing", "name the output that the goal is about"));
+    };
+    let reach = section.number("reach")?;
+    let (lower, upper) = (section.number("lower")?, section.number("upper")?);
+    let follow = section.text("follow")?;
+    let remedy = "give one of reach = VALUE, lower and/or upper, or follow = \"FILE.csv\"";
+    let aim = match (reach, lower.is_some() || upper.is_some(), follow) {
+        (Some(value), false, None) => AimSetting::Reach(value),
+        (None, true, None) => AimSetting::Within(lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)),
+        (None, false, Some(file)) => AimSetting::Follow {
+            file: beside(section.file, file.as_ref()),
+            column: section.text("column")?.unwrap_or_else(|| output.clone()),
+        },
+        (None, false, None) => return Err(section.wrong("output", "nothing is said of what it is to do", remedy)),
+        _ => return Err(section.wrong("output", "it is to do more than one thing", remedy)),
+    };
+    let (weight, must) = (section.number("weight")?.unwrap_or(1.0), section.flag("must")?.unwrap_or(false));
+    Ok(GoalSetting { output, aim, weight, must })
+}
