@@ -1,7 +1,7 @@
 //! A serial robot from a table of its links: motor torques as inputs, friction in the joints, masses and centres unknown.
 
 use costate::assembly::{Assembly, Value};
-use costate::control::{ControlScenario, UnknownSignal};
+use costate::control::{ControlScenario, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::optimise::Method;
 use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
@@ -146,7 +146,11 @@ pub const LIMITS: [f64; 6] = [60.0, 120.0, 70.0, 15.0, 10.0, 3.0];
 pub fn pose_to_pose() -> ControlScenario {
     let start = HOLDING.map(Signal::constant).to_vec();
     let signals = LIMITS.into_iter().enumerate().map(|(k, limit)| {
-        UnknownSignal::new(format!("torque{}", k + 1), limit).intervals(20).bounded(-limit, limit).effort(1e-2, 0.0)
+        UnknownSignal::new(format!("torque{}", k + 1), limit)
+            .shaped(Shape::Cubic)
+            .intervals(10)
+            .bounded(-limit, limit)
+            .effort(1e-2, 0.0)
     });
     let mut scenario = ControlScenario::new(start, signals.collect(), |_| {
         let goals = (1..=6).zip(POSE).flat_map(|(k, angle)| {
@@ -157,7 +161,9 @@ pub fn pose_to_pose() -> ControlScenario {
         });
         goals.collect()
     });
-    scenario.step = Some(5e-3);
+    // the last links are light, and friction in their joints is quick: steps must be short
+    scenario.step = Some(2.5e-3);
+    scenario.refinements = 1;
     scenario.method = Method::LBfgs { memory: 30 };
     scenario
 }

@@ -9,6 +9,7 @@ use crate::optimise::{Flow, Iteration, Method, Options};
 use crate::registry::{Entry, Registry};
 use crate::report::{Folder, control_json, table};
 use crate::scheme;
+use crate::shown::shown;
 use crate::simulate::Simulation;
 use indicatif::ProgressBar;
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "X", default_value = "1e-6", allow_hyphen_values = true, value_parser = settings::number)]
     constraint_tolerance: f64,
     /// How much outputs may move at half the step, beside their range
-    #[arg(long, value_name = "X", default_value = "0.01", allow_hyphen_values = true, value_parser = settings::number)]
+    #[arg(long, value_name = "X", default_value = "0.02", allow_hyphen_values = true, value_parser = settings::number)]
     replay_tolerance: f64,
     /// Stop after so many iterations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
@@ -162,12 +163,16 @@ impl Search<'_> {
     fn run(&self, name: &str) -> Result<(Control, Solution)> {
         let mut start = self.scenario.start.clone();
         let mut round = 0;
+        let mut last: Option<Control> = None;
         loop {
             let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
+            if let Some(last) = &last {
+                control.begin_with(last);
+            }
             tell(&format!(
                 "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
                 control.simulation.grid().count(),
-                control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{h} s")),
+                control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
                 scheme::in_words(control.simulation.scheme()),
                 control.unknowns().0,
                 self.method
@@ -187,6 +192,7 @@ impl Search<'_> {
             }
             tell(&format!("cost {:.6e} after {} iterations", solution.outcome.cost, solution.outcome.iterations));
             start = control.signals_of(&solution.outcome.u)?;
+            last = Some(control);
             round += 1;
         }
     }

@@ -32,6 +32,8 @@ pub(super) struct Arguments {
 }
 
 const ALL: [Method; 3] = [Method::Adjoint, Method::Tangent, Method::Difference];
+/// The column of the continuous adjoint, and the order of its formula.
+const CONTINUOUS: (&str, usize) = ("continuous (BDF2)", 2);
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = arguments.problem.specification()?;
@@ -58,14 +60,25 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         results.push(slope);
     }
     let listed = settings::differentiated(&problem, gradient.left_out());
+    let mut names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+    if methods.len() > 1 {
+        let mut slope = vec![0.0; p];
+        match gradient.continuous_adjoint(&u, CONTINUOUS.1, &mut slope) {
+            Ok(_) => {
+                names.push(CONTINUOUS.0);
+                results.push(slope);
+            }
+            Err(error) => tell(&format!("note: no column of the continuous adjoint: {error}")),
+        }
+    }
     compare(&problem, &methods, &results, &listed);
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
-        let mut result = json(&problem, arguments, &methods, &results, &listed, (cost, times));
+        let mut result = json(&problem, arguments, &names, &results, &listed, (cost, times));
         result["rmse"] = rmse(&problem, &u);
         print_document(&result.to_string());
     } else {
-        print(&text(&problem, &u, &methods, &results, &listed, (cost, times)));
+        print(&text(&problem, &u, &names, &results, &listed, (cost, times)));
         if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
             let errors = output_errors(cost, &problem.simulation, &problem.simulation.run(&u)?);
             errors.iter().for_each(|error| print(&error.to_string()));
@@ -115,7 +128,7 @@ fn measure(gradient: &mut Gradient<'_>, u: &[f64], method: Method, repeat: usize
 fn json(
     problem: &Problem,
     arguments: &Arguments,
-    methods: &[Method],
+    names: &[&str],
     results: &[Vec<f64>],
     listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
@@ -137,10 +150,9 @@ fn json(
         "seconds_cost": times.map(|t| t.0),
         "seconds_cost_and_gradient": times.map(|t| t.1),
     });
-    if methods.len() > 1 {
-        let all = methods.iter().zip(results);
-        result["methods"] =
-            all.map(|(method, slope)| json!({"method": method.name(), "gradient": entries(slope)})).collect();
+    if names.len() > 1 {
+        let all = names.iter().zip(results);
+        result["methods"] = all.map(|(method, slope)| json!({"method": method, "gradient": entries(slope)})).collect();
     }
     result
 }
@@ -148,7 +160,7 @@ fn json(
 fn text(
     problem: &Problem,
     u: &[f64],
-    methods: &[Method],
+    names: &[&str],
     results: &[Vec<f64>],
     listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
@@ -163,19 +175,16 @@ fn text(
     )];
     lines.push(format!("cost {cost:.16e}\n"));
     let mut header = vec!["parameter", "at", "unit"];
-    for method in methods {
-        header.push(method.name());
-    }
-    if methods.len() > 1 {
-        header.extend(["tangent/adjoint - 1", "difference/adjoint - 1"]);
-    }
+    header.extend(names);
+    let beside: Vec<String> = names[1..].iter().map(|name| format!("{name}/adjoint - 1")).collect();
+    header.extend(beside.iter().map(String::as_str));
     let rows: Vec<Vec<String>> = listed
         .iter()
         .map(|&k| {
             let p = &problem.parameters[k];
             let mut row = vec![p.name.clone(), number(u[k]), p.unit.clone()];
             row.extend(results.iter().map(|slope| format!("{:.15e}", slope[k])));
-            if methods.len() > 1 {
+            if names.len() > 1 {
                 let relative = |slope: &[f64]| {
                     let difference = slope[k] - results[0][k];
                     if difference == 0.0 { 0.0 } else { difference / results[0][k] }

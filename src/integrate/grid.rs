@@ -111,6 +111,17 @@ impl TimeGrid {
         Ok(TimeGrid { times: all, uniform: None })
     }
 
+    /// The same with every step divided into `parts`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for 0 parts; [`Error::Memory`].
+    pub fn divided(&self, parts: usize) -> Result<Self> {
+        match self.uniform {
+            Some(step) if parts > 0 => Self::steps(self.times[0], step / parts as f64, self.count() * parts),
+            _ => Self::through(&self.times, parts),
+        }
+    }
+
     /// All times, s.
     pub fn times(&self) -> &[f64] {
         &self.times

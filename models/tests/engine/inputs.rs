@@ -188,3 +188,60 @@ fn second_derivatives_by_inputs_agree() {
         }
     }
 }
+
+/// A cost in positions and velocities, with an end-point term: what the continuous adjoint knows.
+#[derive(Clone)]
+struct Motion;
+
+impl CostFunction for Motion {
+    fn running<D: Number>(&self, t: f64, x: &State<'_, D>, _y: &[D], u: &[D]) -> D {
+        let off = x.q[1] - 0.3 * t;
+        off * off * u[0] + x.v[0] * x.v[2] * 0.1 + x.w[0] * x.w[0] * 0.01
+    }
+
+    fn terminal<D: Number>(&self, _t: f64, x: &State<'_, D>, _y: &[D], u: &[D]) -> D {
+        (x.q[2] + 0.9) * (x.q[2] + 0.9) + x.v[1] * x.v[1] * u[1]
+    }
+}
+
+/// Protects the continuous adjoint (Nachbagauer 2015, eqs. (24)-(51)): with consistent end values, parameters, initial state and inputs its gap
+/// to the discrete gradient falls with the order of its formula, as far as the forward run's own order 2 lets it.
+#[test]
+fn the_continuous_adjoint_tends_to_the_discrete_one() {
+    for tied in [true, false] {
+        let gap = |order: usize, steps: usize| {
+            let system: Arc<dyn System> = Arc::new(Plain::new(Driven { tied }).unwrap());
+            let signals = vec![Signal::function(|t| 2.0 * (4.0 * t).cos() + 0.3), Signal::constant(9.81)];
+            let grid = TimeGrid::steps(0.0, 0.4 / steps as f64, steps).unwrap();
+            let scheme: Arc<dyn Scheme> = scheme::by_name("i2p", &[]).unwrap();
+            let simulation = Simulation::new(system, scheme, grid, signals).unwrap();
+            let cost = Differentiated::new(Motion, Quadrature::Trapezoid);
+            let mut engine = Gradient::with_inputs(&simulation, &cost).unwrap();
+            let u = simulation.signature().nominal();
+            let (mut discrete, mut continuous) = (vec![0.0; 2], vec![0.0; 2]);
+            engine.cost_and_gradient(&u, Method::Adjoint, &mut discrete).unwrap();
+            let by_inputs = engine.by_inputs().to_vec();
+            engine.continuous_adjoint(&u, order, &mut continuous).unwrap();
+            let largest = discrete.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+            let of_parameters =
+                discrete.iter().zip(&continuous).map(|(d, c)| (d - c).abs()).fold(0.0, f64::max) / largest;
+            // along a smooth change of an input
+            let wave = |slopes: &[f64]| -> f64 {
+                (0..=steps).map(|i| slopes[2 * i] * (3.0 * i as f64 / steps as f64).sin()).sum()
+            };
+            let of_inputs = (wave(&by_inputs) / wave(engine.by_inputs()) - 1.0).abs();
+            [of_parameters, of_inputs]
+        };
+        for order in 1..=3 {
+            let (coarse, fine) = (gap(order, 100), gap(order, 200));
+            for (what, (coarse, fine)) in ["parameters", "inputs"].into_iter().zip(coarse.into_iter().zip(fine)) {
+                let observed = (coarse / fine).log2();
+                let expected = order.min(2) as f64;
+                assert!(
+                    observed > expected - 0.25 && fine < 0.02,
+                    "{tied}, BDF{order}, {what}: {coarse:.1e}, {fine:.1e}"
+                );
+            }
+        }
+    }
+}

@@ -39,7 +39,7 @@ pub struct Goal {
     pub output: String,
     /// What it is to do.
     pub aim: Aim,
-    /// Its weight w, not negative; of one that must be met, the penalty that is begun with.
+    /// Its weight w, not negative; of one that must be met, the first penalty.
     pub weight: f64,
     /// Whether it must be met.
     pub must: bool,
@@ -82,8 +82,10 @@ struct Term {
     goal: Goal,
     output: usize,
     period: Option<f64>,
-    /// Multipliers over the weight, one a time (one for the end); empty where the goal is none that must be met.
+    /// Multipliers over the penalty, one a time (one for the end); empty before the first are asked for.
     shifts: Vec<f64>,
+    /// The penalty beside the goal's weight.
+    penalty: f64,
 }
 
 impl Term {
@@ -141,7 +143,7 @@ impl Goals {
                 }
                 _ => {}
             }
-            Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new() })
+            Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new(), penalty: 1.0 })
         };
         Ok(Goals { terms: goals.into_iter().map(term).collect::<Result<_>>()?, quadrature })
     }
@@ -162,7 +164,7 @@ impl Goals {
         let eta = self.quadrature.weight(sample.before, sample.after);
         for term in &self.terms {
             let eta = if matches!(term.goal.aim, Aim::Reach(_)) { 1.0 } else { eta };
-            let weight = eta * term.goal.weight;
+            let weight = eta * term.goal.weight * term.penalty;
             let distance = term.distance(sample.index, sample.y[term.output], sample.index == sample.last);
             if let Some(distance) = distance.filter(|_| weight > 0.0) {
                 visit(term.output, distance, weight);
@@ -210,6 +212,15 @@ impl Goals {
             .collect()
     }
 
+    /// Begins with the multipliers of the same goals on another grid, as far as these are for the end.
+    pub(crate) fn begin_with(&mut self, other: &Goals) {
+        for (term, other) in self.terms.iter_mut().zip(&other.terms) {
+            if term.goal.must && other.shifts.len() == 1 {
+                (term.shifts, term.penalty) = (other.shifts.clone(), other.penalty);
+            }
+        }
+    }
+
     /// Takes the multipliers that a run asks for, and makes penalties `factor` times as large.
     pub fn update_multipliers(&mut self, run: &Trajectory, factor: f64) {
         for term in self.terms.iter_mut().filter(|term| term.goal.must) {
@@ -221,7 +232,7 @@ impl Goals {
             let asked: Vec<f64> = (0..=last).map(|i| term.distance(i, y[i], i == last).unwrap_or(0.0)).collect();
             let asked = if term.shifts.len() == 1 { &asked[last..] } else { &asked[..] };
             term.shifts.iter_mut().zip(asked).for_each(|(shift, asked)| *shift = asked / factor);
-            term.goal.weight *= factor;
+            term.penalty *= factor;
         }
     }
 }

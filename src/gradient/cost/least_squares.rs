@@ -202,6 +202,10 @@ impl CostEvaluator for Evaluator<'_> {
         self.cost.substeps == 1 || index.is_multiple_of(self.cost.substeps)
     }
 
+    fn own_weight(&self, index: usize) -> Option<f64> {
+        Some(if self.cost.substeps == 1 { self.cost.weight_at(index) } else { 0.0 })
+    }
+
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let i = sample.index / self.cost.substeps;
         let mut sum = 0.0;

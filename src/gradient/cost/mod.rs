@@ -98,6 +98,12 @@ pub trait CostEvaluator {
         true
     }
 
+    /// The weight of a time in the cost's sum, where the cost has its own and does not take it from the sample's steps.
+    fn own_weight(&self, index: usize) -> Option<f64> {
+        let _ = index;
+        None
+    }
+
     /// Contribution of one time to J.
     fn value(&mut self, sample: &Sample<'_>) -> f64;
 

@@ -47,6 +47,11 @@ impl CostEvaluator for Evaluator<'_> {
         self.0.iter().any(|cost| cost.concerns(index, last))
     }
 
+    fn own_weight(&self, index: usize) -> Option<f64> {
+        // sums with different weights are no integral
+        self.0.iter().find_map(|cost| cost.own_weight(index)).map(|_| 0.0)
+    }
+
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let concerned = self.0.iter_mut().filter(|cost| cost.concerns(sample.index, sample.last));
         concerned.map(|cost| cost.value(sample)).sum()

@@ -4,6 +4,7 @@
 //! chunk of them and give the derivative of every output; differences are the coarse independent check.
 
 mod adjoint;
+mod continuous;
 mod difference;
 mod hessian;
 mod step_map;

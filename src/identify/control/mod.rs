@@ -235,6 +235,13 @@ impl Control {
         Ok(Control { name, simulation, cost, parameters, start, signals: placed })
     }
 
+    /// Begins with the multipliers that another search for the same goals has ended with, on another grid.
+    pub fn begin_with(&mut self, other: &Control) {
+        if let (Some(goals), Some(others)) = (&mut self.cost.goals, &other.cost.goals) {
+            goals.begin_with(others);
+        }
+    }
+
     /// The unknown signals.
     pub fn signals(&self) -> impl Iterator<Item = &UnknownSignal> {
         self.signals.iter().map(|placed| &placed.signal)

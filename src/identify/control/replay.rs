@@ -2,7 +2,6 @@
 
 use super::Control;
 use crate::error::Result;
-use crate::grid::TimeGrid;
 use crate::simulate::{Simulation, Trajectory};
 
 /// How far an output moves when steps are halved.
@@ -45,7 +44,7 @@ impl Control {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn simulation_of(&self, unknowns: &[f64], parts: usize) -> Result<Simulation> {
-        let grid = TimeGrid::through(self.simulation.grid().times(), parts)?;
+        let grid = self.simulation.grid().divided(parts)?;
         self.simulation.on(grid, self.signals_of(unknowns)?)
     }
 

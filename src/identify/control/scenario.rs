@@ -4,7 +4,6 @@ use super::{Control, UnknownSignal};
 use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::grid::TimeGrid;
 use crate::optimise::Method;
 use crate::signal::{Interpolation, Signal};
 use crate::simulate::Simulation;
@@ -61,7 +60,7 @@ impl ControlScenario {
     pub fn control(&self, name: &str, simulation: &Simulation, parts: usize, start: Vec<Signal>) -> Result<Control> {
         let grid = match parts {
             1 => simulation.grid().clone(),
-            parts => TimeGrid::through(simulation.grid().times(), parts)?,
+            parts => simulation.grid().divided(parts)?,
         };
         let simulation = simulation.on(grid, start)?;
         let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature)?;
