@@ -6,6 +6,7 @@ mod common;
 mod allocations;
 mod checker;
 mod constrained;
+mod control;
 mod convergence;
 mod counters;
 mod emps;
