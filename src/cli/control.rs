@@ -11,6 +11,7 @@ use crate::report::{Folder, control_json, table};
 use crate::scheme;
 use crate::shown::shown;
 use crate::simulate::Simulation;
+use crate::specification::Specification;
 use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,7 +20,7 @@ use std::time::Instant;
 pub(super) struct Arguments {
     #[command(flatten)]
     problem: ProblemArguments,
-    /// lm, newton-tr, bfgs, l-bfgs, dfp, steepest-descent[-fixed]
+    /// lm, newton-tr, ding, bfgs, l-bfgs, dfp, steepest-descent[-fixed]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// Intervals between the nodes of every unknown signal
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     /// End at this cost
     #[arg(long, value_name = "COST", allow_hyphen_values = true, value_parser = settings::number)]
     target: Option<f64>,
-    /// How exactly what must be met is met
+    /// How exactly what must be met is met, in units of its output; of rates, beside the limit
     #[arg(long, value_name = "X", default_value = "1e-6", allow_hyphen_values = true, value_parser = settings::number)]
     constraint_tolerance: f64,
     /// How much outputs may move at half the step, beside their range
@@ -67,6 +68,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if specification.control.is_none() {
         specification.step = specification.step.or(entry.control.as_ref().and_then(|scenario| scenario.step));
     }
+    specification.refuse_identification()?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
     settings::say(&notes, &simulation);
     let mut scenario = match &specification.control {
@@ -74,6 +76,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         None => built_in(registry, entry)?,
     };
     adjust(&mut scenario, arguments)?;
+    scenario.quadrature = specification.quadrature.unwrap_or(scenario.quadrature);
     let method = match &arguments.method {
         Some(name) => name.parse()?,
         None => specification.method.unwrap_or(scenario.method),
@@ -81,16 +84,24 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = match (&arguments.out, arguments.json) {
         (Some(out), _) => Some(Folder::create(out, arguments.png)?),
         (None, true) => None,
-        (None, false) => {
-            Some(Folder::create(&PathBuf::from("out").join(format!("{}_control", entry.name())), arguments.png)?)
-        }
+        (None, false) => Some(Folder::create(
+            &PathBuf::from("out").join(format!("{}_control", arguments.problem.name())),
+            arguments.png,
+        )?),
     };
     let interrupt = watch_for_interrupt();
     let mut options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
     options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     let begun = Instant::now();
-    let search = Search { scenario: &scenario, simulation: &simulation, method, arguments, options: &options };
+    let search = Search {
+        specification: &specification,
+        scenario: &scenario,
+        simulation: &simulation,
+        method,
+        arguments,
+        options: &options,
+    };
     let found = search.run(entry.name());
     let (control, solution) = match found {
         Err(error) if interrupt.is_raised() => {
@@ -137,6 +148,9 @@ fn built_in(registry: &Registry, entry: &Entry) -> Result<ControlScenario> {
     })
 }
 
+/// More halvings of the step are a slip.
+const MOST_REFINEMENTS: usize = 8;
+
 /// What the command line says of all signals.
 fn adjust(scenario: &mut ControlScenario, arguments: &Arguments) -> Result<()> {
     let shape = arguments.shape.as_deref().map(Shape::by_name).transpose()?;
@@ -147,11 +161,17 @@ fn adjust(scenario: &mut ControlScenario, arguments: &Arguments) -> Result<()> {
         }
     }
     scenario.refinements = arguments.refine.unwrap_or(scenario.refinements);
+    if scenario.refinements > MOST_REFINEMENTS {
+        let problem =
+            format!("{} halvings make {} steps of one", scenario.refinements, 2f64.powi(scenario.refinements as i32));
+        return Err(Error::invalid("--refine", problem, format!("halve it {MOST_REFINEMENTS} times at most")));
+    }
     Ok(())
 }
 
 /// A search with its refinements.
 struct Search<'a> {
+    specification: &'a Specification,
     scenario: &'a ControlScenario,
     simulation: &'a Simulation,
     method: Method,
@@ -166,6 +186,8 @@ impl Search<'_> {
         let mut last: Option<Control> = None;
         loop {
             let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
+            let Control { simulation, parameters, start: values, .. } = &mut control;
+            self.specification.set_parameters(simulation.signature(), parameters, values)?;
             if let Some(last) = &last {
                 control.begin_with(last);
             }
@@ -221,6 +243,11 @@ impl Progress {
     }
 }
 
+/// A value for the table of ends: no minus zero, no row of digits.
+fn plain(x: f64) -> String {
+    if x.abs() >= 1e6 { format!("{x:.6e}") } else { format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { x }) }
+}
+
 fn summary(control: &Control, solution: &Solution, arguments: &Arguments, seconds: f64) -> String {
     let outcome = &solution.outcome;
     let mut lines = Vec::new();
@@ -229,12 +256,16 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
     lines.extend([table(&["share of the cost", "value"], &rows), String::new()]);
     for violation in &solution.violations {
         let met = if violation.by <= arguments.constraint_tolerance { "met" } else { "NOT met" };
-        lines.push(format!("{met}: {}, off by {:.2e} at t = {} s", violation.what, violation.by, violation.time));
+        let (by, unit) = (violation.by, if violation.unit.is_empty() { "" } else { " " });
+        let time = shown(violation.time);
+        lines.push(format!("{met}: {}, off by {by:.2e}{unit}{} at t = {time} s", violation.what, violation.unit));
     }
     let verdict = if outcome.converged { "converged" } else { "NOT converged" };
     lines.push(format!("{verdict}: {}", outcome.reason));
-    let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
-    lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    lines.push(format!(
+        "cost {:.6e} (from {:.6e}), scaled gradient {:.2e}",
+        outcome.cost, solution.start_cost, outcome.gradient_norm
+    ));
     lines.push(format!(
         "{} iterations, {} evaluations in the last search{}, {seconds:.2} s",
         outcome.iterations,
@@ -256,8 +287,8 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
         .map(|shift| {
             vec![
                 format!("{} [{}]", shift.output, shift.unit),
-                format!("{:.6}", shift.end[0]),
-                format!("{:.6}", shift.end[1]),
+                plain(shift.end[0]),
+                plain(shift.end[1]),
                 format!("{:.2e}", shift.largest),
             ]
         })

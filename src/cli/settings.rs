@@ -94,6 +94,12 @@ impl Run<'_> {
 }
 
 impl ProblemArguments {
+    /// The model's name, or that of the problem file.
+    pub(super) fn name(&self) -> String {
+        let path = PathBuf::from(&self.model);
+        path.file_stem().map_or(self.model.clone(), |stem| stem.to_string_lossy().into_owned())
+    }
+
     /// The problem file's statements, with those of the command line over them.
     pub(super) fn specification(&self) -> Result<Specification> {
         let mut specification = specification(&self.model)?;
@@ -163,7 +169,7 @@ pub(super) fn number(text: &str) -> std::result::Result<f64, String> {
 
 /// A whole number on the command line.
 pub(super) fn count(text: &str) -> std::result::Result<usize, String> {
-    text.trim().parse().map_err(|_| "it is not a whole number; write one such as 10".to_string())
+    text.trim().parse().map_err(|_| "it is not a whole number from 0; write one such as 10".to_string())
 }
 
 /// A seed on the command line.

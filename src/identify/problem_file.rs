@@ -380,17 +380,15 @@ impl<'a> Section<'a> {
 
     /// The tables of a list, such as `[[constraint]]`, numbered from 1.
     fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
-        let remedy = format!("begin each with a line [[{key}]]");
+        let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
+        let remedy = format!("begin each with a line [[{prefix}{key}]]");
         let list = match self.table.get(key) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
         };
         let section = |(i, value): (usize, &'a Value)| match value {
-            Value::Table(table) => {
-                let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
-                Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table })
-            }
+            Value::Table(table) => Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table }),
             other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
         };
         list.iter().enumerate().map(section).collect()
@@ -411,7 +409,7 @@ impl<'a> Section<'a> {
             None => Ok(None),
             Some(Value::Integer(x)) => match usize::try_from(*x) {
                 Ok(count) => Ok(Some(count)),
-                Err(_) => Err(self.wrong(key, format!("it is {x}"), "give a whole number, 1 or more")),
+                Err(_) => Err(self.wrong(key, format!("it is {x}"), "give a whole number, 0 or more")),
             },
             Some(other) => Err(self.wrong(key, kind(other, "a whole number"), "give a whole number")),
         }

@@ -21,7 +21,7 @@ use crate::report::rounded;
 use crate::scheme;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
-use crate::signature::{Parameter, Quantity, Scale};
+use crate::signature::{Parameter, Quantity, Scale, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
@@ -221,16 +221,7 @@ impl Specification {
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
         }
-        for setting in &self.parameters {
-            let k = entry.system.signature().parameter_index(&setting.name)?;
-            let Parameter { lower, upper, scale, size, free, .. } = &mut problem.parameters[k];
-            *lower = setting.lower.unwrap_or(*lower);
-            *upper = setting.upper.unwrap_or(*upper);
-            *scale = setting.scale.unwrap_or(*scale);
-            *size = setting.size.or(*size);
-            *free = setting.free.unwrap_or(*free);
-            problem.start[k] = setting.start.unwrap_or(problem.start[k]);
-        }
+        self.set_parameters(entry.system.signature(), &mut problem.parameters, &mut problem.start)?;
         for setting in &self.constraints {
             let constraint = setting.resolve(entry.system.signature())?;
             if constraint.unit.is_empty() && setting.terms.len() > 1 {
@@ -240,6 +231,40 @@ impl Specification {
         }
         problem.validate()?;
         Ok((problem, notes))
+    }
+
+    /// What is said of parameters.
+    pub(crate) fn set_parameters(
+        &self,
+        signature: &Signature,
+        parameters: &mut [Parameter],
+        start: &mut [f64],
+    ) -> Result<()> {
+        for setting in &self.parameters {
+            let k = signature.parameter_index(&setting.name)?;
+            let Parameter { lower, upper, scale, size, free, .. } = &mut parameters[k];
+            *lower = setting.lower.unwrap_or(*lower);
+            *upper = setting.upper.unwrap_or(*upper);
+            *scale = setting.scale.unwrap_or(*scale);
+            *size = setting.size.or(*size);
+            *free = setting.free.unwrap_or(*free);
+            start[k] = setting.start.unwrap_or(start[k]);
+        }
+        Ok(())
+    }
+
+    /// That a problem of control has nothing in it that would be overlooked.
+    pub(crate) fn refuse_identification(&self) -> Result<()> {
+        let refuse = |what: &str, remedy: &str| {
+            Err(Error::invalid(what, "it belongs to an identification; control would overlook it", remedy))
+        };
+        if !self.constraints.is_empty() {
+            return refuse("[[constraint]]", "write a [[control.goal]] with must = true");
+        }
+        if self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
+            return refuse("[cost]", "leave out outputs and noise; goals are [[control.goal]]");
+        }
+        Ok(())
     }
 
     /// The simulation alone, without a cost; with a record, driven by its inputs, and the comparison with its outputs if it has

@@ -31,7 +31,7 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
         "converged": outcome.converged,
         "reason": outcome.reason.to_string(),
         "cost": outcome.cost,
-        "start_cost": outcome.history.first().map(|start| start.cost),
+        "start_cost": solution.start_cost,
         "shares": solution.shares.iter().map(|(name, cost)| json!({"term": name, "cost": cost})).collect::<Vec<_>>(),
         "constraints": solution.violations,
         "constraints_met": solution.is_met,

@@ -133,7 +133,15 @@ impl Goals {
                 let problem = format!("its weight is {}", goal.weight);
                 return Err(Error::invalid(what(), problem, "give a weight of zero or more"));
             }
+            if goal.must && goal.weight == 0.0 {
+                let problem = "it must be met, but its weight, the first penalty, is 0";
+                return Err(Error::invalid(what(), problem, "give a positive weight"));
+            }
             match &goal.aim {
+                Aim::Within { lower, upper } if lower.is_infinite() && upper.is_infinite() => {
+                    let problem = "neither of its limits is finite";
+                    return Err(Error::invalid(what(), problem, "give a lower or an upper limit"));
+                }
                 Aim::Within { lower, upper } if lower >= upper || lower.is_nan() || upper.is_nan() => {
                     let problem = format!("its limits {lower} and {upper} cross");
                     return Err(Error::invalid(what(), problem, "give a lower limit below the upper one"));

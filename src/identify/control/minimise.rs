@@ -3,11 +3,16 @@
 use super::{Control, ControlObjective, Replay};
 use crate::error::{Error, Result};
 use crate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason, minimise, minimise_band, minimise_curved};
+use crate::shown::shown;
 
 /// Rounds of multipliers at most.
 const MOST_ROUNDS: usize = 30;
 /// A search ends where the cost falls by less than this part of it in so many iterations.
-const SETTLED: (f64, usize) = (1e-3, 20);
+/// More of them for methods that learn curvature slowly; those that creep along gradients never settle.
+const SETTLED: f64 = 1e-3;
+/// So many rounds without lowering violations to this part, and they cannot be met.
+const MOST_IDLE: usize = 5;
+const PROGRESS: f64 = 0.9;
 /// A round that lowers violations less than this makes penalties larger.
 const ENOUGH: f64 = 0.25;
 
@@ -18,6 +23,8 @@ pub struct Violation {
     pub what: String,
     /// How far it is from being met, at most; in the output's unit, or for rates beside the limit.
     pub by: f64,
+    /// That unit; empty for rates.
+    pub unit: String,
     /// When, s.
     pub time: f64,
 }
@@ -31,6 +38,8 @@ pub struct Solution {
     pub violations: Vec<Violation>,
     /// Whether all of it is met.
     pub is_met: bool,
+    /// The cost at the start, without penalties; [`Outcome::cost`] is without them, too.
+    pub start_cost: f64,
     /// Rounds of multipliers; one where nothing must be met.
     pub rounds: usize,
     /// The cost's shares: goals and other terms, each with its value.
@@ -54,10 +63,18 @@ impl Control {
         observer: &mut dyn FnMut(&Iteration) -> Flow,
     ) -> Result<Solution> {
         let mut variables = self.variables()?;
-        self.check_start(&variables.iter().map(|variable| variable.start).collect::<Vec<_>>())?;
+        let window = match method {
+            Method::SteepestDescent { .. } | Method::Dfp => usize::MAX,
+            Method::Bfgs | Method::LBfgs { .. } => 50,
+            _ => 20,
+        };
+        let begin: Vec<f64> = variables.iter().map(|variable| variable.start).collect();
+        let start_cost = self.check_start(&begin, tolerance)?;
         let mut history: Vec<Iteration> = Vec::new();
         let (mut evaluations, mut round, mut worst) = (0, 1, f64::INFINITY);
-        let mut stopped = false;
+        let (mut stopped, mut idle) = (false, 0);
+        // the round that came nearest
+        let mut best: Option<(Outcome, f64, Vec<Violation>)> = None;
         loop {
             let mut objective = ControlObjective::new(self)?.interrupted_by(&options.interrupt);
             let first = history.len();
@@ -71,8 +88,8 @@ impl Control {
                 };
                 let flow = observer(&iteration);
                 stopped |= flow == Flow::Stop;
-                let (least, count) = SETTLED;
-                let before = costs.len().checked_sub(count + 1).map(|k| costs[k]);
+                let (least, count) = (SETTLED, window);
+                let before = costs.len().checked_sub(count.saturating_add(1)).map(|k| costs[k]);
                 settled = before.is_some_and(|before| before - iteration.cost <= least * before.abs());
                 if settled { Flow::Stop } else { flow }
             };
@@ -98,39 +115,55 @@ impl Control {
             });
             history.extend(renumbered);
             let violations = self.violations(&outcome.u)?;
-            let now = violations.iter().map(|violation| violation.by).fold(0.0, f64::max);
+            // NaN is worse than anything
+            let now = violations.iter().map(|violation| violation.by).fold(0.0, |a: f64, b| if b <= a { a } else { b });
             let is_met = now <= tolerance;
-            if is_met || round == MOST_ROUNDS || stopped || options.interrupt.is_raised() {
+            idle = if now < PROGRESS * worst { 0 } else { idle + 1 };
+            let last = outcome.u.clone();
+            if best.as_ref().is_none_or(|(_, least, _)| now < *least) {
+                best = Some((outcome, now, violations));
+            }
+            let is_over = is_met || round == MOST_ROUNDS || idle == MOST_IDLE;
+            let ends = is_over || stopped || options.interrupt.is_raised();
+            if let Some((mut outcome, _, violations)) = best.take_if(|_| ends) {
                 outcome.iterations = history.len() - round;
                 outcome.evaluations = evaluations;
                 outcome.history = history;
                 let (shares, replay) = (self.shares(&outcome.u)?, self.replay(&outcome.u)?);
-                return Ok(Solution { outcome, violations, is_met, rounds: round, shares, replay });
+                if self.has_constraints() {
+                    outcome.cost = shares.iter().map(|share| share.1).sum();
+                }
+                if !is_met && is_over {
+                    (outcome.reason, outcome.converged) = (Reason::ConstraintsViolated, false);
+                }
+                return Ok(Solution { outcome, violations, is_met, start_cost, rounds: round, shares, replay });
             }
             let factor = if now <= ENOUGH * worst { 1.0 } else { 10.0 };
-            self.update_multipliers(&outcome.u, factor)?;
-            variables.iter_mut().zip(&outcome.u).for_each(|(variable, u)| variable.start = *u);
-            (worst, round) = (now, round + 1);
+            self.update_multipliers(&last, factor)?;
+            variables.iter_mut().zip(&last).for_each(|(variable, u)| variable.start = *u);
+            (worst, round) = (worst.min(now), round + 1);
         }
     }
 
     /// A cost that is no number at the start is told by its term; so is a limit on rates that the start breaks.
-    fn check_start(&self, start: &[f64]) -> Result<()> {
-        let told: Vec<(String, f64)> = self.shares(start)?.into_iter().filter(|share| !share.1.is_finite()).collect();
-        if let Some((name, value)) = told.first() {
+    /// Returns the cost there.
+    fn check_start(&self, start: &[f64], tolerance: f64) -> Result<f64> {
+        let shares = self.shares(start)?;
+        if let Some((name, value)) = shares.iter().find(|share| !share.1.is_finite()) {
             let remedy = "start where the goals are defined, or correct the term";
             return Err(Error::invalid(format!("cost term \"{name}\""), format!("it is {value} at the start"), remedy));
         }
         let (_, w) = self.expand(start);
         for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
-            if let Some((i, rate)) = self.fastest(placed, &w).filter(|(_, rate)| *rate > 1.0 + 1e-9) {
+            if let Some((i, rate)) = self.fastest(placed, &w).filter(|(_, rate)| *rate > 1.0 + 2.0 * tolerance) {
                 let (t, limit) = (self.simulation.grid().times()[i], placed.signal.rate);
-                let problem = format!("it changes by {:.6} a second at t = {t} s, more than {limit}", rate * limit);
-                let remedy = "start with a slower signal, or allow a larger rate";
+                let problem =
+                    format!("it changes by {:.6} a second at t = {} s, more than {limit}", rate * limit, shown(t));
+                let remedy = "start with a slower signal (start = VALUE in a problem file), or allow a larger rate";
                 return Err(Error::invalid(format!("unknown signal `{}`", placed.signal.input), problem, remedy));
             }
         }
-        Ok(())
+        Ok(shares.iter().map(|share| share.1).sum())
     }
 
     /// The time at which a signal changes fastest, and its rate beside the limit.
@@ -159,13 +192,16 @@ impl Control {
         let mut violations = Vec::new();
         if let Some(goals) = &self.cost.goals {
             for (goal, by, time) in goals.violations(&run) {
-                violations.push(Violation { what: goal.in_words(), by, time });
+                let signature = self.simulation.signature();
+                let unit = signature.output_index(&goal.output).map(|k| signature.outputs[k].unit.clone());
+                violations.push(Violation { what: goal.in_words(), by, unit: unit.unwrap_or_default(), time });
             }
         }
         for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
             if let Some((i, rate)) = self.fastest(placed, &w) {
                 let what = format!("{} changes by no more than {} a second", placed.signal.input, placed.signal.rate);
-                violations.push(Violation { what, by: (rate - 1.0).max(0.0), time: run.times()[i] });
+                let (by, unit) = ((rate - 1.0).max(0.0), String::new());
+                violations.push(Violation { what, by, unit, time: run.times()[i] });
             }
         }
         Ok(violations)

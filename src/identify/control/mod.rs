@@ -23,6 +23,7 @@ use crate::optimise::{Scale, Variable};
 use crate::signal::{Interpolation, Signal};
 use crate::signature::Parameter;
 use crate::simulate::Simulation;
+use crate::start::InitialState;
 use shape::{Mixing, place};
 
 /// Where the nodes of an unknown signal are.
@@ -159,6 +160,10 @@ impl UnknownSignal {
                 return invalid(format!("the weight of its {name} is {weight}"), "give a weight of zero or more");
             }
         }
+        if self.rate.is_finite() && self.shape == Shape::Constant {
+            let remedy = "take straight lines or a spline";
+            return invalid("a signal that jumps has no largest rate".into(), remedy);
+        }
         if (self.lower.is_finite() || self.upper.is_finite()) && !self.shape.is_bounded_by_coefficients() {
             let remedy = "take another shape, or a soft limit on an output that shows the input";
             return invalid("the values of a Fourier series cannot be bounded".into(), remedy);
@@ -209,6 +214,11 @@ impl Control {
             let remedy = format!("name at least one of its inputs ({names})");
             return Err(Error::invalid(format!("the control of `{name}`"), "no signal is to be found", remedy));
         }
+        if simulation.start_state() == InitialState::Equilibrium {
+            let problem = "it would follow what is to be found: the inputs at the first time";
+            let remedy = "begin with the model's own state, or with that projected";
+            return Err(Error::invalid("the equilibrium at the start", problem, remedy));
+        }
         let times = simulation.grid().times();
         let mut placed: Vec<Placed> = Vec::new();
         for signal in signals {
@@ -219,6 +229,15 @@ impl Control {
                 return Err(Error::invalid(what, "it is named twice", "name it once"));
             }
             let nodes = signal.times(times)?;
+            if nodes.len() > times.len() || signal.shape.coefficients(nodes.len()) > times.len() + 2 {
+                let problem = format!(
+                    "it has {} coefficients, but the run has {} times: some of them would act at none",
+                    signal.shape.coefficients(nodes.len()),
+                    times.len()
+                );
+                let what = format!("unknown signal `{}`", signal.input);
+                return Err(Error::invalid(what, problem, "give fewer intervals, or take smaller steps"));
+            }
             let mixing = Mixing::new(signal.shape, &nodes, times);
             placed.push(Placed {
                 signal,
@@ -288,6 +307,11 @@ impl Control {
                 };
                 let variable =
                     Variable { name, start, nominal: *size, lower: *lower, upper: *upper, scale: Scale::Linear };
+                if start < *lower || start > *upper {
+                    let problem = format!("it starts at {start} there, outside its bounds {lower} and {upper}");
+                    let remedy = "give another start (start = VALUE in a problem file), or widen the bounds";
+                    return Err(Error::invalid(format!("unknown signal `{}`", variable.name), problem, remedy));
+                }
                 variable.validate()?;
                 variables.push(variable);
             }

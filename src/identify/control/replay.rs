@@ -75,8 +75,12 @@ impl Control {
                 shifts.push(Shift { output: name, unit, end, largest, range });
             }
         }
-        let relative = |shift: &Shift| if shift.range > 0.0 { shift.largest / shift.range } else { 0.0 };
-        let largest = shifts.iter().map(relative).fold(0.0, f64::max);
+        let relative = |shift: &Shift| match shift.largest {
+            0.0 => 0.0,
+            largest => largest / shift.range,
+        };
+        // NaN is worse than anything
+        let largest = shifts.iter().map(relative).fold(0.0, |a: f64, b| if b <= a { a } else { b });
         Ok(Replay { cost, shifts, largest })
     }
 }

@@ -1,6 +1,7 @@
 //! A control problem as a person states it, and the built-in ones.
 
 use super::{Control, UnknownSignal};
+use crate::columns;
 use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -131,8 +132,15 @@ impl ControlSetting {
                     let record = Record::read_csv(file)?;
                     let time =
                         record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
-                    let path = Signal::sampled(time.times(), record.column(column)?, Interpolation::Linear)?;
-                    path.covers(first, last).map_err(|error| error.within(format!("{}", file.display())))?;
+                    let unit = &signature.outputs[signature.output_index(output)?].unit;
+                    let values = columns::get(&record, file, column, unit)?.values;
+                    let path = Signal::sampled(time.times(), values, Interpolation::Linear)?;
+                    path.covers(first, last).map_err(|error| match error {
+                        Error::Invalid { problem, remedy, .. } => {
+                            Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
+                        }
+                        other => other,
+                    })?;
                     (Aim::Follow(Vec::new()), Some(path))
                 }
             };

@@ -65,6 +65,9 @@ fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {
     ] {
         *place = section.number(key)?.unwrap_or(*place);
     }
+    if signal.effort == 0.0 && section.number("about")?.is_some() {
+        return Err(section.wrong("about", "there is no effort that is measured from it", "give effort, too"));
+    }
     Ok((signal, section.number("start")?))
 }
 
@@ -76,6 +79,9 @@ fn goal(section: &Section<'_>) -> Result<GoalSetting> {
     let reach = section.number("reach")?;
     let (lower, upper) = (section.number("lower")?, section.number("upper")?);
     let follow = section.text("follow")?;
+    if follow.is_none() && section.text("column")?.is_some() {
+        return Err(section.wrong("column", "there is no record to follow", "give follow = \"FILE.csv\", too"));
+    }
     let remedy = "give one of reach = VALUE, lower and/or upper, or follow = \"FILE.csv\"";
     let aim = match (reach, lower.is_some() || upper.is_some(), follow) {
         (Some(value), false, None) => AimSetting::Reach(value),
