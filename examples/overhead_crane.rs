@@ -133,7 +133,18 @@ fn main() -> Result<()> {
         let numbers: Vec<f64> = (0..history.len()).map(|i| i as f64).collect();
         costs = costs.series(Series::line(&numbers, history).label(*name).color(color));
     }
-    figure.panel(costs).write_svg("plots/overhead_crane.svg")?;
+    // the first values, which the load hardly sees
+    let first = |values: &[f64]| values[..51].to_vec();
+    let flat: Vec<f64> = exact.iter().map(|exact| exact[0]).collect();
+    let beginning = Panel::new(Axis::linear("time [s]"), Axis::linear("force F [N]"))
+        .series(Series::line(&first(&seconds), &first(&histories[0].2[0])).label("lm").color(Color::PALETTE[1]))
+        .series(
+            Series::line(&first(&seconds), &first(&histories[1].2[0])).label("lm, smoothed").color(Color::PALETTE[0]),
+        )
+        .series(
+            Series::line(&first(&seconds), &first(&flat)).label("exact").color(Color::PALETTE[2]).dash(Dash::Dashed),
+        );
+    figure.panel(beginning).panel(costs).write_svg("plots/overhead_crane.svg")?;
     println!("written to plots/overhead_crane.svg");
     Ok(())
 }

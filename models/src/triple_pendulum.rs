@@ -19,7 +19,7 @@ const FRICTION: [f64; 3] = [0.215, 0.002, 0.002];
 /// Time of the swing-up, s.
 pub const DURATION: f64 = 3.0;
 
-/// The cart with its links, hanging at rest.
+/// The cart with its links; they hang at rest at the start, unless fixed parameters say otherwise.
 #[derive(Debug, Clone, Copy)]
 pub struct TriplePendulum;
 
@@ -75,17 +75,39 @@ impl Model for TriplePendulum {
                 ("omega2", "rad/s"),
                 ("omega3", "rad/s"),
             ])
-            .parameters(friction.map(|(name, d)| Parameter::new(name, "N m s", d).non_negative()).chain([
-                Parameter::new("m_cart", "kg", 1.0).bounds(1e-6, f64::INFINITY),
-                Parameter::new("d_cart", "N s/m", 0.1).non_negative(),
-            ]))
+            .parameters(
+                friction
+                    .map(|(name, d)| Parameter::new(name, "N m s", d).non_negative())
+                    .chain([
+                        Parameter::new("m_cart", "kg", 1.0).bounds(1e-6, f64::INFINITY),
+                        Parameter::new("d_cart", "N s/m", 0.1).non_negative(),
+                        Parameter::new("x_c0", "m", 0.0).fixed(),
+                        Parameter::new("v_c0", "m/s", 0.0).fixed(),
+                    ])
+                    .chain(["phi1_0", "phi2_0", "phi3_0"].map(|name| Parameter::new(name, "rad", 0.0).fixed()))
+                    .chain(["omega1_0", "omega2_0", "omega3_0"].map(|name| Parameter::new(name, "rad/s", 0.0).fixed())),
+            )
     }
 
-    fn initial<D: Number>(&self, _u: &[D], q: &mut [D], _v: &mut [D]) {
-        let mut depth = 0.0;
+    /// From the cart outwards.
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
+        (q[0], v[0]) = (u[5], u[6]);
+        let mut joint = [u[5], D::from(0.0)];
+        let mut speed = [u[6], D::from(0.0)];
         for link in 0..3 {
-            q[3 * link + 2] = D::from(depth - CENTRES[link]);
-            depth -= LENGTHS[link];
+            let (phi, omega) = (u[7 + link], u[10 + link]);
+            let (sin, cos) = phi.sin_cos();
+            // along the link by `length` from its joint
+            let at = |length: f64| [joint[0] + sin * length, joint[1] - cos * length];
+            let moving = |length: f64| [speed[0] + cos * omega * length, speed[1] + sin * omega * length];
+            let (center, end) =
+                ((at(CENTRES[link]), moving(CENTRES[link])), (at(LENGTHS[link]), moving(LENGTHS[link])));
+            for axis in 0..2 {
+                q[3 * link + 1 + axis] = center.0[axis];
+                v[3 * link + 1 + axis] = center.1[axis];
+            }
+            (q[angle(link)], v[angle(link)]) = (phi, omega);
+            (joint, speed) = end;
         }
     }
 

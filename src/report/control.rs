@@ -66,17 +66,16 @@ impl Folder {
         let signature = control.simulation.signature();
         let (u, w) = control.expand(&solution.outcome.u);
         let times = control.simulation.grid().times();
-        let run = control.simulation_of(&solution.outcome.u, 1)?.run(&u)?;
+        let simulation = control.simulation_of(&solution.outcome.u, 1)?;
+        let run = simulation.run(&u)?;
         let inputs = signature.inputs.len();
         let of = |values: &[f64], k: usize| values.iter().skip(k).step_by(inputs).copied().collect::<Vec<f64>>();
         self.together("result.json", document, |aside| {
             let mut columns = vec![("t [s]".to_string(), times.to_vec())];
             columns.extend(signature.inputs.iter().enumerate().map(|(k, input)| (input.to_string(), of(&w, k))));
             aside.csv("signals.csv", columns)?;
-            let mut columns = vec![("t [s]".to_string(), times.to_vec())];
             let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| run.output(k)).collect();
-            columns.extend(signature.outputs.iter().zip(&outputs).map(|(output, y)| (output.to_string(), y.clone())));
-            aside.csv("outputs.csv", columns)?;
+            aside.outputs(&simulation, &run)?;
             let history = &solution.outcome.history;
             aside.csv(
                 "history.csv",

@@ -1,6 +1,7 @@
 //! The command line: options, files, results, pictures.
 
 mod constraints;
+mod control;
 mod options;
 mod pictures;
 mod problem_files;

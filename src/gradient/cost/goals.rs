@@ -13,7 +13,6 @@
 use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
 use crate::error::{Error, Result};
 use crate::signature::{Signature, difference};
-use crate::simulate::Trajectory;
 use crate::system::StateVector;
 
 /// What an output is to do.
@@ -205,17 +204,17 @@ impl Goals {
         self.terms.iter().any(|term| term.goal.must)
     }
 
-    /// How far the outputs of a run are from what they must be, at most: goal, distance, and time.
-    pub fn violations(&self, run: &Trajectory) -> Vec<(&Goal, f64, f64)> {
+    /// How far outputs at these times are from what they must be, at most: goal, distance, and time.
+    pub fn violations(&self, times: &[f64], output: &dyn Fn(usize) -> Vec<f64>) -> Vec<(&Goal, f64, f64)> {
         let constraints = self.terms.iter().filter(|term| term.goal.must);
         constraints
             .map(|term| {
                 let plain = Term { shifts: Vec::new(), ..term.clone() };
-                let y = run.output(term.output);
+                let y = output(term.output);
                 let last = y.len() - 1;
                 let distances = (0..=last).map(|i| plain.distance(i, y[i], i == last).unwrap_or(0.0).abs());
                 let worst = distances.enumerate().fold((0, 0.0f64), |worst, x| if x.1 > worst.1 { x } else { worst });
-                (&term.goal, worst.1, run.times()[worst.0])
+                (&term.goal, worst.1, times[worst.0])
             })
             .collect()
     }
@@ -229,10 +228,10 @@ impl Goals {
         }
     }
 
-    /// Takes the multipliers that a run asks for, and makes penalties `factor` times as large.
-    pub fn update_multipliers(&mut self, run: &Trajectory, factor: f64) {
+    /// Takes the multipliers that the outputs of a run ask for, and makes penalties `factor` times as large.
+    pub fn update_multipliers(&mut self, output: &dyn Fn(usize) -> Vec<f64>, factor: f64) {
         for term in self.terms.iter_mut().filter(|term| term.goal.must) {
-            let y = run.output(term.output);
+            let y = output(term.output);
             let last = y.len() - 1;
             if term.shifts.is_empty() {
                 term.shifts = vec![0.0; if matches!(term.goal.aim, Aim::Reach(_)) { 1 } else { y.len() }];

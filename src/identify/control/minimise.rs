@@ -191,7 +191,7 @@ impl Control {
         let run = self.simulation_of(unknowns, 1)?.run(&u)?;
         let mut violations = Vec::new();
         if let Some(goals) = &self.cost.goals {
-            for (goal, by, time) in goals.violations(&run) {
+            for (goal, by, time) in goals.violations(run.times(), &|k| run.output(k)) {
                 let signature = self.simulation.signature();
                 let unit = signature.output_index(&goal.output).map(|k| signature.outputs[k].unit.clone());
                 violations.push(Violation { what: goal.in_words(), by, unit: unit.unwrap_or_default(), time });
@@ -211,7 +211,7 @@ impl Control {
         let (u, w) = self.expand(unknowns);
         let run = self.simulation_of(unknowns, 1)?.run(&u)?;
         if let Some(goals) = &mut self.cost.goals {
-            goals.update_multipliers(&run, factor);
+            goals.update_multipliers(&|k| run.output(k), factor);
         }
         let (times, inputs) = (self.simulation.grid().times(), self.simulation.signature().inputs.len());
         for placed in self.signals.iter_mut().filter(|placed| placed.signal.rate.is_finite()) {

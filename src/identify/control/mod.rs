@@ -2,7 +2,7 @@
 //!
 //! An unknown signal is a combination of few or many local functions of time, w(t_i) = Σ_k φ_k(t_i) c_k (Nachbagauer 2015, section 4.2.2, with
 //! a shape of its own). The adjoint gives the derivatives by the inputs at all times, and so those by all c at once: the price of a
-//! gradient does not grow with their number. Sums of squares have Gauss-Newton steps that are as cheap ([`band`]).
+//! gradient does not grow with their number. Sums of squares have Gauss-Newton steps that are as cheap.
 
 mod band;
 mod minimise;
@@ -25,6 +25,7 @@ use crate::signature::Parameter;
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use shape::{Mixing, place};
+use std::cmp::Ordering;
 
 /// Where the nodes of an unknown signal are.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,10 +150,10 @@ impl UnknownSignal {
         if !(self.size.is_finite() && self.size > 0.0) {
             return invalid(format!("its size is {}", self.size), "give the magnitude that it will have, in its unit");
         }
-        if !(self.lower < self.upper) {
+        if self.lower.partial_cmp(&self.upper) != Some(Ordering::Less) {
             return invalid(format!("its bounds {} and {} cross", self.lower, self.upper), "give the lower one first");
         }
-        if !(self.rate > 0.0) {
+        if self.rate.is_nan() || self.rate <= 0.0 {
             return invalid(format!("its largest rate is {}", self.rate), "give a positive one, or leave it out");
         }
         for (name, weight) in [("effort", self.effort), ("smoothness", self.smoothness)] {

@@ -73,10 +73,10 @@ impl Shape {
                 let mut factors = [1.0, 0.0, 0.0, 0.0];
                 for degree in 1..4 {
                     let mut saved = 0.0;
-                    for r in 0..degree {
+                    for (r, factor) in factors[..degree].iter_mut().enumerate() {
                         let (left, right) = (knot(3 + r - degree), knot(3 + r));
-                        let part = if right > left { factors[r] / (right - left) } else { 0.0 };
-                        factors[r] = saved + (right - t) * part;
+                        let part = if right > left { *factor / (right - left) } else { 0.0 };
+                        *factor = saved + (right - t) * part;
                         saved = (t - left) * part;
                     }
                     factors[degree] = saved;

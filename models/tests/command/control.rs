@@ -1,0 +1,123 @@
+//! `costate control` as people and programs use it.
+
+use crate::run;
+use run::Place;
+use serde_json::Value;
+
+const SWING: &str = r#"
+model = "cart_pole"
+
+[integrator]
+step = 0.01
+end = 1.5
+
+[parameters]
+theta0 = { start = 0.0 }
+
+[[control.signal]]
+input = "F"
+size = 5.0
+start = 0.0
+intervals = 30
+lower = -20.0
+upper = 20.0
+effort = 1e-3
+
+[[control.goal]]
+output = "theta"
+reach = 3.141592653589793
+must = true
+
+[[control.goal]]
+output = "x"
+reach = 0.0
+weight = 10.0
+must = true
+"#;
+
+// Protects the whole way: a stated problem is solved, its files are there, its signals are a record that gives the same outputs, the swing
+// begins where the file says, bounds and constraints are kept, and JSON says what the table says.
+#[test]
+fn a_stated_problem_is_solved_and_read_back() {
+    let place = Place::new();
+    place.write("swing.toml", SWING);
+    let found = place.json("control swing.toml --out found --json", 0);
+    assert!(found["converged"] == true && found["constraints_met"] == true, "{found:#}");
+    assert_eq!(found["replay"]["survives"], true);
+    let force: Vec<f64> =
+        found["signals"][0]["values"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect();
+    assert!(force.len() == 151 && force.iter().all(|w| w.abs() <= 20.0));
+    let shares: f64 = found["shares"].as_array().unwrap().iter().map(|share| share["cost"].as_f64().unwrap()).sum();
+    assert!((shares - found["cost"].as_f64().unwrap()).abs() < 1e-12);
+    for name in ["result.json", "signals.csv", "outputs.csv", "history.csv", "cost.svg", "signals.svg", "outputs.svg"] {
+        assert!(place.path(&format!("found/{name}")).exists(), "{name}");
+    }
+    let written: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert_eq!(written["cost"], found["cost"]);
+    let (again, outputs) = (place.path("again"), place.read("found/outputs.csv"));
+    place.good(&format!("simulate cart_pole --set theta0=0 --data found/signals.csv --out {}", again.display()));
+    let numbers = |text: &str| -> Vec<f64> {
+        text.lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>())
+            .collect()
+    };
+    let (found, again) = (numbers(&outputs), numbers(&place.read("again/outputs.csv")));
+    assert_eq!(found.len(), again.len());
+    // between nodes the record has the last digits of its own samples
+    found.iter().zip(&again).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} and {b}"));
+    assert_eq!(found[2], 0.0, "theta begins at 0");
+}
+
+// Protects exit codes: what cannot be met, and what does not survive, is no success, and is told.
+#[test]
+fn failures_are_told() {
+    let place = Place::new();
+    place.write("far.toml", SWING.replace("reach = 0.0", "reach = 40.0"));
+    let run = place.run("control far.toml --max-iterations 20 --out far");
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("NOT met: x reaches 40") && run.out.contains("NOT converged"), "{}", run.out);
+    place.write("coarse.toml", SWING.replace("step = 0.01", "step = 0.15").replace("intervals = 30", "intervals = 10"));
+    let run = place.run("control coarse.toml --out coarse");
+    assert!(run.code == 1 && run.out.contains("does NOT survive") && run.out.contains("--refine"), "{}", run.out);
+}
+
+// Protects sentences: each names what is wrong and where; nothing that control would overlook is accepted.
+#[test]
+fn wrong_problems_are_told() {
+    let place = Place::new();
+    for (change, to, parts) in [
+        ("input = \"F\"", "input = \"G\"", ["`G`", "known: F"]),
+        ("output = \"theta\"", "output = \"phi\"", ["`phi`", "theta"]),
+        ("size = 5.0", "", ["`size`", "[control.signal.1]"]),
+        ("reach = 0.0", "", ["`output`", "[control.goal.2]"]),
+        ("reach = 0.0", "reach = 0.0\nlower = -1.0", ["more than one thing", "[control.goal.2]"]),
+        ("lower = -20.0", "lower = 30.0", ["cross", "`F`"]),
+        ("intervals = 30", "intervals = 400", ["act at none", "fewer intervals"]),
+        ("intervals = 30", "shape = \"square\"", ["square", "linear"]),
+        (
+            "[[control.signal]]",
+            "[[constraint]]\nrule = \"peak x <= 1\"\n\n[[control.signal]]",
+            ["overlook", "must = true"],
+        ),
+        ("reach = 0.0", "follow = \"none.csv\"", ["none.csv", "read"]),
+        ("end = 1.5", "end = 1.5\ninitial_state = \"equilibrium\"", ["equilibrium", "follow"]),
+    ] {
+        assert!(SWING.contains(change), "{change}");
+        place.write("wrong.toml", SWING.replacen(change, to, 1));
+        let run = place.run("control wrong.toml --out wrong");
+        assert!(run.code == 2 && parts.iter().all(|part| run.err.contains(part)), "{change}: {}", run.err);
+    }
+    let run = place.run("control pendulum");
+    assert!(run.code == 2 && run.err.contains("overhead_crane"), "{}", run.err);
+}
+
+// Protects the comparison of gradients: the continuous adjoint is a column where it can be, and a sentence where it cannot.
+#[test]
+fn the_continuous_adjoint_is_shown() {
+    let place = Place::new();
+    let run = place.run("gradient five_bar --method all");
+    assert!(run.code == 0 && run.out.contains("continuous (BDF2)"), "{}", run.out);
+    let run = place.run("gradient oscillator --method all");
+    assert!(run.code == 0 && run.err.contains("no column of the continuous adjoint"), "{}", run.err);
+}
