@@ -1,11 +1,14 @@
 //! What a user writes: a mechanism as plain functions, generic over the number.
 
+mod end_time;
 pub(crate) mod mass;
 pub(crate) mod shown;
 pub mod signature;
 pub(crate) mod sketch;
 pub(crate) mod slip;
 pub mod system;
+
+pub use end_time::FreeEndTime;
 
 use crate::number::Number;
 use crate::signature::Signature;

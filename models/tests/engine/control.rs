@@ -1,11 +1,12 @@
 //! Inputs that are found: derivatives by the unknowns, steps in O(steps), goals that must be met, limits, replay, messages.
 
 use costate::check::HandDerivedSystem;
-use costate::control::{Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal};
+use costate::control::{Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation};
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
+use costate::model::FreeEndTime;
 use costate::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
 use costate::scheme::{self, Scheme};
-use costate::{Model, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate::{Matrix, Model, Number, Plain, Result, Signal, Signature, Simulation, State, System, TimeGrid};
 use costate_models::hand_derived::CartPoleByHand;
 use costate_models::{CartPole, Oscillator, OverheadCrane, TriplePendulum, overhead_crane, robot_arm, triple_pendulum};
 use std::sync::Arc;
@@ -307,4 +308,93 @@ fn wrong_problems_are_told() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("more than 2") && error.contains("start with a slower signal"), "{error}");
+}
+
+/// A unit mass on a line.
+#[derive(Clone, Copy)]
+struct Mass;
+
+impl Model for Mass {
+    fn signature(&self) -> Signature {
+        Signature::new("mass").coordinates([("x", "m")]).inputs([("F", "N")]).outputs([
+            ("x", "m"),
+            ("v", "m/s"),
+            ("a", "m/s^2"),
+        ])
+    }
+
+    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+        m[(0, 0)] = D::from(1.0);
+    }
+
+    fn force<D: Number>(&self, _t: D, _q: &[D], _v: &[D], w: &[D], _u: &[D], force: &mut [D]) {
+        force[0] = w[0];
+    }
+
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = x.q[0];
+        y[1] = x.v[0];
+        y[2] = x.a[0];
+    }
+}
+
+/// Protects free end times: a mass is moved by 1 m with 1 N at most in no less than 2 s, full force one way and then the other; and the
+/// scaled model is the same as the plain one.
+#[test]
+fn least_times_are_found() {
+    let fast = FreeEndTime::new(Mass, 4.0, 0.1, 20.0);
+    let simulation = simulation(fast, "generalized-alpha", 1.0 / 200.0, 200, vec![Signal::constant(0.1)]);
+    let plain = {
+        let grid = TimeGrid::steps(0.0, 4.0 / 200.0, 200).unwrap();
+        let scheme: Arc<dyn Scheme> = scheme::by_name("generalized-alpha", &[]).unwrap();
+        Simulation::new(Arc::new(Plain::new(Mass).unwrap()), scheme, grid, vec![Signal::constant(0.1)]).unwrap()
+    };
+    let (scaled, plain) = (simulation.run(&[4.0]).unwrap(), plain.run(&[]).unwrap());
+    for k in 0..3 {
+        scaled.output(k).iter().zip(plain.output(k)).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a}, {b}"));
+    }
+    let goals = vec![
+        Goal::new("x", Aim::Reach(1.0)).weighted(100.0).exactly(),
+        Goal::new("v", Aim::Reach(0.0)).weighted(100.0).exactly(),
+        Goal::new("end_time", Aim::Reach(0.0)),
+    ];
+    let force = UnknownSignal::new("F", 1.0).shaped(Shape::Constant).intervals(20).bounded(-1.0, 1.0);
+    let mut problem = control(simulation, goals, vec![force]).unwrap();
+    problem.parameters[0].free = true;
+    let found =
+        problem.minimise(Method::LevenbergMarquardt, 1e-6, &Options::default(), &mut |_| Flow::Continue).unwrap();
+    assert!(found.is_met, "{:?}", found.violations);
+    // the force at a node holds from there on: half a step of the scheme's is the price of its jumps
+    assert!((found.outcome.u[0] - 2.0).abs() < 0.01, "{}", found.outcome.u[0]);
+    let (_, w) = problem.expand(&found.outcome.u);
+    assert!(w[10] > 0.99 && w[190] < -0.99, "{w:?}");
+}
+
+/// Protects stages: longer and longer runs, each from the signals of the one before, and signals that go on beyond their nodes.
+#[test]
+fn problems_are_solved_in_stages() {
+    let problem = |duration: f64, start: Vec<Signal>| {
+        let steps = (duration / 0.01_f64).round() as usize;
+        // signals that begin a longer run hold their last value
+        let start = start.into_iter().map(|signal| Signal::function(move |t| signal.value(t))).collect();
+        let goals = vec![Goal::new("theta", Aim::Reach(1.0)), Goal::new("x", Aim::Reach(0.3))];
+        control(
+            simulation(CartPole, "generalized-alpha", 0.01, steps, start),
+            goals,
+            vec![UnknownSignal::new("F", 2.0).intervals(20).effort(1e-4, 0.0)],
+        )
+    };
+    let options = Options { max_iterations: 100, ..Options::default() };
+    let settings = (Method::LevenbergMarquardt, 1e-6, &options);
+    let mut seen = Vec::new();
+    let found = continuation(&[0.5, 1.0, 1.5], vec![Signal::constant(0.0)], problem, settings, &mut |stage, _| {
+        seen.push(stage);
+        Flow::Continue
+    });
+    let (last, found, costs) = found.unwrap().unwrap();
+    assert_eq!((last.simulation.grid().count(), costs.len()), (150, 3));
+    // more time, less effort
+    assert!(found.outcome.converged && costs[2] < costs[1] && costs[1] < costs[0], "{costs:?}");
+    seen.dedup();
+    assert_eq!(seen, [0.5, 1.0, 1.5]);
 }

@@ -5,12 +5,14 @@
 //! gradient does not grow with their number. Sums of squares have Gauss-Newton steps that are as cheap.
 
 mod band;
+mod continuation;
 mod minimise;
 mod objective;
 mod replay;
 mod scenario;
 mod shape;
 
+pub use continuation::continuation;
 pub use minimise::{Solution, Violation};
 pub use objective::ControlObjective;
 pub use replay::{Replay, Shift};

@@ -1,0 +1,88 @@
+//! A run whose end is a parameter: time is scaled, so that every run goes from 0 to 1.
+
+use super::{Matrix, Model, State};
+use crate::number::Number;
+use crate::signature::{Parameter, Quantity, Signature};
+
+/// A model in the time s = t/T, with the end time T as its last parameter (`end_time`, s) and its last output.
+///
+/// ```text
+/// M q'' + C_qᵀ (T² λ) = T² Q(T s, q, q'/T, w, u),   C(T s, q, u) = 0        ' = d/ds
+/// ```
+///
+/// Outputs are those of the model in its own time: its velocities, accelerations and multipliers are given back to it. Simulate it from 0 to 1.
+/// Sums over time are integrals over s: those over t are T times as large.
+#[derive(Debug, Clone, Copy)]
+pub struct FreeEndTime<M> {
+    model: M,
+    nominal: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl<M> FreeEndTime<M> {
+    /// With this end time, s, within bounds.
+    pub fn new(model: M, nominal: f64, lower: f64, upper: f64) -> Self {
+        FreeEndTime { model, nominal, lower, upper }
+    }
+}
+
+/// Numbers that are kept without asking for memory.
+const ROOM: usize = 16;
+
+/// Shows `factor` times `x`.
+fn scaled<D: Number, R>(x: &[D], factor: D, show: impl FnOnce(&[D]) -> R) -> R {
+    let mut room = [D::from(0.0); ROOM];
+    if x.len() <= ROOM {
+        room.iter_mut().zip(x).for_each(|(to, x)| *to = *x * factor);
+        return show(&room[..x.len()]);
+    }
+    let all: Vec<D> = x.iter().map(|x| *x * factor).collect();
+    show(&all)
+}
+
+impl<M: Model> Model for FreeEndTime<M> {
+    fn signature(&self) -> Signature {
+        let mut signature = self.model.signature();
+        let end = Parameter::new("end_time", "s", self.nominal).bounds(self.lower, self.upper);
+        signature.parameters.push(end);
+        signature.outputs.push(Quantity::new("end_time", "s"));
+        signature
+    }
+
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
+        let Some((end, u)) = u.split_last() else { return };
+        self.model.initial(u, q, v);
+        v.iter_mut().for_each(|v| *v *= *end);
+    }
+
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        self.model.mass(q, &u[..u.len() - 1], m);
+    }
+
+    fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let Some((&end, u)) = u.split_last() else { return };
+        scaled(v, end.recip(), |v| self.model.force(t * end, q, v, w, u, force));
+        force.iter_mut().for_each(|force| *force *= end * end);
+    }
+
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let Some((&end, u)) = u.split_last() else { return };
+        self.model.constraint(t * end, q, u, c);
+    }
+
+    fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        let (Some((&end, u)), Some((last, y))) = (u.split_last(), y.split_last_mut()) else { return };
+        *last = end;
+        let (once, twice) = (end.recip(), (end * end).recip());
+        scaled(x.v, once, |v| {
+            scaled(x.a, twice, |a| {
+                scaled(x.a_scheme, twice, |a_scheme| {
+                    scaled(x.lambda, twice, |lambda| {
+                        self.model.output(t * end, &State { q: x.q, v, a, a_scheme, lambda, w: x.w }, u, y);
+                    });
+                });
+            });
+        });
+    }
+}
