@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         let signals: Vec<Signal> = (0..2)
             .map(|k| Signal::function(move |t| overhead_crane::flat(t)[k] * if k == 0 { 0.8 } else { 1.0 }))
             .collect();
-        let simulation = Simulation::new(system.clone(), scheme::by_name("i2p", &[])?, grid, signals)?;
+        let simulation = Simulation::new(system.clone(), scheme::by_name("generalized-alpha", &[])?, grid, signals)?;
         let cost = Differentiated::new(OffThePath, Quadrature::Trapezoid);
         let mut engine = Gradient::new(&simulation, &cost)?;
         let u = simulation.signature().nominal();
