@@ -6,6 +6,7 @@ mod common;
 mod benchmarks;
 mod cars;
 mod double_pendulum;
+mod every_scheme;
 mod from_parts;
 mod mechanisms;
 mod planar;
