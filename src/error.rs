@@ -255,6 +255,16 @@ impl Error {
         }
     }
 
+    /// The same of something that stands in a file or in a part of one.
+    pub(crate) fn located(self, place: &str) -> Self {
+        match self {
+            Error::Invalid { what, problem, remedy } => {
+                Error::Invalid { what: format!("{what} in {place}"), problem, remedy }
+            }
+            other => other.within(place),
+        }
+    }
+
     /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
     /// steps.
     pub fn is_simulation_failure(&self) -> bool {

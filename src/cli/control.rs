@@ -75,6 +75,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(setting) => setting.scenario(&simulation)?,
         None => built_in(registry, entry)?,
     };
+    for (signal, _) in
+        specification.control.iter().flat_map(|control| &control.signals).filter(|(_, start)| start.is_none())
+    {
+        tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));
+    }
     adjust(&mut scenario, arguments)?;
     scenario.quadrature = specification.quadrature.unwrap_or(scenario.quadrature);
     let method = match &arguments.method {
@@ -127,6 +132,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
             print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
+            print(&read_back(&control, &solution, &path.to_string()));
         }
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
@@ -243,6 +249,25 @@ impl Progress {
     }
 }
 
+/// The command that simulates with what has been found: parameters that are not nominal have to be told.
+fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
+    let (u, _) = control.expand(&solution.outcome.u);
+    let parameters = control.simulation.signature().parameters.iter().zip(&u);
+    let changed: Vec<String> = parameters
+        .filter(|(parameter, value)| parameter.nominal != **value)
+        .map(|(parameter, value)| format!("{}={value}", parameter.name))
+        .collect();
+    let model = &control.simulation.signature().name;
+    let set = if changed.is_empty() { String::new() } else { format!(" --set {}", changed.join(",")) };
+    let scheme = control.simulation.scheme();
+    let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let settings = if settings.is_empty() { String::new() } else { format!(":{}", settings.join(",")) };
+    format!(
+        "read back by: costate simulate {model}{set} --scheme {}{settings} --data {folder}/signals.csv",
+        scheme.name()
+    )
+}
+
 /// A value for the table of ends: no minus zero, no row of digits.
 fn plain(x: f64) -> String {
     if x.abs() >= 1e6 { format!("{x:.6e}") } else { format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { x }) }
@@ -273,7 +298,12 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
         if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
     ));
     let signature = control.simulation.signature();
-    let (_, w) = control.expand(&outcome.u);
+    let (u, w) = control.expand(&outcome.u);
+    for ((parameter, value), start) in
+        control.parameters.iter().zip(&u).zip(&control.start).filter(|((p, _), _)| p.free)
+    {
+        lines.push(format!("found: {} = {value:.9} {} (from {start})", parameter.name, parameter.unit));
+    }
     for signal in control.signals() {
         // the problem was built from the same signature
         let k = signature.input_index(&signal.input).unwrap_or(0);
@@ -290,10 +320,11 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
                 plain(shift.end[0]),
                 plain(shift.end[1]),
                 format!("{:.2e}", shift.largest),
+                format!("{:.2} %", 100.0 * if shift.largest > 0.0 { shift.largest / shift.range } else { 0.0 }),
             ]
         })
         .collect();
-    lines.push(table(&["replayed at half the step", "end", "end then", "largest change"], &rows));
+    lines.push(table(&["replayed at half the step", "end", "end then", "largest change", "of its range"], &rows));
     let [cost, then] = solution.replay.cost;
     lines.push(format!("cost of the goals {cost:.3e}, then {then:.3e}"));
     let percent = 100.0 * solution.replay.largest;

@@ -68,7 +68,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
                 names.push(CONTINUOUS.0);
                 results.push(slope);
             }
-            Err(error) => tell(&format!("note: no column of the continuous adjoint: {error}")),
+            Err(error) => tell(&format!("note: {error}; it has no column here")),
         }
     }
     compare(&problem, &methods, &results, &listed);

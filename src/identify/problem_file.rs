@@ -126,6 +126,10 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.hold = integrator.texts("hold")?;
         let known = |name: &str| scheme::by_name(name, &[]).map(|_| name.to_string());
         specification.scheme = integrator.named("scheme", known)?;
+        if let Some(name) = &specification.scheme {
+            let made = scheme::by_name(name, &specification.scheme_settings);
+            made.map(|_| ()).map_err(|error| error.located(&integrator.place()))?;
+        }
     }
     if let Some(cost) = root.section("cost")? {
         cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;

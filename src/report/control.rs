@@ -20,7 +20,7 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
         let values: Vec<f64> = w.iter().skip(k).step_by(inputs).copied().collect();
         json!({"input": signal.input, "unit": signature.inputs[k].unit, "shape": signal.shape.name(), "values": values})
     };
-    let parameters = signature.parameters.iter().zip(&u);
+    let parameters = control.parameters.iter().zip(&u).zip(&control.start);
     json!({
         "model": signature.name,
         "method": method.name(),
@@ -38,7 +38,9 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
         "rounds": solution.rounds,
         "iterations": outcome.iterations,
         "evaluations": outcome.evaluations,
-        "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
+        "parameters": parameters
+            .map(|((p, value), start)| json!({"name": p.name, "unit": p.unit, "value": value, "start": start, "free": p.free}))
+            .collect::<Vec<_>>(),
         "replay": {
             "cost": solution.replay.cost,
             "outputs": solution.replay.shifts,
@@ -71,7 +73,7 @@ impl Folder {
         let inputs = signature.inputs.len();
         let of = |values: &[f64], k: usize| values.iter().skip(k).step_by(inputs).copied().collect::<Vec<f64>>();
         self.together("result.json", document, |aside| {
-            let mut columns = vec![("t [s]".to_string(), times.to_vec())];
+            let mut columns = vec![("time [s]".to_string(), times.to_vec())];
             columns.extend(signature.inputs.iter().enumerate().map(|(k, input)| (input.to_string(), of(&w, k))));
             aside.csv("signals.csv", columns)?;
             let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| run.output(k)).collect();

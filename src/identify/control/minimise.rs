@@ -23,7 +23,7 @@ pub struct Violation {
     pub what: String,
     /// How far it is from being met, at most; in the output's unit, or for rates beside the limit.
     pub by: f64,
-    /// That unit; empty for rates.
+    /// That unit.
     pub unit: String,
     /// When, s.
     pub time: f64,
@@ -160,7 +160,7 @@ impl Control {
                 let problem =
                     format!("it changes by {:.6} a second at t = {} s, more than {limit}", rate * limit, shown(t));
                 let remedy = "start with a slower signal (start = VALUE in a problem file), or allow a larger rate";
-                return Err(Error::invalid(format!("unknown signal `{}`", placed.signal.input), problem, remedy));
+                return Err(Error::invalid(format!("the signal of input `{}`", placed.signal.input), problem, remedy));
             }
         }
         Ok(shares.iter().map(|share| share.1).sum())
@@ -199,8 +199,9 @@ impl Control {
         }
         for placed in self.signals.iter().filter(|placed| placed.signal.rate.is_finite()) {
             if let Some((i, rate)) = self.fastest(placed, &w) {
-                let what = format!("{} changes by no more than {} a second", placed.signal.input, placed.signal.rate);
-                let (by, unit) = ((rate - 1.0).max(0.0), String::new());
+                let unit = &self.simulation.signature().inputs[placed.input].unit;
+                let what = format!("{} changes by no more than {} {unit}/s", placed.signal.input, placed.signal.rate);
+                let (by, unit) = ((rate - 1.0).max(0.0), "of the limit".to_string());
                 violations.push(Violation { what, by, unit, time: run.times()[i] });
             }
         }

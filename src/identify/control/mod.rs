@@ -115,7 +115,7 @@ impl UnknownSignal {
 
     fn times(&self, times: &[f64]) -> Result<Vec<f64>> {
         let (first, last) = (times[0], times[times.len() - 1]);
-        let what = || format!("unknown signal `{}`", self.input);
+        let what = || format!("the signal of input `{}`", self.input);
         match &self.nodes {
             Nodes::EveryStep => Ok(times.to_vec()),
             Nodes::Intervals(0) => Err(Error::invalid(what(), "it has no interval", "give at least one")),
@@ -146,7 +146,7 @@ impl UnknownSignal {
 
     fn validate(&self) -> Result<()> {
         let invalid = |problem: String, remedy: &str| {
-            Err(Error::invalid(format!("unknown signal `{}`", self.input), problem, remedy))
+            Err(Error::invalid(format!("the signal of input `{}`", self.input), problem, remedy))
         };
         // `!` for NaN
         if !(self.size.is_finite() && self.size > 0.0) {
@@ -228,7 +228,7 @@ impl Control {
             signal.validate()?;
             let input = signature.input_index(&signal.input)?;
             if placed.iter().any(|other| other.input == input) {
-                let what = format!("unknown signal `{}`", signal.input);
+                let what = format!("the signal of input `{}`", signal.input);
                 return Err(Error::invalid(what, "it is named twice", "name it once"));
             }
             let nodes = signal.times(times)?;
@@ -238,7 +238,7 @@ impl Control {
                     signal.shape.coefficients(nodes.len()),
                     times.len()
                 );
-                let what = format!("unknown signal `{}`", signal.input);
+                let what = format!("the signal of input `{}`", signal.input);
                 return Err(Error::invalid(what, problem, "give fewer intervals, or take smaller steps"));
             }
             let mixing = Mixing::new(signal.shape, &nodes, times);
@@ -313,7 +313,7 @@ impl Control {
                 if start < *lower || start > *upper {
                     let problem = format!("it starts at {start} there, outside its bounds {lower} and {upper}");
                     let remedy = "give another start (start = VALUE in a problem file), or widen the bounds";
-                    return Err(Error::invalid(format!("unknown signal `{}`", variable.name), problem, remedy));
+                    return Err(Error::invalid(format!("the signal of input `{}`", variable.name), problem, remedy));
                 }
                 variable.validate()?;
                 variables.push(variable);
@@ -359,7 +359,10 @@ impl Control {
             offset += placed.mixing.coefficients;
             let (shape, nodes) = (placed.signal.shape, placed.nodes.clone());
             signals[placed.input] = match shape {
-                Shape::Constant => Signal::sampled(&nodes, &own, Interpolation::ZeroOrder)?,
+                Shape::Constant => {
+                    let held = [&own[..], &own[own.len() - 1..]].concat();
+                    Signal::sampled(&nodes, &held, Interpolation::ZeroOrder)?
+                }
                 Shape::Linear => Signal::sampled(&nodes, &own, Interpolation::Linear)?,
                 _ => Signal::function(move |t| Mixing::new(shape, &nodes, &[t.clamp(first, last)]).value(0, &own)),
             };

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 /// What an unknown signal is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shape {
-    /// The value of the last node is held.
+    /// One value an interval between nodes; the last is held at the end, too.
     Constant,
     /// Straight lines between nodes.
     #[default]
@@ -41,7 +41,8 @@ impl Shape {
     /// Coefficients for so many nodes.
     pub fn coefficients(self, nodes: usize) -> usize {
         match self {
-            Shape::Constant | Shape::Linear => nodes,
+            Shape::Constant => nodes - 1,
+            Shape::Linear => nodes,
             Shape::Cubic => nodes + 2,
             Shape::Fourier => 2 * nodes - 1,
         }
@@ -58,7 +59,7 @@ impl Shape {
         let interval = nodes.partition_point(|node| *node <= t).clamp(1, last) - 1;
         let (from, to) = (nodes[interval], nodes[interval + 1]);
         match self {
-            Shape::Constant => take(if t >= nodes[last] { last } else { interval }, 1.0),
+            Shape::Constant => take(interval, 1.0),
             Shape::Linear => {
                 let part = ((t - from) / (to - from)).clamp(0.0, 1.0);
                 [(interval, 1.0 - part), (interval + 1, part)]

@@ -230,7 +230,8 @@ impl fmt::Display for Reason {
             Reason::StepSmall => "the relative steps fell below their tolerance (xtol)",
             Reason::ResidualsVanished => "the residuals have vanished, up to round-off",
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
-            Reason::CostSettled => "the cost has settled: it fell by less than 0.1 % in the last 20 iterations (50 of bfgs and l-bfgs)",
+            Reason::CostSettled => "the cost has settled: it fell by less than 0.1 % in the last 20 iterations (50 of bfgs and l-bfgs); a lower one may \
+             exist, which another method or start may find",
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {
                 "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \
