@@ -1,18 +1,19 @@
 //! `costate control`: inputs over time that reach goals.
 
-use super::console::{self, print, print_document, tell};
+use super::console::{print, print_document, tell};
+use super::progress::Progress;
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::control::{Control, ControlScenario, Nodes, Shape, Solution};
 use crate::error::{Error, Result};
-use crate::optimise::{Flow, Iteration, Method, Options};
+use crate::optimise::{Flow, Method, Options};
 use crate::registry::{Entry, Registry};
 use crate::report::{Folder, control_json, table};
 use crate::scheme;
 use crate::shown::shown;
 use crate::simulate::Simulation;
 use crate::specification::Specification;
-use indicatif::ProgressBar;
+use crate::start::InitialState;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -197,7 +198,7 @@ impl Search<'_> {
             if let Some(last) = &last {
                 control.begin_with(last);
             }
-            tell(&format!(
+            let mut progress = Progress::begin(&format!(
                 "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
                 control.simulation.grid().count(),
                 control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
@@ -205,15 +206,12 @@ impl Search<'_> {
                 control.unknowns().0,
                 self.method
             ));
-            let mut progress = Progress { bar: console::changing_line(), last: Instant::now() };
             let tolerance = self.arguments.constraint_tolerance;
             let solution = control.minimise(self.method, tolerance, self.options, &mut |iteration| {
                 progress.show(iteration);
                 Flow::Continue
             });
-            if let Some(bar) = &progress.bar {
-                bar.finish_and_clear();
-            }
+            progress.finish();
             let solution = solution?;
             if round == self.scenario.refinements || self.options.interrupt.is_raised() {
                 return Ok((control, solution));
@@ -222,29 +220,6 @@ impl Search<'_> {
             start = control.signals_of(&solution.outcome.u)?;
             last = Some(control);
             round += 1;
-        }
-    }
-}
-
-struct Progress {
-    bar: Option<ProgressBar>,
-    last: Instant,
-}
-
-impl Progress {
-    fn show(&mut self, iteration: &Iteration) {
-        let Iteration { number, evaluations, cost, gradient_norm, .. } = iteration;
-        let line = format!(
-            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}"
-        );
-        match &self.bar {
-            Some(bar) => bar.set_message(line),
-            None => {
-                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
-                    tell(&line);
-                    self.last = Instant::now();
-                }
-            }
         }
     }
 }
@@ -262,8 +237,14 @@ fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
     let scheme = control.simulation.scheme();
     let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name}={value}")).collect();
     let settings = if settings.is_empty() { String::new() } else { format!(":{}", settings.join(",")) };
+    let begins = match control.simulation.start_state() {
+        InitialState::AsGiven => String::new(),
+        state => format!(" --initial-state {}", state.name()),
+    };
+    let held: Vec<&str> = control.simulation.held().collect();
+    let hold = if held.is_empty() { String::new() } else { format!(" --hold {}", held.join(",")) };
     format!(
-        "read back by: costate simulate {model}{set} --scheme {}{settings} --data {folder}/signals.csv",
+        "read back by: costate simulate {model}{set} --scheme {}{settings}{begins}{hold} --data {folder}/signals.csv",
         scheme.name()
     )
 }

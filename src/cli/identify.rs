@@ -1,20 +1,20 @@
 //! `costate identify`: the main job.
 
-use super::console::{self, print, print_document, tell};
+use super::console::{print, print_document, tell};
+use super::progress::Progress;
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify};
 use crate::noise::{NoiseLevel, SyntheticNoise};
-use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome, Reason};
+use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
-use indicatif::ProgressBar;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -82,7 +82,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.simulation))?;
     warn_of_unidentifiable(&problem);
-    let mut progress = Progress::new(&problem, method.name(), &reason);
+    let mut progress = Progress::begin(&format!(
+        "{}: {} steps a simulation by {}, {} free parameters\nmethod: {} ({reason})",
+        problem.name,
+        problem.simulation.grid().count(),
+        scheme::in_words(problem.simulation.scheme()),
+        problem.free().len(),
+        method.name()
+    ));
     let found = identify(&problem, &settings, &mut |iteration| {
         progress.show(iteration);
         Flow::Continue
@@ -186,54 +193,6 @@ fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> 
         }
     };
     Ok(())
-}
-
-/// A line that changes on a terminal, lines one below the other elsewhere.
-struct Progress {
-    bar: Option<ProgressBar>,
-    last: std::time::Instant,
-    printed: usize,
-}
-
-impl Progress {
-    fn new(problem: &Problem, method: &str, reason: &str) -> Self {
-        tell(&format!(
-            "{}: {} steps a simulation by {}, {} free parameters\nmethod: {method} ({reason})",
-            problem.name,
-            problem.simulation.grid().count(),
-            scheme::in_words(problem.simulation.scheme()),
-            problem.free().len()
-        ));
-        Progress { bar: console::changing_line(), last: std::time::Instant::now(), printed: 0 }
-    }
-
-    fn show(&mut self, iteration: &Iteration) {
-        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, .. } = iteration;
-        let failed = if *failed_evaluations > 0 { format!(", {failed_evaluations} failed") } else { String::new() };
-        let outer = outer.map_or(String::new(), |outer| {
-            format!("  outer iteration {}, violation {:.1e}", outer.number, outer.violation)
-        });
-        let line = format!(
-            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}{outer}"
-        );
-        match &self.bar {
-            Some(bar) => bar.set_message(line),
-            // a file or a pipe: the first few, then one in ten or one a second
-            None => {
-                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
-                    tell(&line);
-                    self.last = std::time::Instant::now();
-                    self.printed = *number;
-                }
-            }
-        }
-    }
-
-    fn finish(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 fn summary(

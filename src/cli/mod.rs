@@ -23,6 +23,7 @@ mod hessian;
 mod identifiability;
 mod identify;
 mod models;
+mod progress;
 mod settings;
 mod simulate;
 

@@ -18,7 +18,7 @@ use crate::optimise::{
 };
 use crate::problem::Problem;
 use crate::sensitivity::{Gradient, Method};
-use crate::signature::Scale;
+use crate::signature::{Parameter, Scale};
 use crate::statistics::NO_INFLUENCE;
 use std::time::Instant;
 
@@ -276,16 +276,20 @@ fn impossible(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<Stri
     found
 }
 
-/// The optimiser's view of parameter `k`: scaled by the size of its start, or of its nominal value, or as it says itself.
+/// The optimiser's view of parameter `k`.
 fn variable(problem: &Problem, k: usize) -> Variable {
-    let parameter = &problem.parameters[k];
+    variable_of(&problem.parameters[k], problem.start[k])
+}
+
+/// The optimiser's view of a parameter: scaled by the size of its start, or of its nominal value, or as it says itself.
+pub(crate) fn variable_of(parameter: &Parameter, start: f64) -> Variable {
     let scale = match parameter.scale {
         Scale::Linear => optimise::Scale::Linear,
         Scale::Log => optimise::Scale::Log,
     };
-    Variable::new(parameter.name.clone(), problem.start[k])
+    Variable::new(parameter.name.clone(), start)
         .bounded(parameter.lower, parameter.upper)
-        .nominal(problem.size(k))
+        .nominal(problem::size_from(parameter, start))
         .scaled(scale)
 }
 

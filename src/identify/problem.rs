@@ -168,18 +168,8 @@ impl Problem {
     /// The size of a change of parameter `k` that matters: as the parameter says, or that of its start; or that of its nominal
     /// value, if it starts a thousand times nearer to zero or farther away than that, which makes no scale.
     pub fn size(&self, k: usize) -> f64 {
-        const FAR: f64 = 1e3;
-        let parameter = &self.parameters[k];
-        let (start, nominal) = (self.start[k].abs(), parameter.nominal.abs());
-        let is_near = nominal == 0.0 || (nominal / FAR..=nominal * FAR).contains(&start);
-        match parameter.size {
-            Some(size) => size,
-            None if start > 0.0 && is_near => start,
-            None if nominal > 0.0 => nominal,
-            None => 1.0,
-        }
+        size_from(&self.parameters[k], self.start[k])
     }
-
     /// Checks every parameter's start against its bounds and scale, and every constraint.
     ///
     /// # Errors
@@ -193,5 +183,18 @@ impl Problem {
             Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
         }
         self.constraints.iter().try_for_each(|constraint| constraint.validate(self))
+    }
+}
+
+/// See [`Problem::size`].
+pub(crate) fn size_from(parameter: &Parameter, start: f64) -> f64 {
+    const FAR: f64 = 1e3;
+    let (start, nominal) = (start.abs(), parameter.nominal.abs());
+    let is_near = nominal == 0.0 || (nominal / FAR..=nominal * FAR).contains(&start);
+    match parameter.size {
+        Some(size) => size,
+        None if start > 0.0 && is_near => start,
+        None if nominal > 0.0 => nominal,
+        None => 1.0,
     }
 }

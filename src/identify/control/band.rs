@@ -95,7 +95,7 @@ impl Band {
             // rows of later times, through the step's map
             if old > 0 {
                 let carried = rows.columns(0, size) * &map.state;
-                self.spread(i, &carried, unknowns, &column_of, (e, before), 0, &mut all);
+                self.spread(i, &carried, unknowns, &column_of, (e, before, 0), &mut all);
                 for (column, &k) in active.iter().enumerate().filter(|(_, k)| !held[**k]) {
                     for row in 0..old {
                         all[(row, column_of[k])] += rows[(row, size + column)];
@@ -103,7 +103,7 @@ impl Band {
                 }
                 (0..old).for_each(|row| all[(row, columns - 1)] = rows[(row, rows.ncols() - 1)]);
             }
-            self.spread(i, &map.residuals, unknowns, &column_of, (e, before), old, &mut all);
+            self.spread(i, &map.residuals, unknowns, &column_of, (e, before, old), &mut all);
             for (row, value) in map.values.iter().enumerate() {
                 all[(old + row, columns - 1)] = *value;
             }
@@ -136,15 +136,13 @@ impl Band {
     }
 
     /// Adds rows over the map's columns to those over the unknowns.
-    #[allow(clippy::too_many_arguments)]
     fn spread(
         &self,
         i: usize,
         from: &DMatrix<f64>,
         unknowns: Unknowns<'_>,
         column_of: &[usize],
-        (e, before): (usize, usize),
-        first_row: usize,
+        (e, before, first_row): (usize, usize, usize),
         all: &mut DMatrix<f64>,
     ) {
         for row in 0..from.nrows() {

@@ -1,5 +1,6 @@
 //! The search, with an augmented Lagrangian around it where something must be met.
 
+use super::replay::worse;
 use super::{Control, ControlObjective, Replay};
 use crate::error::{Error, Result};
 use crate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason, minimise, minimise_band, minimise_curved};
@@ -108,19 +109,19 @@ impl Control {
             if settled && !stopped && outcome.reason == Reason::Interrupted {
                 (outcome.reason, outcome.converged) = (Reason::CostSettled, true);
             }
-            evaluations += outcome.evaluations;
             let renumbered = outcome.history.drain(..).map(|mut iteration| {
                 iteration.number += first;
+                iteration.evaluations += evaluations;
                 iteration
             });
             history.extend(renumbered);
+            evaluations += outcome.evaluations;
             let violations = self.violations(&outcome.u)?;
-            // NaN is worse than anything
-            let now = violations.iter().map(|violation| violation.by).fold(0.0, |a: f64, b| if b <= a { a } else { b });
+            let now = violations.iter().map(|violation| violation.by).fold(0.0, worse);
             let is_met = now <= tolerance;
             idle = if now < PROGRESS * worst { 0 } else { idle + 1 };
             let last = outcome.u.clone();
-            if best.as_ref().is_none_or(|(_, least, _)| now < *least) {
+            if best.as_ref().is_none_or(|(_, least, _)| now < *least || least.is_nan()) {
                 best = Some((outcome, now, violations));
             }
             let is_over = is_met || round == MOST_ROUNDS || idle == MOST_IDLE;

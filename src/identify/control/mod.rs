@@ -21,6 +21,7 @@ pub use shape::Shape;
 
 use crate::cost::Sum;
 use crate::error::{Error, Result};
+use crate::identify::variable_of;
 use crate::optimise::{Scale, Variable};
 use crate::signal::{Interpolation, Signal};
 use crate::signature::Parameter;
@@ -287,10 +288,7 @@ impl Control {
     pub fn variables(&self) -> Result<Vec<Variable>> {
         let mut variables = Vec::new();
         for k in self.free() {
-            let Parameter { name, lower, upper, size, .. } = &self.parameters[k];
-            let start = self.start[k];
-            let nominal = size.unwrap_or(if start == 0.0 { 1.0 } else { start.abs() });
-            variables.push(Variable::new(name.clone(), start).bounded(*lower, *upper).nominal(nominal));
+            variables.push(variable_of(&self.parameters[k], self.start[k]));
         }
         for placed in &self.signals {
             let (signal, times) = (&self.simulation.signals()[placed.input], self.simulation.grid().times());

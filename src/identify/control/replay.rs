@@ -79,10 +79,14 @@ impl Control {
             0.0 => 0.0,
             largest => largest / shift.range,
         };
-        // NaN is worse than anything
-        let largest = shifts.iter().map(relative).fold(0.0, |a: f64, b| if b <= a { a } else { b });
+        let largest = shifts.iter().map(relative).fold(0.0, worse);
         Ok(Replay { cost, shifts, largest })
     }
+}
+
+/// The larger of two; NaN is worse than anything.
+pub(super) fn worse(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
 }
 
 fn every_other(run: &Trajectory, output: usize) -> Vec<f64> {

@@ -320,7 +320,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         let LeftOut { rows, values, .. } = &self.left_out;
         let all = rows.iter().copied().zip(values.iter().map(|value| value.abs()));
         // NaN is worse than anything
-        all.reduce(|worst, row| if row.1 <= worst.1 { worst } else { row })
+        all.reduce(|worst, row| if row.1 <= worst.1 || worst.1.is_nan() { worst } else { row })
     }
 
     fn constraint(&mut self, level: Level, x: &Point<'_>, value: &mut [f64]) {
