@@ -119,7 +119,7 @@ pub use data::{files, noise, random, time_axis};
 pub use gradient::{cost, sensitivity};
 #[doc(inline)]
 pub use identify::{constraint, control, optimise, problem, problem_file, registry, specification, statistics};
-use integrate::{continuous, diagnosis, interrupt, memory, start};
+use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]
 pub use integrate::{grid, scheme, signal, simulate};
 #[doc(inline)]

@@ -91,6 +91,7 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
             acceleration: 1.1,
             position: 0.3 * step * step,
             velocity: 0.6 * step,
+            compliance: 0.0,
             equations: Equations::MOTION,
         };
         let dense = Dense::new(signature, blocks, evaluator.left_out().to_vec());

@@ -196,6 +196,7 @@ impl HandDerivedEvaluator<'_> {
                 k[(n + row) * size + i] = b.constraint_by_position[(row, i)] + rate;
             }
         }
+        (n..size).for_each(|row| k[row * (size + 1)] = -weights.compliance);
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 }

@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use super::console::tell;
+use crate::compliance;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::plot::mechanism::{Picture, View, check_view, sketch};
@@ -217,6 +218,9 @@ fn remark(simulation: &Simulation) {
              {remedy} unless you want just that",
             scheme::in_words(scheme)
         ));
+    }
+    if let Some(trouble) = compliance::remark(simulation) {
+        tell(&format!("note: scheme {}: {trouble}", scheme::in_words(scheme)));
     }
     if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
         let other = scheme::for_uneven_steps(constrained);

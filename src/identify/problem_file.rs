@@ -124,7 +124,13 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.substeps = integrator.count("substeps")?;
         specification.initial_state = integrator.named("initial_state", str::parse)?;
         specification.hold = integrator.texts("hold")?;
-        let known = |name: &str| scheme::by_name(name, &[]).map(|_| name.to_string());
+        let known = |name: &str| {
+            if let Some((scheme, setting)) = name.split_once(':') {
+                let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));
+                return Err(Error::invalid(format!("scheme `{scheme}`"), "a setting is in its name", remedy));
+            }
+            scheme::by_name(name, &[]).map(|_| name.to_string())
+        };
         specification.scheme = integrator.named("scheme", known)?;
         if let Some(name) = &specification.scheme {
             let made = scheme::by_name(name, &specification.scheme_settings);

@@ -1,5 +1,6 @@
 //! Forward runs: in come a [`crate::System`], a scheme, times, inputs and a start, out go states of all times.
 
+pub(crate) mod compliance;
 pub(crate) mod continuous;
 pub(crate) mod diagnosis;
 pub mod grid;

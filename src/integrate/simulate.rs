@@ -87,7 +87,13 @@ impl Simulation {
                 inputs[i * signals.len() + k] = *value;
             }
         }
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning: Beginning::default() })
+        let compliance = scheme.compliance(grid.step(1));
+        if compliance != 0.0 && !system.can_yield() {
+            let problem = "mechanisms from parts leave out constraint rows that repeat others, and need no penalty";
+            return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
+        }
+        let beginning = Beginning { compliance, ..Beginning::default() };
+        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning })
     }
 
     /// The same on another grid, with other inputs.
@@ -96,7 +102,7 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
         let mut other = Simulation::new(self.system.clone(), self.scheme.clone(), grid, signals)?;
-        other.beginning = self.beginning.clone();
+        other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)
     }
 

@@ -38,7 +38,7 @@ use crate::system::{Equations, Level, Point, Weights};
 
 /// Every variable on its own.
 pub(crate) fn separate(equations: Equations) -> Weights {
-    Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, equations }
+    Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, compliance: 0.0, equations }
 }
 
 /// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
@@ -191,6 +191,7 @@ impl<'s> PlainEvaluator<'s> {
             self.template[j * size + n + row] = value;
             self.template[(n + row) * size + j] = value;
         }
+        (n..size).for_each(|row| self.template[row * (size + 1)] = -weights.compliance);
         self.template_weights = Some(weights);
     }
 

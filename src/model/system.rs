@@ -30,6 +30,11 @@ pub trait System: Send + Sync {
         &[]
     }
 
+    /// Whether its constraints can yield to their multipliers ([`Weights::compliance`]).
+    fn can_yield(&self) -> bool {
+        true
+    }
+
     /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
     fn sketch(&self) -> Option<&Sketch> {
         None
@@ -89,7 +94,7 @@ impl Equations {
 ///
 /// ```text
 /// K = [ acceleration M + position D_q + velocity D_v    C_qᵀ ]      D = M a + C_qᵀ λ - Q
-///     [ C_q + R                                          0   ]
+///     [ C_q + R                                       -κ     ]
 /// ```
 ///
 /// Rows of constraints are divided by the weight of what their level is about, so that C_q is left; R is zero but at
@@ -103,6 +108,8 @@ pub struct Weights {
     pub position: f64,
     /// d v / d z
     pub velocity: f64,
+    /// κ, of rows divided as above: constraints yield by κ times their multipliers. Zero where they hold exactly.
+    pub compliance: f64,
     /// What D and the constraints are.
     pub equations: Equations,
 }

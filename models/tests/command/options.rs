@@ -56,6 +56,7 @@ fn unusable_numbers_name_their_option() {
         ),
         ("simulate oscillator --end -1", ["no time between 0 s and -1 s", "let it end after it starts"]),
         ("simulate oscillator --end inf", ["'inf' for '--end", "not a finite number"]),
+        ("simulate pendulum --scheme ali3p:penalty=-1", ["its penalty is -1", "give a stiffness in N/m"]),
         ("simulate oscillator --alpha 0.1", ["alpha of the HHT scheme: 0.1 lies outside [-1/3, 0]", "use -0.1"]),
         ("simulate oscillator --alpha -0.5", ["-0.5 lies outside [-1/3, 0]", "use -0.1"]),
         ("simulate oscillator --set c", ["--set c: there is no `=`", "write it as name=value"]),
@@ -300,6 +301,14 @@ fn gradients_that_round_off_has_spoilt_are_told() {
     let spoilt = place.good("gradient pendulum --scheme trapezoidal --method all");
     assert!(spoilt.err.contains("adjoint and tangents differ by"), "{}", spoilt.err);
     let sound = place.good("gradient pendulum --scheme i2p --method all");
+    // penalties that leave constraints soft, or are lost
+    for (penalty, words) in
+        [("1e3", ["leaves `", "soft"]), ("1e25", ["so large that round-off eats it", "times as large"])]
+    {
+        let told = place.good(&format!("simulate pendulum --scheme ali3p:penalty={penalty}")).err;
+        words.iter().for_each(|word| assert!(told.contains(word), "{told}"));
+    }
+    assert!(place.good("simulate pendulum --scheme ali3p:penalty=1e14").err.is_empty());
     assert!(!sound.err.contains("differ"), "{}", sound.err);
     // so short that the cost's own round-off is most of what differences see
     for model in ["pendulum", "half_car"] {

@@ -136,6 +136,10 @@ fn wrong_files_are_answered_by_place() {
         ("[integrator]\nsubsteps = 1.5", &["`substeps` in [integrator]", "not a whole number"]),
         ("[integrator]\ninitial_state = 1", &["`initial_state`", "not a text", "put it in quotes"]),
         ("[integrator]\ninitial_state = \"equilibirum\"", &["no initial state `equilibirum`", "mean `equilibrium`?"]),
+        (
+            "[integrator]\nscheme = \"i2p:spectral_radius=0.9\"",
+            &["scheme `i2p`", "on a line of its own: spectral_radius = 0.9"],
+        ),
         ("[integrator]\nscheme = \"hth\"", &["no scheme `hth` in [integrator] of", "did you mean `hht`?"]),
         ("integrator = 3", &["`integrator` in", "not a table", "{ key = value, .. }"]),
         ("[data]", &["[data] names no file", "add: file = "]),

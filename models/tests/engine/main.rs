@@ -22,6 +22,7 @@ mod invariance;
 mod least_squares;
 mod missing_samples;
 mod newton;
+mod penalty;
 mod random;
 mod schemes;
 mod slider_crank;

@@ -80,7 +80,7 @@ fn check_equations(name: &str, evaluator: &mut dyn Evaluator, x: &Point<'_>, equ
     let (n, m) = (x.q.len(), x.lambda.len());
     // only accelerations follow the unknown at their level
     let (position, velocity) = if equations.level == Level::Acceleration { (0.0, 0.0) } else { (0.03, 0.2) };
-    let weights = Weights { acceleration: 1.1, position, velocity, equations };
+    let weights = Weights { acceleration: 1.1, position, velocity, compliance: 0.0, equations };
     let residual = |evaluator: &mut dyn Evaluator, x: &Point<'_>| {
         let (mut d, mut c) = (vec![0.0; n], vec![0.0; m]);
         evaluator.residual(x, equations, &mut d, &mut c);
@@ -148,7 +148,8 @@ fn check_products(name: &str, system: &dyn System, u: &[f64]) {
     let (p, outputs) = (u.len(), signature.outputs.len());
     let mut evaluator = system.evaluator();
     evaluator.set_parameters(u);
-    let weights = Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, equations: Equations::MOTION };
+    let weights =
+        Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
     for salt in [0.4, 2.0, 3.7] {
         let place = |what: &str| format!("{name}, point {salt}, {what}");
         let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));

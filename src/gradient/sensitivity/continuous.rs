@@ -32,7 +32,7 @@ const BDF: [&[f64]; 5] = [
 type Past = std::collections::VecDeque<[Vec<f64>; 2]>;
 
 fn weights(acceleration: f64, position: f64, velocity: f64, level: Level) -> Weights {
-    Weights { acceleration, position, velocity, equations: Equations { forces: true, level } }
+    Weights { acceleration, position, velocity, compliance: 0.0, equations: Equations { forces: true, level } }
 }
 
 impl Gradient<'_> {
@@ -215,6 +215,7 @@ fn terminal(
     system.pull_back(1.0, w, &zeros(xi.len()), &mut earlier);
     // (C_q v)_qᵀ ξ, and (C_q v)_q w
     let rate = Weights {
+        compliance: 0.0,
         equations: Equations { forces: false, level: Level::Velocity },
         ..weights(1.0, 0.0, 1.0, Level::Velocity)
     };

@@ -1,24 +1,42 @@
 //! ALI3-P: the trapezoidal rule on the constraints' positions, with velocities and accelerations projected (Lopez Varela 2021), with
-//! P = M and exact constraints in place of penalties.
+//! P = M; with exact constraints, or with a penalty.
 //!
 //! ```text
 //! M a* + C_qᵀ λ = Q,  C(q) = 0             with the trapezoidal rule for q, v*
 //! v = v* + δ:  M δ + C_qᵀ μ = 0,  C_q v + C_t = 0
 //! a = a* + δ:  M δ + C_qᵀ κ = 0,  d²C/dt² = 0,     multipliers λ + κ
 //! ```
+//!
+//! With a penalty α, N/m, the right sides of the constraints are λ/α, μ/(ς α), κ/(ς α), ς = h²/4, in place of 0: the paper's
+//! λ = α C and (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t, with α finite. Rows that repeat others then share their force.
 
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
 use super::{NewtonOptions, Scheme};
+use crate::error::{Error, Result};
 use crate::system::Level;
 
 /// The scheme.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ali3p {
+    penalty: f64,
     newton: NewtonOptions,
 }
 
 impl Ali3p {
+    /// With a penalty α in N/m (of a constraint in m); infinite for exact constraints.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is positive.
+    pub fn new(penalty: f64) -> Result<Self> {
+        if penalty.is_nan() || penalty <= 0.0 {
+            let remedy = "give a stiffness in N/m that is large beside masses over the square of the time step, or leave it out \
+                          for exact constraints";
+            return Err(Error::invalid("scheme `ali3p`", format!("its penalty is {penalty}"), remedy));
+        }
+        Ok(Ali3p { penalty, newton: NewtonOptions::default() })
+    }
+
     /// Changes Newton's limits.
     pub fn newton(mut self, options: NewtonOptions) -> Self {
         self.newton = options;
@@ -32,7 +50,11 @@ impl Scheme for Ali3p {
     }
 
     fn settings(&self) -> Vec<(&'static str, f64)> {
-        Vec::new()
+        if self.penalty.is_finite() { vec![("penalty", self.penalty)] } else { Vec::new() }
+    }
+
+    fn compliance(&self, h: f64) -> f64 {
+        4.0 / (h * h * self.penalty)
     }
 
     fn newton_options(&self) -> NewtonOptions {

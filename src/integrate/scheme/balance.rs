@@ -221,13 +221,13 @@ impl Balance {
         self.sets().iter().find(|set| set.block == block).map_or(0.0, |set| set.unknown)
     }
 
-    fn weights(&self) -> Weights {
+    fn weights(&self, compliance: f64) -> Weights {
         let acceleration = match self.inertia {
             Inertia::Of(block) => self.unknown(block),
             Inertia::Unknown(factor) => factor,
         };
         let [position, velocity] = self.at.map(|block| self.unknown(block));
-        Weights { acceleration, position, velocity, equations: self.equations }
+        Weights { acceleration, position, velocity, compliance, equations: self.equations }
     }
 
     /// The block that the unknown itself is, if there is one.
@@ -238,7 +238,7 @@ impl Balance {
 
     /// Whether the unknown enters linearly.
     fn is_linear(&self) -> bool {
-        let Weights { position, velocity, equations: Equations { forces, level }, .. } = self.weights();
+        let Weights { position, velocity, equations: Equations { forces, level }, .. } = self.weights(0.0);
         position == 0.0 && (velocity == 0.0 || !forces && level == Level::Velocity)
     }
 
@@ -254,10 +254,10 @@ impl Balance {
             && self.multipliers == Multipliers::Told
     }
 
-    /// With what is asked of it in every step.
-    pub(super) fn prepare(self) -> Prepared {
+    /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]).
+    pub(super) fn prepare(self, compliance: f64) -> Prepared {
         Prepared {
-            weights: self.weights(),
+            weights: self.weights(compliance),
             unknown_itself: self.unknown_itself(),
             is_linear: self.is_linear(),
             is_split: self.is_split(),

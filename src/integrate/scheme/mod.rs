@@ -70,6 +70,13 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// By how much constraints yield to their multipliers in a step of size `h`, s, in velocities a unit of impulse and in accelerations a
+    /// unit of force; in positions, the unknown's factor times as much. Zero where they hold exactly.
+    fn compliance(&self, h: f64) -> f64 {
+        let _ = h;
+        0.0
+    }
+
     /// What it makes of a start, at which S is A: of a first step of size `h`, s.
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {
         let _ = (h, balances);
@@ -104,6 +111,9 @@ impl Scheme for Arc<dyn Scheme> {
     fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
         (**self).on_uneven_steps(constrained)
     }
+    fn compliance(&self, h: f64) -> f64 {
+        (**self).compliance(h)
+    }
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {
         (**self).start(h, balances);
     }
@@ -122,7 +132,7 @@ const SCHEMES: [Registered; 8] = [
     ("newmark", Some(("gamma", 0.5)), |gamma| Ok(Arc::new(GeneralizedAlpha::newmark(gamma)?))),
     ("trapezoidal", None, |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
     ("generalized-alpha", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(GeneralizedAlpha::new(radius)?))),
-    ("ali3p", None, |_| Ok(Arc::new(Ali3p::default()))),
+    ("ali3p", Some(("penalty", f64::INFINITY)), |penalty| Ok(Arc::new(Ali3p::new(penalty)?))),
     ("i2p", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(I2p::new(radius)?))),
     ("bdf2", None, |_| Ok(Arc::new(Bdf2::default()))),
 ];

@@ -374,6 +374,10 @@ impl Task<'_, '_> {
         }
         let scale = 1.0 / self.weights.of_level();
         constraint.iter_mut().for_each(|c| *c *= scale);
+        let compliance = self.weights.compliance;
+        if compliance != 0.0 {
+            constraint.iter_mut().zip(point.lambda).for_each(|(c, mu)| *c -= compliance * mu);
+        }
         self.solver.r = r;
         regular
     }
@@ -393,7 +397,10 @@ impl Task<'_, '_> {
                 *bound += f64::EPSILON * load.abs();
             }
         }
-        constraint.iter_mut().for_each(|c| *c /= self.weights.of_level());
+        let (level, compliance) = (self.weights.of_level(), self.weights.compliance);
+        for (c, mu) in constraint.iter_mut().zip(&self.solver.z[self.solver.layout.n..]) {
+            *c = *c / level + f64::EPSILON * (compliance * mu).abs();
+        }
         let track = &mut self.solver.tracks[self.place.number];
         (track.bound, track.bound_age, track.noise) = (bound, Some(0), 0.0);
     }

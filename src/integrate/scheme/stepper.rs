@@ -100,7 +100,8 @@ impl Stepper {
             self.scheme.step(h, h / h_before, &mut self.listed);
         }
         self.balances.clear();
-        self.balances.extend(self.listed.iter().map(|balance| balance.prepare()));
+        let compliance = self.scheme.compliance(h);
+        self.balances.extend(self.listed.iter().map(|balance| balance.prepare(compliance)));
         self.made_for = Some((h, h_before, is_start));
     }
 

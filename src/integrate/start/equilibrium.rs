@@ -42,7 +42,7 @@ pub(super) struct Equilibrium {
 }
 
 fn weights(shift: f64) -> Weights {
-    Weights { acceleration: shift, position: 1.0, velocity: 0.0, equations: Equations::MOTION }
+    Weights { acceleration: shift, position: 1.0, velocity: 0.0, compliance: 0.0, equations: Equations::MOTION }
 }
 
 /// Coordinates of one unit are of one kind: changes are measured by the largest of their kind.
@@ -197,7 +197,7 @@ impl Equilibrium {
         let zeros = vec![0.0; n.max(m)];
         let x = Point { t, q, v: &zeros[..n], a: &zeros[..n], lambda: &zeros[..m], w };
         // multipliers for a beginning, because tension may be all that holds a coordinate
-        let z = accelerations(system, signature, &x)?;
+        let z = accelerations(system, signature, &x, super::of_accelerations(0.0))?;
         let kinds = Kinds::new(signature, q);
         let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
         let shift = kinds.largest(&z[..n]).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));

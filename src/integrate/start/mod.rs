@@ -85,6 +85,8 @@ pub struct StartReport {
 pub(crate) struct Start {
     pub report: StartReport,
     origin: Origin,
+    /// Of the equations of its accelerations.
+    weights: Weights,
 }
 
 /// What q_0 and v_0 solve.
@@ -100,15 +102,16 @@ enum Origin {
 pub(crate) struct Beginning {
     pub state: InitialState,
     pub held: Vec<usize>,
+    /// By how much constraints yield to their multipliers in acceleration.
+    pub compliance: f64,
 }
 
 /// Of the equations of the start's accelerations.
-const PLAIN: Weights = Weights {
-    acceleration: 1.0,
-    position: 0.0,
-    velocity: 0.0,
-    equations: Equations { forces: true, level: Level::Acceleration },
-};
+fn of_accelerations(compliance: f64) -> Weights {
+    let equations = Equations { forces: true, level: Level::Acceleration };
+    Weights { acceleration: 1.0, position: 0.0, velocity: 0.0, compliance, equations }
+}
+
 /// A violation this many times the round-off of evaluating the constraint counts as round-off of the user's formulas: some
 /// 1e-10 of the terms in it.
 const TOLERANCE: f64 = 1e6;
@@ -140,7 +143,7 @@ impl Start {
         beginning: &Beginning,
         x0: &mut [f64],
     ) -> Result<Self> {
-        let &Beginning { state: initial_state, ref held } = beginning;
+        let &Beginning { state: initial_state, ref held, compliance } = beginning;
         let (n, m) = (layout.n, layout.m);
         let x = Parts::of(layout, x0);
         system.initial(x.q, x.v);
@@ -180,11 +183,11 @@ impl Start {
         };
         let zeros = vec![0.0; n.max(m)];
         let point = Point { t, q: x.q, v: x.v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let z = accelerations(system, signature, &point)?;
+        let z = accelerations(system, signature, &point, of_accelerations(compliance))?;
         x.a.copy_from_slice(&z[..n]);
         x.lambda.copy_from_slice(&z[n..]);
         mass::check_start(system, signature, &point)?;
-        Ok(Start { report, origin })
+        Ok(Start { report, origin, weights: of_accelerations(compliance) })
     }
 
     /// From a cotangent of (q_0, v_0, a_0, λ_0) to one of the parameters, which is added to `bar.u`.
@@ -197,7 +200,7 @@ impl Start {
         directions: &mut [Direction],
     ) -> Result<()> {
         let n = x0.q.len();
-        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
+        system.linearise(x0, self.weights).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
         let solve = |system: &mut dyn Evaluator, bar: &StateVector| {
             let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
             system.solve_transposed(&mut p);
@@ -205,7 +208,7 @@ impl Start {
         };
         let p = solve(system, bar);
         for Direction { tangent, cotangent, .. } in directions.iter_mut() {
-            system.curvature(x0, PLAIN.equations, -1.0, [&p[..n], &p[n..]], tangent, cotangent);
+            system.curvature(x0, self.weights.equations, -1.0, [&p[..n], &p[n..]], tangent, cotangent);
             let own = solve(system, cotangent);
             system.pull_back(-1.0, &own[..n], &own[n..], cotangent);
         }
@@ -246,7 +249,7 @@ impl Start {
                 projection.push_forward(system, signature, x0, tangents)?;
             }
         }
-        system.linearise(x0, PLAIN).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
+        system.linearise(x0, self.weights).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
         for tangent in tangents {
             let mut r = vec![0.0; n + m];
             let (dynamics, constraint) = r.split_at_mut(n);
@@ -259,11 +262,16 @@ impl Start {
 }
 
 /// Accelerations and multipliers for the positions and velocities of `x`, whose own are zero.
-fn accelerations(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>) -> Result<Vec<f64>> {
+fn accelerations(
+    system: &mut dyn Evaluator,
+    signature: &Signature,
+    x: &Point<'_>,
+    weights: Weights,
+) -> Result<Vec<f64>> {
     let (n, m) = (x.q.len(), x.lambda.len());
     let mut r = vec![0.0; n + m];
     let (dynamics, constraint) = r.split_at_mut(n);
-    let regular = system.factorise(x, PLAIN, dynamics, constraint).is_ok();
+    let regular = system.factorise(x, weights, dynamics, constraint).is_ok();
     if let Some(row) = r.iter().position(|r| !r.is_finite()) {
         let quantity = format!("the residual of the {}", signature.equation_name(row));
         return Err(Error::NotFinite { quantity, value: r[row], time: x.t, step: 0 });
@@ -276,7 +284,8 @@ fn accelerations(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_
     let mut z: Vec<f64> = r.iter().map(|r| -r).collect();
     let point = Point { a: &z[..n], lambda: &z[n..], ..*x };
     let (dynamics, constraint) = r.split_at_mut(n);
-    system.residual(&point, PLAIN.equations, dynamics, constraint);
+    system.residual(&point, weights.equations, dynamics, constraint);
+    constraint.iter_mut().zip(&z[n..]).for_each(|(c, lambda)| *c -= weights.compliance * lambda);
     system.solve(&mut r);
     z.iter_mut().zip(&r).for_each(|(z, r)| *z -= r);
     Ok(z)

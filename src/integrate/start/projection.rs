@@ -269,7 +269,13 @@ impl Stage {
     ) -> Result<Border<'h>> {
         // positions that are projected change M and C_q with them
         let position = if self.level == Level::Position { 1.0 } else { 0.0 };
-        let weights = Weights { acceleration: 1.0, position, velocity: 1.0 - position, equations: self.equations_of() };
+        let weights = Weights {
+            acceleration: 1.0,
+            position,
+            velocity: 1.0 - position,
+            compliance: 0.0,
+            equations: self.equations_of(),
+        };
         if system.linearise(&self.point(x), weights).is_err() {
             return Err(singular(system, signature, x, Purpose::Accelerations));
         }

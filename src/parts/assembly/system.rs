@@ -109,6 +109,10 @@ impl System for Assembly {
         Assembly::degrees_of_freedom(self)
     }
 
+    fn can_yield(&self) -> bool {
+        false
+    }
+
     fn sketch(&self) -> Option<&Sketch> {
         self.sketch.as_ref()
     }
