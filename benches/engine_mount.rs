@@ -29,7 +29,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 
 fn main() -> Result<()> {
     let problem = problem()?;
-    let simulation = &problem.simulation;
+    let simulation = &problem.first().simulation;
     let force: Vec<f64> = simulation.grid().times().iter().map(|t| sweep(*t)).collect();
     let reference = simulation.run(&simulation.signature().nominal())?.output(0);
     let job = Job { alpha: simulation.scheme().settings()[0].1, h: STEP, force: &force, reference: &reference };

@@ -51,7 +51,7 @@ fn main() -> costate::Result<()> {
         let found = identify(&problem, &settings, &mut |_| Flow::Continue)?;
         let [first, second, worst] = errors(&problem, &found)?;
         let both = ((first * first + second * second) / 2.0).sqrt();
-        let times = problem.simulation.grid().times();
+        let times = problem.first().simulation.grid().times();
         eprintln!("up to {end} s: {} ({:.1} s)", found.reason(), found.seconds);
         rows.push(vec![
             friction.to_string(),
@@ -86,9 +86,9 @@ fn main() -> costate::Result<()> {
 
 /// Root mean squares of the errors of the first angle, of the second, and the largest one of a swing's angle, rad.
 fn errors(problem: &Problem, found: &Identification) -> costate::Result<[f64; 3]> {
-    let trajectory = problem.simulation.run(&found.values())?;
-    let cost = problem.cost.as_least_squares();
-    let errors = cost.map_or(Vec::new(), |cost| output_errors(cost, &problem.simulation, &trajectory));
+    let trajectory = problem.first().simulation.run(&found.values())?;
+    let cost = problem.first().cost.as_least_squares();
+    let errors = cost.map_or(Vec::new(), |cost| output_errors(cost, &problem.first().simulation, &trajectory));
     let mean = |first: usize| {
         let squares = errors.iter().skip(first).step_by(2).map(|error| error.rmse * error.rmse);
         (squares.sum::<f64>() / (errors.len() / 2) as f64).sqrt()

@@ -51,15 +51,9 @@ fn main() -> Result<()> {
     let mut u = start.clone();
     for part in [0.125, 0.25, 0.375, 0.5, 0.75, 1.0] {
         let simulation = simulation("ali3p", part * PERIOD)?;
-        let problem = Problem {
-            name: "five_bar".into(),
-            cost: Box::new(cost(&simulation)?),
-            parameters: names.clone(),
-            simulation,
-            start: u.clone(),
-            optimum: None,
-            constraints: Vec::new(),
-        };
+        let cost = Box::new(cost(&simulation)?);
+        let problem =
+            Problem { parameters: names.clone(), start: u.clone(), ..Problem::new("five_bar", simulation, cost) };
         let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
         u = found.outcome.u.clone();
         println!(

@@ -39,6 +39,15 @@ pub enum Error {
         remedy: String,
     },
 
+    /// What went wrong in one of several experiments.
+    #[error("experiment `{name}`: {cause}")]
+    Experiment {
+        /// The experiment's name.
+        name: String,
+        /// What it was.
+        cause: Box<Error>,
+    },
+
     /// A data or problem file whose content cannot be used.
     #[error("{}{}: {problem}; {remedy}", .path.display(), line_number(.line))]
     File {
@@ -265,9 +274,20 @@ impl Error {
         }
     }
 
+    /// The same of one of several experiments; being interrupted is no fault of one.
+    pub(crate) fn in_experiment(self, name: &str) -> Self {
+        match self {
+            Error::Interrupted { .. } | Error::Experiment { .. } => self,
+            cause => Error::Experiment { name: name.to_string(), cause: Box::new(cause) },
+        }
+    }
+
     /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
     /// steps.
     pub fn is_simulation_failure(&self) -> bool {
+        if let Error::Experiment { cause, .. } = self {
+            return cause.is_simulation_failure();
+        }
         matches!(
             self,
             Error::NewtonFailed { .. }

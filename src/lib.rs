@@ -118,7 +118,9 @@ pub use data::{files, noise, random, time_axis};
 #[doc(inline)]
 pub use gradient::{cost, sensitivity};
 #[doc(inline)]
-pub use identify::{constraint, control, optimise, problem, problem_file, registry, specification, statistics};
+pub use identify::{
+    constraint, control, ensemble, optimise, problem, problem_file, registry, specification, statistics,
+};
 use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]
 pub use integrate::{grid, scheme, signal, simulate};

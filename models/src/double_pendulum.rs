@@ -194,7 +194,6 @@ pub fn measured(record: &Record, count: usize, end: f64, substeps: usize, physic
     }
     let starts: Vec<[f64; 4]> = segments.iter().map(|segment| segment.start).collect();
     let system = double_pendulum(&starts)?;
-    let parameters = system.signature().parameters.clone();
     let mut start = system.signature().nominal();
     start[..10].copy_from_slice(&physical);
     let sample = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
@@ -206,13 +205,7 @@ pub fn measured(record: &Record, count: usize, end: f64, substeps: usize, physic
     };
     let references = values.enumerate().map(reference).collect();
     let grid = TimeGrid::steps(0.0, step / substeps as f64, (times.len() - 1) * substeps)?;
-    Ok(Problem {
-        name: "double_pendulum".into(),
-        simulation: Simulation::new(Arc::new(system), Hht::new(0.0)?, grid, Vec::new())?,
-        cost: Box::new(LeastSquares::new(&times, references, substeps, Quadrature::Unit)?),
-        parameters,
-        start,
-        optimum: None,
-        constraints: Vec::new(),
-    })
+    let simulation = Simulation::new(Arc::new(system), Hht::new(0.0)?, grid, Vec::new())?;
+    let cost = LeastSquares::new(&times, references, substeps, Quadrature::Unit)?;
+    Ok(Problem { start, ..Problem::new("double_pendulum", simulation, Box::new(cost)) })
 }

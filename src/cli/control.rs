@@ -194,7 +194,10 @@ impl Search<'_> {
         loop {
             let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
             let Control { simulation, parameters, start: values, .. } = &mut control;
-            self.specification.set_parameters(simulation.signature(), parameters, values)?;
+            for setting in &self.specification.parameters {
+                let k = simulation.signature().parameter_index(&setting.name)?;
+                setting.apply(&mut parameters[k], &mut values[k]);
+            }
             if let Some(last) = &last {
                 control.begin_with(last);
             }

@@ -3,12 +3,13 @@
 use super::Verdict;
 use super::console::{print, print_document, tell};
 use super::settings::{self, ProblemArguments};
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{number, output_errors, rmse, table};
+use crate::report::{number, rmse, table};
 use crate::scheme;
-use crate::sensitivity::{Gradient, Method};
+use crate::sensitivity::Method;
 use crate::shown::shown;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -79,8 +80,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print_document(&result.to_string());
     } else {
         print(&text(&problem, &u, &names, &results, &listed, (cost, times)));
-        if let (None, Some(cost)) = (&problem.optimum, problem.cost.as_least_squares()) {
-            let errors = output_errors(cost, &problem.simulation, &problem.simulation.run(&u)?);
+        if let (None, Some(_)) = (&problem.optimum, problem.least_squares()) {
+            let errors = problem.output_errors(&problem.experiments, &u)?;
             errors.iter().for_each(|error| print(&error.to_string()));
         }
     }
@@ -106,7 +107,7 @@ fn compare(problem: &Problem, methods: &[Method], results: &[Vec<f64>], listed: 
 }
 
 /// Median seconds of the cost alone, and of cost with gradient.
-fn measure(gradient: &mut Gradient<'_>, u: &[f64], method: Method, repeat: usize) -> Result<(f64, f64)> {
+fn measure(gradient: &mut Ensemble<'_>, u: &[f64], method: Method, repeat: usize) -> Result<(f64, f64)> {
     let mut slope = vec![0.0; u.len()];
     let mut alone = Vec::new();
     let mut both = Vec::new();
@@ -133,7 +134,8 @@ fn json(
     listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> Value {
-    let grid = problem.simulation.grid();
+    let simulation = &problem.first().simulation;
+    let grid = simulation.grid();
     let entries = |slope: &[f64]| {
         let parameters = listed.iter().map(|&k| (&problem.parameters[k], slope[k]));
         parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>()
@@ -141,9 +143,9 @@ fn json(
     let mut result = json!({
         "model": problem.name,
         "step": grid.uniform_step(),
-        "scheme": problem.simulation.scheme().name(),
-        "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
-        "steps": grid.count(),
+        "scheme": simulation.scheme().name(),
+        "scheme_settings": scheme::settings_of(simulation.scheme()),
+        "steps": problem.steps(),
         "method": arguments.method,
         "cost": cost,
         "gradient": entries(&results[0]),
@@ -165,13 +167,14 @@ fn text(
     listed: &[usize],
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> String {
-    let grid = problem.simulation.grid();
+    let simulation = &problem.first().simulation;
+    let grid = simulation.grid();
     let mut lines = vec![format!(
         "{}: {} steps{}, {}",
         problem.name,
-        grid.count(),
+        problem.steps(),
         grid.uniform_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
-        scheme::in_words(problem.simulation.scheme())
+        scheme::in_words(simulation.scheme())
     )];
     lines.push(format!("cost {cost:.16e}\n"));
     let mut header = vec!["parameter", "at", "unit"];

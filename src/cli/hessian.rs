@@ -3,12 +3,13 @@
 use super::Verdict;
 use super::console::{print, print_document};
 use super::settings::{self, ProblemArguments};
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::table;
 use crate::scheme;
-use crate::sensitivity::{Gradient, Method};
+use crate::sensitivity::Method;
 use crate::statistics::Curvature;
 use serde_json::json;
 use std::time::Instant;
@@ -64,8 +65,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         });
         let result = json!({
             "model": problem.name,
-            "scheme": problem.simulation.scheme().name(),
-            "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
+            "scheme": problem.first().simulation.scheme().name(),
+            "scheme_settings": scheme::settings_of(problem.first().simulation.scheme()),
             "parameters": names,
             "gradient": shown.iter().map(|&k| first.gradient[k]).collect::<Vec<_>>(),
             "hessian": part(&first.hessian, &shown),
@@ -94,7 +95,7 @@ fn part(hessian: &[Vec<f64>], shown: &[usize]) -> Vec<Vec<f64>> {
 }
 
 /// Gradient and Hessian.
-fn compute(problem: &Problem, engine: &mut Gradient<'_>, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+fn compute(problem: &Problem, engine: &mut Ensemble<'_>, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
     let p = u.len();
     let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
     match method {

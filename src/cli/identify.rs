@@ -11,7 +11,7 @@ use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, output_errors, parameter_table, parameter_table_with_errors, result_json};
+use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, identifiability};
@@ -80,13 +80,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         (None, false) => Some(PathBuf::from("out").join(&problem.name)),
     };
     let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
-    folder.iter().try_for_each(|folder| folder.check_memory(&problem.simulation))?;
+    folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
     let mut progress = Progress::begin(&format!(
         "{}: {} steps a simulation by {}, {} free parameters\nmethod: {} ({reason})",
         problem.name,
-        problem.simulation.grid().count(),
-        scheme::in_words(problem.simulation.scheme()),
+        problem.steps(),
+        scheme::in_words(problem.first().simulation.scheme()),
         problem.free().len(),
         method.name()
     ));
@@ -130,7 +130,7 @@ fn in_a_hurry(found: &Identification) -> Option<Error> {
 /// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
 fn warn_of_unidentifiable(problem: &Problem) {
     const FEW: usize = 20;
-    if problem.cost.as_least_squares().is_none() || !(1..=FEW).contains(&problem.free().len()) {
+    if problem.least_squares().is_none() || !(1..=FEW).contains(&problem.free().len()) {
         return;
     }
     // a simulation that fails here fails in the identification, too, which says so
@@ -265,7 +265,6 @@ fn curvatures(outcome: &Outcome) -> Option<String> {
 
 /// Root mean square errors, a line for each compared output.
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
-    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
-    let Ok(trajectory) = problem.simulation.run(&found.values()) else { return Vec::new() };
-    output_errors(cost, &problem.simulation, &trajectory).iter().map(ToString::to_string).collect()
+    let errors = problem.output_errors(&problem.experiments, &found.values());
+    errors.unwrap_or_default().iter().map(ToString::to_string).collect()
 }

@@ -194,7 +194,7 @@ fn specification(model: &str) -> Result<Specification> {
 /// Builds the problem, and says on standard error what was assumed.
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
     let (problem, notes) = specification.build_with_notes(registry)?;
-    say(&notes, &problem.simulation);
+    say(&notes, &problem.first().simulation);
     Ok(problem)
 }
 
@@ -255,14 +255,18 @@ pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)
     for (name, value) in changes {
         let place = signature.parameter_index(name)?;
         u[place] = *value;
-        let Parameter { lower, upper, unit, .. } = &signature.parameters[place];
-        if !(*lower..=*upper).contains(value) {
-            tell(&format!(
-                "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
-            ));
-        }
+        doubt(&signature.parameters[place], *value);
     }
     Ok(())
+}
+
+/// Says where a value lies outside its bounds.
+fn doubt(Parameter { name, lower, upper, unit, .. }: &Parameter, value: f64) {
+    if !(*lower..=*upper).contains(&value) {
+        tell(&format!(
+            "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
+        ));
+    }
 }
 
 /// The model that a specification names, if it has a picture.
@@ -320,17 +324,21 @@ pub(super) const AUTOMATIC: &str = "auto";
 
 /// The parameter vector that `--at` means.
 pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
-    let signature = problem.simulation.signature();
     match at {
         "start" => Ok(problem.start.clone()),
-        "nominal" => Ok(signature.nominal()),
+        "nominal" => Ok(problem.parameters.iter().map(|parameter| parameter.nominal).collect()),
         other if !other.contains('=') => {
             let problem = "it names no point and sets no parameter";
             Err(Error::invalid(format!("--at {other}"), problem, "write `start`, `nominal` or name=value,.."))
         }
         changes => {
             let mut u = problem.start.clone();
-            set(signature, &mut u, &assignments("--at", &[changes.to_string()])?)?;
+            for (name, value) in assignments("--at", &[changes.to_string()])? {
+                for place in problem.places(&name)? {
+                    u[place] = value;
+                    doubt(&problem.parameters[place], value);
+                }
+            }
             Ok(u)
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod constraint;
 pub mod control;
+pub mod ensemble;
 pub mod optimise;
 pub mod problem;
 pub mod problem_file;
@@ -11,13 +12,14 @@ pub mod statistics;
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use crate::optimise::{
     CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
 };
 use crate::problem::Problem;
-use crate::sensitivity::{Gradient, Method};
+use crate::sensitivity::Method;
 use crate::signature::{Parameter, Scale};
 use crate::statistics::NO_INFLUENCE;
 use std::time::Instant;
@@ -65,7 +67,7 @@ const MOST_FOR_BFGS: usize = 500;
 pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
     let free = problem.free().len();
     let parameters = if free == 1 { "1 free parameter".to_string() } else { format!("{free} free parameters") };
-    let is_least_squares = problem.cost.as_least_squares().is_some();
+    let is_least_squares = problem.least_squares().is_some();
     let quasi_newton =
         if free <= MOST_FOR_BFGS { optimise::Method::Bfgs } else { optimise::Method::LBfgs { memory: 20 } };
     match is_least_squares {
@@ -176,27 +178,26 @@ pub fn identify(
         return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
     }
     let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
-    let augmented = AugmentedCost::new(&*problem.cost, &problem.constraints, problem.simulation.grid());
+    let first = problem.first();
+    let augmented = AugmentedCost::new(&*first.cost, &problem.constraints, first.simulation.grid());
     let is_constrained = !problem.constraints.is_empty();
-    let cost: &dyn Cost = if is_constrained { &augmented } else { &*problem.cost };
+    let cost: &dyn Cost = if is_constrained { &augmented } else { &*first.cost };
     let mut objective = Reduced {
-        gradient: Gradient::new(&problem.simulation, cost)?
-            .with_respect_to(&free)
-            .interrupted_by(&settings.options.interrupt),
+        gradient: Ensemble::around(problem, cost)?.with_respect_to(&free).interrupted_by(&settings.options.interrupt),
         method: settings.gradient,
         u: problem.start.clone(),
         full: vec![0.0; problem.start.len()],
         free: &free,
         sizes: free.iter().map(|&k| problem.size(k)).collect(),
         residuals: None,
-        scale: problem.cost.as_least_squares().map(LeastSquares::scale),
+        scale: problem.least_squares().map(|costs| costs.into_iter().map(LeastSquares::scale).sum()),
         first_failure: None,
     };
     let options = &settings.options;
     let (method, _) = settings.method_for(problem);
     let methods = (method.for_least_squares(), method.for_second_derivatives());
     if methods.0.is_some() {
-        objective.residuals = Some(problem.cost.as_least_squares().ok_or_else(|| {
+        objective.residuals = Some(problem.least_squares().ok_or_else(|| {
             let subject = format!("method `{method}` for problem `{}`", problem.name);
             let remedy = "take a method that works by gradients, such as bfgs";
             Error::invalid(subject, "the cost is no sum of squares", remedy)
@@ -259,9 +260,20 @@ pub fn identify(
 
 /// What no body can have, at the end and on the way there.
 fn impossible(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<String> {
-    let system = problem.simulation.system();
+    let system = problem.first().simulation.system();
     let Some(sketch) = system.sketch() else { return Vec::new() };
-    let at = |u: &[f64]| sketch.impossible(system.signature(), u);
+    let at = |u: &[f64]| {
+        let mut found: Vec<String> = Vec::new();
+        for experiment in &problem.experiments {
+            let own = sketch.impossible(system.signature(), &experiment.own(u));
+            own.into_iter().for_each(|sentence| {
+                if !found.contains(&sentence) {
+                    found.push(sentence)
+                }
+            });
+        }
+        found
+    };
     let mut found = at(best);
     let passed = history.iter().map(|u| at(u)).enumerate().filter(|(_, impossible)| !impossible.is_empty());
     let passed: Vec<(usize, Vec<String>)> = passed.collect();
@@ -295,15 +307,15 @@ pub(crate) fn variable_of(parameter: &Parameter, start: f64) -> Variable {
 
 /// Cost and gradient in the free parameters.
 pub(crate) struct Reduced<'p> {
-    pub gradient: Gradient<'p>,
+    pub gradient: Ensemble<'p>,
     pub method: Method,
     pub u: Vec<f64>,
     full: Vec<f64>,
     pub free: &'p [usize],
     /// Sizes of the free parameters.
     sizes: Vec<f64>,
-    /// The cost, where a method sees its residuals.
-    pub residuals: Option<&'p LeastSquares>,
+    /// The costs of all experiments, where a method sees their residuals.
+    pub residuals: Option<Vec<&'p LeastSquares>>,
     /// The cost of the data themselves, where it is a sum of squares.
     scale: Option<f64>,
     first_failure: Option<String>,
@@ -381,10 +393,10 @@ impl LeastSquaresObjective for Reduced<'_> {
 
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised> {
         self.set(u);
-        let Some(cost) = self.residuals else {
+        let Some(costs) = &self.residuals else {
             return Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"));
         };
-        let linearised = self.gradient.linearise(&self.u, cost);
+        let linearised = self.gradient.linearise(&self.u, costs);
         let linearised = self.noting(linearised)?;
         // derivatives that are round-off lead anywhere: a parameter without influence stays where it is
         let influence = |(&k, size): (&usize, &f64)| linearised.factor().column(k).norm() * size;

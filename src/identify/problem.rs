@@ -1,12 +1,13 @@
-//! A simulation with a cost and parameters to be found: what gradients, checks and identifications work on.
+//! Experiments, each a simulation with a cost, and parameters to be found: what gradients, checks and identifications work on.
 
 use crate::constraint::Constraint;
 use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
+use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::noise::SyntheticNoise;
+use crate::report::{OutputError, output_errors};
 use crate::scheme;
-use crate::sensitivity::Gradient;
 use crate::signal::Signal;
 use crate::signature::Parameter;
 use crate::simulate::Simulation;
@@ -82,25 +83,173 @@ impl Integrator {
     }
 }
 
-/// A simulation, its cost, and the parameters with their starts.
-pub struct Problem {
-    /// Name for reports.
+/// One run of the machine, and what it is compared with.
+pub struct Experiment {
+    /// Its name.
     pub name: String,
     /// The simulation.
     pub simulation: Simulation,
     /// What is minimised.
     pub cost: Box<dyn Cost>,
-    /// All parameters of the model, in its order; bounds, scale and freedom as this problem wants them.
+    /// Places of the model's parameters among those of the problem.
+    pub places: Vec<usize>,
+}
+
+impl Experiment {
+    /// One whose parameters are those of the problem.
+    pub fn new(name: impl Into<String>, simulation: Simulation, cost: Box<dyn Cost>) -> Self {
+        let places = (0..simulation.signature().parameters.len()).collect();
+        Experiment { name: name.into(), simulation, cost, places }
+    }
+
+    /// The model's parameters, of those of the problem.
+    pub fn own(&self, u: &[f64]) -> Vec<f64> {
+        self.places.iter().map(|&place| u[place]).collect()
+    }
+}
+
+/// Experiments with one model, and its parameters with their starts. Every parameter is shared by all experiments unless it is local: then
+/// each has its own, called `NAME@EXPERIMENT`.
+pub struct Problem {
+    /// Name for reports.
+    pub name: String,
+    /// What is fitted, one experiment at least; the first ones' parameters come first.
+    pub experiments: Vec<Experiment>,
+    /// What is compared, but not fitted.
+    pub validation: Vec<Experiment>,
+    /// All parameters: those of the model, in its order, as the first experiment has them; then local ones of the others. Bounds, scale and
+    /// freedom are as this problem wants them.
     pub parameters: Vec<Parameter>,
     /// Where an identification starts, one value a parameter.
     pub start: Vec<f64>,
     /// The parameters that made the reference, where known.
     pub optimum: Option<Vec<f64>>,
-    /// What an identification must keep to.
+    /// What an identification must keep to; outputs are those of the first experiment.
     pub constraints: Vec<Constraint>,
 }
 
 impl Problem {
+    /// One experiment that starts at the model's nominal values.
+    pub fn new(name: impl Into<String>, simulation: Simulation, cost: Box<dyn Cost>) -> Self {
+        let name = name.into();
+        let signature = simulation.signature();
+        let (parameters, start) = (signature.parameters.clone(), signature.nominal());
+        let experiments = vec![Experiment::new(name.clone(), simulation, cost)];
+        let (validation, constraints) = (Vec::new(), Vec::new());
+        Problem { name, experiments, validation, parameters, start, optimum: None, constraints }
+    }
+
+    /// Adds an experiment with the same model; of the parameters that are `local` it has its own. Values start at the model's nominal ones.
+    ///
+    /// # Errors
+    /// Another model, a name that is taken, or local parameters that the model does not have.
+    pub fn with_experiment(mut self, experiment: Experiment, local: &[&str]) -> Result<Self> {
+        let places = self.places_of(&experiment, local)?;
+        self.experiments.push(Experiment { places, ..experiment });
+        Ok(self)
+    }
+
+    /// Adds an experiment that is compared with the result, and not fitted.
+    ///
+    /// # Errors
+    /// As [`Problem::with_experiment`].
+    pub fn with_validation(mut self, experiment: Experiment, local: &[&str]) -> Result<Self> {
+        let first = self.parameters.len();
+        let places = self.places_of(&experiment, local)?;
+        // nothing that is fitted depends on them
+        self.parameters[first..].iter_mut().for_each(|parameter| parameter.free = false);
+        self.validation.push(Experiment { places, ..experiment });
+        Ok(self)
+    }
+
+    fn places_of(&mut self, experiment: &Experiment, local: &[&str]) -> Result<Vec<usize>> {
+        let place = format!("experiment `{}`", experiment.name);
+        let signature = self.first().simulation.signature();
+        let other = experiment.simulation.signature();
+        let same = signature.parameters.iter().map(|p| &p.name).eq(other.parameters.iter().map(|p| &p.name));
+        if signature.name != other.name || !same {
+            let problem = format!("it is one of {}, the first is one of {}", other.place(), signature.place());
+            return Err(Error::invalid(place, problem, "take one model for all experiments of a problem"));
+        }
+        if self.all().any(|known| known.name == experiment.name) {
+            return Err(Error::invalid(place, "there are two of this name", "give each experiment its own"));
+        }
+        let locals = local.iter().map(|name| signature.parameter_index(name)).collect::<Result<Vec<usize>>>()?;
+        let mut places: Vec<usize> = (0..signature.parameters.len()).collect();
+        let nominal = signature.nominal();
+        let first = self.experiments[0].name.clone();
+        for k in locals {
+            places[k] = self.parameters.len();
+            let mut own = self.parameters[k].clone();
+            let name = own.name.split('@').next().unwrap_or_default().to_string();
+            own.name = format!("{name}@{}", experiment.name);
+            self.parameters[k].name = format!("{name}@{first}");
+            self.parameters.push(own);
+            self.start.push(nominal[k]);
+        }
+        Ok(places)
+    }
+
+    /// The first experiment.
+    pub fn first(&self) -> &Experiment {
+        // there is one from the beginning, and none is ever removed
+        &self.experiments[0]
+    }
+
+    /// All experiments, those for validation last.
+    pub fn all(&self) -> impl Iterator<Item = &Experiment> {
+        self.experiments.iter().chain(&self.validation)
+    }
+
+    /// Places of the parameter of this name; of a local one without its experiment's name, those of all experiments.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn places(&self, name: &str) -> Result<Vec<usize>> {
+        let names = || self.parameters.iter().map(|parameter| parameter.name.as_str());
+        if let Some(place) = names().position(|own| own == name) {
+            return Ok(vec![place]);
+        }
+        let is_meant = |own: &str| own.split_once('@').is_some_and(|(own, _)| own == name);
+        let found: Vec<usize> = names().enumerate().filter(|(_, own)| is_meant(own)).map(|(place, _)| place).collect();
+        if found.is_empty() {
+            return Err(Error::unknown("parameter", name, self.first().simulation.signature().place(), names()));
+        }
+        Ok(found)
+    }
+
+    /// What something of an experiment is called: `NAME@EXPERIMENT` where there are several.
+    pub fn name_in(&self, experiment: &Experiment, name: &str) -> String {
+        if self.all().nth(1).is_none() { name.to_string() } else { format!("{name}@{}", experiment.name) }
+    }
+
+    /// Time steps of all experiments that are fitted.
+    pub fn steps(&self) -> usize {
+        self.experiments.iter().map(|experiment| experiment.simulation.grid().count()).sum()
+    }
+
+    /// How far outputs are from what they are compared with, in all of these experiments at `u`.
+    ///
+    /// # Errors
+    /// If a simulation fails.
+    pub fn output_errors(&self, experiments: &[Experiment], u: &[f64]) -> Result<Vec<OutputError>> {
+        let mut errors = Vec::new();
+        for experiment in experiments {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(u))?;
+            for mut error in output_errors(cost, &experiment.simulation, &run) {
+                error.output.name = self.name_in(experiment, &error.output.name);
+                errors.push(error);
+            }
+        }
+        Ok(errors)
+    }
+
+    /// The costs of all experiments as sums of squares, if all are.
+    pub fn least_squares(&self) -> Option<Vec<&LeastSquares>> {
+        self.experiments.iter().map(|experiment| experiment.cost.as_least_squares()).collect()
+    }
+
     /// A least-squares problem whose reference is a simulation at `optimum`.
     ///
     /// # Errors
@@ -122,15 +271,8 @@ impl Problem {
             })
             .collect::<Result<Vec<_>>>()?;
         let cost = LeastSquares::new(simulation.grid().times(), references, 1, quadrature)?;
-        Ok(Problem {
-            name: name.to_string(),
-            parameters: simulation.signature().parameters.clone(),
-            simulation,
-            cost: Box::new(cost),
-            start: start.to_vec(),
-            optimum: Some(optimum.to_vec()),
-            constraints: Vec::new(),
-        })
+        let optimum = Some(optimum.to_vec());
+        Ok(Problem { start: start.to_vec(), optimum, ..Problem::new(name, simulation, Box::new(cost)) })
     }
 
     /// The same with noise on its reference.
@@ -138,26 +280,28 @@ impl Problem {
     /// # Errors
     /// If the cost is no sum of squares, or as [`LeastSquares::with_noise`].
     pub fn with_noise(mut self, noise: &SyntheticNoise) -> Result<Self> {
-        let Some(cost) = self.cost.as_least_squares() else {
-            let subject = format!("problem `{}`", self.name);
-            return Err(Error::invalid(subject, "noise needs references", "give a least-squares cost"));
-        };
-        self.cost = Box::new(cost.clone().with_noise(noise, self.simulation.signature())?);
+        for Experiment { simulation, cost, .. } in &mut self.experiments {
+            let Some(clean) = cost.as_least_squares() else {
+                let subject = format!("problem `{}`", self.name);
+                return Err(Error::invalid(subject, "noise needs references", "give a least-squares cost"));
+            };
+            *cost = Box::new(clean.clone().with_noise(noise, simulation.signature())?);
+        }
         Ok(self)
     }
 
     /// Evaluates cost and gradient again and again, with respect to all parameters. Fixed ones that a start as given does not follow
-    /// are left out ([`Gradient::left_out`]).
+    /// are left out ([`Ensemble::left_out`]).
     ///
     /// # Errors
-    /// If the cost does not go with the simulation.
-    pub fn gradient(&self) -> Result<Gradient<'_>> {
-        Ok(Gradient::new(&self.simulation, &*self.cost)?.leaving_out_if_astray(|k| !self.parameters[k].free))
+    /// If a cost does not go with its simulation.
+    pub fn gradient(&self) -> Result<Ensemble<'_>> {
+        Ok(Ensemble::new(self)?.leaving_out_if_astray(|k| !self.parameters[k].free))
     }
 
     /// The same with respect to the free parameters alone: derivatives by the others are zero.
-    pub(crate) fn gradient_by_free(&self) -> Result<Gradient<'_>> {
-        Ok(Gradient::new(&self.simulation, &*self.cost)?.with_respect_to(&self.free()))
+    pub(crate) fn gradient_by_free(&self) -> Result<Ensemble<'_>> {
+        Ok(Ensemble::new(self)?.with_respect_to(&self.free()))
     }
 
     /// Places of the parameters that an identification changes.
@@ -170,6 +314,7 @@ impl Problem {
     pub fn size(&self, k: usize) -> f64 {
         size_from(&self.parameters[k], self.start[k])
     }
+
     /// Checks every parameter's start against its bounds and scale, and every constraint.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::report::rounded;
 use crate::scheme;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
-use crate::signature::{Parameter, Quantity, Scale, Signature};
+use crate::signature::{Parameter, Quantity, Scale};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
@@ -85,6 +85,19 @@ pub struct ParameterSetting {
     pub size: Option<f64>,
     /// Whether it is identified.
     pub free: Option<bool>,
+}
+
+impl ParameterSetting {
+    /// Changes what is said of the parameter, and where it starts.
+    pub(crate) fn apply(&self, parameter: &mut Parameter, start: &mut f64) {
+        let Parameter { lower, upper, scale, size, free, .. } = parameter;
+        *lower = self.lower.unwrap_or(*lower);
+        *upper = self.upper.unwrap_or(*upper);
+        *scale = self.scale.unwrap_or(*scale);
+        *size = self.size.or(*size);
+        *free = self.free.unwrap_or(*free);
+        *start = self.start.unwrap_or(*start);
+    }
 }
 
 /// A problem as stated. Only the model must be named.
@@ -205,23 +218,21 @@ impl Specification {
             Some(source) => {
                 let (simulation, cost, columns) = self.measured(entry, &scenario, source, &mut notes)?;
                 let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source, &columns)) };
-                Problem {
-                    name: entry.name().to_string(),
-                    parameters: entry.system.signature().parameters.clone(),
-                    simulation,
-                    cost: Box::new(cost),
-                    start: entry.start(&scenario)?,
-                    optimum: None,
-                    constraints: Vec::new(),
-                }
+                let start = entry.start(&scenario)?;
+                Problem { start, ..Problem::new(entry.name(), simulation, Box::new(cost)) }
             }
         };
-        for added in problem.cost.as_least_squares().map_or(&[][..], |cost| cost.added_noise()) {
+        let costs = problem.least_squares().unwrap_or_default();
+        for added in costs.iter().flat_map(|cost| cost.added_noise()) {
             let AddedNoise { output, unit, deviation, seed } = added;
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
         }
-        self.set_parameters(entry.system.signature(), &mut problem.parameters, &mut problem.start)?;
+        for setting in &self.parameters {
+            for k in problem.places(&setting.name)? {
+                setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+            }
+        }
         for setting in &self.constraints {
             let constraint = setting.resolve(entry.system.signature())?;
             if constraint.unit.is_empty() && setting.terms.len() > 1 {
@@ -231,26 +242,6 @@ impl Specification {
         }
         problem.validate()?;
         Ok((problem, notes))
-    }
-
-    /// What is said of parameters.
-    pub(crate) fn set_parameters(
-        &self,
-        signature: &Signature,
-        parameters: &mut [Parameter],
-        start: &mut [f64],
-    ) -> Result<()> {
-        for setting in &self.parameters {
-            let k = signature.parameter_index(&setting.name)?;
-            let Parameter { lower, upper, scale, size, free, .. } = &mut parameters[k];
-            *lower = setting.lower.unwrap_or(*lower);
-            *upper = setting.upper.unwrap_or(*upper);
-            *scale = setting.scale.unwrap_or(*scale);
-            *size = setting.size.or(*size);
-            *free = setting.free.unwrap_or(*free);
-            start[k] = setting.start.unwrap_or(start[k]);
-        }
-        Ok(())
     }
 
     /// That a problem of control has nothing in it that would be overlooked.

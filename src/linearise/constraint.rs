@@ -14,13 +14,13 @@ pub(crate) struct ConstraintPoint<'a> {
 }
 
 /// C with its first derivatives by a list of coordinates.
-pub(crate) trait JacobianKernel {
+pub(crate) trait JacobianKernel: Send {
     /// C into `value`, and its derivatives into `slopes`, rows x list.
     fn evaluate(&mut self, model: &dyn Functions, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]);
 }
 
 /// C with first and second derivatives by a list of variables (coordinates, then `n +` parameters).
-pub(crate) trait CurvatureKernel {
+pub(crate) trait CurvatureKernel: Send {
     /// C into `value`, its derivatives into `slopes`, rows x list, and λᵀ d²C into `curvature`, coordinates of the list x list.
     fn evaluate(
         &mut self,

@@ -191,7 +191,7 @@ impl Plan {
 }
 
 /// Evaluates Q and M a with derivatives.
-pub(crate) trait ForceKernel {
+pub(crate) trait ForceKernel: Send {
     fn set_parameters(&mut self, u: &[f64]);
 
     /// `dynamics` = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
@@ -389,7 +389,7 @@ where
 }
 
 /// Evaluates the outputs with derivatives.
-pub(crate) trait OutputKernel {
+pub(crate) trait OutputKernel: Send {
     fn set_parameters(&mut self, u: &[f64]);
     /// Derivatives at the plan's destinations.
     fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]);

@@ -357,7 +357,7 @@ pub struct SingularMatrix;
 ///
 /// `D = M(q,u) a + C_qᵀ λ - Q(t,q,v,w,u)` is the residual of motion (n entries), `C` that of the constraints (m entries).
 /// Slices have the sizes of the signature. Products *add* to what is there.
-pub trait Evaluator {
+pub trait Evaluator: Send {
     /// Takes parameter values; everything constant for them is computed once here.
     fn set_parameters(&mut self, u: &[f64]);
 

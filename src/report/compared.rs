@@ -4,14 +4,17 @@
 //! periods to where they can be compared: every sample of the reference to what is nearest to the simulation that fits best,
 //! other simulations as a whole to where they begin nearest to the reference.
 
-use super::{Folder, printed};
+use super::{Folder, output_errors, printed};
 use crate::cost::{LeastSquares, Reference};
 use crate::error::Result;
 use crate::identify::Identification;
 use crate::plot;
-use crate::problem::Problem;
+use crate::problem::{Experiment, Problem};
 use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
+
+/// Experiments that figures are drawn of.
+pub(super) const MOST_EXPERIMENTS: usize = 6;
 
 /// The samples of a reference where they are nearest to a simulation.
 fn reference_beside(output: &Quantity, reference: &Reference, simulated: &[f64]) -> Vec<f64> {
@@ -52,41 +55,72 @@ impl Folder {
         Ok(())
     }
 
-    /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`.
+    /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and
+    /// `outputs@EXPERIMENT.csv`, with figures of those that fit worst.
     pub(super) fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
-        let Some(cost) = problem.cost.as_least_squares() else { return Ok(()) };
-        let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
         let last = found.history.len() - 1;
         let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
         shown.dedup();
+        let values = found.values();
+        let mut order: Vec<(usize, f64)> = Vec::new();
+        for (k, experiment) in problem.all().enumerate() {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(&values))?;
+            let errors = output_errors(cost, &experiment.simulation, &run);
+            let deviations = cost.references().iter().map(|reference| reference.deviation);
+            let worst =
+                errors.iter().zip(deviations).fold(0.0, |worst: f64, (e, deviation)| worst.max(e.rmse / deviation));
+            order.push((k, worst));
+        }
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (rank, (k, _)) in order.into_iter().enumerate() {
+            let Some(experiment) = problem.all().nth(k) else { continue };
+            self.compared_experiment(problem, (experiment, rank < MOST_EXPERIMENTS), found, &shown)?;
+        }
+        Ok(())
+    }
+
+    /// Of one experiment: data, and figures if it `is_drawn`.
+    fn compared_experiment(
+        &self,
+        problem: &Problem,
+        (experiment, is_drawn): (&Experiment, bool),
+        found: &Identification,
+        shown: &[usize],
+    ) -> Result<()> {
+        let Experiment { simulation, .. } = experiment;
+        let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
+        let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
         // of each run what is shown is kept, since states take more memory than all of it
         let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
-            let run = problem.simulation.run(u)?;
+            let run = simulation.run(&experiment.own(u))?;
             Ok(cost.references().iter().map(|reference| at_samples(cost, run.output(reference.output))).collect())
         };
+        // without a figure, only the beginning is asked for
+        let shown = if is_drawn { shown } else { &shown[..1] };
         let runs = shown.iter().map(|&i| outputs(&found.history[i])).collect::<Result<Vec<_>>>()?;
         let best = outputs(&found.values())?;
-        let times = at_samples(cost, problem.simulation.grid().times().to_vec());
+        let times = at_samples(cost, simulation.grid().times().to_vec());
         let mut columns = vec![("time [s]".to_string(), times.clone())];
         for (k, reference) in cost.references().iter().enumerate() {
-            let output = &problem.simulation.signature().outputs[reference.output];
+            let output = &simulation.signature().outputs[reference.output];
             let (name, unit) = (output.name.as_str(), output.unit.as_str());
-            let figure_unit = printed(unit);
             let after = &best[k];
             let values = reference_beside(output, reference, after);
             let before = begun_beside(output, runs[0][k].clone(), &values);
-            self.draw(
-                &format!("output_{name}"),
-                &plot::outputs(name, &figure_unit, &times, (compared, &values), &before, after)?,
-            )?;
-            let errors = shown.iter().zip(&runs).map(|(i, run)| {
-                // as the cost sees them
-                let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
-                (format!("iteration {i}"), error.collect())
-            });
-            let errors: Vec<(String, Vec<f64>)> = errors.collect();
-            let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
-            self.draw(&format!("error_{name}"), &plot::errors(name, &figure_unit, &times, &labelled)?)?;
+            if is_drawn {
+                let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
+                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &values), &before, after)?;
+                self.draw(&format!("output_{title}"), &figure)?;
+                let errors = shown.iter().zip(&runs).map(|(i, run)| {
+                    // as the cost sees them
+                    let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
+                    (format!("iteration {i}"), error.collect())
+                });
+                let errors: Vec<(String, Vec<f64>)> = errors.collect();
+                let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
+                self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
+            }
             // a record cannot hold samples that are not there
             if values.iter().all(|value| value.is_finite()) {
                 columns.push((format!("{name} reference [{unit}]"), values));
@@ -94,6 +128,6 @@ impl Folder {
             columns.push((format!("{name} before [{unit}]"), before));
             columns.push((format!("{name} after [{unit}]"), after.clone()));
         }
-        self.csv("outputs.csv", columns)
+        self.csv(&format!("{}.csv", problem.name_in(experiment, "outputs")), columns)
     }
 }

@@ -1,6 +1,6 @@
 //! The folder of a run: results, histories, outputs and figures, written together.
 
-use super::{named, output_errors, plot, printed, result_json, units};
+use super::{compared, named, output_errors, plot, printed, result_json, units};
 use crate::cost::LeastSquares;
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -137,7 +137,18 @@ impl Folder {
         if self.png { figure.write_png(self.path.join(format!("{name}.png"))) } else { Ok(()) }
     }
 
+    /// `input`; of several experiments with inputs of their own, `input@EXPERIMENT`, of the first ones.
+    fn input_figures(&self, problem: &Problem) -> Result<()> {
+        problem.experiments.iter().take(compared::MOST_EXPERIMENTS).try_for_each(|experiment| {
+            self.input_figure_as(&problem.name_in(experiment, "input"), &experiment.simulation)
+        })
+    }
+
     pub(super) fn input_figure(&self, simulation: &Simulation) -> Result<()> {
+        self.input_figure_as("input", simulation)
+    }
+
+    fn input_figure_as(&self, name: &str, simulation: &Simulation) -> Result<()> {
         let signature = simulation.signature();
         if signature.inputs.is_empty() {
             return Ok(());
@@ -145,7 +156,7 @@ impl Folder {
         let times = simulation.grid().times();
         let series = |k: usize| (0..times.len()).map(|i| simulation.inputs_at(i)[k]).collect::<Vec<f64>>();
         let values: Vec<Vec<f64>> = (0..signature.inputs.len()).map(series).collect();
-        self.signals("input", plot::input, times, &named(&signature.inputs, &units(&signature.inputs), &values))
+        self.signals(name, plot::input, times, &named(&signature.inputs, &units(&signature.inputs), &values))
     }
 
     /// `NAME`, and `NAME_2` and so on of signals that do not fit on a page.
@@ -268,7 +279,7 @@ impl Folder {
             if !matches!(statistics, Err(Error::Interrupted { .. })) {
                 aside.compared_outputs(problem, found)?;
             }
-            aside.input_figure(&problem.simulation)?;
+            aside.input_figures(problem)?;
             aside.history_figures(problem, found)?;
             statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))
         })

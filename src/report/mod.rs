@@ -138,6 +138,7 @@ pub fn result_json(
     statistics: &Result<Statistics>,
 ) -> Value {
     let outcome = &identification.outcome;
+    let scheme = problem.first().simulation.scheme();
     let mut result = json!({
         "model": problem.name,
         "method": method,
@@ -152,9 +153,9 @@ pub fn result_json(
         "hessian_products": outcome.hessian_products,
         "first_failure": identification.first_failure,
         "seconds": identification.seconds,
-        "scheme": problem.simulation.scheme().name(),
-        "scheme_settings": scheme::settings_of(problem.simulation.scheme()),
-        "steps": problem.simulation.grid().count(),
+        "scheme": scheme.name(),
+        "scheme_settings": scheme::settings_of(scheme),
+        "steps": problem.steps(),
         "rmse": match statistics {
             // the numbers that a person reads
             Ok(statistics) => by_name(statistics.outputs.iter().map(|output| (output.name.clone(), output.rmse()))),
@@ -169,7 +170,8 @@ pub fn result_json(
     if !identification.impossible.is_empty() {
         result["impossible"] = json!(identification.impossible);
     }
-    if let Some(cost) = problem.cost.as_least_squares().filter(|cost| !cost.added_noise().is_empty()) {
+    let costs = problem.least_squares().unwrap_or_default();
+    if let Some(cost) = costs.iter().find(|cost| !cost.added_noise().is_empty()) {
         result["synthetic_noise"] = json!(cost.added_noise());
     }
     match statistics {
@@ -181,9 +183,7 @@ pub fn result_json(
 
 /// Root mean square of each compared output's residuals, by name; null where the simulation fails.
 pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
-    let Some(cost) = problem.cost.as_least_squares() else { return Value::Null };
-    let Ok(trajectory) = problem.simulation.run(u) else { return Value::Null };
-    let errors = output_errors(cost, &problem.simulation, &trajectory);
+    let Ok(errors) = problem.output_errors(&problem.experiments, u) else { return Value::Null };
     by_name(errors.into_iter().map(|error| (error.output.name, error.rmse)))
 }
 

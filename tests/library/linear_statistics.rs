@@ -99,17 +99,7 @@ fn a_parabola_has_the_statistics_of_exact_arithmetic() {
     };
     let references = vec![reference(0, POSITIONS), reference(1, VELOCITIES)];
     let cost = LeastSquares::new(&times, references, 1, Quadrature::Unit).unwrap();
-    let parameters = simulation.signature().parameters.clone();
-    let start = vec![1.0, -1.0, 2.0];
-    let problem = Problem {
-        name: "parabola".into(),
-        parameters,
-        simulation,
-        cost: Box::new(cost),
-        start,
-        optimum: None,
-        constraints: Vec::new(),
-    };
+    let problem = Problem { start: vec![1.0, -1.0, 2.0], ..Problem::new("parabola", simulation, Box::new(cost)) };
     let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
     let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
     let close = |found: f64, expected: f64, what: &str| {

@@ -88,17 +88,8 @@ fn simulation(model: impl Model + 'static, times: &[f64]) -> Simulation {
 
 fn problem(simulation: Simulation, references: Vec<Reference>, quadrature: Quadrature, start: &[f64]) -> Problem {
     let cost = LeastSquares::new(simulation.grid().times(), references, 1, quadrature).unwrap();
-    let signature = simulation.signature();
-    let (name, parameters) = (signature.name.clone(), signature.parameters.clone());
-    Problem {
-        name,
-        parameters,
-        simulation,
-        cost: Box::new(cost),
-        start: start.to_vec(),
-        optimum: None,
-        constraints: Vec::new(),
-    }
+    let name = simulation.signature().name.clone();
+    Problem { start: start.to_vec(), ..Problem::new(name, simulation, Box::new(cost)) }
 }
 
 fn even(count: usize, step: f64) -> Vec<f64> {
@@ -113,10 +104,10 @@ fn step(linearised: &Linearised, free: &[usize], u: &mut [f64]) {
 }
 
 fn optimum(problem: &Problem, start: &[f64], steps: usize) -> Vec<f64> {
-    let cost = problem.cost.as_least_squares().unwrap();
+    let cost = problem.first().cost.as_least_squares().unwrap();
     let mut u = start.to_vec();
     for _ in 0..steps {
-        let linearised = problem.gradient().unwrap().linearise(&u, cost).unwrap();
+        let linearised = problem.gradient().unwrap().linearise(&u, &[cost]).unwrap();
         step(&linearised, &problem.free(), &mut u);
     }
     u
@@ -196,7 +187,7 @@ fn a_straight_line_has_the_known_statistics() {
 fn weights_of_a_quadrature_enter_the_covariance_but_not_chi_square() {
     for quadrature in [Quadrature::Trapezoid, Quadrature::Rectangle] {
         let (t, y, problem, u) = line(quadrature);
-        let weights = problem.cost.as_least_squares().unwrap().weights().to_vec();
+        let weights = problem.first().cost.as_least_squares().unwrap().weights().to_vec();
         let used: Vec<usize> = (0..t.len()).filter(|&i| weights[i] > 0.0).collect();
         let s = DMatrix::from_fn(used.len(), 2, |i, k| if k == 0 { 1.0 } else { t[used[i]] });
         let w = DMatrix::from_diagonal(&DVector::from_iterator(used.len(), used.iter().map(|&i| weights[i])));
@@ -362,12 +353,14 @@ fn wrong_input_gets_a_sentence_and_a_sensible_outcome() {
     let zeros = Reference { output: 0, values: vec![0.0; 3], deviation: 1.0 };
     let cost = LeastSquares::new(&[0.0, 2.0, 1.0], vec![zeros.clone()], 1, Quadrature::Rectangle).unwrap();
     let forwards = self::problem(simulation(Line, &[0.0, 1.0, 2.0]), vec![zeros], Quadrature::Unit, &u);
-    let backwards = Problem { cost: Box::new(cost), ..forwards };
+    let mut backwards = forwards;
+    backwards.experiments[0].cost = Box::new(cost);
     assert!(sentence(Statistics::at(&backwards, &u, &[0], Noise::Estimated)).contains("sort the samples"));
     // no residual that counts
     let zeros = Reference { output: 0, values: vec![0.0; 3], deviation: 1.0 };
     let cost = LeastSquares::new(&[0.0; 3], vec![zeros.clone()], 1, Quadrature::Trapezoid).unwrap();
-    let weightless = Problem { cost: Box::new(cost), ..backwards };
+    let mut weightless = backwards;
+    weightless.experiments[0].cost = Box::new(cost);
     let text = sentence(Statistics::at(&weightless, &u, &[0], Noise::Estimated));
     assert!(text.contains("no sample has a weight, so there are no residuals"), "{text}");
     let none = LeastSquares::new(&[0.0, 1.0], vec![], 1, Quadrature::Unit).unwrap_err().to_string();
@@ -384,8 +377,8 @@ fn wrong_input_gets_a_sentence_and_a_sensible_outcome() {
 /// cases, and estimates spread as the standard errors say, within 10 %. With 300 repetitions chance alone makes 1.3 % and 4 %.
 fn covers(mut problem: Problem, truth: &[f64], sigma: f64, seed: u64) {
     const REPETITIONS: usize = 300;
-    let exact = problem.simulation.run(truth).unwrap().output(0);
-    let times = problem.simulation.grid().times().to_vec();
+    let exact = problem.first().simulation.run(truth).unwrap().output(0);
+    let times = problem.first().simulation.grid().times().to_vec();
     let free = problem.free();
     let mut noisy = Noisy(seed);
     let mut covered = vec![0; free.len()];
@@ -395,7 +388,8 @@ fn covers(mut problem: Problem, truth: &[f64], sigma: f64, seed: u64) {
     for _ in 0..REPETITIONS {
         let values = exact.iter().map(|y| y + sigma * noisy.normal()).collect();
         let reference = Reference { output: 0, values, deviation: 1.0 };
-        problem.cost = Box::new(LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap());
+        problem.experiments[0].cost =
+            Box::new(LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap());
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         assert!(found.outcome.converged, "{}", found.outcome.reason);
         let statistics = Statistics::of(&problem, &found, Noise::Estimated).unwrap();
@@ -519,12 +513,12 @@ fn covariances_without_noise_and_near_singularity_are_sound() {
 fn a_parameter_hidden_by_noise_is_named() {
     let mut problem = springs(60, &[0]);
     problem.parameters[2].free = false;
-    let exact = problem.simulation.run(&[1.0, 30.0, 10.0, 1e-3]).unwrap().output(0);
+    let exact = problem.first().simulation.run(&[1.0, 30.0, 10.0, 1e-3]).unwrap().output(0);
     let mut noisy = Noisy(5);
     let values = exact.iter().map(|y| y + 2e-2 * noisy.normal()).collect();
     let reference = Reference { output: 0, values, deviation: 1.0 };
-    let times = problem.simulation.grid().times().to_vec();
-    problem.cost = Box::new(LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap());
+    let times = problem.first().simulation.grid().times().to_vec();
+    problem.experiments[0].cost = Box::new(LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap());
     let found = Statistics::at(&problem, &[1.0, 30.0, 10.0, 1e-3], &[], Noise::Estimated).unwrap();
     let text = found.warnings.join("\n");
     assert!(text.contains("hardly determine `d`") && text.contains("times its value"), "{text}");
@@ -535,8 +529,8 @@ fn a_parameter_hidden_by_noise_is_named() {
 #[test]
 fn rows_of_residuals_give_the_linearisation() {
     let (_, _, problem, u) = line(Quadrature::Trapezoid);
-    let cost = problem.cost.as_least_squares().unwrap();
-    let mut gradient = Gradient::new(&problem.simulation, &*problem.cost).unwrap();
+    let cost = problem.first().cost.as_least_squares().unwrap();
+    let mut gradient = Gradient::new(&problem.first().simulation, &*problem.first().cost).unwrap();
     let linearised = gradient.linearise(&u, cost).unwrap();
     let mut slope = [0.0; 3];
     gradient

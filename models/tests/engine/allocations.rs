@@ -44,7 +44,10 @@ fn the_time_loop_takes_no_memory() -> Result<()> {
                 scenario.end = f64::from(steps) * scenario.step;
                 (scenario.integrator.scheme, scenario.integrator.settings) = (scheme.into(), Vec::new());
                 let problem = entry.problem(&scenario)?;
-                counts.push(allocations(&mut problem.gradient()?, &problem.start)?);
+                counts.push(allocations(
+                    &mut Gradient::new(&problem.first().simulation, &*problem.first().cost)?,
+                    &problem.start,
+                )?);
             }
             let place = format!("{} {scheme}: [cost, adjoint, tangent] {counts:?}", entry.name());
             for (few, many) in counts[0].iter().zip(counts[1]) {

@@ -27,7 +27,7 @@ fn problem(model: &str, end: f64, step: f64, rules: &[&str]) -> Problem {
     // numbers here have been found with it
     scenario.integrator = Integrator::hht(-0.1);
     let mut problem = entry.problem(&scenario).unwrap();
-    let signature = problem.simulation.signature();
+    let signature = problem.first().simulation.signature();
     problem.constraints = rules.iter().map(|rule| Constraint::parse(rule, signature).unwrap()).collect();
     problem
 }
@@ -52,8 +52,8 @@ impl ParameterFunction for Product {
 fn augmented_cost_has_exact_derivatives() {
     let mut problem = problem("pendulum", 0.4, 4e-3, &["peak rod_force <= 6", "L + 0.1 d = 0.9", "a_x = 1 at end"]);
     problem.constraints.push(Constraint::function("L g^2", "m^3/s^4", Product).at_least(100.0));
-    let grid = problem.simulation.grid();
-    let cost = AugmentedCost::new(&*problem.cost, &problem.constraints, grid);
+    let grid = problem.first().simulation.grid();
+    let cost = AugmentedCost::new(&*problem.first().cost, &problem.constraints, grid);
     let outputs = grid.count() + 1;
     assert_eq!(cost.count(), outputs + 3);
     // far from the kinks on either side
@@ -64,7 +64,7 @@ fn augmented_cost_has_exact_derivatives() {
     values.extend([-0.5, 0.3, -0.01]);
     cost.set(&Multipliers::new(limits, 3.0).with_values(values));
 
-    let mut engine = Gradient::new(&problem.simulation, &cost).unwrap();
+    let mut engine = Gradient::new(&problem.first().simulation, &cost).unwrap();
     let u = [0.5, 0.7, 0.02, 9.81, 1.1, 0.0];
     let sizes = [0.5, 0.7, 0.02, 9.81, 1.1, 1.0];
     let p = u.len();
@@ -139,7 +139,7 @@ fn total_mass_and_ordering_of_a_cart() {
 fn peak_of_the_rod_force() {
     let free = problem("pendulum", 1.2, 5e-3, &[]);
     let optimum = free.optimum.clone().unwrap();
-    let force = free.simulation.run(&optimum).unwrap().output(3);
+    let force = free.first().simulation.run(&optimum).unwrap().output(3);
     let limit = 0.97 * force.iter().copied().fold(0.0, f64::max);
     let solved =
         |limit: f64, method| found(&problem("pendulum", 1.2, 5e-3, &[&format!("peak rod_force <= {limit}")]), method);
@@ -148,7 +148,7 @@ fn peak_of_the_rod_force() {
         let result = solved(limit, method);
         assert!(result.outcome.converged, "{method}: {}", result.reason());
         let peak = &result.constraints[0];
-        let force = free.simulation.run(&result.values()).unwrap().output(3);
+        let force = free.first().simulation.run(&result.values()).unwrap().output(3);
         let highest = (0..force.len()).max_by(|&a, &b| force[a].total_cmp(&force[b])).unwrap();
         assert!((force[highest] - limit).abs() < 1e-6 * limit, "{method}: {} {limit}", force[highest]);
         assert!((peak.time.unwrap() - 5e-3 * highest as f64).abs() < 6e-3, "{method}: {peak:?}");
@@ -171,7 +171,7 @@ fn outputs_at_the_end_and_in_a_window() {
         let problem = problem("cart_pole", 1.0, 5e-3, &["x = 0.35 at end", "a_x <= 3 from 0.1 until 0.6"]);
         let result = found(&problem, method);
         assert!(result.outcome.converged, "{method}: {}", result.reason());
-        let run = problem.simulation.run(&result.values()).unwrap();
+        let run = problem.first().simulation.run(&result.values()).unwrap();
         let (a, x) = (run.output(0), run.output(2));
         assert!((x[x.len() - 1] - 0.35).abs() < 1e-6, "{method}: {}", x[x.len() - 1]);
         assert_eq!(result.constraints[0].time, Some(1.0));
@@ -201,16 +201,16 @@ fn an_equality_determines_what_the_data_do_not() {
         let mut problem = problem("pendulum", 1.0, 5e-3, rules);
         problem.parameters[0].free = mass_is_free;
         // noise that repeats
-        let references = problem.cost.as_least_squares().unwrap().references().to_vec();
+        let references = problem.first().cost.as_least_squares().unwrap().references().to_vec();
         let noisy = references.into_iter().map(|mut reference| {
             let noise = |i: usize| 0.05 * (12.9898 * i as f64 + reference.output as f64).sin();
             reference.values.iter_mut().enumerate().for_each(|(i, y)| *y += noise(i));
             reference
         });
-        let times = problem.simulation.grid().times();
+        let times = problem.first().simulation.grid().times();
         let unit = costate::cost::Quadrature::Unit;
         let cost = costate::cost::LeastSquares::new(times, noisy.collect(), 1, unit).unwrap();
-        problem.cost = Box::new(cost);
+        problem.experiments[0].cost = Box::new(cost);
         problem
     };
     let fixed = with(&[], false);

@@ -97,7 +97,7 @@ fn asymmetric_friction_and_offset_are_not_separated() {
 fn a_second_minimum_is_where_it_is_said_to_be() {
     let Some(mut problem) = measured(&[]) else { return };
     for (name, value) in [("M", 96.0), ("Fv", 205.0), ("Fc", 20.3), ("offset", -3.1)] {
-        let place = problem.simulation.signature().parameter_index(name).unwrap();
+        let place = problem.first().simulation.signature().parameter_index(name).unwrap();
         problem.start[place] = value;
     }
     let found = fit(&problem, 60);

@@ -8,6 +8,7 @@ use common::compare::{compare, taylor};
 use common::squeezer::{FOLLOWED, LENGTHS, Squeezer};
 use common::{ALL, FORMS, NONE, Parts};
 use costate::cost::Quadrature;
+use costate::ensemble::Ensemble;
 use costate::identify::{Settings, identify};
 use costate::optimise::{self, Flow};
 use costate::problem::Problem;
@@ -117,7 +118,7 @@ fn a_start_that_does_not_follow_its_parameters_is_refused() {
     let problem = squeezer_problem(InitialState::AsGiven, &[]);
     let p = problem.start.len();
     let (mut gradient, mut other) = (vec![0.0; p], vec![0.0; p]);
-    let mut all = Gradient::new(&problem.simulation, &*problem.cost).unwrap();
+    let mut all = Gradient::new(&problem.first().simulation, &*problem.first().cost).unwrap();
     for method in [Method::Adjoint, Method::Tangent, Method::Difference] {
         let error = all.cost_and_gradient(&problem.start, method, &mut gradient).unwrap_err();
         assert!(matches!(error, Error::StartDoesNotFollow { .. }), "{error}");
@@ -133,7 +134,7 @@ fn a_start_that_does_not_follow_its_parameters_is_refused() {
     assert!(all.hessian(&problem.start, &mut gradient, &mut hessian).is_err());
     assert!(problem.gradient().unwrap().cost_and_gradient(&problem.start, Method::Adjoint, &mut gradient).is_err());
 
-    let agree = |engine: &mut Gradient<'_>, by: &[usize], limits: [f64; 2]| {
+    let agree = |engine: &mut Ensemble<'_>, by: &[usize], limits: [f64; 2]| {
         let (mut adjoint, mut tangent, mut difference) = (vec![0.0; p], vec![0.0; p], vec![0.0; p]);
         engine.cost_and_gradient(&problem.start, Method::Adjoint, &mut adjoint).unwrap();
         engine.cost_and_gradient(&problem.start, Method::Tangent, &mut tangent).unwrap();
@@ -152,8 +153,9 @@ fn a_start_that_does_not_follow_its_parameters_is_refused() {
             }
         }
     };
-    let mut followed = Gradient::new(&problem.simulation, &*problem.cost).unwrap().with_respect_to(&FOLLOWED);
-    agree(&mut followed, &FOLLOWED, [1e-9, 1e-5]);
+    let mut followed =
+        Gradient::new(&problem.first().simulation, &*problem.first().cost).unwrap().with_respect_to(&FOLLOWED);
+    agree(&mut problem.gradient().unwrap().with_respect_to(&FOLLOWED), &FOLLOWED, [1e-9, 1e-5]);
     // the Hessian along directions with a share in the lengths is that without
     let direction = problem.start.clone();
     followed.hessian_vector(&problem.start, &direction, &mut gradient, &mut other).unwrap();

@@ -100,7 +100,7 @@ fn the_silverbox_is_identified_from_all_sides() {
         ..Specification::of("silverbox")
     };
     let mut problem = specification.build(&registry).unwrap();
-    let nominal = problem.simulation.signature().nominal();
+    let nominal = problem.first().simulation.signature().nominal();
     let mut best: Option<Identification> = None;
     for signs in 0..16 {
         let side = |k: usize| if k >= 4 { 1.0 } else { 1.0 + if signs >> k & 1 == 0 { 0.3 } else { -0.3 } };
@@ -317,18 +317,12 @@ fn functions_and_limits_of_angles_count_turns() {
     parameters[0].free = false;
     let limit = Constraint::parse("peak `turn.angle` <= 12.566370614359172", &signature).unwrap();
     u[rate] = 15.0;
-    let problem = Problem {
-        name: "limited".into(),
-        parameters,
-        simulation,
-        cost: Box::new(cost),
-        start: u,
-        optimum: None,
-        constraints: vec![limit],
-    };
+    let constraints = vec![limit];
+    let problem = Problem { parameters, start: u, constraints, ..Problem::new("limited", simulation, Box::new(cost)) };
     let found = search(&problem, Search::LevenbergMarquardt);
     assert!(found.outcome.converged, "{}", found.reason());
-    let peak = problem.simulation.run(&found.values()).unwrap().output(turning.output).into_iter().fold(0.0, f64::max);
+    let peak =
+        problem.first().simulation.run(&found.values()).unwrap().output(turning.output).into_iter().fold(0.0, f64::max);
     assert!(
         (peak - 2.0 * TAU).abs() < 1e-6,
         "{peak}, {:?} from {:?}, {}",
@@ -351,8 +345,9 @@ fn the_robot_is_identified() {
     for (k, parameter) in problem.parameters.iter_mut().enumerate() {
         parameter.free = problem.start[k] != optimum[k];
     }
-    let most =
-        |k: usize| problem.simulation.run(&optimum).unwrap().output(k).iter().fold(0.0f64, |m, y| m.max(y.abs()));
+    let most = |k: usize| {
+        problem.first().simulation.run(&optimum).unwrap().output(k).iter().fold(0.0f64, |m, y| m.max(y.abs()))
+    };
     assert!(most(3) > PI && most(6) > PI, "{} {}", most(3), most(6));
     let found = search(&problem, Search::LevenbergMarquardt);
     assert!(found.outcome.converged, "{}", found.outcome.reason);

@@ -31,15 +31,7 @@ fn problem(count: usize, length: usize) -> Result<Problem> {
         })
         .collect();
     let cost = LeastSquares::new(simulation.grid().times(), references, 1, Quadrature::Unit)?;
-    Ok(Problem {
-        name: "swings".into(),
-        parameters: system.signature().parameters.clone(),
-        simulation,
-        cost: Box::new(cost),
-        start: nominal,
-        optimum: None,
-        constraints: Vec::new(),
-    })
+    Ok(Problem { start: nominal, ..Problem::new("swings", simulation, Box::new(cost)) })
 }
 
 /// The problem of one swing of `length` samples, of two with one kept.
@@ -47,7 +39,7 @@ fn alone(swing: usize, length: usize, full: &Problem) -> Result<(f64, Vec<f64>)>
     let grid = TimeGrid::steps(0.0, 2e-3, length - 1)?;
     let system = Arc::new(double_pendulum(&STARTS)?);
     let simulation = Simulation::new(system, Hht::new(0.0)?, grid, vec![])?;
-    let given = full.cost.as_least_squares().unwrap().references();
+    let given = full.first().cost.as_least_squares().unwrap().references();
     let references = given[2 * swing..2 * swing + 2]
         .iter()
         .map(|reference| Reference { values: reference.values[..length].to_vec(), ..reference.clone() })
@@ -107,15 +99,16 @@ fn statistics_count_the_samples_that_are_there() -> Result<()> {
     let lengths: Vec<usize> = statistics.outputs.iter().map(|output| output.residuals.len()).collect();
     assert_eq!(lengths, [401, 401, 251, 251]);
     assert!(statistics.outputs.iter().all(|output| output.times.len() == output.residuals.len()));
-    let trajectory = problem.simulation.run(&found.values())?;
-    let cost = problem.cost.as_least_squares().unwrap();
-    for (error, output) in output_errors(cost, &problem.simulation, &trajectory).iter().zip(&statistics.outputs) {
+    let trajectory = problem.first().simulation.run(&found.values())?;
+    let cost = problem.first().cost.as_least_squares().unwrap();
+    for (error, output) in output_errors(cost, &problem.first().simulation, &trajectory).iter().zip(&statistics.outputs)
+    {
         assert!((error.rmse / output.rmse() - 1.0).abs() < 1e-12);
         // a sine of 1 mrad
         assert!((error.rmse - 1e-3 / 2f64.sqrt()).abs() < 5e-5, "{}", error.rmse);
     }
     let noise = SyntheticNoise { seed: 5, level: NoiseLevel::Relative(0.01) };
-    let noisy = cost.clone().with_noise(&noise, problem.simulation.signature())?;
+    let noisy = cost.clone().with_noise(&noise, problem.first().simulation.signature())?;
     let gaps = |cost: &LeastSquares| cost.references().iter().map(|r| r.samples().count()).collect::<Vec<_>>();
     assert_eq!(gaps(&noisy), [401, 401, 251, 251]);
     assert!(noisy.added_noise().iter().all(|added| added.deviation.is_finite()));
@@ -132,7 +125,7 @@ fn samples_without_a_weight_are_no_error() -> Result<()> {
     let nominal = system.signature().nominal();
     let mut problem =
         Problem::synthetic("swing", simulation, &nominal, &nominal, &["swing0.theta1"], Quadrature::Rectangle)?;
-    let cost = problem.cost.as_least_squares().unwrap();
+    let cost = problem.first().cost.as_least_squares().unwrap();
     assert_eq!(cost.weights().last(), Some(&0.0));
     let mut reference = cost.references()[0].clone();
     reference
@@ -140,8 +133,8 @@ fn samples_without_a_weight_are_no_error() -> Result<()> {
         .iter_mut()
         .enumerate()
         .for_each(|(i, y)| *y += if i == 100 { 1.0 } else { 1e-3 * (i as f64).sin() });
-    let times = problem.simulation.grid().times();
-    problem.cost = Box::new(LeastSquares::new(times, vec![reference], 1, Quadrature::Rectangle)?);
+    let times = problem.first().simulation.grid().times();
+    problem.experiments[0].cost = Box::new(LeastSquares::new(times, vec![reference], 1, Quadrature::Rectangle)?);
     let statistics = Statistics::at(&problem, &nominal, &[], Noise::Estimated)?;
     let told = rmse(&problem, &nominal)["swing0.theta1"].as_f64().unwrap();
     assert!((told / statistics.outputs[0].rmse() - 1.0).abs() < 1e-12 && told < 2e-3, "{told}");

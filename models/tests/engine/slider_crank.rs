@@ -191,7 +191,7 @@ fn forces_determine_what_motion_does_not() {
         [2e-3, 1e-3].map(|step| {
             let specification = Specification { step: Some(step), end: Some(0.4), ..specification(outputs, &inertial) };
             let problem = specification.build(&registry).unwrap();
-            let found = identifiability(&problem, &problem.simulation.signature().nominal()).unwrap();
+            let found = identifiability(&problem, &problem.first().simulation.signature().nominal()).unwrap();
             let [.., fourth, last] = found.singular_values[..] else { panic!("five parameters") };
             [found.singular_values[0] / fourth, found.singular_values[0] / last]
         })
@@ -218,7 +218,7 @@ fn parameters_are_recovered_from_positions_accelerations_and_forces() {
         let problem = specification(outputs, free).build(&registry).unwrap();
         let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
-        for (estimate, nominal) in found.parameters.iter().zip(problem.simulation.signature().nominal()) {
+        for (estimate, nominal) in found.parameters.iter().zip(problem.first().simulation.signature().nominal()) {
             let error = (estimate.value - nominal).abs() / nominal;
             assert!(error <= 1e-8, "{outputs:?}, {}: {} is off by {error:e}", estimate.name, estimate.value);
         }
@@ -241,15 +241,15 @@ fn standard_errors_mean_what_they_say() {
         let problem = entry.problem(&scenario).unwrap();
         if seed == 0 {
             let again = entry.problem(&scenario).unwrap();
-            let references =
-                [&problem, &again].map(|problem| problem.cost.as_least_squares().unwrap().references().to_vec());
+            let references = [&problem, &again]
+                .map(|problem| problem.first().cost.as_least_squares().unwrap().references().to_vec());
             assert_eq!(references[0], references[1]);
         }
         let settings = Settings { method: Some(Method::LevenbergMarquardt), ..Settings::default() };
         let found = identify(&problem, &settings, &mut |_| Flow::Continue).unwrap();
         let statistics = Statistics::of(&problem, &found, Noise::Given).unwrap();
         reduced += statistics.reduced_chi_square().unwrap() / 60.0;
-        let free = statistics.parameters.iter().zip(problem.simulation.signature().nominal());
+        let free = statistics.parameters.iter().zip(problem.first().simulation.signature().nominal());
         inside += free
             .filter(|(p, _)| p.standard_error.is_finite())
             .filter(|(p, nominal)| (p.intervals[0].0..=p.intervals[0].1).contains(nominal))

@@ -91,7 +91,7 @@ pub trait Cost: Send + Sync {
 }
 
 /// A workspace for one cost function and one thread; no allocation after its construction.
-pub trait CostEvaluator {
+pub trait CostEvaluator: Send {
     /// Whether the cost takes part at this time at all.
     fn concerns(&self, index: usize, last: usize) -> bool {
         let _ = (index, last);

@@ -1,10 +1,12 @@
 //! The augmented Lagrangian of a simulation, as a cost: adjoint, tangents and Hessians see nothing new.
 
 use super::{Constraint, Value};
-use crate::cost::{Cost, CostEvaluator, Sample};
+use crate::cost::{Cost, CostEvaluator, LeastSquares, Sample};
 use crate::error::Result;
 use crate::grid::TimeGrid;
+use crate::least_squares::{Linearised, Reduction};
 use crate::optimise::{Limit, Multipliers};
+use crate::sensitivity::Gradient;
 use crate::signature::Signature;
 use crate::system::StateVector;
 use std::ops::RangeInclusive;
@@ -97,6 +99,44 @@ impl<'p> AugmentedCost<'p> {
         let shared = self.shared();
         c.copy_from_slice(&shared.c);
         shared.costs.iter().sum()
+    }
+
+    /// The cost itself at `u`, its residuals and those of the constraints, linearised, and the constraints' values.
+    pub fn residuals(
+        &self,
+        gradient: &mut Gradient<'_>,
+        cost: &LeastSquares,
+        u: &[f64],
+        multipliers: &Multipliers,
+    ) -> Result<(f64, Linearised, Vec<f64>)> {
+        let wanted = |i: usize| cost.weight_at(i) != 0.0 || self.rows.iter().any(|rows| rows.at(i).is_some());
+        let mut reduction = Reduction::new(u.len());
+        let (mut derivatives, mut scaled) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+        let (mut c, mut squares) = (vec![0.0; self.count()], 0.0);
+        gradient.output_tangents(u, &wanted, &mut |x| {
+            x.residual_rows(cost, &mut derivatives, &mut |row| {
+                let root = row.weight.sqrt();
+                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
+                squares += (root * row.residual).powi(2);
+                reduction.add(&scaled, root * row.residual);
+            });
+            for (output, row) in self.rows.iter().filter_map(|rows| rows.at(x.index)) {
+                c[row] = x.y[output];
+                if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
+                    scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
+                    reduction.add(&scaled, residual);
+                }
+            }
+        })?;
+        for (function, row) in self.functions() {
+            c[row] = function.value(u);
+            if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
+                scaled.fill(0.0);
+                function.add_gradient(u, factor, &mut scaled);
+                reduction.add(&scaled, residual);
+            }
+        }
+        Ok((0.5 * squares, reduction.finish(), c))
     }
 
     /// Functions of the parameters, with the places of their values.

@@ -15,7 +15,7 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
         let Constraint { value, .. } = constraint;
         match value {
             Value::Output { output, window } if constraint.is_equality() => {
-                let times = window.indices(problem.simulation.grid()).into_iter().flatten();
+                let times = window.indices(problem.first().simulation.grid()).into_iter().flatten();
                 peaks.extend(times.map(|i| (*output, vec![(i, 1.0)])));
             }
             Value::Output { output, .. } => {
@@ -39,7 +39,7 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
     let mut rows = vec![vec![0.0; u.len()]; peaks.len()];
     let mut gradient = problem.gradient_by_free()?;
     let wanted = |i: usize| peaks.iter().any(|(_, times)| times.iter().any(|(j, _)| *j == i));
-    gradient.output_tangents(u, &wanted, &mut |x| {
+    gradient.first().output_tangents(&problem.first().own(u), &wanted, &mut |x| {
         for ((output, times), row) in peaks.iter().zip(&mut rows) {
             let total: f64 = times.iter().map(|(_, weight)| weight).sum();
             for (_, weight) in times.iter().filter(|(i, _)| *i == x.index) {

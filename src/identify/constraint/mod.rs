@@ -232,11 +232,11 @@ impl Constraint {
                 wrong(format!("its value at the start is {value}"), "start where it is finite")
             }
             Value::Output { output, window } => {
-                if *output >= problem.simulation.signature().outputs.len() {
+                if *output >= problem.first().simulation.signature().outputs.len() {
                     return wrong(format!("there is no output {output}"), "use a place from the signature");
                 }
-                let times = problem.simulation.grid().times();
-                match window.indices(problem.simulation.grid()) {
+                let times = problem.first().simulation.grid().times();
+                match window.indices(problem.first().simulation.grid()) {
                     Some(_) => Ok(()),
                     None => {
                         let (first, last) = (times[0], times[times.len() - 1]);

@@ -73,7 +73,7 @@ impl ConstraintResult {
             active: constraint.is_equality() || beyond(c[worst]) >= -tolerance,
             multiplier,
             cost_by_limit: if multiplier == 0.0 { 0.0 } else { -multiplier },
-            time: is_output.then(|| problem.simulation.grid().times()[first + worst]),
+            time: is_output.then(|| problem.first().simulation.grid().times()[first + worst]),
             acting: acting.len(),
             multipliers: acting,
             place: problem.constraints.iter().position(|other| std::ptr::eq(other, constraint)).unwrap_or(0),

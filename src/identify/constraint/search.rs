@@ -2,9 +2,10 @@
 
 use super::augmented::{AugmentedCost, Rows};
 use super::result::ConstraintResult;
+use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
 use crate::identify::Reduced;
-use crate::least_squares::{Linearised, Reduction};
+use crate::least_squares::Linearised;
 use crate::optimise::{ConstrainedObjective, ConstrainedOutcome, CurvedObjective, Limit, Multipliers, Objective};
 use crate::problem::Problem;
 use crate::sensitivity::Method;
@@ -29,7 +30,14 @@ impl<'r, 'p> Constrained<'r, 'p> {
 fn limits(problem: &Problem, rows: &[Rows]) -> Vec<Limit> {
     let needs_run = rows.iter().any(|rows| rows.output.is_some());
     // should it fail, the search says so
-    let run = if needs_run { problem.simulation.run(&problem.start).ok() } else { None };
+    let run = if needs_run {
+        {
+            let first = problem.first();
+            first.simulation.run(&first.own(&problem.start)).ok()
+        }
+    } else {
+        None
+    };
     let mut limits = Vec::new();
     for (constraint, rows) in problem.constraints.iter().zip(rows) {
         let peak = match (&rows.output, &run) {
@@ -96,47 +104,26 @@ impl ConstrainedObjective for Constrained<'_, '_> {
     ) -> Result<(f64, Linearised)> {
         self.reduced.set(u);
         let u = self.reduced.u.clone();
-        let Some(cost) = self.reduced.residuals else {
+        let Some(costs) = self.reduced.residuals.clone() else {
             return Err(Error::invalid("the cost", "it is no sum of squares", "take another method, such as bfgs"));
         };
-        let rows = &self.cost.rows;
-        let wanted = |i: usize| cost.weight_at(i) != 0.0 || rows.iter().any(|rows| rows.at(i).is_some());
-        let mut reduction = Reduction::new(u.len());
-        let (mut derivatives, mut scaled) = (vec![0.0; u.len()], vec![0.0; u.len()]);
-        let mut squares = 0.0;
-        let run = self.reduced.gradient.output_tangents(&u, &wanted, &mut |x| {
-            x.residual_rows(cost, &mut derivatives, &mut |row| {
-                let root = row.weight.sqrt();
-                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
-                squares += (root * row.residual).powi(2);
-                reduction.add(&scaled, root * row.residual);
-            });
-            for (output, row) in rows.iter().filter_map(|rows| rows.at(x.index)) {
-                c[row] = x.y[output];
-                if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
-                    scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
-                    reduction.add(&scaled, residual);
-                }
-            }
+        // constraints are those of the first experiment
+        let found = self.reduced.gradient.each(&u, |k, Member { gradient, u, .. }| match k {
+            0 => self.cost.residuals(gradient, costs[0], u, multipliers),
+            _ => gradient.linearise(u, costs[k]).map(|own| (own.cost(), own, Vec::new())),
         });
-        self.reduced.noting(run)?;
-        for (constraint, rows) in self.problem.constraints.iter().zip(rows) {
-            let Some(function) = constraint.value.of_parameters() else { continue };
-            c[rows.first] = function.value(&u);
-            if let Some((residual, factor)) = multipliers.residual(rows.first, c[rows.first]) {
-                scaled.fill(0.0);
-                function.add_gradient(&u, factor, &mut scaled);
-                reduction.add(&scaled, residual);
-            }
-        }
+        let found = self.reduced.noting(found)?;
+        let cost = found.iter().map(|(cost, ..)| cost).sum();
+        found.iter().for_each(|(_, _, values)| c[..values.len()].copy_from_slice(values));
+        let all = join(self.problem, found.into_iter().map(|(_, own, _)| own).collect());
         let free = self.reduced.free;
-        Ok((0.5 * squares, reduction.finish().scaled(free, &vec![1.0; free.len()])))
+        Ok((cost, all.scaled(free, &vec![1.0; free.len()])))
     }
 }
 
 /// What became of each constraint.
 pub(crate) fn results(problem: &Problem, found: &ConstrainedOutcome, tolerance: f64) -> Vec<ConstraintResult> {
-    let (rows, _) = Rows::of(&problem.constraints, problem.simulation.grid());
+    let (rows, _) = Rows::of(&problem.constraints, problem.first().simulation.grid());
     let limits = limits(problem, &rows);
     let all = problem.constraints.iter().zip(&rows);
     all.map(|(constraint, rows)| {

@@ -8,7 +8,6 @@ use super::identifiability::{Identifiability, analysed};
 use super::residuals::{self};
 use super::student::LEVELS;
 use crate::constraint::held_directions;
-use crate::cost::Reference;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::Problem;
@@ -91,7 +90,7 @@ pub struct ParameterStatistics {
 /// How well an output is reproduced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFit {
-    /// Name.
+    /// Name; `NAME@EXPERIMENT` where there are several experiments.
     pub name: String,
     /// Unit.
     pub unit: String,
@@ -112,6 +111,16 @@ pub struct OutputFit {
 }
 
 impl OutputFit {
+    /// Whether it is the same output with the same data once more: residuals are the same to the last bit.
+    fn is_of_same_data(&self, other: &OutputFit) -> bool {
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+        let output = |name: &str| name.split('@').next().unwrap_or_default().to_string();
+        output(&self.name) == output(&other.name)
+            && self.deviation == other.deviation
+            && self.times == other.times
+            && bits(&self.residuals) == bits(&other.residuals)
+    }
+
     /// Root mean square of y - ȳ.
     pub fn rmse(&self) -> f64 {
         root_mean_square(self.residuals.iter().copied())
@@ -206,7 +215,8 @@ impl Statistics {
         let covariance = covariance(&residuals, &identifiability, variance);
         let (aic, bic) = criteria(noise, chi_square, n, rank);
         let outputs = outputs(problem, &residuals);
-        let has_noise = problem.cost.as_least_squares().is_some_and(|cost| !cost.added_noise().is_empty());
+        let costs = problem.least_squares().into_iter().flatten();
+        let has_noise = costs.into_iter().any(|cost| !cost.added_noise().is_empty());
         let is_reproduced = |output: &OutputFit| output.rmse() <= ROUND_OFF * output.size;
         let mut statistics = Statistics {
             noise,
@@ -225,7 +235,7 @@ impl Statistics {
             warnings: Vec::new(),
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
-        statistics.warnings = statistics.warn(problem);
+        statistics.warnings = statistics.warn();
         Ok(statistics)
     }
 
@@ -324,7 +334,7 @@ impl Statistics {
         ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals }
     }
 
-    fn warn(&self, problem: &Problem) -> Vec<String> {
+    fn warn(&self) -> Vec<String> {
         let mut warnings = self.identifiability.warnings();
         let names = |verdict: Verdict| {
             let those = self.parameters.iter().filter(|p| p.verdict == verdict);
@@ -347,7 +357,7 @@ impl Statistics {
         if !self.is_noise_free {
             self.warn_of_large_errors(&mut warnings);
         }
-        self.warn_of_residuals(problem, &mut warnings);
+        self.warn_of_residuals(&mut warnings);
         warnings
     }
 
@@ -378,33 +388,19 @@ impl Statistics {
     }
 
     /// Residuals that are not what the statistics assume.
-    fn warn_of_residuals(&self, problem: &Problem, warnings: &mut Vec<String>) {
-        let references = problem.cost.as_least_squares().map_or(&[][..], |cost| cost.references());
-        for (i, a) in references.iter().enumerate() {
-            // bit by bit: NaN stands for samples that are not there
-            let same = |b: &Reference| b.values.iter().map(|v| v.to_bits()).eq(a.values.iter().map(|v| v.to_bits()));
-            if references[..i].iter().any(|b| b.output == a.output && same(b)) {
-                let name = &self.outputs[i].name;
+    fn warn_of_residuals(&self, warnings: &mut Vec<String>) {
+        for (i, a) in self.outputs.iter().enumerate() {
+            if self.outputs[..i].iter().any(|b| a.is_of_same_data(b)) {
                 warnings.push(format!(
-                    "the same data of `{name}` are compared twice: leave one out, standard errors are too small"
+                    "the same data of `{}` are compared twice: leave one out, standard errors are too small",
+                    a.name
                 ));
             }
         }
         // without noise to speak of, its statistics say nothing
         let noisy: Vec<&OutputFit> =
             self.outputs.iter().filter(|output| output.r_squared.is_none_or(|r| r < 1.0 - 1e-12)).collect();
-        for output in &noisy {
-            let (c, n) = (output.neighbour_correlation, output.residuals.len() as f64);
-            if c > 0.3 && c > 3.0 / n.sqrt() {
-                // noise whose neighbours correlate by c says as much as (1 - c)/(1 + c) of as many independent values
-                let factor = ((1.0 + c) / (1.0 - c).max(1e-9)).sqrt();
-                warnings.push(format!(
-                    "neighbouring residuals of `{}` are correlated ({c:.2}): they are not white, and standard \
-                     errors are too small, perhaps by a factor of {factor:.0}",
-                    output.name
-                ));
-            }
-        }
+        warnings.extend(not_white(&noisy));
         let scaled = |output: &OutputFit| output.rmse() / output.deviation;
         let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
         if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
@@ -419,4 +415,27 @@ impl Statistics {
             ));
         }
     }
+}
+
+/// What residuals whose neighbours correlate mean for standard errors, in one sentence for all outputs.
+fn not_white(outputs: &[&OutputFit]) -> Option<String> {
+    let is_correlated = |output: &&&OutputFit| {
+        let (c, n) = (output.neighbour_correlation, output.residuals.len() as f64);
+        c > 0.3 && c > 3.0 / n.sqrt()
+    };
+    let mut found: Vec<&&OutputFit> = outputs.iter().filter(is_correlated).collect();
+    found.sort_by(|a, b| b.neighbour_correlation.total_cmp(&a.neighbour_correlation));
+    let c = found.first()?.neighbour_correlation;
+    // noise whose neighbours correlate by c says as much as (1 - c)/(1 + c) of as many independent values
+    let factor = ((1.0 + c) / (1.0 - c).max(1e-9)).sqrt();
+    let named: Vec<String> =
+        found.iter().take(3).map(|output| format!("`{}` ({:.2})", output.name, output.neighbour_correlation)).collect();
+    let of = match (found.len(), outputs.len()) {
+        (1..=3, _) => named.join(", "),
+        (count, all) => format!("{count} of {all} outputs, most of all {},", named.join(", ")),
+    };
+    Some(format!(
+        "neighbouring residuals of {of} are correlated: they are not white, and standard errors are too small, perhaps by a factor \
+         of {factor:.0}"
+    ))
 }

@@ -1,52 +1,75 @@
 //! Residuals as statistics want them: over deviations, but without the weights of a quadrature.
 
 use crate::cost::LeastSquares;
+use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
 use crate::problem::Problem;
 
-/// All that is taken from one run with tangents.
+/// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
-    /// √ω (S r) in all parameters, where ω are the weights of the samples over the largest one. ω = 1 without quadrature.
+    /// √ω (S r), where ω are the weights of the samples over the largest one. ω = 1 without quadrature.
     pub fitted: Linearised,
     /// ω (S r), where weights differ: what the spread of a weighted estimate follows from.
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
-    /// (y - ȳ)/σ of each reference.
-    pub of_references: Vec<Vec<f64>>,
+    /// (y - ȳ)/σ of each reference of each experiment.
+    pub of_references: Vec<Vec<Vec<f64>>>,
+}
+
+/// The same of one experiment, in its model's parameters.
+struct Own {
+    fitted: Linearised,
+    spread: Option<Linearised>,
+    chi_square: f64,
+    of_references: Vec<Vec<f64>>,
 }
 
 /// The residuals of the problem at `u`. Samples of weight zero take no part in a fit, so they take none here.
 pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let what = format!("the statistics of `{}`", problem.name);
-    let Some(cost) = problem.cost.as_least_squares() else {
+    let Some(costs) = problem.least_squares() else {
         let remedy = "compare outputs with a reference instead";
         return Err(Error::invalid(what, "its cost is no sum of squared residuals", remedy));
     };
-    let (least, most) = weights(&what, cost)?;
-    let mut fitted = Reduction::new(u.len());
-    let mut spread = (most > least * (1.0 + 1e-6)).then(|| Reduction::new(u.len()));
-    let mut of_references = vec![Vec::new(); cost.references().len()];
-    let mut chi_square = 0.0;
-    let mut scaled = vec![0.0; u.len()];
-    problem.gradient_by_free()?.residual_rows(u, cost, &mut |row| {
-        of_references[row.reference].push(row.residual);
-        chi_square += row.residual * row.residual;
-        let Some(spread) = &mut spread else {
-            fitted.add(row.derivatives, row.residual);
-            return;
-        };
-        let weight = row.weight / most;
-        for (reduction, factor) in [(&mut fitted, weight.sqrt()), (spread, weight)] {
-            scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
-            reduction.add(&scaled, factor * row.residual);
-        }
+    let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
+    let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
+    let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
+    let differ = most > least * (1.0 + 1e-6);
+    let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, .. }| {
+        let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
+        let mut of_references = vec![Vec::new(); costs[k].references().len()];
+        let mut chi_square = 0.0;
+        let mut scaled = vec![0.0; u.len()];
+        gradient.residual_rows(u, costs[k], &mut |row| {
+            of_references[row.reference].push(row.residual);
+            chi_square += row.residual * row.residual;
+            let (fitted, Some(spread)) = (&mut own.0, &mut own.1) else {
+                own.0.add(row.derivatives, row.residual);
+                return;
+            };
+            let weight = row.weight / most;
+            for (reduction, factor) in [(fitted, weight.sqrt()), (spread, weight)] {
+                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
+                reduction.add(&scaled, factor * row.residual);
+            }
+        })?;
+        let (fitted, spread) = (own.0.finish(), own.1.map(Reduction::finish));
+        Ok(Own { fitted, spread, chi_square, of_references })
     })?;
+    let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
     if !chi_square.is_finite() {
         return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
     }
-    Ok(Residuals { fitted: fitted.finish(), spread: spread.map(Reduction::finish), chi_square, of_references })
+    let (mut fitted, mut spread, mut of_references) = (Vec::new(), Vec::new(), Vec::new());
+    for own in found {
+        fitted.push(own.fitted);
+        spread.extend(own.spread);
+        of_references.push(own.of_references);
+    }
+    let spread = differ.then(|| join(problem, spread));
+    Ok(Residuals { fitted: join(problem, fitted), spread, chi_square, of_references })
 }
 
 /// The smallest and the largest positive weight.

@@ -3,7 +3,8 @@
 use super::super::identifiability::{Identifiability, scaled};
 use super::super::residuals::Residuals;
 use super::{Noise, OutputFit};
-use crate::problem::Problem;
+use crate::cost::{LeastSquares, Reference};
+use crate::problem::{Experiment, Problem};
 use nalgebra::DMatrix;
 
 /// Covariance in the parameters' units, from the singular value decomposition.
@@ -60,34 +61,42 @@ pub(super) fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f6
 }
 
 pub(super) fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
-    let Some(cost) = problem.cost.as_least_squares() else { return Vec::new() };
-    let times = problem.simulation.grid().times();
-    let of_references = cost.references().iter().zip(&residuals.of_references);
-    of_references
-        .map(|(reference, scaled)| {
-            let there = || cost.samples(reference);
-            let quantity = &problem.simulation.signature().outputs[reference.output];
-            let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
-            let mean = data.iter().sum::<f64>() / data.len() as f64;
-            let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
-            let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
-            let squares: f64 = residuals.iter().map(|r| r * r).sum();
-            let average = residuals.iter().sum::<f64>() / residuals.len() as f64;
-            let products = residuals.windows(2).map(|w| (w[0] - average) * (w[1] - average)).sum::<f64>();
-            let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
-            // constant up to round-off: there is nothing to explain
-            let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
-            OutputFit {
-                name: quantity.name.clone(),
-                unit: quantity.unit.clone(),
-                times: there().map(|i| times[i * cost.substeps()]).collect(),
-                residuals,
-                deviation: reference.deviation,
-                size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
-                r_squared: varies.then(|| 1.0 - squares / total),
-                fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
-                neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
-            }
+    let of_experiments = problem.experiments.iter().zip(&residuals.of_references);
+    of_experiments
+        .flat_map(|(experiment, scaled)| {
+            let cost = experiment.cost.as_least_squares();
+            let references = cost.into_iter().flat_map(|cost| cost.references().iter().map(move |r| (cost, r)));
+            let fits =
+                references.zip(scaled).map(|((cost, reference), scaled)| fit(experiment, cost, reference, scaled));
+            fits.map(|fit| OutputFit { name: problem.name_in(experiment, &fit.name), ..fit }).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// How well an output of an experiment is reproduced, by its residuals over their deviation.
+fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scaled: &[f64]) -> OutputFit {
+    let times = experiment.simulation.grid().times();
+    let there = || cost.samples(reference);
+    let quantity = &experiment.simulation.signature().outputs[reference.output];
+    let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
+    let mean = data.iter().sum::<f64>() / data.len() as f64;
+    let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
+    let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    let average = residuals.iter().sum::<f64>() / residuals.len() as f64;
+    let products = residuals.windows(2).map(|w| (w[0] - average) * (w[1] - average)).sum::<f64>();
+    let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
+    // constant up to round-off: there is nothing to explain
+    let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
+    OutputFit {
+        name: quantity.name.clone(),
+        unit: quantity.unit.clone(),
+        times: there().map(|i| times[i * cost.substeps()]).collect(),
+        residuals,
+        deviation: reference.deviation,
+        size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
+        r_squared: varies.then(|| 1.0 - squares / total),
+        fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
+        neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
+    }
 }

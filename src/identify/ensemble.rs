@@ -1,0 +1,331 @@
+//! All experiments of a problem, evaluated in parallel: sums are made in the experiments' order, so that their last bit does not depend on
+//! the number of threads.
+
+use crate::cost::{Cost, LeastSquares};
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use crate::least_squares::{Linearised, Reduction};
+use crate::problem::{Experiment, Problem};
+use crate::scheme::Counters;
+use crate::sensitivity::{Difference, Gradient, Method};
+use std::sync::{Mutex, PoisonError};
+
+/// Steps times coordinates of all experiments below which threads take longer to begin than they save.
+const WORTH_THREADS: usize = 20_000;
+
+/// The environment variable that says how many threads evaluate experiments.
+pub const THREADS: &str = "COSTATE_THREADS";
+
+/// Evaluates cost and derivatives of a problem with one experiment or several, by all its parameters.
+pub struct Ensemble<'p> {
+    problem: &'p Problem,
+    members: Vec<Member<'p>>,
+    threads: usize,
+    /// Places in the problem's parameters by which the last derivatives were not taken.
+    left_out: Vec<usize>,
+}
+
+/// One experiment at work.
+pub(crate) struct Member<'p> {
+    pub experiment: &'p Experiment,
+    pub gradient: Gradient<'p>,
+    /// Values of the model's parameters, and derivatives by them.
+    pub u: Vec<f64>,
+    slope: Vec<f64>,
+}
+
+impl<'p> Ensemble<'p> {
+    /// Of the costs that the experiments have.
+    pub(crate) fn new(problem: &'p Problem) -> Result<Self> {
+        Ensemble::around(problem, &*problem.first().cost)
+    }
+
+    /// With another cost for the first experiment, which has its constraints in it.
+    pub(crate) fn around(problem: &'p Problem, first: &'p dyn Cost) -> Result<Self> {
+        let member = |(k, experiment): (usize, &'p Experiment)| {
+            let cost = if k == 0 { first } else { &*experiment.cost };
+            let zeros = vec![0.0; experiment.places.len()];
+            let gradient = Gradient::new(&experiment.simulation, cost)?;
+            Ok(Member { experiment, gradient, u: zeros.clone(), slope: zeros })
+        };
+        let members = problem.experiments.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
+        let work = |member: &Member<'_>| {
+            let simulation = &member.experiment.simulation;
+            simulation.grid().count() * simulation.signature().coordinates.len()
+        };
+        let is_worth_it = members.iter().map(work).sum::<usize>() > WORTH_THREADS;
+        let threads = if is_worth_it { threads()?.min(members.len()) } else { 1 };
+        Ok(Ensemble { problem, members, threads, left_out: Vec::new() })
+    }
+
+    fn with(mut self, change: impl Fn(Gradient<'p>, &[usize]) -> Gradient<'p>) -> Self {
+        let members = self.members.into_iter();
+        self.members = members
+            .map(|member| {
+                let gradient = change(member.gradient, &member.experiment.places);
+                Member { gradient, ..member }
+            })
+            .collect();
+        self
+    }
+
+    /// As [`Gradient::with_respect_to`].
+    pub fn with_respect_to(self, parameters: &[usize]) -> Self {
+        self.with(|gradient, places| {
+            let own: Vec<usize> = (0..places.len()).filter(|&k| parameters.contains(&places[k])).collect();
+            gradient.with_respect_to(&own)
+        })
+    }
+
+    pub(crate) fn leaving_out_if_astray(self, may_be: impl Fn(usize) -> bool) -> Self {
+        self.with(|gradient, places| gradient.leaving_out_if_astray(|k| may_be(places[k])))
+    }
+
+    /// As [`Gradient::interrupted_by`].
+    pub fn interrupted_by(self, interrupt: &Interrupt) -> Self {
+        self.with(|gradient, _| gradient.interrupted_by(interrupt))
+    }
+
+    /// As [`Gradient::left_out`].
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The first experiment's evaluation: its parameters are the first ones of the problem.
+    pub(crate) fn first(&mut self) -> &mut Gradient<'p> {
+        // a problem has one experiment at least
+        &mut self.members[0].gradient
+    }
+
+    /// Lets every experiment work at `u`; results in their order, or the error of the first one that failed.
+    pub(crate) fn each<R: Send>(
+        &mut self,
+        u: &[f64],
+        work: impl Fn(usize, &mut Member<'p>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let expected = self.problem.parameters.len();
+        if u.len() != expected {
+            let problem = format!("{} values are given for {expected} parameters", u.len());
+            return Err(Error::invalid("the parameters", problem, "give one value a parameter"));
+        }
+        let count = self.members.len();
+        let run = |k: usize, member: &mut Member<'p>| {
+            let Member { experiment, u: own, .. } = member;
+            own.iter_mut().zip(&experiment.places).for_each(|(value, &place)| *value = u[place]);
+            let result = work(k, member);
+            let named = |error: Error| error.in_experiment(&member.experiment.name);
+            if count > 1 { result.map_err(named) } else { result }
+        };
+        let results = match self.threads {
+            0 | 1 => self.members.iter_mut().enumerate().map(|(k, member)| run(k, member)).collect(),
+            threads => in_parallel(&mut self.members, threads, run),
+        };
+        let mut left_out: Vec<usize> = Vec::new();
+        for Member { experiment, gradient, .. } in &self.members {
+            left_out.extend(gradient.left_out().iter().map(|&k| experiment.places[k]));
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        self.left_out = left_out;
+        results
+    }
+
+    /// As [`Gradient::cost`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn cost(&mut self, u: &[f64]) -> Result<f64> {
+        Ok(self.each(u, |_, Member { gradient, u, .. }| gradient.cost(u))?.into_iter().sum())
+    }
+
+    /// As [`Gradient::cost_and_gradient`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn cost_and_gradient(&mut self, u: &[f64], method: Method, gradient: &mut [f64]) -> Result<f64> {
+        let costs =
+            self.each(u, |_, Member { gradient, u, slope, .. }| gradient.cost_and_gradient(u, method, slope))?;
+        self.gather(gradient);
+        Ok(costs.into_iter().sum())
+    }
+
+    /// As [`Gradient::differences`]; errors of several experiments add up.
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn differences(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
+        let found = self.each(u, |_, Member { gradient, u, .. }| gradient.differences(u))?;
+        let mut sum = vec![Difference { value: 0.0, error: 0.0 }; u.len()];
+        for (Member { experiment, .. }, own) in self.members.iter().zip(found) {
+            for (&place, own) in experiment.places.iter().zip(own) {
+                sum[place].value += own.value;
+                sum[place].error += own.error;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// As [`Gradient::hessian_vectors`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn hessian_vectors(
+        &mut self,
+        u: &[f64],
+        along: &[Vec<f64>],
+        gradient: &mut [f64],
+        products: &mut [Vec<f64>],
+    ) -> Result<f64> {
+        let found = self.each(u, |_, Member { experiment, gradient, u, slope }| {
+            let places = &experiment.places;
+            // directions that do not concern an experiment cost nothing there
+            let of = |x: &Vec<f64>| places.iter().map(|&place| x[place]).collect::<Vec<f64>>();
+            let own: Vec<(usize, Vec<f64>)> =
+                along.iter().map(of).enumerate().filter(|(_, x)| x.iter().any(|x| *x != 0.0)).collect();
+            let (numbers, own): (Vec<usize>, Vec<Vec<f64>>) = own.into_iter().unzip();
+            let mut products = vec![vec![0.0; u.len()]; own.len()];
+            let cost = gradient.hessian_vectors(u, &own, slope, &mut products)?;
+            Ok((cost, numbers, products))
+        })?;
+        self.gather(gradient);
+        products.iter_mut().for_each(|product| product.fill(0.0));
+        let mut cost = 0.0;
+        for (Member { experiment, .. }, (own, numbers, found)) in self.members.iter().zip(found) {
+            cost += own;
+            for (number, found) in numbers.into_iter().zip(found) {
+                experiment.places.iter().zip(found).for_each(|(&place, entry)| products[number][place] += entry);
+            }
+        }
+        Ok(cost)
+    }
+
+    /// As [`Gradient::continuous_adjoint`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn continuous_adjoint(&mut self, u: &[f64], order: usize, gradient: &mut [f64]) -> Result<f64> {
+        let costs =
+            self.each(u, |_, Member { gradient, u, slope, .. }| gradient.continuous_adjoint(u, order, slope))?;
+        self.gather(gradient);
+        Ok(costs.into_iter().sum())
+    }
+
+    /// Sums up the derivatives that the experiments have worked out.
+    fn gather(&self, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        for Member { experiment, slope, .. } in &self.members {
+            experiment.places.iter().zip(slope).for_each(|(&place, slope)| gradient[place] += slope);
+        }
+    }
+
+    /// The Hessian times `direction`; and the gradient, as [`Gradient::hessian_vector`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn hessian_vector(
+        &mut self,
+        u: &[f64],
+        direction: &[f64],
+        gradient: &mut [f64],
+        product: &mut Vec<f64>,
+    ) -> Result<f64> {
+        self.hessian_vectors(u, &[direction.to_vec()], gradient, std::slice::from_mut(product))
+    }
+
+    /// The Hessian, as [`Gradient::hessian`].
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
+        let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();
+        self.hessian_vectors(u, &directions, gradient, hessian)
+    }
+
+    /// As [`Gradient::linearise`], with the experiments' costs, in their order.
+    ///
+    /// # Errors
+    /// As there, with the experiment's name.
+    pub fn linearise(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<Linearised> {
+        let found = self.each(u, |k, Member { gradient, u, .. }| gradient.linearise(u, costs[k]))?;
+        Ok(join(self.problem, found))
+    }
+
+    /// What the last evaluation cost, all experiments together.
+    pub fn counters(&self) -> Counters {
+        let add = |sum: Counters, own: Counters| Counters {
+            steps: sum.steps + own.steps,
+            iterations: sum.iterations + own.iterations,
+            factorisations: sum.factorisations + own.factorisations,
+        };
+        self.members.iter().map(|member| member.gradient.counters()).fold(Counters::default(), add)
+    }
+}
+
+/// Linearised residuals of several experiments as one, in all parameters of the problem; those of a single one are left as they are.
+pub(crate) fn join(problem: &Problem, mut found: Vec<Linearised>) -> Linearised {
+    if found.len() == 1
+        && let Some(own) = found.pop()
+    {
+        return own;
+    }
+    let count = problem.parameters.len();
+    let (mut reduction, mut row, mut rows) = (Reduction::new(count), vec![0.0; count], 0);
+    for (own, experiment) in found.iter().zip(&problem.experiments) {
+        for i in 0..own.dimension() {
+            row.fill(0.0);
+            experiment.places.iter().enumerate().for_each(|(k, &place)| row[place] = own.factor()[(i, k)]);
+            reduction.add(&row, own.projected()[i]);
+        }
+        row.fill(0.0);
+        reduction.add(&row, own.remainder());
+        rows += own.rows;
+    }
+    let mut all = reduction.finish();
+    all.rows = rows;
+    all
+}
+
+/// As many threads as processors, or as [`THREADS`] says.
+fn threads() -> Result<usize> {
+    let Some(asked) = std::env::var_os(THREADS) else {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+    };
+    match asked.to_str().and_then(|text| text.trim().parse::<usize>().ok()) {
+        Some(count) if count > 0 => Ok(count),
+        _ => {
+            let problem = format!("it is `{}`", asked.to_string_lossy());
+            Err(Error::invalid(format!("the environment variable {THREADS}"), problem, "give a whole number from 1"))
+        }
+    }
+}
+
+/// Threads that take experiments on demand; results in the experiments' order, or the first error in it.
+fn in_parallel<M: Send, R: Send>(
+    members: &mut [M],
+    threads: usize,
+    run: impl Fn(usize, &mut M) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let results = Mutex::new((0..members.len()).map(|_| None).collect::<Vec<Option<Result<R>>>>());
+    let queue = Mutex::new(members.iter_mut().enumerate());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    // a thread that panicked leaves the queue whole; the scope hands its panic on
+                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((k, member)) = next else { break };
+                    let result = run(k, member);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[k] = Some(result);
+                }
+            });
+        }
+    });
+    // every number has been taken from the queue
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
