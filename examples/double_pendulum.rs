@@ -8,7 +8,7 @@ use costate::data::Record;
 use costate::identify::{Identification, Settings, Status, identify};
 use costate::optimise::{Flow, Method};
 use costate::problem::Problem;
-use costate::report::{number, output_errors, table};
+use costate::report::{number, table};
 use costate::statistics::{Noise, Statistics, identifiability};
 use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
 use std::path::PathBuf;
@@ -86,9 +86,7 @@ fn main() -> costate::Result<()> {
 
 /// Root mean squares of the errors of the first angle, of the second, and the largest one of a swing's angle, rad.
 fn errors(problem: &Problem, found: &Identification) -> costate::Result<[f64; 3]> {
-    let trajectory = problem.first().simulation.run(&found.values())?;
-    let cost = problem.first().cost.as_least_squares();
-    let errors = cost.map_or(Vec::new(), |cost| output_errors(cost, &problem.first().simulation, &trajectory));
+    let errors = problem.output_errors(&problem.experiments, &found.values())?;
     let mean = |first: usize| {
         let squares = errors.iter().skip(first).step_by(2).map(|error| error.rmse * error.rmse);
         (squares.sum::<f64>() / (errors.len() / 2) as f64).sqrt()

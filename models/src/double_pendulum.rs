@@ -1,7 +1,7 @@
 //! A double pendulum with friction in its joints, swinging several times with the same arms: for records in segments.
 //!
-//! Angles are absolute, from upright (π is hanging), as in the record of Kaheman et al. 2023. Every swing is a copy of the two
-//! arms with an initial state of its own; all copies share the ten physical parameters and run side by side on one time axis.
+//! Angles are absolute, from upright (π is hanging), as in the record of Kaheman et al. 2023. Every swing of a record is an experiment with
+//! an initial state of its own ([`measured`]); swings may also run side by side on one time axis, as copies of the arms.
 //! The arms are one [`Element`] in minimal coordinates: with joints as constraints, positions at the start would be products of
 //! lengths and unknown angles.
 //!
@@ -24,7 +24,7 @@ use costate::assembly::{Assembly, Connection, Element, Value};
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::data::Record;
 use costate::planar::Mechanism;
-use costate::problem::Problem;
+use costate::problem::{Experiment, Problem};
 use costate::{Error, Hht, Matrix, Number, Parameter, Result, Simulation, State, System, TimeGrid, unpack};
 use std::sync::Arc;
 
@@ -90,7 +90,8 @@ impl Element for Arms {
 }
 
 /// The pendulum with one swing for each of `starts`: both angles (rad) and both rates (rad/s) at time 0, nominal values of the
-/// parameters `theta1_K`, `theta2_K`, `omega1_K`, `omega2_K`, K from 0. Outputs: `swingK.theta1`, `swingK.theta2`.
+/// parameters `theta1_K`, `theta2_K`, `omega1_K`, `omega2_K`, K from 0. Outputs: `swingK.theta1`, `swingK.theta2`. Of one swing alone,
+/// `theta1` and so on, and `arms.theta1`, `arms.theta2`.
 ///
 /// # Errors
 /// None for finite starts.
@@ -106,20 +107,22 @@ pub fn double_pendulum(starts: &[[f64; 4]]) -> Result<Assembly> {
     });
     let assembler = mechanism.assembler();
     for (swing, start) in starts.iter().enumerate() {
+        let own = |name: &str| if starts.len() == 1 { name.to_string() } else { format!("{name}_{swing}") };
         // an angle that is off by 0.1 rad, or a rate by 1 rad/s, matters, whatever the value is
         let kinds =
             [("theta1", "rad", 0.1), ("theta2", "rad", 0.1), ("omega1", "rad/s", 1.0), ("omega2", "rad/s", 1.0)];
         let mut nominal = start.iter();
         let initial: [Value; 4] = kinds.map(|(name, unit, size)| {
             let value = nominal.next().copied().unwrap_or(0.0);
-            assembler.parameter(Parameter::new(format!("{name}_{swing}"), unit, value).size(size))
+            assembler.parameter(Parameter::new(own(name), unit, value).size(size))
         });
         let [theta1, theta2, omega1, omega2] = initial;
-        let first = assembler.coordinate(format!("theta1_{swing}"), "rad", theta1, omega1);
-        let second = assembler.coordinate(format!("theta2_{swing}"), "rad", theta2, omega2);
+        let first = assembler.coordinate(own("theta1"), "rad", theta1, omega1);
+        let second = assembler.coordinate(own("theta2"), "rad", theta2, omega2);
         let connection = Connection::to([first, second]).parameters(physical).parameters(refinements);
         let outputs = [("theta1", "rad"), ("theta2", "rad")];
-        assembler.element(&format!("swing{swing}"), Arms, connection.outputs(outputs));
+        let name = if starts.len() == 1 { "arms".to_string() } else { format!("swing{swing}") };
+        assembler.element(&name, Arms, connection.outputs(outputs));
     }
     mechanism.build()
 }
@@ -163,49 +166,65 @@ fn segments(record: &Record) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
+/// The initial state of a swing, by its parameters.
+const LOCAL: [&str; 4] = ["theta1", "theta2", "omega1", "omega2"];
+
 /// The problem of fitting the first `count` segments of a record (columns `segment`, `t`, `theta1`, `theta2`, `omega1`, `omega2`)
-/// up to `end` (s) of each, by `substeps` steps between two samples of the angles. Every segment has an unknown initial state,
-/// which starts from its first row; the physical parameters start from `physical`. Segments that end early have no samples
-/// there. All are to be sampled alike.
+/// up to `end` (s) of each, by `substeps` steps between two samples of the angles. Every segment is an experiment with an unknown initial
+/// state, which starts from its first row; the physical parameters start from `physical`.
 ///
 /// # Errors
-/// Missing columns, and segments that are sampled differently or have fewer than two samples.
+/// Missing columns, and segments that are sampled unevenly or have fewer than two samples.
 pub fn measured(record: &Record, count: usize, end: f64, substeps: usize, physical: [f64; 10]) -> Result<Problem> {
-    let mut segments = segments(record)?;
-    segments.truncate(count);
-    let subject = "the record of the double pendulum";
-    let longest = segments.iter().max_by_key(|segment| segment.times.len());
-    let times: Vec<f64> = match longest {
-        Some(segment) => segment.times.iter().copied().take_while(|t| *t <= end + 1e-9).collect(),
-        None => Vec::new(),
+    let system: Arc<dyn System> = Arc::new(double_pendulum(&[[0.0; 4]])?);
+    let mut problem: Option<Problem> = None;
+    let segments = segments(record)?;
+    for (number, segment) in segments.iter().take(count).enumerate() {
+        let experiment = segment.experiment(number, end, substeps, &system)?;
+        problem = Some(match problem {
+            Some(problem) => problem.with_experiment(experiment, &LOCAL)?,
+            None => {
+                let Experiment { name, simulation, cost, .. } = experiment;
+                let mut first = Problem::new("double_pendulum", simulation, cost);
+                first.experiments[0].name = name;
+                first
+            }
+        });
+    }
+    let Some(mut problem) = problem else {
+        return Err(Error::invalid("the record of the double pendulum", "there is no segment", "take at least one"));
     };
-    let [_, .., last] = times[..] else {
-        return Err(Error::invalid(subject, "there are fewer than two samples", "take more segments, or a later end"));
-    };
-    let step = last / (times.len() - 1) as f64;
-    for (number, segment) in segments.iter().enumerate() {
-        if let Some(i) = (0..segment.times.len()).find(|&i| (segment.times[i] - i as f64 * step).abs() > 0.01 * step) {
-            let problem = format!(
-                "sample {i} of segment {number} is at {} s and not at a multiple of {step} s",
-                segment.times[i]
-            );
-            return Err(Error::invalid(subject, problem, "resample it evenly"));
+    problem.start[..10].copy_from_slice(&physical);
+    for (segment, experiment) in segments.iter().zip(&problem.experiments) {
+        for (name, value) in LOCAL.iter().zip(segment.start) {
+            let place = experiment.places[system.signature().parameter_index(name)?];
+            (problem.start[place], problem.parameters[place].nominal) = (value, value);
         }
     }
-    let starts: Vec<[f64; 4]> = segments.iter().map(|segment| segment.start).collect();
-    let system = double_pendulum(&starts)?;
-    let mut start = system.signature().nominal();
-    start[..10].copy_from_slice(&physical);
-    let sample = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
-    let values = segments.iter().flat_map(|segment| &segment.angles);
-    let reference = |(output, values): (usize, &Vec<f64>)| Reference {
-        output,
-        values: (0..times.len()).map(|i| sample(values, i)).collect(),
-        deviation: 1.0,
-    };
-    let references = values.enumerate().map(reference).collect();
-    let grid = TimeGrid::steps(0.0, step / substeps as f64, (times.len() - 1) * substeps)?;
-    let simulation = Simulation::new(Arc::new(system), Hht::new(0.0)?, grid, Vec::new())?;
-    let cost = LeastSquares::new(&times, references, substeps, Quadrature::Unit)?;
-    Ok(Problem { start, ..Problem::new("double_pendulum", simulation, Box::new(cost)) })
+    Ok(problem)
+}
+
+impl Segment {
+    /// Up to a time, compared with its angles.
+    fn experiment(&self, number: usize, end: f64, substeps: usize, system: &Arc<dyn System>) -> Result<Experiment> {
+        let times: Vec<f64> = self.times.iter().copied().take_while(|t| *t <= end + 1e-9).collect();
+        let subject = format!("segment {number} of the double pendulum's record");
+        let [_, .., last] = times[..] else {
+            return Err(Error::invalid(subject, "there are fewer than two samples", "take a later end"));
+        };
+        let step = last / (times.len() - 1) as f64;
+        if let Some(i) = (0..times.len()).find(|&i| (times[i] - i as f64 * step).abs() > 0.01 * step) {
+            let problem = format!("sample {i} is at {} s and not at a multiple of {step} s", times[i]);
+            return Err(Error::invalid(subject, problem, "resample it evenly"));
+        }
+        let references = self.angles.iter().enumerate().map(|(output, values)| Reference {
+            output,
+            values: values[..times.len()].to_vec(),
+            deviation: 1.0,
+        });
+        let cost = LeastSquares::new(&times, references.collect(), substeps, Quadrature::Unit)?;
+        let grid = TimeGrid::steps(0.0, step / substeps as f64, (times.len() - 1) * substeps)?;
+        let simulation = Simulation::new(system.clone(), Hht::new(0.0)?, grid, Vec::new())?;
+        Ok(Experiment::new(format!("segment{number}"), simulation, Box::new(cost)))
+    }
 }

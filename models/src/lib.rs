@@ -294,10 +294,10 @@ pub fn registry() -> Result<Registry> {
                     ("I2", 1.1e-3),
                     ("k1", 1e-4),
                     ("k2", 4e-5),
-                    ("theta1_0", 2.65),
-                    ("omega2_0", -1.2),
+                    ("theta1", 2.65),
+                    ("omega2", -1.2),
                 ]),
-                outputs: vec!["swing0.theta1".into(), "swing0.theta2".into()],
+                outputs: vec!["arms.theta1".into(), "arms.theta2".into()],
                 ..Scenario::default()
             },
         )?

@@ -12,7 +12,7 @@ use crate::report::Folder;
 use crate::scheme;
 use crate::signature::{Parameter, Signature};
 use crate::simulate::Simulation;
-use crate::specification::{DataSource, Specification};
+use crate::specification::{DataSource, ExperimentSetting, Specification};
 use crate::system::System;
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(super) struct ProblemArguments {
     model: String,
     /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
     #[arg(long, value_name = "FILE.csv")]
-    data: Option<PathBuf>,
+    data: Vec<PathBuf>,
     /// What inputs do between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
@@ -110,17 +110,30 @@ impl ProblemArguments {
 
     fn apply(&self, specification: &mut Specification) -> Result<()> {
         specification.substeps = self.substeps.or(specification.substeps);
-        if let Some(file) = &self.data {
-            specification.data.get_or_insert_with(DataSource::default).file = file.clone();
+        if !self.data.is_empty() {
+            let shared = specification.data.take().unwrap_or_default();
+            let of = |file: &PathBuf| DataSource { file: file.clone(), ..shared.clone() };
+            specification.experiments.clear();
+            match self.data.as_slice() {
+                [file] => specification.data = Some(of(file)),
+                files => {
+                    let of = |file: &PathBuf| ExperimentSetting { data: of(file), ..ExperimentSetting::default() };
+                    specification.experiments = files.iter().map(of).collect();
+                }
+            }
         }
         if let Some(name) = &self.interpolation {
             let interpolation = name.parse()?;
-            let Some(data) = &mut specification.data else {
+            let experiments = specification.experiments.iter_mut().map(|experiment| &mut experiment.data);
+            let records: Vec<&mut DataSource> = specification.data.iter_mut().chain(experiments).collect();
+            if records.is_empty() {
                 let problem = "there is no record whose inputs could be interpolated";
                 return Err(Error::invalid("--interpolation", problem, "give --data FILE.csv, too"));
-            };
-            data.interpolation = Some(interpolation);
-            data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
+            }
+            for data in records {
+                data.interpolation = Some(interpolation);
+                data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
+            }
         }
         specification.step = self.step.or(specification.step);
         specification.end = self.end.or(specification.end);

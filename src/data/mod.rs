@@ -219,6 +219,16 @@ impl Record {
         TimeAxis::with_origin(&self.columns[index], origin)
     }
 
+    /// Some of its rows.
+    pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Record {
+        Record {
+            names: self.names.clone(),
+            columns: self.columns.iter().map(|column| column[rows.clone()].to_vec()).collect(),
+            path: self.path.clone(),
+            first_line: self.first_line + rows.start as u64,
+        }
+    }
+
     /// The names of the columns, in the order of the file.
     pub fn names(&self) -> &[String] {
         &self.names

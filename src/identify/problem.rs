@@ -139,7 +139,7 @@ impl Problem {
         Problem { name, experiments, validation, parameters, start, optimum: None, constraints }
     }
 
-    /// Adds an experiment with the same model; of the parameters that are `local` it has its own. Values start at the model's nominal ones.
+    /// Adds an experiment with the same model; of the parameters that are `local` it has its own, which start where those of the first experiment do.
     ///
     /// # Errors
     /// Another model, a name that is taken, or local parameters that the model does not have.
@@ -174,9 +174,10 @@ impl Problem {
         if self.all().any(|known| known.name == experiment.name) {
             return Err(Error::invalid(place, "there are two of this name", "give each experiment its own"));
         }
-        let locals = local.iter().map(|name| signature.parameter_index(name)).collect::<Result<Vec<usize>>>()?;
+        let mut locals = local.iter().map(|name| signature.parameter_index(name)).collect::<Result<Vec<usize>>>()?;
+        locals.sort_unstable();
+        locals.dedup();
         let mut places: Vec<usize> = (0..signature.parameters.len()).collect();
-        let nominal = signature.nominal();
         let first = self.experiments[0].name.clone();
         for k in locals {
             places[k] = self.parameters.len();
@@ -185,7 +186,7 @@ impl Problem {
             own.name = format!("{name}@{}", experiment.name);
             self.parameters[k].name = format!("{name}@{first}");
             self.parameters.push(own);
-            self.start.push(nominal[k]);
+            self.start.push(self.start[k]);
         }
         Ok(places)
     }

@@ -9,6 +9,7 @@
 //! interpolation = "cubic"       # of inputs matched by name: zero-order, linear, cubic
 //! from = 0.0                    # s; default: the whole record
 //! until = 10.0
+//! # split = "segment"           # rows of one number in this column, one after another, are an experiment of their own
 //! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
 //!
@@ -31,6 +32,18 @@
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! k3 = { start = 3.0, upper = 10.0 }
 //! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
+//! x0 = { local = true, start_column = "x" }    # every experiment has its own, called x0@NAME; from the column's first sample
+//!
+//! [[experiment]]                # in the place of one [data], which says what they share; all its keys, and:
+//! name = "slow"                 # default: that of the file
+//! file = "slow.csv"
+//! initial_state = "equilibrium" # also hold
+//! weight = 2.0                  # of its residuals beside those of others
+//! parameters.x0 = { start = 0.1 }    # of its local parameters
+//!
+//! [[experiment]]
+//! file = "another_day.csv"
+//! validation = true             # compared with the result, and not fitted
 //!
 //! [[constraint]]
 //! name = "stiffness at 1 V"     # for reports
@@ -77,7 +90,9 @@ use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme;
 use crate::signature::Scale;
-use crate::specification::{DataSource, InputColumn, OutputColumn, ParameterSetting, Specification, beside};
+use crate::specification::{
+    DataSource, ExperimentSetting, InputColumn, OutputColumn, ParameterSetting, Specification, beside,
+};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -104,13 +119,31 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
     let root = Section { file: path, name: String::new(), table: &table };
-    root.only(&["model", "data", "integrator", "cost", "parameters", "constraint", "optimiser", "control"])?;
+    root.only(&[
+        "model",
+        "data",
+        "integrator",
+        "cost",
+        "parameters",
+        "constraint",
+        "experiment",
+        "optimiser",
+        "control",
+    ])?;
     let Some(model) = root.text("model")? else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
     };
     let mut specification = Specification::of(&model);
     if let Some(data) = root.section("data")? {
         specification.data = Some(self::data(&data)?);
+    }
+    for section in root.sections("experiment")? {
+        let shared = specification.data.clone().unwrap_or_default();
+        specification.experiments.push(experiment(&section, &shared)?);
+    }
+    let unnamed = |data: &DataSource| data.file.as_os_str().is_empty();
+    if specification.experiments.is_empty() && specification.data.as_ref().is_some_and(unnamed) {
+        return Err(Error::file(path, None, "[data] names no file", "add: file = \"record.csv\""));
     }
     if let Some(integrator) = root.section("integrator")? {
         let settings = scheme::settings();
@@ -198,19 +231,30 @@ fn quadrature(name: &str) -> Result<Quadrature> {
 }
 
 fn data(section: &Section<'_>) -> Result<DataSource> {
-    section.only(&["file", "time", "interpolation", "from", "until", "inputs", "outputs"])?;
-    let Some(file) = section.text("file")? else {
-        return Err(Error::file(section.file, None, "[data] names no file", "add: file = \"record.csv\""));
-    };
-    let interpolation = section.named("interpolation", str::parse)?;
+    section.only(&DATA_KEYS)?;
+    over(section, &DataSource::default())
+}
+
+/// Keys of a record.
+const DATA_KEYS: [&str; 8] = ["file", "time", "interpolation", "split", "from", "until", "inputs", "outputs"];
+
+/// What a section says of a record, over what is said of all.
+fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
+    let own = section.named("interpolation", str::parse)?;
+    let interpolation = own.or(shared.interpolation);
     let mut source = DataSource {
-        file: beside(section.file, &PathBuf::from(file)),
-        time: section.text("time")?,
+        file: section.text("file")?.map_or(shared.file.clone(), |file| beside(section.file, &PathBuf::from(file))),
+        time: section.text("time")?.or(shared.time.clone()),
         interpolation,
-        from: section.number("from")?,
-        until: section.number("until")?,
-        ..DataSource::default()
+        split: section.text("split")?.or(shared.split.clone()),
+        from: section.number("from")?.or(shared.from),
+        until: section.number("until")?.or(shared.until),
+        inputs: shared.inputs.clone(),
+        outputs: shared.outputs.clone(),
     };
+    if own.is_some() {
+        source.inputs.iter_mut().flatten().for_each(|input| input.interpolation = own.unwrap_or(input.interpolation));
+    }
     if let Some(inputs) = section.section("inputs")? {
         let mut columns = Vec::new();
         for name in table_keys(inputs.table) {
@@ -241,6 +285,35 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
     Ok(source)
 }
 
+fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSetting> {
+    let own = ["name", "validation", "weight", "initial_state", "hold", "parameters"];
+    section.only(&[&own[..], &DATA_KEYS].concat())?;
+    let data = over(section, shared)?;
+    if data.file.as_os_str().is_empty() {
+        return Err(section.wrong("file", "the experiment has no data", "add: file = \"record.csv\""));
+    }
+    let mut parameters = Vec::new();
+    if let Some(table) = section.section("parameters")? {
+        for name in table_keys(table.table) {
+            let Some(own) = table.section(&name)? else { continue };
+            parameters.push(parameter(&name, &own)?);
+        }
+    }
+    let weight = section.number("weight")?;
+    if weight.is_some_and(|weight| !(weight.is_finite() && weight > 0.0)) {
+        return Err(section.wrong("weight", "it is not positive", "give a weight > 0, or leave the experiment out"));
+    }
+    Ok(ExperimentSetting {
+        name: section.text("name")?,
+        data,
+        validation: section.flag("validation")?.unwrap_or(false),
+        weight,
+        initial_state: section.named("initial_state", str::parse)?,
+        hold: section.texts("hold")?,
+        parameters,
+    })
+}
+
 fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
     section.only(&["seed", "level"])?;
     let level = match section.table.get("level") {
@@ -262,7 +335,7 @@ fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
 }
 
 fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
-    section.only(&["start", "lower", "upper", "scale", "size", "fixed", "free"])?;
+    section.only(&["start", "start_column", "lower", "upper", "scale", "size", "fixed", "free", "local"])?;
     let scale = match section.text("scale")?.as_deref() {
         None => None,
         Some("linear") => Some(Scale::Linear),
@@ -282,6 +355,8 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
         upper: section.number("upper")?,
         scale,
         size: section.number("size")?,
+        local: section.flag("local")?,
+        start_column: section.text("start_column")?,
         free: free.or(fixed.map(|fixed| !fixed)),
     })
 }

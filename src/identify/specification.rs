@@ -1,31 +1,30 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+mod experiments;
+mod measured;
 mod record;
 
+pub use experiments::ExperimentSetting;
+use measured::Measured;
 pub(crate) use record::beside;
-use record::{time_column, window};
 
-use crate::columns::{self, Column};
-use crate::constraint::ConstraintSetting;
+use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
-use crate::cost::{LeastSquares, Quadrature, Reference};
-use crate::data::{Record, TimeAxis};
+use crate::cost::{LeastSquares, Quadrature};
+use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::grid::{self, TimeGrid};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
-use crate::problem::{Integrator, Problem};
+use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
-use crate::scheme;
-use crate::shown::shown;
-use crate::signal::{Interpolation, Signal};
-use crate::signature::{Parameter, Quantity, Scale};
+use crate::signal::Interpolation;
+use crate::signature::{Parameter, Scale};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A column of the record that drives an input.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +61,8 @@ pub struct DataSource {
     pub interpolation: Option<Interpolation>,
     /// Outputs with a column. Default: columns named like outputs, `a` or `a [m/s^2]`.
     pub outputs: Option<Vec<OutputColumn>>,
+    /// A column of numbers: rows of one number, one after another, are an experiment of their own.
+    pub split: Option<String>,
     /// Samples before this time are left out, s.
     pub from: Option<f64>,
     /// Samples after this time are left out, s.
@@ -85,6 +86,10 @@ pub struct ParameterSetting {
     pub size: Option<f64>,
     /// Whether it is identified.
     pub free: Option<bool>,
+    /// Whether every experiment has its own.
+    pub local: Option<bool>,
+    /// The column whose first sample it starts from, in each experiment.
+    pub start_column: Option<String>,
 }
 
 impl ParameterSetting {
@@ -107,6 +112,8 @@ pub struct Specification {
     pub model: String,
     /// Measurements; without them the reference is a simulation with the nominal parameters.
     pub data: Option<DataSource>,
+    /// Several experiments, in the place of `data`.
+    pub experiments: Vec<ExperimentSetting>,
     /// Time step, s.
     pub step: Option<f64>,
     /// Steps between two samples.
@@ -155,7 +162,9 @@ impl Specification {
     /// An unknown output or parameter.
     pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
         for setting in &self.parameters {
-            entry.system.signature().parameter_index(&setting.name)?;
+            // of an experiment's own parameter the problem knows the place
+            let name = setting.name.split('@').next().unwrap_or_default();
+            entry.system.signature().parameter_index(name)?;
         }
         let mut scenario = entry.scenario.clone();
         scenario.step = self.step.unwrap_or(scenario.step);
@@ -206,21 +215,18 @@ impl Specification {
         let mut notes = Vec::new();
         let entry = registry.get(&self.model)?;
         let scenario = self.scenario(entry)?;
-        let mut problem = match &self.data {
+        let mut problem = match self.source() {
             None => {
                 self.refuse_substeps()?;
-                entry.problem(&scenario)?
+                let mut problem = entry.problem(&scenario)?;
+                self.apply_parameters(&mut problem)?;
+                problem
             }
             Some(_) if self.synthetic_noise.is_some() => {
                 let problem = "the reference is a record, which has its own";
                 return Err(Error::invalid("synthetic noise", problem, "leave out the record or the noise"));
             }
-            Some(source) => {
-                let (simulation, cost, columns) = self.measured(entry, &scenario, source, &mut notes)?;
-                let Some(cost) = cost else { return Err(Self::nothing_to_compare(entry, source, &columns)) };
-                let start = entry.start(&scenario)?;
-                Problem { start, ..Problem::new(entry.name(), simulation, Box::new(cost)) }
-            }
+            Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
         };
         let costs = problem.least_squares().unwrap_or_default();
         for added in costs.iter().flat_map(|cost| cost.added_noise()) {
@@ -228,13 +234,9 @@ impl Specification {
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
         }
-        for setting in &self.parameters {
-            for k in problem.places(&setting.name)? {
-                setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-            }
-        }
         for setting in &self.constraints {
             let constraint = setting.resolve(entry.system.signature())?;
+            refuse_local(&constraint, &problem)?;
             if constraint.unit.is_empty() && setting.terms.len() > 1 {
                 notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
             }
@@ -270,31 +272,27 @@ impl Specification {
         let mut notes = Vec::new();
         let entry = registry.get(&self.model)?;
         let scenario = self.scenario(entry)?;
-        let (simulation, measured) = match &self.data {
+        let (simulation, measured) = match self.source() {
             None => {
                 self.refuse_substeps()?;
                 (entry.simulation(&scenario)?, None)
             }
             Some(source) => {
-                let (simulation, measured, _) = self.measured(entry, &scenario, source, &mut notes)?;
-                (simulation, measured)
+                if self.experiments.len() > 1 {
+                    notes.push("of several experiments, this is the first".to_string());
+                }
+                let record = Record::read_csv(&source.file)?;
+                let Measured { simulation, cost, .. } =
+                    self.measured((entry, &scenario), source, &record, &mut notes)?;
+                (simulation, cost)
             }
         };
         Ok((simulation, measured, notes))
     }
 
-    /// That none of the record's `columns` is named like an output.
-    fn nothing_to_compare(entry: &Entry, source: &DataSource, columns: &[String]) -> Error {
-        let signature = entry.system.signature();
-        let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let problem = format!(
-            "no column is named like an output of {} ({}); there are: {}",
-            signature.place(),
-            names(signature.outputs.iter().map(|q| &q.name).collect()),
-            names(columns.iter().collect())
-        );
-        let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
-        Error::file(&source.file, None, problem, remedy)
+    /// The record, or that of the first experiment.
+    fn source(&self) -> Option<&DataSource> {
+        self.experiments.first().map(|experiment| &experiment.data).or(self.data.as_ref())
     }
 
     fn refuse_substeps(&self) -> Result<()> {
@@ -306,191 +304,26 @@ impl Specification {
             }
         }
     }
+}
 
-    /// A simulation with the record's inputs, the comparison with its outputs if it has any, and the names of its columns (the record
-    /// may be a pipe, which is read once).
-    fn measured(
-        &self,
-        entry: &Entry,
-        scenario: &Scenario,
-        source: &DataSource,
-        notes: &mut Vec<String>,
-    ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
-        let file = &source.file;
-        let record = Record::read_csv(file)?;
-        let time = time_column(&record, source)?;
-        let axis = record.time(time)?;
-        let window = window(&axis, source)?;
-        let times = &axis.times()[window.clone()];
-        if let Some(end) = self.end {
-            let last = times[times.len() - 1];
-            let gap = (end - last) / axis.mean_step();
-            if gap.is_nan() || gap.abs() > 1e-3 {
-                let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
-                let problem = format!("the record {relation}: at {last} s against {end} s");
-                let remedy = "leave out `end`, or choose the samples with `from` and `until`";
-                return Err(Error::file(&source.file, None, problem, remedy));
-            }
-        }
-        let grid = self.grid(&axis, times, file)?;
-        let substeps = grid.count() / (times.len() - 1);
-        let signature = entry.system.signature();
-        let named_like = |quantities: &[Quantity]| {
-            let found = quantities.iter().map(|q| Ok(columns::find(&record, file, &q.name, &q.unit)?.map(|_| q)));
-            found.filter_map(Result::transpose).map(|q| Ok(q?.name.clone())).collect::<Result<Vec<_>>>()
-        };
-        let mut used = vec![time];
-        let mut signals = scenario.signals.clone();
-        let inputs = match &source.inputs {
-            Some(inputs) => inputs.clone(),
-            None => {
-                let interpolation = source.interpolation.unwrap_or(Interpolation::Linear);
-                let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
-                named_like(&signature.inputs)?.into_iter().map(column).collect()
-            }
-        };
-        for InputColumn { input, column, interpolation } in &inputs {
-            let k = signature.input_index(input)?;
-            let Column { name, values } = columns::get(&record, file, column, &signature.inputs[k].unit)?;
-            signals[k] = Signal::sampled(axis.times(), values, *interpolation).map_err(|error| match error {
-                Error::Invalid { problem, remedy, .. } => {
-                    Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy)
-                }
-                other => other,
-            })?;
-            used.push(name);
-        }
-        let outputs = match &source.outputs {
-            Some(outputs) => outputs.clone(),
-            None => {
-                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
-                named_like(&signature.outputs)?.into_iter().map(column).collect()
-            }
-        };
-        let references = outputs
-            .iter()
-            .map(|OutputColumn { output, column, deviation }| {
-                let k = signature.output_index(output)?;
-                if !(deviation.is_finite() && *deviation > 0.0) {
-                    let problem = format!("residuals cannot be divided by {deviation}");
-                    return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
-                }
-                let Column { name, values } = columns::get(&record, file, column, &signature.outputs[k].unit)?;
-                used.push(name);
-                Ok(Reference { output: k, values: values[window.clone()].to_vec(), deviation: *deviation })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let unused = record.names().iter().filter(|name| !used.contains(&name.as_str()));
-        let unused = unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        for input in signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name)) {
-            let name = &input.name;
-            if source.inputs.is_none() {
-                let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
-                let problem = format!("no column drives input `{name}`{left}");
-                let remedy = format!(
-                    "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
-                     [data.inputs] the model's own signal drives it"
-                );
-                return Err(Error::file(file, None, problem, remedy));
-            }
-            notes.push(format!("no column drives input `{name}`: the model's own signal does"));
-        }
-        let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        notes.push(format!(
-            "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
-            file.display(),
-            times.len(),
-            shown(times[0]),
-            shown(times[times.len() - 1]),
-            if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() },
-            list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
-            list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
-            if unused.is_empty() { "none" } else { &unused },
-        ));
-        if outputs.len() > 1 && outputs.iter().all(|c| c.deviation == 1.0) {
-            let units: Vec<&str> = references.iter().map(|r| signature.outputs[r.output].unit.as_str()).collect();
-            if units.iter().any(|unit| *unit != units[0]) {
-                let first = |&(k, unit): &(usize, &&str)| !units[..k].contains(unit);
-                let units: Vec<&str> = units.iter().enumerate().filter(first).map(|(_, unit)| *unit).collect();
-                notes.push(format!(
-                    "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
-                    units.join(" and ")
-                ));
-            }
-        }
-        let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
-        let simulation = integrator.simulation(entry.system.clone(), grid, signals)?;
-        if references.is_empty() {
-            return Ok((simulation, None, record.names().to_vec()));
-        }
-        // residuals of measurements are summed plainly, unless asked otherwise
-        let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
-        Ok((simulation, Some(cost), record.names().to_vec()))
+/// Constraints see the first experiment alone.
+fn refuse_local(constraint: &Constraint, problem: &Problem) -> Result<()> {
+    if problem.experiments.len() == 1 {
+        return Ok(());
     }
-
-    /// The integrator: where nobody has named one and steps are uneven, one that stands them.
-    fn integrator(
-        &self,
-        scenario: &Scenario,
-        grid: &TimeGrid,
-        constrained: bool,
-        notes: &mut Vec<String>,
-    ) -> Result<Integrator> {
-        let mut integrator = scenario.integrator.clone();
-        let is_free = self.scheme.is_none() && self.scheme_settings.is_empty() && grid.uniform_step().is_none();
-        let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
-        if let Some(trouble) = own.on_uneven_steps(constrained).filter(|_| is_free) {
-            let other = scheme::for_uneven_steps(constrained);
-            integrator.choose(Some(other), &[])?;
-            notes.push(format!("steps are uneven, and under {} {trouble}: taking {other}", own.name()));
+    let place = format!("constraint `{}`", constraint.name);
+    match &constraint.value {
+        Value::Output { .. } => {
+            let remedy = "leave it out, or identify from one experiment";
+            Err(Error::invalid(place, "an output has no limit in several experiments at once yet", remedy))
         }
-        Ok(integrator)
-    }
-
-    /// The time grid through the samples.
-    fn grid(&self, axis: &TimeAxis, times: &[f64], file: &Path) -> Result<TimeGrid> {
-        let substeps = match (self.substeps, self.step) {
-            (Some(0), _) => {
-                let problem = "there are 0 between two samples";
-                return Err(Error::invalid("substeps", problem, "use at least 1"));
+        Value::Sum(terms) => match terms.iter().find(|(k, _)| problem.parameters[*k].name.contains('@')) {
+            Some((k, _)) => {
+                let name = &problem.parameters[*k].name;
+                Err(Error::invalid(place, format!("`{name}` is local"), "name parameters that all experiments share"))
             }
-            (Some(substeps), None) => substeps,
-            (None, None) => 1,
-            (substeps, Some(step)) => {
-                if !(step.is_finite() && step > 0.0) {
-                    let problem = format!("{step} s is not positive");
-                    return Err(Error::invalid("the time step", problem, "give a step > 0"));
-                }
-                let sampling = axis.sampling_step().map_err(|error| match error {
-                    Error::File { path, line, problem, .. } => {
-                        let remedy = "give `substeps` (steps between two samples) instead of a step, or resample";
-                        Error::File { path, line, problem, remedy: remedy.to_string() }
-                    }
-                    other => other,
-                })?;
-                let ratio = sampling / step;
-                let whole = ratio.round();
-                if whole < 1.0 || (ratio - whole).abs() > 1e-6 * whole {
-                    let problem =
-                        format!("{step} s does not divide the sampling step {sampling} s of {}", file.display());
-                    let fitting = sampling / ratio.ceil().max(1.0);
-                    let remedy = format!("use {fitting} s, or give `substeps` (steps between two samples)");
-                    return Err(Error::invalid("the time step", problem, remedy));
-                }
-                if substeps.is_some_and(|substeps| substeps as f64 != whole) {
-                    let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");
-                    return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them"));
-                }
-                whole as usize
-            }
-        };
-        let what = format!("{substeps} steps between two of {} samples", times.len());
-        grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer")?;
-        if axis.is_even() {
-            let count = (times.len() - 1) * substeps;
-            return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);
-        }
-        TimeGrid::through(times, substeps)
+            None => Ok(()),
+        },
+        Value::Function(_) => Ok(()),
     }
 }

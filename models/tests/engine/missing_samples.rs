@@ -124,7 +124,7 @@ fn samples_without_a_weight_are_no_error() -> Result<()> {
     let simulation = Simulation::new(system.clone(), Hht::new(0.0)?, grid, vec![])?;
     let nominal = system.signature().nominal();
     let mut problem =
-        Problem::synthetic("swing", simulation, &nominal, &nominal, &["swing0.theta1"], Quadrature::Rectangle)?;
+        Problem::synthetic("swing", simulation, &nominal, &nominal, &["arms.theta1"], Quadrature::Rectangle)?;
     let cost = problem.first().cost.as_least_squares().unwrap();
     assert_eq!(cost.weights().last(), Some(&0.0));
     let mut reference = cost.references()[0].clone();
@@ -136,7 +136,7 @@ fn samples_without_a_weight_are_no_error() -> Result<()> {
     let times = problem.first().simulation.grid().times();
     problem.experiments[0].cost = Box::new(LeastSquares::new(times, vec![reference], 1, Quadrature::Rectangle)?);
     let statistics = Statistics::at(&problem, &nominal, &[], Noise::Estimated)?;
-    let told = rmse(&problem, &nominal)["swing0.theta1"].as_f64().unwrap();
+    let told = rmse(&problem, &nominal)["arms.theta1"].as_f64().unwrap();
     assert!((told / statistics.outputs[0].rmse() - 1.0).abs() < 1e-12 && told < 2e-3, "{told}");
     Ok(())
 }

@@ -5,7 +5,6 @@ use costate::identify::{Identification, Settings, identify};
 use costate::optimise::{Flow, Method};
 use costate::planar::{Body, Mechanism};
 use costate::problem::Problem;
-use costate::report::output_errors;
 use costate::statistics::identifiability;
 use costate::{Hht, Result, Simulation, System, TimeGrid};
 use costate_models::double_pendulum;
@@ -101,9 +100,7 @@ fn fit_growing(record: &Record, count: usize, ends: &[f64], freed: &[&str]) -> R
 
 /// Root mean square of all angle errors, rad.
 fn rmse(problem: &Problem, found: &Identification) -> f64 {
-    let cost = problem.first().cost.as_least_squares().unwrap();
-    let trajectory = problem.first().simulation.run(&found.values()).unwrap();
-    let errors = output_errors(cost, &problem.first().simulation, &trajectory);
+    let errors = problem.output_errors(&problem.experiments, &found.values()).unwrap();
     (errors.iter().map(|error| error.rmse * error.rmse).sum::<f64>() / errors.len() as f64).sqrt()
 }
 
@@ -132,7 +129,8 @@ fn swings_determine_six_ratios() -> Result<()> {
     for (ratio, expected) in ratios(&values).into_iter().zip(ratios(&nominal())) {
         assert!((ratio / expected - 1.0).abs() < 1e-6, "{ratio} {expected}: {}", found.reason());
     }
-    let samples = problem.first().cost.as_least_squares().unwrap().references().iter().map(|r| r.samples().count());
+    let costs = problem.least_squares().unwrap();
+    let samples = costs.iter().flat_map(|cost| cost.references()).map(|r| r.samples().count());
     assert_eq!(samples.collect::<Vec<_>>(), [751, 751, 500, 500, 751, 751]);
     problem.parameters[..PHYSICAL.len()].iter_mut().for_each(|parameter| parameter.free = true);
     let analysis = identifiability(&problem, &values)?;

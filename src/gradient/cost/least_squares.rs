@@ -119,6 +119,19 @@ impl LeastSquares {
         Ok(self)
     }
 
+    /// The same, so many times as important beside others.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is positive.
+    pub fn weighted(mut self, factor: f64) -> Result<Self> {
+        if !(factor.is_finite() && factor > 0.0) {
+            let problem = format!("its residuals cannot be weighted by {factor}");
+            return Err(Error::invalid("the least-squares cost", problem, "give a weight > 0"));
+        }
+        self.weights.iter_mut().for_each(|weight| *weight *= factor);
+        Ok(self)
+    }
+
     /// The noise that was added to the references; empty where none was.
     pub fn added_noise(&self) -> &[AddedNoise] {
         &self.noise

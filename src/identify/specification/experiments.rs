@@ -1,0 +1,254 @@
+//! Several experiments from one record or many.
+
+use super::measured::Measured;
+use super::{DataSource, ParameterSetting, Specification};
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::problem::{Experiment, Problem};
+use crate::registry::{Entry, Scenario};
+use crate::start::InitialState;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// One of several experiments as stated.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExperimentSetting {
+    /// Its name; by default that of its file.
+    pub name: Option<String>,
+    /// Its record.
+    pub data: DataSource,
+    /// Whether it is compared with the result, and not fitted.
+    pub validation: bool,
+    /// What its residuals are weighted by beside others.
+    pub weight: Option<f64>,
+    /// Where it begins.
+    pub initial_state: Option<InitialState>,
+    /// Coordinates that its projected start keeps.
+    pub hold: Option<Vec<String>>,
+    /// Its own starts, bounds and so on of local parameters.
+    pub parameters: Vec<ParameterSetting>,
+}
+
+/// What is left of an experiment's statement once its simulation has been built.
+struct Pending {
+    name: String,
+    parameters: Vec<ParameterSetting>,
+}
+
+impl Specification {
+    /// Parameters of which every experiment has its own.
+    fn local(&self) -> Vec<&str> {
+        self.parameters.iter().filter(|setting| setting.local == Some(true)).map(|setting| &*setting.name).collect()
+    }
+
+    /// The experiments as stated, or the one record.
+    fn stated(&self) -> Vec<ExperimentSetting> {
+        match (&self.data, self.experiments.as_slice()) {
+            (Some(data), []) => vec![ExperimentSetting { data: data.clone(), ..ExperimentSetting::default() }],
+            (_, stated) => stated.to_vec(),
+        }
+    }
+
+    /// The problem of all experiments.
+    pub(super) fn measured_problem(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        notes: &mut Vec<String>,
+    ) -> Result<Problem> {
+        let mut local = self.local();
+        local.iter().try_for_each(|name| entry.system.signature().parameter_index(name).map(|_| ()))?;
+        local.dedup();
+        let mut built = Vec::new();
+        for stated in self.stated() {
+            built.extend(self.build_experiments(entry, scenario, &stated, &local, notes)?);
+        }
+        refuse_training_data(&built)?;
+        // what is fitted comes first
+        built.sort_by_key(|(_, stated, _)| stated.validation);
+        let mut built = built.into_iter();
+        let (first, pending) = match built.next() {
+            Some((experiment, stated, pending)) if !stated.validation => (experiment, pending),
+            _ => {
+                let remedy = "leave out `validation = true` of one, or give another record";
+                return Err(Error::invalid("the experiments", "none is left to be fitted", remedy));
+            }
+        };
+        let start = entry.start(scenario)?;
+        let mut problem = Problem { start, ..Problem::new(entry.name(), first.simulation, first.cost) };
+        problem.experiments[0].name = first.name;
+        let mut all = vec![pending];
+        for (experiment, stated, pending) in built {
+            problem = match stated.validation {
+                false => problem.with_experiment(experiment, &local)?,
+                true => problem.with_validation(experiment, &local)?,
+            };
+            all.push(pending);
+        }
+        self.apply_parameters(&mut problem)?;
+        for Pending { name, parameters } in &all {
+            apply_own(&mut problem, name, parameters)?;
+        }
+        if problem.all().nth(1).is_some() {
+            notes.push(format!(
+                "{} experiments are fitted{}; each has its own {}",
+                problem.experiments.len(),
+                match problem.validation.len() {
+                    0 => String::new(),
+                    count => format!(", {count} more compared"),
+                },
+                if local.is_empty() { "initial state and inputs, no parameter".into() } else { local.join(", ") },
+            ));
+        }
+        Ok(problem)
+    }
+
+    /// What is said of parameters, by the names of the model, or with an experiment's name.
+    pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
+        for setting in &self.parameters {
+            for k in problem.places(&setting.name)? {
+                setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The experiments of one statement: one, or those that a record is split into.
+    fn build_experiments(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        stated: &ExperimentSetting,
+        local: &[&str],
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(Experiment, ExperimentSetting, Pending)>> {
+        let mut scenario = scenario.clone();
+        scenario.integrator.initial_state = stated.initial_state.unwrap_or(scenario.integrator.initial_state);
+        if let Some(hold) = &stated.hold {
+            scenario.integrator.hold.clone_from(hold);
+        }
+        let source = &stated.data;
+        let record = Record::read_csv(&source.file)?;
+        let stem = || source.file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
+        let name = stated.name.clone().unwrap_or_else(stem);
+        if name.contains(['@', '/', '\\']) || name.trim().is_empty() {
+            let problem = "names of files and parameters are made of it";
+            return Err(Error::invalid(format!("experiment `{name}`"), problem, "choose a name without @, / and \\"));
+        }
+        let pieces = match &source.split {
+            None => vec![(name, record)],
+            Some(column) => pieces(&record, column, &source.file, &name)?,
+        };
+        let count = pieces.len();
+        let mut built = Vec::new();
+        for (k, (name, record)) in pieces.into_iter().enumerate() {
+            let mut own_notes = Vec::new();
+            let Measured { simulation, cost, window } =
+                self.measured((entry, &scenario), source, &record, &mut own_notes)?;
+            let named = |error: Error| if count > 1 { error.in_experiment(&name) } else { error };
+            let Some(cost) = cost else {
+                return Err(named(Self::nothing_to_compare(entry, source, record.names())));
+            };
+            let cost = match stated.weight {
+                None => cost,
+                Some(weight) => cost.weighted(weight).map_err(|error| error.within(format!("experiment `{name}`")))?,
+            };
+            // of pieces of one record, one speaks for all
+            if k == 0 {
+                notes.append(&mut own_notes);
+            }
+            let parameters = self.own_parameters(stated, &record, window, local)?;
+            let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
+            built.push((experiment, stated.clone(), Pending { name, parameters }));
+        }
+        if count > 1 {
+            notes.push(format!("{}: {count} experiments, the first as above", source.file.display()));
+        }
+        Ok(built)
+    }
+
+    /// An experiment's own settings of parameters: as stated, and starts from the first sample of a column.
+    fn own_parameters(
+        &self,
+        stated: &ExperimentSetting,
+        record: &Record,
+        window: Range<usize>,
+        local: &[&str],
+    ) -> Result<Vec<ParameterSetting>> {
+        let mut own = Vec::new();
+        for ParameterSetting { name, start_column, .. } in &self.parameters {
+            let Some(column) = start_column else { continue };
+            let value = record.column(column)?[window.start];
+            own.push(ParameterSetting { name: name.clone(), start: Some(value), ..ParameterSetting::default() });
+        }
+        for setting in &stated.parameters {
+            if !local.contains(&&*setting.name) && !self.experiments.is_empty() {
+                let problem = "it is shared by all experiments";
+                let remedy =
+                    format!("make it local (parameters.{} = {{ local = true }}), or say it there", setting.name);
+                return Err(Error::invalid(format!("parameter `{}` of an experiment", setting.name), problem, remedy));
+            }
+            own.push(setting.clone());
+        }
+        Ok(own)
+    }
+}
+
+fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSetting]) -> Result<()> {
+    for setting in parameters {
+        let local = format!("{}@{experiment}", setting.name);
+        let own = problem.parameters.iter().position(|parameter| parameter.name == local);
+        let places = own.map_or_else(|| problem.places(&setting.name), |place| Ok(vec![place]))?;
+        for k in places {
+            setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+        }
+    }
+    Ok(())
+}
+
+/// Rows with the same number in a column, one after another, each set with its name.
+fn pieces(record: &Record, column: &str, file: &Path, name: &str) -> Result<Vec<(String, Record)>> {
+    let numbers = record.column(column)?;
+    let mut pieces: Vec<(String, Record)> = Vec::new();
+    let mut first = 0;
+    for rows in numbers.chunk_by(|a, b| a == b) {
+        let piece = format!("{column}{}", rows[0]);
+        if pieces.iter().any(|(known, _)| *known == piece) {
+            let problem = format!("`{column}` is {} in two parts that do not follow each other", rows[0]);
+            return Err(Error::file(file, None, problem, "number the parts one after another"));
+        }
+        pieces.push((piece, record.part(first..first + rows.len())));
+        first += rows.len();
+    }
+    if pieces.len() == 1 {
+        pieces[0].0 = name.to_string();
+    }
+    Ok(pieces)
+}
+
+/// That nothing is validated with what has been fitted.
+fn refuse_training_data(built: &[(Experiment, ExperimentSetting, Pending)]) -> Result<()> {
+    let place = |stated: &ExperimentSetting| -> PathBuf {
+        let file = &stated.data.file;
+        std::fs::canonicalize(file).unwrap_or_else(|_| file.clone())
+    };
+    let window = |stated: &ExperimentSetting| {
+        let DataSource { from, until, .. } = stated.data;
+        (from.unwrap_or(f64::NEG_INFINITY), until.unwrap_or(f64::INFINITY))
+    };
+    let (kept, fitted): (Vec<_>, Vec<_>) = built.iter().partition(|(_, stated, _)| stated.validation);
+    for (experiment, stated, _) in kept {
+        let (from, until) = window(stated);
+        let overlaps = |(other, fitted, _): &&&(Experiment, ExperimentSetting, Pending)| {
+            let (first, last) = window(fitted);
+            place(fitted) == place(stated) && first < until && from < last && other.name != experiment.name
+        };
+        if let Some((other, ..)) = fitted.iter().find(overlaps) {
+            let problem =
+                format!("experiment `{}` is fitted to the same samples of {}", other.name, stated.data.file.display());
+            let remedy = "validate with another file, or another window (from, until)";
+            return Err(Error::invalid(format!("validation by `{}`", experiment.name), problem, remedy));
+        }
+    }
+    Ok(())
+}
