@@ -1,8 +1,8 @@
-//! What a mechanism from parts looks like: its members, and its parts with the points where they are attached.
+//! What a mechanism looks like: its members, and its parts with the points where they are attached.
 //!
-//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, and
-//! drawn by [`crate::plot::mechanism`]. Properties are kept as they were given, numbers or parameters. Everything lives in
-//! space; mechanisms of the plane are in that of z = 0.
+//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, or made by
+//! a plain model at each time ([`crate::Model::picture`]), and drawn by [`crate::plot::mechanism`]. Properties are kept as they were
+//! given, numbers or parameters. Everything lives in space; mechanisms of the plane are in that of z = 0.
 
 use crate::assembly::Value;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
 /// Place of the ground among the members.
 pub(crate) const GROUND: usize = 0;
 
-/// What a mechanism from parts looks like; see [`crate::System::sketch`].
+/// What a mechanism looks like; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
 pub struct Sketch {
     /// It moves in space, and not in the plane only.
@@ -50,6 +50,29 @@ pub(crate) enum Kind {
     Planar(Value),
     /// Coordinates (x, y, z) and Euler parameters.
     Spatial(Box<Inertia>),
+    /// Where a plain model says at a time; no coordinates.
+    Posed(Box<Posed>),
+}
+
+/// A member that a plain model puts into the plane.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Posed {
+    pub name: String,
+    /// x and y, m, and an angle, rad.
+    pub pose: [f64; 3],
+    /// Of a disc, m; zero for points and bodies.
+    pub radius: f64,
+}
+
+impl Member {
+    /// For messages.
+    pub fn shown(&self) -> String {
+        match &self.kind {
+            Kind::Ground => "the ground".to_string(),
+            Kind::Posed(posed) => format!("`{}`", posed.name),
+            _ => "a member".to_string(),
+        }
+    }
 }
 
 /// A point of a member, in its axes, m.
@@ -125,6 +148,8 @@ pub(crate) enum Part {
     Plane { spots: [Spot; 2], normal: Ray, touch: Touch },
     /// A massless rod.
     Rod([Spot; 2]),
+    /// A rope.
+    Rope([Spot; 2]),
     /// A spring or damper; by a law of its own, it is drawn as a spring.
     Strut { spots: [Spot; 2], linear: Option<[Value; 2]> },
     /// A spring or damper along a guide's line.
@@ -157,7 +182,8 @@ impl Part {
     /// The points where it is attached.
     pub fn spots(&self) -> &[Spot] {
         match self {
-            Part::Pin(spots) | Part::Weld(spots) | Part::Rod(spots) | Part::Bushing(spots) => spots,
+            Part::Pin(spots) | Part::Weld(spots) | Part::Bushing(spots) => spots,
+            Part::Rod(spots) | Part::Rope(spots) => spots,
             Part::Hinge { spots, .. } | Part::Universal { spots, .. } | Part::Plane { spots, .. } => spots,
             Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Axial { spots, .. } => spots,
             Part::Contact { spots, .. } => spots,
@@ -165,6 +191,26 @@ impl Part {
             Part::Force { spots, .. } | Part::DrivenPoint(spots) | Part::DrivenSlide { spots, .. } => spots,
             Part::Torsion { .. } | Part::Gears { .. } | Part::Torque { .. } => &[],
             Part::DrivenAxes(_) | Part::DrivenTurn(_) => &[],
+        }
+    }
+
+    /// All points that it knows: those where it is attached, and that which it turns about.
+    pub fn places(&self) -> impl Iterator<Item = &Spot> {
+        let about = match self {
+            Part::Torsion { about: About::Axis { spot, .. }, .. } => Some(&**spot),
+            Part::Torque { about: About::Axis { spot, .. }, .. } | Part::DrivenTurn(About::Axis { spot, .. }) => {
+                Some(&**spot)
+            }
+            _ => None,
+        };
+        self.spots().iter().chain(about)
+    }
+
+    /// How strong a force (N) or torque (N m) is; zero for other parts.
+    pub fn amount(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
+        match self {
+            Part::Force { amount, .. } | Part::Torque { amount, .. } => amount.at(t, w, u),
+            _ => 0.0,
         }
     }
 
@@ -238,11 +284,8 @@ impl Sketch {
         match kind {
             Kind::Ground => spatial::Side::Ground.pose(&own),
             Kind::Point => spatial::Side::Point.pose(&own),
-            Kind::Planar(_) => {
-                let (sin, cos) = own[2].sin_cos();
-                let rows = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
-                Pose { origin: Vector([own[0], own[1], 0.0]), rotation: Rotation(rows.map(Vector)) }
-            }
+            Kind::Planar(_) => flat([own[0], own[1], own[2]]),
+            Kind::Posed(posed) => flat(posed.pose),
             Kind::Spatial(_) => {
                 // between time steps and before a start is projected, they are not quite of unit length
                 let length = own[3..].iter().map(|e| e * e).sum::<f64>().sqrt();
@@ -252,9 +295,38 @@ impl Sketch {
         }
     }
 
-    /// Where a traced point is in the world, m.
-    pub(crate) fn traced(&self, spot: &Spot, q: &[f64], u: &[f64]) -> Vector<f64> {
-        self.pose(spot.member, q).point(spot.at(u))
+    /// Where all traced points are in the world, m.
+    pub(crate) fn traced(&self, q: &[f64], u: &[f64]) -> Vec<Vector<f64>> {
+        self.traces.iter().map(|spot| self.pose(spot.member, q).point(spot.at(u))).collect()
+    }
+
+    /// What a later sketch of the same plain model has that contradicts this one, in a sentence; whether places have moved on what they
+    /// are fixed to is looked at only if they are to be `rigid`.
+    pub(crate) fn contradiction(&self, later: &Sketch, rigid: bool) -> Option<String> {
+        let counts = |sketch: &Sketch| [sketch.members.len() - 1, sketch.parts.len(), sketch.traces.len()];
+        let ([members, parts, traces], now) = (counts(self), counts(later));
+        if now != [members, parts, traces] {
+            let [members_now, parts_now, traces_now] = now;
+            return Some(format!(
+                "there are {members_now} members, {parts_now} parts and {traces_now} traces, and {members}, {parts} and {traces} at \
+                 the start"
+            ));
+        }
+        let places = |sketch: &Sketch| -> Vec<(usize, Vector<f64>)> {
+            let all = sketch.parts.iter().flat_map(Part::places).chain(&sketch.traces);
+            all.map(|spot| (spot.member, spot.at(&[]))).collect()
+        };
+        let (start, now) = (places(self), places(later));
+        let size = start.iter().map(|(_, at)| at.length()).fold(0.0, f64::max);
+        let strays = |((member, at), (member_now, at_now)): (&(usize, Vector<f64>), &(usize, Vector<f64>))| {
+            member != member_now || rigid && (*at_now - *at).length() > 1e-2 * size
+        };
+        let place = (0..start.len().min(now.len())).find(|k| strays((&start[*k], &now[*k])))?;
+        let shown = |(member, at): (usize, Vector<f64>)| {
+            let [x, y, _] = at.0.map(|x| rounded(x, 4));
+            format!("({x}, {y}) m on {}", self.members.get(member).map_or(String::new(), Member::shown))
+        };
+        Some(format!("something is attached at {}, and at {} at the start", shown(now[place]), shown(start[place])))
     }
 }
 
@@ -263,6 +335,13 @@ impl Spot {
     pub fn at(&self, u: &[f64]) -> Vector<f64> {
         evaluate(&self.location, u)
     }
+}
+
+/// x, y and an angle in the plane.
+fn flat([x, y, angle]: [f64; 3]) -> Pose<f64> {
+    let (sin, cos) = angle.sin_cos();
+    let rows = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
+    Pose { origin: Vector([x, y, 0.0]), rotation: Rotation(rows.map(Vector)) }
 }
 
 /// Three values with these parameters.

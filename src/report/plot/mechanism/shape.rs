@@ -1,9 +1,9 @@
 //! A sketch for given parameters: outlines of bodies in their own axes, and where everything is at a time.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
-use crate::law::Seen;
 use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
 use crate::spatial::{Side, Vector};
 
@@ -58,19 +58,22 @@ pub(super) struct Stem {
 pub(super) struct Moment {
     pub t: f64,
     poses: Vec<Pose>,
-    /// Inputs.
-    pub w: Vec<f64>,
-    /// The same as the places of supports, which move with everything else if motions are exaggerated.
+    /// Strengths of parts that are forces or torques, N or N m.
+    amounts: Vec<f64>,
+    /// Inputs as the places of supports, which move with everything else if motions are exaggerated.
     places: Vec<f64>,
 }
 
 impl Moment {
-    pub fn new(t: f64, poses: Vec<Pose>, w: Vec<f64>) -> Self {
-        Moment { t, poses, places: w.clone(), w }
+    /// Of a sketch at a time, with positions, inputs, and inputs as the places of supports.
+    pub fn new(t: f64, sketch: &Sketch, q: &[f64], u: &[f64], (w, places): (&[f64], Vec<f64>)) -> Self {
+        let amounts = sketch.parts.iter().map(|part| part.amount(t, w, u)).collect();
+        Moment { t, poses: sketch.poses(q), amounts, places }
     }
 
-    pub fn with_supports_at(self, places: Vec<f64>) -> Self {
-        Moment { places, ..self }
+    /// How strong a part is that is a force or torque, N or N m.
+    pub fn amount(&self, part: usize) -> f64 {
+        self.amounts.get(part).copied().unwrap_or(0.0)
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
@@ -89,7 +92,7 @@ pub(super) struct Axle {
 
 /// The sketch with numbers in the place of parameters.
 pub(super) struct Shape<'a> {
-    pub sketch: &'a Sketch,
+    pub sketch: Cow<'a, Sketch>,
     pub u: Vec<f64>,
     /// One a member; the ground has none.
     pub outlines: Vec<Outline>,
@@ -104,7 +107,7 @@ pub(super) struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    pub fn new(sketch: &'a Sketch, u: &[f64]) -> Self {
+    pub fn new(sketch: Cow<'a, Sketch>, u: &[f64]) -> Self {
         let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
         let mut blocks = vec![false; sketch.members.len()];
         let mut seen = attached.clone();
@@ -135,13 +138,8 @@ impl<'a> Shape<'a> {
             let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
             points.looks(member, u)
         });
-        let (outlines, stems) = looks.unzip();
+        let (outlines, stems): (Vec<_>, Vec<_>) = looks.unzip();
         Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
-    }
-
-    /// How strong a force or torque is, N or N m.
-    pub fn amount(&self, amount: &Seen, moment: &Moment) -> f64 {
-        amount.at(moment.t, &moment.w, &self.u)
     }
 
     /// Where a spot is in the world.
@@ -233,6 +231,7 @@ impl Points<'_> {
         let mass = member.mass.evaluate(u);
         match &member.kind {
             Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
+            Kind::Posed(posed) => (self.planar(posed.radius), Vec::new()),
             Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt()), Vec::new()),
             Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
         }
