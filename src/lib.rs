@@ -126,9 +126,9 @@ pub use integrate::{grid, scheme, signal, simulate};
 #[doc(inline)]
 pub use linear::least_squares;
 use linear::sparse;
-use model::{mass, shown, sketch, slip};
 #[doc(inline)]
 pub use model::{drawing, signature, system};
+use model::{mass, shown, sketch, slip};
 #[doc(inline)]
 pub use parts::{assembly, planar, spatial};
 use parts::{connectivity, law, sampled, totals};

@@ -56,7 +56,8 @@ impl<M: Model> Plain<M> {
 
     fn drawn(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Drawing> {
         let mut drawing = Drawing::new();
-        slip::caught(|| self.model.picture(t, q, w, u, &mut drawing)).map_err(|panic| panicked(&self.signature, &panic))?;
+        slip::caught(|| self.model.picture(t, q, w, u, &mut drawing))
+            .map_err(|panic| panicked(&self.signature, &panic))?;
         Ok(drawing)
     }
 
@@ -70,7 +71,8 @@ impl<M: Model> Plain<M> {
 fn analyse(model: &dyn Functions, signature: Signature) -> Result<(Signature, Sizes, Structure)> {
     signature.validate()?;
     let sizes = Sizes::of(&signature);
-    let structure = slip::caught(|| Structure::find(model, &signature)).map_err(|panic| panicked(&signature, &panic))?;
+    let structure =
+        slip::caught(|| Structure::find(model, &signature)).map_err(|panic| panicked(&signature, &panic))?;
     Ok((signature, sizes, structure))
 }
 

@@ -51,13 +51,13 @@ use crate::grid::TimeGrid;
 use crate::simulate::{Simulation, Trajectory};
 use crate::sketch::Sketch;
 use crate::system::System;
-use std::borrow::Cow;
 use animation::simple;
 use shape::{Moment, Shape};
 use stage::{Content, Path, Stage};
+use std::borrow::Cow;
 use view::Projection;
 
-/// Width of a figure of one panel and of several, and its height at most, mm.
+/// Width of a figure of one panel and of several, and its height at most if nothing else is said, mm.
 const COLUMN: f64 = 88.0;
 const PAGE: f64 = 180.0;
 const TALLEST: f64 = 220.0;
@@ -72,6 +72,8 @@ pub struct Picture<'a> {
     view: View,
     /// How many times as far from the start everything is drawn.
     exaggeration: f64,
+    /// Height of a figure at most, mm.
+    tallest: f64,
 }
 
 /// What the system looks like.
@@ -135,7 +137,7 @@ impl<'a> Picture<'a> {
             None => Cow::Borrowed(sketch(system)?),
         };
         let shape = Shape::new(sketch, u);
-        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0 })
+        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0, tallest: TALLEST })
     }
 
     /// The sketch with all members where they are.
@@ -161,6 +163,19 @@ impl<'a> Picture<'a> {
     pub fn view(mut self, view: View) -> Result<Self> {
         check_view(self.simulation.system(), view)?;
         self.view = view;
+        Ok(self)
+    }
+
+    /// Figures at most so high, mm, 220 unless said otherwise: lower ones have more panels side by side.
+    ///
+    /// # Errors
+    /// Less than 40 mm.
+    pub fn height(mut self, most: f64) -> Result<Self> {
+        if !(most >= 40.0 && most.is_finite()) {
+            let problem = format!("{most} mm leave no room");
+            return Err(Error::invalid("the height of the figure", problem, "give 40 mm or more"));
+        }
+        self.tallest = most;
         Ok(self)
     }
 
@@ -286,7 +301,7 @@ impl<'a> Picture<'a> {
 
     fn figure(&self, moments: &[Moment], contents: &[Content<'_>], width: f64) -> Result<Figure> {
         let all: Vec<&Moment> = moments.iter().collect();
-        let stage = self.stage(&all, contents.len(), (width, TALLEST))?;
+        let stage = self.stage(&all, contents.len(), (width, self.tallest))?;
         Ok(Figure { drawn: Some(Drawn::Scene(stage.scene(contents))), ..Figure::column() })
     }
 
