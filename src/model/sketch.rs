@@ -318,15 +318,15 @@ impl Sketch {
         };
         let (start, now) = (places(self), places(later));
         let size = start.iter().map(|(_, at)| at.length()).fold(0.0, f64::max);
-        let strays = |((member, at), (member_now, at_now)): (&(usize, Vector<f64>), &(usize, Vector<f64>))| {
-            member != member_now || rigid && (*at_now - *at).length() > 1e-2 * size
+        let strays = |a: &(usize, Vector<f64>), b: &(usize, Vector<f64>)| {
+            a.0 != b.0 || rigid && (b.1 - a.1).length() > 1e-2 * size
         };
-        let place = (0..start.len().min(now.len())).find(|k| strays((&start[*k], &now[*k])))?;
-        let shown = |(member, at): (usize, Vector<f64>)| {
+        let (before, after) = start.iter().zip(&now).find(|(before, after)| strays(before, after))?;
+        let shown = |&(member, at): &(usize, Vector<f64>)| {
             let [x, y, _] = at.0.map(|x| rounded(x, 4));
             format!("({x}, {y}) m on {}", self.members.get(member).map_or(String::new(), Member::shown))
         };
-        Some(format!("something is attached at {}, and at {} at the start", shown(now[place]), shown(start[place])))
+        Some(format!("something is attached at {}, and at {} at the start", shown(after), shown(before)))
     }
 }
 
