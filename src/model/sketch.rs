@@ -98,6 +98,17 @@ pub(crate) enum Direction {
     Vector([Value; 3]),
 }
 
+/// What a plain model is to draw at the same place of a member at all times.
+struct Fixed {
+    /// For messages.
+    what: &'static str,
+    member: usize,
+    /// A place, or a unit vector.
+    at: Vector<f64>,
+    /// m with a space before it, or nothing.
+    unit: &'static str,
+}
+
 /// About what something turns.
 #[derive(Debug, Clone)]
 pub(crate) enum About {
@@ -176,6 +187,19 @@ pub(crate) enum Part {
     DrivenTurn(About),
     /// A displacement along a line follows a function of time.
     DrivenSlide { spots: [Spot; 1], line: Ray },
+}
+
+impl Direction {
+    /// A vector in the member's axes, of any length.
+    pub fn on_member(&self, u: &[f64]) -> Vector<f64> {
+        match self {
+            Direction::Angle(angle) => {
+                let (sin, cos) = angle.evaluate(u).sin_cos();
+                Vector([cos, sin, 0.0])
+            }
+            Direction::Vector(vector) => evaluate(vector, u),
+        }
+    }
 }
 
 impl Part {
@@ -312,21 +336,46 @@ impl Sketch {
                  the start"
             ));
         }
-        let places = |sketch: &Sketch| -> Vec<(usize, Vector<f64>)> {
-            let all = sketch.parts.iter().flat_map(Part::places).chain(&sketch.traces);
-            all.map(|spot| (spot.member, spot.at(&[]))).collect()
-        };
-        let (start, now) = (places(self), places(later));
-        let size = start.iter().map(|(_, at)| at.length()).fold(0.0, f64::max);
-        let strays = |a: &(usize, Vector<f64>), b: &(usize, Vector<f64>)| {
-            a.0 != b.0 || rigid && (b.1 - a.1).length() > 1e-2 * size
+        let (start, now) = (self.fixed(), later.fixed());
+        let lengths = start.iter().filter(|fixed| !fixed.unit.is_empty()).map(|fixed| fixed.at.length());
+        let size = lengths.fold(0.0, f64::max);
+        let strays = |a: &Fixed, b: &Fixed| {
+            let most = 1e-2 * if a.unit.is_empty() { 1.0 } else { size };
+            a.member != b.member || rigid && (b.at - a.at).length() > most
         };
         let (before, after) = start.iter().zip(&now).find(|(before, after)| strays(before, after))?;
-        let shown = |&(member, at): &(usize, Vector<f64>)| {
+        let shown = |Fixed { member, at, unit, .. }: &Fixed| {
             let [x, y, _] = at.0.map(|x| rounded(x, 4));
-            format!("({x}, {y}) m on {}", self.members.get(member).map_or(String::new(), Member::shown))
+            format!("({x}, {y}){unit} on {}", self.members.get(*member).map_or(String::new(), Member::shown))
         };
-        Some(format!("something is attached at {}, and at {} at the start", shown(after), shown(before)))
+        Some(format!("{} {}, and {} at the start", after.what, shown(after), shown(before)))
+    }
+
+    /// What does not move on the members of a plain model.
+    fn fixed(&self) -> Vec<Fixed> {
+        let spots = self.parts.iter().flat_map(Part::places).chain(&self.traces).map(|spot| Fixed {
+            what: "something is attached at",
+            member: spot.member,
+            at: spot.at(&[]),
+            unit: " m",
+        });
+        let rims = self.members.iter().enumerate().filter_map(|(member, looks)| match &looks.kind {
+            Kind::Posed(posed) => Some(Fixed {
+                what: "the rim of a disc is at",
+                member,
+                at: Vector([posed.radius, 0.0, 0.0]),
+                unit: " m",
+            }),
+            _ => None,
+        });
+        let guides = self.parts.iter().filter_map(|part| match part {
+            Part::Guide { line: Ray { member, direction }, .. } => {
+                let (what, at) = ("a guide points along", direction.on_member(&[]));
+                Some(Fixed { what, member: *member, at, unit: "" })
+            }
+            _ => None,
+        });
+        spots.chain(rims).chain(guides).collect()
     }
 }
 

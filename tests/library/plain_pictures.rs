@@ -90,6 +90,31 @@ fn plain_models_are_animated_and_exaggerated() {
     assert_told(picture().height(f64::NAN).map(|_| ()), &["the height of the figure", "40 mm or more"]);
 }
 
+/// Protects forces that turn with what the model computes: arrows point where they act at each time.
+#[test]
+fn forces_point_where_the_model_says() {
+    let turning: Drawer = |_, x, drawing| {
+        let mass = drawing.point("mass", [x, 0.0]);
+        drawing.force(mass, x * std::f64::consts::FRAC_PI_2, 2.0);
+    };
+    let svg = drawn(turning).unwrap();
+    let colour = "fill=\"#CC3C78\"";
+    let heads: Vec<Vec<f64>> = svg
+        .lines()
+        .filter(|line| line.starts_with("<polygon ") && line.contains(colour))
+        .map(|line| {
+            let points = svg::attribute(line, "points").unwrap();
+            points.split([' ', ',']).filter_map(|number| number.parse().ok()).collect()
+        })
+        .collect();
+    let [along, upward] = &heads[..] else { panic!("{} arrows", heads.len()) };
+    // from the middle of an arrow's foot to its tip, on paper
+    let way = |head: &[f64]| [0, 1].map(|k| head[k] - 0.5 * (head[2 + k] + head[4 + k]));
+    let (along, upward) = (way(along), way(upward));
+    assert!(along[0] > 10.0 && along[1].abs() < 2.0, "{along:?}");
+    assert!(upward[1] < -10.0 && upward[0].abs() < 2.0, "{upward:?}");
+}
+
 type Drawer = fn(&Odd, f64, &mut Drawing);
 
 /// A mass that moves by 1 m a second, with a picture that is wrong in some way.
@@ -134,7 +159,7 @@ fn wrong_pictures_are_explained() {
         drawing.slider(drawing.ground([0.0; 2]), 0.0, mass);
     };
     assert!(drawn(right).is_ok());
-    let cases: [(Drawer, &[&str]); 8] = [
+    let cases: [(Drawer, &[&str]); 10] = [
         (
             |_, x, drawing| drawing.trace(drawing.ground([x, 0.0])),
             &["model `odd`", "has no picture", "add `picture` to its `Model`"],
@@ -167,7 +192,7 @@ fn wrong_pictures_are_explained() {
                 let before = odd.kept.lock().unwrap().replace(other);
                 drawing.rod(mass, before.filter(|_| x > 0.0).unwrap_or(mass));
             },
-            &["something is attached at (0, 0) m on `other`, and at (0, 0) m on `mass` at the start"],
+            &["something is attached at (0, 0) m on `other`, and (0, 0) m on `mass` at the start"],
         ),
         (
             |_, x, drawing| {
@@ -184,7 +209,7 @@ fn wrong_pictures_are_explained() {
                 drawing.rod(mass, drawing.ground([x, 1.0]));
             },
             &[
-                "attached at (1, 1) m on the ground, and at (0, 1) m on the ground at the start",
+                "attached at (1, 1) m on the ground, and (0, 1) m on the ground at the start",
                 "a point or body of its own",
             ],
         ),
@@ -195,7 +220,20 @@ fn wrong_pictures_are_explained() {
                 let [_, end] = drawing.bar("other", [0.0; 2], [1.0 + x, 0.0]);
                 drawing.trace(end);
             },
-            &["attached at (2, 0) m on `other`, and at (1, 0) m", "what changes its length as a rod or rope"],
+            &["attached at (2, 0) m on `other`, and (1, 0) m", "what changes its length as a rod or rope"],
+        ),
+        (
+            |_, x, drawing| {
+                let mass = drawing.point("mass", [x, 0.0]);
+                drawing.slider(drawing.ground([0.0; 2]), x, mass);
+            },
+            &["a guide points along (0.5403, 0.8415) on the ground, and (1, 0) on the ground at the start"],
+        ),
+        (
+            |_, x, drawing| {
+                drawing.disc("balloon", [x, 0.0], 0.0, 1.0 + x);
+            },
+            &["the rim of a disc is at (2, 0) m on `balloon`, and (1, 0) m"],
         ),
     ];
     for (draw, parts) in cases {

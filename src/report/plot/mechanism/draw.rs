@@ -324,7 +324,7 @@ impl Stage<'_> {
         match &self.shape.sketch.parts[index] {
             Part::Torque { about, .. } => {
                 let across = self.projection.across(self.shape.about(about, moment).axis);
-                let sweep = SWEEP * moment.amount(index) / self.strongest[index];
+                let sweep = SWEEP * moment.load(index).0 / self.strongest[index];
                 // a torque that is never there has no sign
                 if sweep.is_finite() {
                     turn(about, Some(across), sweep, LOAD);

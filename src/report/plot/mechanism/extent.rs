@@ -87,16 +87,16 @@ pub(super) fn ranges(shape: &Shape<'_>, moments: &[&Moment]) -> HashMap<usize, (
 
 /// The largest magnitude of each force and torque, N and N m; zero for other parts.
 pub(super) fn strongest(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<f64> {
-    let largest = |part: usize| moments.iter().map(|moment| moment.amount(part).abs()).fold(0.0, f64::max);
+    let largest = |part: usize| moments.iter().map(|moment| moment.load(part).0.abs()).fold(0.0, f64::max);
     (0..shape.sketch.parts.len()).map(largest).collect()
 }
 
 /// The ends of the arrows of all forces.
 pub(super) fn arrows(shape: &Shape<'_>, moment: &Moment, strongest: &[f64], reach: f64) -> Vec<(Location, Location)> {
     let arrow = |(index, part): (usize, &Part)| {
-        let Part::Force { spots: [spot], along, .. } = part else { return None };
-        let length = reach * moment.amount(index) / strongest.get(index)?;
-        let (from, arrow) = (shape.world(spot, moment), shape.direction(along, moment) * length);
+        let Part::Force { spots: [spot], .. } = part else { return None };
+        let (amount, along) = moment.load(index);
+        let (from, arrow) = (shape.world(spot, moment), along * (reach * amount / strongest.get(index)?));
         arrow.length().is_finite().then_some((from, from + arrow))
     };
     shape.sketch.parts.iter().enumerate().filter_map(arrow).collect()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
-use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use crate::sketch::{About, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
 use crate::spatial::{Side, Vector};
 
 /// A position in the world or on a member, m.
@@ -58,8 +58,8 @@ pub(super) struct Stem {
 pub(super) struct Moment {
     pub t: f64,
     poses: Vec<Pose>,
-    /// Strengths of parts that are forces or torques, N or N m.
-    amounts: Vec<f64>,
+    /// Strengths of parts that are forces or torques, N or N m, and unit vectors along forces.
+    loads: Vec<(f64, Location)>,
     /// Inputs as the places of supports, which move with everything else if motions are exaggerated.
     places: Vec<f64>,
 }
@@ -67,13 +67,18 @@ pub(super) struct Moment {
 impl Moment {
     /// Of a sketch at a time, with positions, inputs, and inputs as the places of supports.
     pub fn new(t: f64, sketch: &Sketch, q: &[f64], u: &[f64], (w, places): (&[f64], Vec<f64>)) -> Self {
-        let amounts = sketch.parts.iter().map(|part| part.amount(t, w, u)).collect();
-        Moment { t, poses: sketch.poses(q), amounts, places }
+        let mut moment = Moment { t, poses: sketch.poses(q), loads: Vec::new(), places };
+        let load = |part: &Part| match part {
+            Part::Force { along, .. } => (part.amount(t, w, u), direction(along, u, &moment)),
+            _ => (part.amount(t, w, u), Vector::zero()),
+        };
+        moment.loads = sketch.parts.iter().map(load).collect();
+        moment
     }
 
-    /// How strong a part is that is a force or torque, N or N m.
-    pub fn amount(&self, part: usize) -> f64 {
-        self.amounts.get(part).copied().unwrap_or(0.0)
+    /// How strong a part is that is a force or torque, N or N m, and a unit vector along the force.
+    pub fn load(&self, part: usize) -> (f64, Location) {
+        self.loads.get(part).copied().unwrap_or((0.0, Vector::zero()))
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
@@ -175,15 +180,8 @@ impl<'a> Shape<'a> {
     }
 
     /// A unit vector in the world.
-    pub fn direction(&self, Ray { member, direction }: &Ray, moment: &Moment) -> Location {
-        let rotation = moment.pose(*member).rotation;
-        match direction {
-            Direction::Angle(angle) => {
-                let (sin, cos) = angle.evaluate(&self.u).sin_cos();
-                rotation.turn(Vector([cos, sin, 0.0]))
-            }
-            Direction::Vector(vector) => rotation.turn(evaluate(vector, &self.u)).unit(),
-        }
+    pub fn direction(&self, ray: &Ray, moment: &Moment) -> Location {
+        direction(ray, &self.u, moment)
     }
 
     /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
@@ -197,6 +195,11 @@ impl<'a> Shape<'a> {
         let outward = if distance < 0.0 { along } else { -along };
         Some([carried - along * distance, carried, outward])
     }
+}
+
+/// A unit vector in the world.
+fn direction(ray: &Ray, u: &[f64], moment: &Moment) -> Location {
+    moment.pose(ray.member).rotation.turn(ray.direction.on_member(u)).unit()
 }
 
 /// A unit vector across an axis that turns with a pose.
