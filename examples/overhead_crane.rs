@@ -1,14 +1,16 @@
 //! Force and torque that lead a crane's load along a line (Nachbagauer 2015, section 5.1), by several methods, beside the exact solution of
 //! the flat system; what the problem determines, and what a little smoothness does about the rest.
 //!
-//! `cargo run --release --example overhead_crane` writes `plots/overhead_crane.svg`.
+//! `cargo run --release --example overhead_crane` writes `plots/overhead_crane.svg`, and the motion as `plots/overhead_crane.gif`.
 
 use costate::control::{Control, ControlObjective};
 use costate::optimise::{CurvedObjective, Flow, Method, Objective, Options};
+use costate::plot::mechanism::{Animation, Picture};
 use costate::plot::{Axis, Color, Dash, Figure, Panel, Series};
 use costate::report::table;
 use costate::{Plain, Result, Simulation, TimeGrid, scheme};
 use costate_models::{OverheadCrane, overhead_crane};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,6 +27,17 @@ fn control(steps: usize, smoothness: f64) -> Result<Control> {
 fn signals(control: &Control, unknowns: &[f64]) -> [Vec<f64>; 2] {
     let (_, w) = control.expand(unknowns);
     [0, 1].map(|k| w.iter().skip(k).step_by(2).copied().collect())
+}
+
+/// The motion as an animation.
+fn animate(control: &Control, unknowns: &[f64]) -> Result<()> {
+    let (u, _) = control.expand(unknowns);
+    let simulation = control.simulation_of(unknowns, 1)?;
+    let motion = simulation.run(&u)?;
+    let bytes = Picture::of_motion(&simulation, &u, &motion)?.animation(&Animation::default(), &mut |_| {})?;
+    costate::files::write_atomically(Path::new("plots/overhead_crane.gif"), &bytes)?;
+    println!("written to plots/overhead_crane.gif ({} kB)", bytes.len() / 1000);
+    Ok(())
 }
 
 /// Milliseconds of the cost alone, and with its gradient: medians.
@@ -84,6 +97,9 @@ fn main() -> Result<()> {
             format!("{:.1e}", off(0, 301)),
             format!("{seconds:.2}"),
         ]);
+        if name == "lm, smoothed" {
+            animate(&control, &found.outcome.u)?;
+        }
         histories.push((name, costs, signals(&control, &found.outcome.u)));
     }
     println!("iterations until the cost has fallen by a factor; the force's largest error beside its peak of 509.3 N");

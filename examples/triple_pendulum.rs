@@ -1,15 +1,18 @@
 //! A triple pendulum is swung up by a force on its cart (Nachbagauer 2015, section 5.3): from no force at all, on steps that are halved until
 //! the solution survives its replay; replayed by another scheme; and held upright for one more second.
 //!
-//! `cargo run --release --example triple_pendulum` writes `plots/triple_pendulum.svg`.
+//! `cargo run --release --example triple_pendulum` writes `plots/triple_pendulum.svg`, poses of the swing-up
+//! (`plots/triple_pendulum_poses.svg`) and its animation (`plots/triple_pendulum.gif`).
 
 use costate::control::{Control, ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::optimise::{Flow, Method, Options};
+use costate::plot::mechanism::{Animation, Picture};
 use costate::plot::{Axis, Color, Figure, Panel, Series};
-use costate::{Plain, Result, Signal, Simulation, TimeGrid, scheme};
+use costate::{Plain, Result, Signal, Simulation, TimeGrid, Trajectory, scheme};
 use costate_models::{TriplePendulum, triple_pendulum};
 use std::f64::consts::PI;
+use std::path::Path;
 use std::sync::Arc;
 
 fn simulation(name: &str, step: f64, duration: f64, force: Signal) -> Result<Simulation> {
@@ -43,6 +46,16 @@ fn find(
     );
     let costs = found.outcome.history.iter().map(|iteration| iteration.cost).collect();
     Ok((control, found.outcome.u, costs))
+}
+
+/// Six poses, as in the paper's Fig. 9, and an animation.
+fn draw(swing: &Simulation, swung: &Trajectory) -> Result<()> {
+    let picture = Picture::of_motion(swing, &swing.signature().nominal(), swung)?.height(115.0)?;
+    picture.panels(&[0.0, 0.7, 1.4, 1.9, 2.3, 3.0])?.write_svg("plots/triple_pendulum_poses.svg")?;
+    let bytes = picture.animation(&Animation::default(), &mut |_| {})?;
+    costate::files::write_atomically(Path::new("plots/triple_pendulum.gif"), &bytes)?;
+    println!("\nwritten to plots/triple_pendulum_poses.svg and plots/triple_pendulum.gif ({} kB)", bytes.len() / 1000);
+    Ok(())
 }
 
 fn main() -> Result<()> {
@@ -80,6 +93,7 @@ fn main() -> Result<()> {
     // one more second upright, from where the swing-up ends for the independent scheme: the same way, with a path for it
     let swing = simulation("hht", step, triple_pendulum::DURATION, force.clone())?;
     let swung = swing.run(&swing.signature().nominal())?;
+    draw(&swing, &swung)?;
     let hold = ControlScenario::new(
         vec![Signal::constant(0.0)],
         vec![UnknownSignal::new("F", 20.0).intervals(40).effort(1e-6, 0.0)],

@@ -83,7 +83,8 @@
 //!   [`problem_file`].
 //! - Find inputs over time that reach goals: [`control`]; `docs/control.md`.
 //! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`], [`spatial`]; add elements of your own: [`assembly`].
-//! - Draw and animate such a mechanism, of the plane or of space: [`plot::mechanism`].
+//! - Draw and animate such a mechanism, of the plane or of space, or a plain model that says what it looks like
+//!   ([`Model::picture`]): [`plot::mechanism`].
 //! - Check hand-derived Jacobians: [`check`].
 //! - Give your own models a command line: [`cli`].
 //! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
@@ -127,9 +128,9 @@ pub use integrate::{grid, scheme, signal, simulate};
 #[doc(inline)]
 pub use linear::least_squares;
 use linear::sparse;
-use model::{mass, shown, sketch, slip};
 #[doc(inline)]
-pub use model::{signature, system};
+pub use model::{drawing, signature, system};
+use model::{mass, shown, sketch, slip};
 #[doc(inline)]
 pub use parts::{assembly, planar, spatial};
 use parts::{connectivity, law, sampled, totals};
@@ -137,6 +138,7 @@ use parts::{connectivity, law, sampled, totals};
 pub use report::plot;
 use report::table;
 
+pub use drawing::Drawing;
 pub use error::{Error, Result};
 pub use grid::TimeGrid;
 pub use interrupt::Interrupt;

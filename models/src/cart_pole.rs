@@ -1,6 +1,6 @@
 //! A cart with a hanging pole, in minimal coordinates: the mass matrix depends on the angle and on the parameters.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 pub(crate) const GRAVITY: f64 = 9.81;
 
@@ -49,5 +49,15 @@ impl Model for CartPole {
         y[1] = x.q[1];
         y[2] = x.q[0];
         y[3] = x.a[1];
+    }
+
+    fn picture(&self, _t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let (sin, cos) = q[1].sin_cos();
+        let cart = drawing.point("cart", [q[0], 0.0]);
+        let tip = drawing.point("tip", [q[0] + u[2] * sin, -u[2] * cos]);
+        drawing.slider(drawing.ground([0.0; 2]), 0.0, cart);
+        drawing.rod(cart, tip);
+        drawing.force(cart, 0.0, w[0]);
+        drawing.trace(tip);
     }
 }

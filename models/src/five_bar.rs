@@ -11,7 +11,7 @@
 //!
 //! With the nominal ones, point 2 goes once around the ellipse of [`wanted`] and comes back to where it began, 0.2 mm off it at most.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State};
 
 const GRAVITY: f64 = 9.81;
 const FRAME: f64 = 1.0;
@@ -134,5 +134,23 @@ impl Model for FiveBar {
         let (amplitudes, others) = u.split_at(AMPLITUDES);
         (y[0], y[1]) = (x.q[2], x.q[3]);
         (y[2], y[3]) = (torque(t, amplitudes), torque(t, others));
+    }
+
+    fn picture(&self, t: f64, q: &[f64], _w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let points = [[0.0, 0.0], [q[0], q[1]], [q[2], q[3]], [q[4], q[5]], [FRAME, 0.0]];
+        let fixed = [points[0], points[4]].map(|at| drawing.ground(at));
+        let mut end = fixed[0];
+        for (name, ends) in ["bar A-1", "bar 1-2", "bar 2-3", "bar 3-B"].into_iter().zip(points.windows(2)) {
+            let [start, next] = drawing.bar(name, ends[0], ends[1]);
+            drawing.pin(end, start);
+            end = next;
+            if name == "bar 1-2" {
+                drawing.trace(end);
+            }
+        }
+        drawing.pin(fixed[1], end);
+        let (amplitudes, others) = u.split_at(AMPLITUDES);
+        drawing.torque(fixed[0], torque(t, amplitudes));
+        drawing.torque(fixed[1], torque(t, others));
     }
 }

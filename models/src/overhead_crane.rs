@@ -7,7 +7,7 @@
 use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::number::Jet;
-use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
 
 const GRAVITY: f64 = 9.81;
 /// Time in which the load is moved, s.
@@ -79,6 +79,18 @@ impl Model for OverheadCrane {
         y[2] = x.q[0];
         y[3] = x.q[1];
         y[4] = x.lambda[0] * x.q[1] * 2.0;
+    }
+
+    /// The drum turns against the clock where it hoists.
+    fn picture(&self, _t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let cart = drawing.point("cart", [q[0], 0.0]);
+        let drum = drawing.disc("drum", [q[0], 0.0], -q[1] / u[3], u[3]);
+        let load = drawing.point("load", [q[2], -q[3]]);
+        drawing.slider(drawing.ground([0.0; 2]), 0.0, cart);
+        drawing.rope(drum, load);
+        drawing.force(cart, 0.0, w[0]);
+        drawing.torque(drum, w[1]);
+        drawing.trace(load);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A point mass on a massless rod, in Cartesian coordinates: the constraint depends on the length.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// Position (x, y) from the pivot, y upwards; hangs at angle 0.
 #[derive(Debug, Clone, Copy)]
@@ -51,5 +51,11 @@ impl Model for Pendulum {
         y[2] = x.a[1];
         // C_q = (x, y) has length L, so the tension is λ L
         y[3] = x.lambda[0] * u[1];
+    }
+
+    fn picture(&self, _t: f64, q: &[f64], _w: &[f64], _u: &[f64], drawing: &mut Drawing) {
+        let mass = drawing.point("mass", [q[0], q[1]]);
+        drawing.rod(drawing.ground([0.0; 2]), mass);
+        drawing.trace(mass);
     }
 }

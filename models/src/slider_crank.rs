@@ -19,7 +19,7 @@
 //! 50 random starts with Levenberg-Marquardt and with BFGS, linear and logarithmic). With `--free L_crank`, too, it succeeds
 //! from the built-in start, but from 32 of those 50 only. Longer runs let phases slip by whole turns.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// Crank (x1, y1, phi1), rod (x2, y2, phi2), slider (x3, y3).
 #[derive(Debug, Clone, Copy)]
@@ -175,6 +175,20 @@ impl Model for SliderCrank {
         (y[5], y[6]) = (x.lambda[0], x.lambda[1]);
         y[7] = (x.lambda[0] * x.lambda[0] + x.lambda[1] * x.lambda[1] + NO_FORCE).sqrt();
         (y[8], y[9]) = (x.lambda[4], x.lambda[5]);
+    }
+
+    fn picture(&self, _t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let Data { l_crank, l_rod, s_crank, s_rod, .. } = Data::of(u);
+        let crank = drawing.body("crank", [q[0], q[1]], q[2]);
+        let rod = drawing.body("rod", [q[3], q[4]], q[5]);
+        let slider = drawing.point("slider", [q[6], q[7]]);
+        let bearing = drawing.ground([0.0; 2]);
+        drawing.slider(bearing, 0.0, slider);
+        drawing.pin(bearing, crank.at([-s_crank, 0.0]));
+        drawing.pin(crank.at([l_crank - s_crank, 0.0]), rod.at([-s_rod, 0.0]));
+        drawing.pin(slider, rod.at([l_rod - s_rod, 0.0]));
+        drawing.spring_and_damper(slider, bearing.at([1.5 * (l_crank + l_rod), 0.0]));
+        drawing.torque(bearing, w[0]);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::{Matrix, Model, Number, Parameter, Signal, Signature, State};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State};
 use std::f64::consts::PI;
 
 const GRAVITY: f64 = 9.81;
@@ -151,6 +151,18 @@ impl Model for TriplePendulum {
             y[1 + link] = x.q[angle(link)];
             y[5 + link] = x.v[angle(link)];
         }
+    }
+
+    fn picture(&self, _t: f64, q: &[f64], w: &[f64], _u: &[f64], drawing: &mut Drawing) {
+        let mut end = drawing.point("cart", joint(q, 0));
+        drawing.slider(drawing.ground([0.0; 2]), 0.0, end);
+        drawing.force(end, 0.0, w[0]);
+        for link in 0..3 {
+            let [inner, outer] = drawing.bar(format!("link {}", link + 1), joint(q, link), joint(q, link + 1));
+            drawing.pin(end, inner);
+            end = outer;
+        }
+        drawing.trace(end);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::linearise::DenseLu;
 use crate::mass;
 use crate::model::Matrix;
 use crate::signature::Signature;
+use crate::sketch::Sketch;
 use crate::system::{
     Blocks, By, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
 };
@@ -42,6 +43,14 @@ impl System for HandDerivedSystem {
 
     fn known_times(&self) -> &[(String, (f64, f64))] {
         self.inner.known_times()
+    }
+
+    fn sketch(&self) -> Option<&Sketch> {
+        self.inner.sketch()
+    }
+
+    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Option<Sketch>> {
+        self.inner.sketch_at(t, q, w, u)
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {

@@ -4,10 +4,12 @@ use super::PlainEvaluator;
 use super::functions::Functions;
 use super::kernel::Sizes;
 use super::structure::Structure;
+use crate::drawing::Drawing;
 use crate::error::{Error, Result};
 use crate::mass;
 use crate::model::Model;
 use crate::signature::Signature;
+use crate::sketch::Sketch;
 use crate::slip;
 use crate::system::{By, Evaluator, System};
 
@@ -20,6 +22,8 @@ pub struct Plain<M> {
     /// With derivatives by inputs, and by parameters and inputs.
     by_inputs: Structure,
     by_both: Structure,
+    /// At the nominal start.
+    sketch: Option<Sketch>,
 }
 
 impl<M: Model> Plain<M> {
@@ -35,9 +39,26 @@ impl<M: Model> Plain<M> {
         let (mut structure, mut by_inputs) = (by_both.clone(), by_both.clone());
         structure.forget_inputs(sizes);
         by_inputs.forget_parameters(sizes.n, sizes.m, &vec![true; sizes.p]);
-        let plain = Plain { model, signature, sizes, structure, by_inputs, by_both };
+        let mut plain = Plain { model, signature, sizes, structure, by_inputs, by_both, sketch: None };
         mass::check_nominal(&plain)?;
+        plain.sketch = plain.nominal_sketch()?;
         Ok(plain)
+    }
+
+    /// What it looks like at its nominal start, if it looks like anything.
+    fn nominal_sketch(&self) -> Result<Option<Sketch>> {
+        let (u, w) = (self.signature.nominal(), vec![0.0; self.sizes.inputs]);
+        let (mut q, mut v) = (vec![0.0; self.sizes.n], vec![0.0; self.sizes.n]);
+        self.model.initial(&u, &mut q, &mut v);
+        let sketch = self.drawn(0.0, &q, &w, &u)?.sketch();
+        Ok((!sketch.is_empty()).then_some(sketch))
+    }
+
+    fn drawn(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Drawing> {
+        let mut drawing = Drawing::new();
+        slip::caught(|| self.model.picture(t, q, w, u, &mut drawing))
+            .map_err(|panic| panicked(&self.signature, &panic))?;
+        Ok(drawing)
     }
 
     /// The model itself.
@@ -50,13 +71,16 @@ impl<M: Model> Plain<M> {
 fn analyse(model: &dyn Functions, signature: Signature) -> Result<(Signature, Sizes, Structure)> {
     signature.validate()?;
     let sizes = Sizes::of(&signature);
-    let structure = slip::caught(|| Structure::find(model, &signature)).map_err(|panic| {
-        let problem = format!("one of its functions panics: {panic}");
-        let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
-                      parameters in its signature";
-        Error::invalid(signature.place(), problem, remedy)
-    })?;
+    let structure =
+        slip::caught(|| Structure::find(model, &signature)).map_err(|panic| panicked(&signature, &panic))?;
     Ok((signature, sizes, structure))
+}
+
+fn panicked(signature: &Signature, panic: &str) -> Error {
+    let problem = format!("one of its functions panics: {panic}");
+    let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
+                  parameters in its signature";
+    Error::invalid(signature.place(), problem, remedy)
 }
 
 impl<M: Model> System for Plain<M> {
@@ -66,6 +90,17 @@ impl<M: Model> System for Plain<M> {
 
     fn remarks(&self) -> &[String] {
         &self.structure.remarks
+    }
+
+    fn sketch(&self) -> Option<&Sketch> {
+        self.sketch.as_ref()
+    }
+
+    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Option<Sketch>> {
+        match self.sketch {
+            Some(_) => self.drawn(t, q, w, u)?.checked(&self.signature.place(), t).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {

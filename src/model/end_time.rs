@@ -1,6 +1,7 @@
 //! A run whose end is a parameter: time is scaled, so that every run goes from 0 to 1.
 
 use super::{Matrix, Model, State};
+use crate::drawing::Drawing;
 use crate::number::Number;
 use crate::signature::{Parameter, Quantity, Signature};
 
@@ -84,5 +85,10 @@ impl<M: Model> Model for FreeEndTime<M> {
                 });
             });
         });
+    }
+
+    fn picture(&self, t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let Some((end, u)) = u.split_last() else { return };
+        self.model.picture(t * end, q, w, u, drawing);
     }
 }

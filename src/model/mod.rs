@@ -1,5 +1,6 @@
 //! What a user writes: a mechanism as plain functions, generic over the number.
 
+pub mod drawing;
 mod end_time;
 pub(crate) mod mass;
 pub(crate) mod shown;
@@ -10,6 +11,7 @@ pub mod system;
 
 pub use end_time::FreeEndTime;
 
+use crate::drawing::Drawing;
 use crate::number::Number;
 use crate::signature::Signature;
 use std::ops::{Index, IndexMut};
@@ -47,6 +49,28 @@ pub trait Model: Send + Sync {
     /// Outputs y, what a sensor would see. Default: zero.
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         let _ = (t, x, u, y);
+    }
+
+    /// What it looks like where it is at time `t`, with y upwards, for [`crate::plot::mechanism`] and the commands `draw` and
+    /// `animate`. Default: it has no picture.
+    ///
+    /// ```
+    /// # use costate::drawing::Drawing;
+    /// # struct Crane;
+    /// # impl Crane {
+    /// /// A load on a rope below a cart; q: position of the cart, position of the load with y downwards.
+    /// fn picture(&self, _t: f64, q: &[f64], w: &[f64], _u: &[f64], drawing: &mut Drawing) {
+    ///     let cart = drawing.point("cart", [q[0], 0.0]);
+    ///     let load = drawing.point("load", [q[1], -q[2]]);
+    ///     drawing.slider(drawing.ground([0.0, 0.0]), 0.0, cart);
+    ///     drawing.rope(cart, load);
+    ///     drawing.force(cart, 0.0, w[0]);
+    ///     drawing.trace(load);
+    /// }
+    /// # }
+    /// ```
+    fn picture(&self, t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        let _ = (t, q, w, u, drawing);
     }
 }
 

@@ -1,8 +1,8 @@
-//! What a mechanism from parts looks like: its members, and its parts with the points where they are attached.
+//! What a mechanism looks like: its members, and its parts with the points where they are attached.
 //!
-//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, and
-//! drawn by [`crate::plot::mechanism`]. Properties are kept as they were given, numbers or parameters. Everything lives in
-//! space; mechanisms of the plane are in that of z = 0.
+//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, or made by
+//! a plain model at each time ([`crate::Model::picture`]), and drawn by [`crate::plot::mechanism`]. Properties are kept as they were
+//! given, numbers or parameters. Everything lives in space; mechanisms of the plane are in that of z = 0.
 
 use crate::assembly::Value;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
 /// Place of the ground among the members.
 pub(crate) const GROUND: usize = 0;
 
-/// What a mechanism from parts looks like; see [`crate::System::sketch`].
+/// What a mechanism looks like; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
 pub struct Sketch {
     /// It moves in space, and not in the plane only.
@@ -50,6 +50,29 @@ pub(crate) enum Kind {
     Planar(Value),
     /// Coordinates (x, y, z) and Euler parameters.
     Spatial(Box<Inertia>),
+    /// Where a plain model says at a time; no coordinates.
+    Posed(Box<Posed>),
+}
+
+/// A member that a plain model puts into the plane.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Posed {
+    pub name: String,
+    /// x and y, m, and an angle, rad.
+    pub pose: [f64; 3],
+    /// Of a disc, m; zero for points and bodies.
+    pub radius: f64,
+}
+
+impl Member {
+    /// For messages.
+    pub fn shown(&self) -> String {
+        match &self.kind {
+            Kind::Ground => "the ground".to_string(),
+            Kind::Posed(posed) => format!("`{}`", posed.name),
+            _ => "a member".to_string(),
+        }
+    }
 }
 
 /// A point of a member, in its axes, m.
@@ -73,6 +96,17 @@ pub(crate) enum Direction {
     Angle(Value),
     /// Of any length.
     Vector([Value; 3]),
+}
+
+/// What a plain model is to draw at the same place of a member at all times.
+struct Fixed {
+    /// For messages.
+    what: &'static str,
+    member: usize,
+    /// A place, or a unit vector.
+    at: Vector<f64>,
+    /// m with a space before it, or nothing.
+    unit: &'static str,
 }
 
 /// About what something turns.
@@ -125,6 +159,8 @@ pub(crate) enum Part {
     Plane { spots: [Spot; 2], normal: Ray, touch: Touch },
     /// A massless rod.
     Rod([Spot; 2]),
+    /// A rope.
+    Rope([Spot; 2]),
     /// A spring or damper; by a law of its own, it is drawn as a spring.
     Strut { spots: [Spot; 2], linear: Option<[Value; 2]> },
     /// A spring or damper along a guide's line.
@@ -153,11 +189,25 @@ pub(crate) enum Part {
     DrivenSlide { spots: [Spot; 1], line: Ray },
 }
 
+impl Direction {
+    /// A vector in the member's axes, of any length.
+    pub fn on_member(&self, u: &[f64]) -> Vector<f64> {
+        match self {
+            Direction::Angle(angle) => {
+                let (sin, cos) = angle.evaluate(u).sin_cos();
+                Vector([cos, sin, 0.0])
+            }
+            Direction::Vector(vector) => evaluate(vector, u),
+        }
+    }
+}
+
 impl Part {
     /// The points where it is attached.
     pub fn spots(&self) -> &[Spot] {
         match self {
-            Part::Pin(spots) | Part::Weld(spots) | Part::Rod(spots) | Part::Bushing(spots) => spots,
+            Part::Pin(spots) | Part::Weld(spots) | Part::Bushing(spots) => spots,
+            Part::Rod(spots) | Part::Rope(spots) => spots,
             Part::Hinge { spots, .. } | Part::Universal { spots, .. } | Part::Plane { spots, .. } => spots,
             Part::Guide { spots, .. } | Part::Strut { spots, .. } | Part::Axial { spots, .. } => spots,
             Part::Contact { spots, .. } => spots,
@@ -165,6 +215,26 @@ impl Part {
             Part::Force { spots, .. } | Part::DrivenPoint(spots) | Part::DrivenSlide { spots, .. } => spots,
             Part::Torsion { .. } | Part::Gears { .. } | Part::Torque { .. } => &[],
             Part::DrivenAxes(_) | Part::DrivenTurn(_) => &[],
+        }
+    }
+
+    /// All points that it knows: those where it is attached, and that which it turns about.
+    pub fn places(&self) -> impl Iterator<Item = &Spot> {
+        let about = match self {
+            Part::Torsion { about: About::Axis { spot, .. }, .. } => Some(&**spot),
+            Part::Torque { about: About::Axis { spot, .. }, .. } | Part::DrivenTurn(About::Axis { spot, .. }) => {
+                Some(&**spot)
+            }
+            _ => None,
+        };
+        self.spots().iter().chain(about)
+    }
+
+    /// How strong a force (N) or torque (N m) is; zero for other parts.
+    pub fn amount(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
+        match self {
+            Part::Force { amount, .. } | Part::Torque { amount, .. } => amount.at(t, w, u),
+            _ => 0.0,
         }
     }
 
@@ -238,11 +308,8 @@ impl Sketch {
         match kind {
             Kind::Ground => spatial::Side::Ground.pose(&own),
             Kind::Point => spatial::Side::Point.pose(&own),
-            Kind::Planar(_) => {
-                let (sin, cos) = own[2].sin_cos();
-                let rows = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
-                Pose { origin: Vector([own[0], own[1], 0.0]), rotation: Rotation(rows.map(Vector)) }
-            }
+            Kind::Planar(_) => flat([own[0], own[1], own[2]]),
+            Kind::Posed(posed) => flat(posed.pose),
             Kind::Spatial(_) => {
                 // between time steps and before a start is projected, they are not quite of unit length
                 let length = own[3..].iter().map(|e| e * e).sum::<f64>().sqrt();
@@ -252,9 +319,63 @@ impl Sketch {
         }
     }
 
-    /// Where a traced point is in the world, m.
-    pub(crate) fn traced(&self, spot: &Spot, q: &[f64], u: &[f64]) -> Vector<f64> {
-        self.pose(spot.member, q).point(spot.at(u))
+    /// Where all traced points are in the world, m.
+    pub(crate) fn traced(&self, q: &[f64], u: &[f64]) -> Vec<Vector<f64>> {
+        self.traces.iter().map(|spot| self.pose(spot.member, q).point(spot.at(u))).collect()
+    }
+
+    /// What a later sketch of the same plain model has that contradicts this one, in a sentence; whether places have moved on what they
+    /// are fixed to is looked at only if they are to be `rigid`.
+    pub(crate) fn contradiction(&self, later: &Sketch, rigid: bool) -> Option<String> {
+        let counts = |sketch: &Sketch| [sketch.members.len() - 1, sketch.parts.len(), sketch.traces.len()];
+        let ([members, parts, traces], now) = (counts(self), counts(later));
+        if now != [members, parts, traces] {
+            let [members_now, parts_now, traces_now] = now;
+            return Some(format!(
+                "there are {members_now} members, {parts_now} parts and {traces_now} traces, and {members}, {parts} and {traces} at \
+                 the start"
+            ));
+        }
+        let (start, now) = (self.fixed(), later.fixed());
+        let lengths = start.iter().filter(|fixed| !fixed.unit.is_empty()).map(|fixed| fixed.at.length());
+        let size = lengths.fold(0.0, f64::max);
+        let strays = |a: &Fixed, b: &Fixed| {
+            let most = 1e-2 * if a.unit.is_empty() { 1.0 } else { size };
+            a.member != b.member || rigid && (b.at - a.at).length() > most
+        };
+        let (before, after) = start.iter().zip(&now).find(|(before, after)| strays(before, after))?;
+        let shown = |Fixed { member, at, unit, .. }: &Fixed| {
+            let [x, y, _] = at.0.map(|x| rounded(x, 4));
+            format!("({x}, {y}){unit} on {}", self.members.get(*member).map_or(String::new(), Member::shown))
+        };
+        Some(format!("{} {}, and {} at the start", after.what, shown(after), shown(before)))
+    }
+
+    /// What does not move on the members of a plain model.
+    fn fixed(&self) -> Vec<Fixed> {
+        let spots = self.parts.iter().flat_map(Part::places).chain(&self.traces).map(|spot| Fixed {
+            what: "something is attached at",
+            member: spot.member,
+            at: spot.at(&[]),
+            unit: " m",
+        });
+        let rims = self.members.iter().enumerate().filter_map(|(member, looks)| match &looks.kind {
+            Kind::Posed(posed) => Some(Fixed {
+                what: "the rim of a disc is at",
+                member,
+                at: Vector([posed.radius, 0.0, 0.0]),
+                unit: " m",
+            }),
+            _ => None,
+        });
+        let guides = self.parts.iter().filter_map(|part| match part {
+            Part::Guide { line: Ray { member, direction }, .. } => {
+                let (what, at) = ("a guide points along", direction.on_member(&[]));
+                Some(Fixed { what, member: *member, at, unit: "" })
+            }
+            _ => None,
+        });
+        spots.chain(rims).chain(guides).collect()
     }
 }
 
@@ -263,6 +384,13 @@ impl Spot {
     pub fn at(&self, u: &[f64]) -> Vector<f64> {
         evaluate(&self.location, u)
     }
+}
+
+/// x, y and an angle in the plane.
+fn flat([x, y, angle]: [f64; 3]) -> Pose<f64> {
+    let (sin, cos) = angle.sin_cos();
+    let rows = [[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]];
+    Pose { origin: Vector([x, y, 0.0]), rotation: Rotation(rows.map(Vector)) }
 }
 
 /// Three values with these parameters.

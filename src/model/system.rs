@@ -35,9 +35,20 @@ pub trait System: Send + Sync {
         true
     }
 
-    /// What it looks like, if it is made of parts that have a shape: for [`crate::plot::mechanism`].
+    /// What it looks like, if it is made of parts that have a shape or says so itself (then at its nominal start): for
+    /// [`crate::plot::mechanism`].
     fn sketch(&self) -> Option<&Sketch> {
         None
+    }
+
+    /// What it looks like at a time, with these positions, inputs and parameters, if it says so itself; `None` if
+    /// [`System::sketch`] holds at all times.
+    ///
+    /// # Errors
+    /// What it says contradicts itself.
+    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64], u: &[f64]) -> Result<Option<Sketch>> {
+        let _ = (t, q, w, u);
+        Ok(None)
     }
 
     /// A workspace for one thread.

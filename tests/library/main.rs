@@ -9,6 +9,7 @@ mod linear_statistics;
 mod newton;
 mod optimise;
 mod pictures;
+mod plain_pictures;
 mod plot;
 mod problem_file;
 mod signal;

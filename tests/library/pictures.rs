@@ -316,13 +316,14 @@ fn a_long_chain_is_drawn() {
 /// Protects from pictures that cannot be: each refusal names the quantity and the remedy.
 #[test]
 fn what_cannot_be_drawn_is_explained() {
-    let plain = simulation(Plain::new(costate_models::Pendulum).unwrap(), 1.0, 1e-2);
+    let plain = simulation(Plain::new(costate_models::EngineMount).unwrap(), 1.0, 1e-2);
     assert_told(
         Picture::of_start(&plain, &plain.signature().nominal()),
         &[
-            "model `pendulum`",
+            "model `engine_mount`",
             "has no picture",
             "plain functions",
+            "add `picture` to its `Model`",
             "costate::planar::Mechanism",
             "costate::spatial::Mechanism",
         ],

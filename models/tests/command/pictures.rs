@@ -30,6 +30,19 @@ fn pictures_are_written() {
     assert_eq!(files, expected);
 }
 
+// Protects plain models that say what they look like: what a control has found can be looked at.
+#[test]
+fn a_plain_model_is_drawn_and_animated_with_its_record() {
+    let place = Place::new();
+    place.write("signals.csv", "time [s],F [N],M [N m]\n0,0,98.1\n0.5,50,98.1\n1,0,98.1\n");
+    let options = "--data signals.csv --step 0.01 --end 1";
+    place.good(&format!("draw overhead-crane {options} --at 0,1 --out picture"));
+    assert!(place.read("picture/mechanism.svg").contains("t = 1 s"));
+    let said = place.good(&format!("animate overhead-crane {options} --fps 5 --speed 1 --out film")).out;
+    assert!(said.contains("overhead_crane: 6 frames"), "{said}");
+    place.good("animate triple_pendulum --step 0.01 --end 0.4 --fps 5 --speed 0.5 --out swing");
+}
+
 // Protects small motions from being invisible: they are drawn larger where that is asked for, by a factor that the figure states.
 #[test]
 fn small_motions_are_exaggerated_on_request() {
@@ -69,7 +82,7 @@ fn mechanisms_of_space_are_seen_from_a_side() {
 fn what_cannot_be_drawn_is_refused() {
     let place = Place::new();
     for (arguments, parts) in [
-        ("draw oscillator", ["model `oscillator`: it has no picture", "models with a picture: pendulum_chain"]),
+        ("draw oscillator", ["model `oscillator`: it has no picture", "models with a picture: pendulum, cart_pole"]),
         ("animate engine-mount", ["model `engine_mount`: it has no picture", "plain functions"]),
         ("draw pendulum_chainn", ["no model `pendulum_chainn`", "did you mean `pendulum_chain`?"]),
         ("draw pendulum_chain --at 0,2", ["t = 2 s", "from 0 s to 1 s"]),

@@ -93,9 +93,9 @@ impl Picture<'_> {
         let grid = self.simulation.grid();
         let times = animation.times(grid)?;
         self.check(&times, MOST_FRAMES, "frames")?;
-        let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
+        let moments = times.iter().map(|t| self.moment(*t)).collect::<Result<Vec<Moment>>>()?;
         let all: Vec<&Moment> = moments.iter().collect();
-        let stage = self.stage(&all, 1, PAPER);
+        let stage = self.stage(&all, 1, PAPER)?;
         let (rate, speed) = (animation.frames_per_second, animation.speed(grid));
         let decimals = (rate / speed).log10().ceil().clamp(0.0, 9.0) as usize;
         let hint = self.remark() + &if speed == 1.0 { String::new() } else { format!("   ({speed} × real time)") };

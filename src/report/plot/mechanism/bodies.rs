@@ -6,6 +6,7 @@ use super::shape::{Location, Moment, Outline, Pose};
 use super::solid::{Lines, Solid, hull};
 use super::stage::{Paper, Stage};
 use super::symbols::{INK, Pen};
+use crate::sketch::Kind;
 use std::f64::consts::TAU;
 
 impl Stage<'_> {
@@ -15,8 +16,15 @@ impl Stage<'_> {
         if self.shape.sketch.in_space { convex(points) } else { points }
     }
 
-    pub(super) fn bodies(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
-        for (member, outline) in self.shape.outlines.iter().enumerate().skip(1) {
+    /// All bodies but those that lie upon ropes and blocks, or only those: discs of plain models, such as drums, that a block would
+    /// hide.
+    pub(super) fn bodies(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, upon: bool) {
+        let (most, _) = pen.block_size();
+        let small = |member: usize, outline: &Outline| {
+            self.posed(member) && matches!(outline, Outline::Disc(_, radius) if radius * paper.scale < most)
+        };
+        let outlines = self.shape.outlines.iter().enumerate().skip(1);
+        for (member, outline) in outlines.filter(|(member, outline)| small(*member, outline) == upon) {
             let pose = moment.pose(member);
             let fill = self.fill(member);
             match outline {
@@ -42,6 +50,11 @@ impl Stage<'_> {
                 Outline::Dot | Outline::Block => {}
             }
         }
+    }
+
+    /// Whether it is a plain model that says where a member is.
+    fn posed(&self, member: usize) -> bool {
+        self.shape.sketch.members.get(member).is_some_and(|member| matches!(member.kind, Kind::Posed(_)))
     }
 
     /// From the surface of a ball or solid to what is attached outside: bars, and thin rods to sensors. `exit` says how far from
@@ -123,7 +136,8 @@ impl Stage<'_> {
             let center = self.shape.center(member, moment);
             pen.near = self.near(paper, center, 1.0);
             match outline {
-                Outline::Bar(_) | Outline::Plate(_) if !self.jointed[member] => {
+                // a plain model does not say where the centre of mass is
+                Outline::Bar(_) | Outline::Plate(_) if !self.jointed[member] && !self.posed(member) => {
                     pen.center(paper.at(center), paper.angle(moment.pose(member)));
                 }
                 Outline::Dot => pen.mass(paper.at(center)),

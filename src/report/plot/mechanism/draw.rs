@@ -149,9 +149,9 @@ impl Stage<'_> {
             }
         }
         for part in &self.shape.sketch.parts {
-            if let Part::Rod(spots) | Part::Strut { spots, .. } = part {
+            if let Part::Rod(spots) | Part::Rope(spots) | Part::Strut { spots, .. } = part {
                 let ends = spots.iter().map(|spot| paper.at(self.shape.world(spot, moment)));
-                pen.path(ends.collect(), WIDTH, if matches!(part, Part::Rod(_)) { INK } else { FIXED });
+                pen.path(ends.collect(), WIDTH, if matches!(part, Part::Strut { .. }) { FIXED } else { INK });
             }
             if let Some([support, carried, _]) = self.shape.support(part, moment) {
                 pen.path(vec![paper.at(support), paper.at(carried)], WIDTH, FIXED);
@@ -187,7 +187,7 @@ impl Stage<'_> {
                 _ => {}
             }
         }
-        self.bodies(pen, paper, moment);
+        self.bodies(pen, paper, moment, false);
         self.supports(pen, paper, true);
         for (index, part) in parts.iter().enumerate() {
             match part {
@@ -211,12 +211,29 @@ impl Stage<'_> {
                 _ => {}
             }
         }
+        self.rods(pen, paper, moment);
+        self.bodies(pen, paper, moment, true);
         for part in parts {
+            self.joint(pen, paper, moment, part);
+        }
+        self.centers(pen, paper, moment);
+        for (from, to) in arrows(shape, moment, &self.strongest, self.reach) {
+            pen.near = self.near(paper, (from + to) * 0.5, 2.0);
+            pen.arrow(paper.at(from), paper.at(to), LOAD);
+        }
+        for index in 0..parts.len() {
+            self.driven(pen, paper, moment, index);
+        }
+    }
+
+    /// Rods, ropes, and blocks on guides.
+    fn rods(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
+        for part in &self.shape.sketch.parts {
             match part {
-                Part::Rod(spots) => {
-                    let ends = spots.each_ref().map(|spot| shape.world(spot, moment));
+                Part::Rod(spots) | Part::Rope(spots) => {
+                    let ends = spots.each_ref().map(|spot| self.shape.world(spot, moment));
                     self.line(pen, paper, ends, 1.8 * pen.thin(), INK);
-                    for end in ends {
+                    for end in ends.into_iter().filter(|_| matches!(part, Part::Rod(_))) {
                         pen.near = self.near(paper, end, 1.0);
                         pen.end(paper.at(end));
                     }
@@ -226,17 +243,6 @@ impl Stage<'_> {
                 }
                 _ => {}
             }
-        }
-        for part in parts {
-            self.joint(pen, paper, moment, part);
-        }
-        self.centers(pen, paper, moment);
-        for (from, to) in arrows(shape, moment, &self.strongest, self.reach) {
-            pen.near = self.near(paper, (from + to) * 0.5, 2.0);
-            pen.arrow(paper.at(from), paper.at(to), LOAD);
-        }
-        for (part, most) in parts.iter().zip(&self.strongest) {
-            self.driven(pen, paper, moment, (part, *most));
         }
     }
 
@@ -305,7 +311,7 @@ impl Stage<'_> {
     }
 
     /// Torques, and what follows functions of time.
-    fn driven(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, (part, most): (&Part, f64)) {
+    fn driven(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment, index: usize) {
         /// Three quarters of a turn at most; against the clock around the axis that points at the viewer.
         const SWEEP: f64 = -1.5 * PI;
         let unit = self.unit(paper);
@@ -315,10 +321,10 @@ impl Stage<'_> {
             pen.near = self.near(paper, axle.point, 2.0);
             pen.torque(paper.at(axle.point), plane(paper, axle.axis, across), sweep, color);
         };
-        match part {
-            Part::Torque { about, amount } => {
+        match &self.shape.sketch.parts[index] {
+            Part::Torque { about, .. } => {
                 let across = self.projection.across(self.shape.about(about, moment).axis);
-                let sweep = SWEEP * self.shape.amount(amount, moment) / most;
+                let sweep = SWEEP * moment.load(index).0 / self.strongest[index];
                 // a torque that is never there has no sign
                 if sweep.is_finite() {
                     turn(about, Some(across), sweep, LOAD);

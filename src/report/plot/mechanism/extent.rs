@@ -87,24 +87,19 @@ pub(super) fn ranges(shape: &Shape<'_>, moments: &[&Moment]) -> HashMap<usize, (
 
 /// The largest magnitude of each force and torque, N and N m; zero for other parts.
 pub(super) fn strongest(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<f64> {
-    let largest = |part: &Part| match part {
-        Part::Force { amount, .. } | Part::Torque { amount, .. } => {
-            moments.iter().map(|moment| shape.amount(amount, moment).abs()).fold(0.0, f64::max)
-        }
-        _ => 0.0,
-    };
-    shape.sketch.parts.iter().map(largest).collect()
+    let largest = |part: usize| moments.iter().map(|moment| moment.load(part).0.abs()).fold(0.0, f64::max);
+    (0..shape.sketch.parts.len()).map(largest).collect()
 }
 
 /// The ends of the arrows of all forces.
 pub(super) fn arrows(shape: &Shape<'_>, moment: &Moment, strongest: &[f64], reach: f64) -> Vec<(Location, Location)> {
-    let arrow = |(part, most): (&Part, &f64)| {
-        let Part::Force { spots: [spot], along, amount } = part else { return None };
-        let length = reach * shape.amount(amount, moment) / most;
-        let (from, arrow) = (shape.world(spot, moment), shape.direction(along, moment) * length);
+    let arrow = |(index, part): (usize, &Part)| {
+        let Part::Force { spots: [spot], .. } = part else { return None };
+        let (amount, along) = moment.load(index);
+        let (from, arrow) = (shape.world(spot, moment), along * (reach * amount / strongest.get(index)?));
         arrow.length().is_finite().then_some((from, from + arrow))
     };
-    shape.sketch.parts.iter().zip(strongest).filter_map(arrow).collect()
+    shape.sketch.parts.iter().enumerate().filter_map(arrow).collect()
 }
 
 pub(super) fn bounds(
@@ -220,7 +215,7 @@ pub(super) fn hollow(shape: &Shape<'_>, moments: &[&Moment]) -> Vec<bool> {
     shape.outlines.iter().enumerate().map(around).collect()
 }
 
-/// A typical length of bodies, or else of rods and springs, m: the median.
+/// A typical length of bodies and ropes, or else of rods and springs, m: the median.
 pub(super) fn typical(shape: &Shape<'_>, moments: &[&Moment]) -> f64 {
     let Some(moment) = moments.first() else { return f64::INFINITY };
     let length = |points: &[Location]| {
@@ -232,13 +227,13 @@ pub(super) fn typical(shape: &Shape<'_>, moments: &[&Moment]) -> f64 {
         Outline::Disc(_, radius) => Some(2.0 * radius),
         Outline::Block | Outline::Dot => None,
     });
-    let mut lengths: Vec<f64> = bodies.collect();
+    let between = |wanted: fn(&Part) -> bool| {
+        let parts = shape.sketch.parts.iter().filter(move |part| wanted(part));
+        parts.map(|part| length(&part.spots().iter().map(|spot| shape.world(spot, moment)).collect::<Vec<_>>()))
+    };
+    let mut lengths: Vec<f64> = bodies.chain(between(|part| matches!(part, Part::Rope(_)))).collect();
     if lengths.is_empty() {
-        let ends = shape.sketch.parts.iter().filter_map(|part| match part {
-            Part::Rod(spots) | Part::Strut { spots, .. } => Some(spots.each_ref().map(|s| shape.world(s, moment))),
-            _ => None,
-        });
-        lengths = ends.map(|ends| length(&ends)).collect();
+        lengths = between(|part| matches!(part, Part::Rod(_) | Part::Strut { .. })).collect();
     }
     lengths.sort_by(f64::total_cmp);
     lengths.get(lengths.len() / 2).copied().unwrap_or(f64::INFINITY)
@@ -256,7 +251,7 @@ pub(super) fn supports(shape: &Shape<'_>, moments: &[&Moment], projection: &Proj
         let (spots, joint) = match part {
             Part::Pin(spots) | Part::Rod(spots) => (spots, true),
             Part::Hinge { spots, .. } | Part::Universal { spots, .. } => (spots, true),
-            Part::Strut { spots, .. } | Part::Weld(spots) | Part::Bushing(spots) => (spots, false),
+            Part::Strut { spots, .. } | Part::Weld(spots) | Part::Bushing(spots) | Part::Rope(spots) => (spots, false),
             _ => continue,
         };
         let Some(fixed) = spots.iter().position(|spot| spot.member == GROUND) else { continue };

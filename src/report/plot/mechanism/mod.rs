@@ -1,6 +1,7 @@
-//! Pictures of mechanisms from parts: figures at given times, and animations.
+//! Pictures of mechanisms: figures at given times, and animations.
 //!
-//! A [`crate::planar::Mechanism`] or [`crate::spatial::Mechanism`] knows what its parts look like. A body is the bar or plate through the points where parts
+//! A [`crate::planar::Mechanism`] or [`crate::spatial::Mechanism`] knows what its parts look like; a plain model says so itself
+//! ([`crate::Model::picture`]). A body is the bar or plate through the points where parts
 //! are attached, with a mark at its centre of mass; what is attached at one point only is a disc of its mass and inertia.
 //! Joints are rings, springs zigzags, dampers dashpots, and what does not move is hatched. The paths of position sensors
 //! are drawn as far as they have come. Lengths are equal along both axes, and in every panel. What moves in space is seen
@@ -53,9 +54,10 @@ use crate::system::System;
 use animation::simple;
 use shape::{Moment, Shape};
 use stage::{Content, Path, Stage};
+use std::borrow::Cow;
 use view::Projection;
 
-/// Width of a figure of one panel and of several, and its height at most, mm.
+/// Width of a figure of one panel and of several, and its height at most if nothing else is said, mm.
 const COLUMN: f64 = 88.0;
 const PAGE: f64 = 180.0;
 const TALLEST: f64 = 220.0;
@@ -70,19 +72,21 @@ pub struct Picture<'a> {
     view: View,
     /// How many times as far from the start everything is drawn.
     exaggeration: f64,
+    /// Height of a figure at most, mm.
+    tallest: f64,
 }
 
 /// What the system looks like.
 ///
 /// # Errors
-/// If it has no looks: it is made of plain functions, or of elements that are no parts.
+/// If it has no looks: it is made of plain functions that say nothing of them, or of elements that are no parts.
 pub fn sketch(system: &dyn System) -> Result<&Sketch> {
     system.sketch().ok_or_else(|| {
         Error::invalid(
             system.signature().place(),
-            "it has no picture, as it is not made of parts but of plain functions or other elements",
-            "put it together with `costate::planar::Mechanism` or `costate::spatial::Mechanism`, or look at its outputs with \
-             `costate simulate`",
+            "it has no picture, as it is made of plain functions or elements that do not say what it looks like",
+            "add `picture` to its `Model`, a few lines (see docs/pictures.md), or put it together with \
+             `costate::planar::Mechanism` or `costate::spatial::Mechanism`",
         )
     })
 }
@@ -126,9 +130,30 @@ fn span(grid: &TimeGrid) -> (f64, f64) {
 
 impl<'a> Picture<'a> {
     fn new(simulation: &'a Simulation, u: &[f64], trajectory: Option<&'a Trajectory>, start: Vec<f64>) -> Result<Self> {
-        let shape = Shape::new(sketch(simulation.system())?, u);
-        let view = View::of(simulation.system())?;
-        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0 })
+        let system = simulation.system();
+        let view = View::of(system)?;
+        let sketch = match system.sketch_at(span(simulation.grid()).0, &start, simulation.inputs_at(0), u)? {
+            Some(sketch) => Cow::Owned(sketch),
+            None => Cow::Borrowed(sketch(system)?),
+        };
+        let shape = Shape::new(sketch, u);
+        Ok(Picture { simulation, trajectory, start, shape, view, exaggeration: 1.0, tallest: TALLEST })
+    }
+
+    /// The sketch with all members where they are.
+    fn sketch_at(&self, t: f64, q: &[f64], w: &[f64]) -> Result<Cow<'_, Sketch>> {
+        let (system, first) = (self.simulation.system(), &*self.shape.sketch);
+        let Some(sketch) = system.sketch_at(t, q, w, &self.shape.u)? else { return Ok(Cow::Borrowed(first)) };
+        // exaggerated, nothing keeps its length
+        match first.contradiction(&sketch, self.exaggeration == 1.0) {
+            Some(problem) => Err(Error::invalid(
+                format!("the picture of {} at t = {t} s", system.signature().place()),
+                problem,
+                "draw the same at all times in `Model::picture`, what moves as a point or body of its own, and what changes its \
+                 length as a rod or rope",
+            )),
+            None => Ok(Cow::Owned(sketch)),
+        }
     }
 
     /// Seen from elsewhere, in all figures and animations: a mechanism of space is seen [`View::ISOMETRIC`] otherwise.
@@ -138,6 +163,19 @@ impl<'a> Picture<'a> {
     pub fn view(mut self, view: View) -> Result<Self> {
         check_view(self.simulation.system(), view)?;
         self.view = view;
+        Ok(self)
+    }
+
+    /// Figures at most so high, mm, 220 unless said otherwise: lower ones have more panels side by side.
+    ///
+    /// # Errors
+    /// Less than 40 mm.
+    pub fn height(mut self, most: f64) -> Result<Self> {
+        if !(most >= 40.0 && most.is_finite()) {
+            let problem = format!("{most} mm leave no room");
+            return Err(Error::invalid("the height of the figure", problem, "give 40 mm or more"));
+        }
+        self.tallest = most;
         Ok(self)
     }
 
@@ -160,21 +198,25 @@ impl<'a> Picture<'a> {
     /// a power of ten, and at least 1.
     pub fn readable_exaggeration(&self) -> f64 {
         let Some(trajectory) = self.trajectory else { return 1.0 };
-        let places = |q: &[f64]| {
-            let moment = Moment::new(0.0, self.shape.sketch.poses(q), Vec::new());
+        let (times, grid) = (trajectory.times(), self.simulation.grid().times());
+        let places = |i: usize, q: &[f64]| {
+            let w = self.simulation.inputs_at(i);
+            // what cannot be drawn is told when it is to be
+            let sketch = self.sketch_at(grid[i], q, w).unwrap_or(Cow::Borrowed(&self.shape.sketch));
+            let moment = Moment::new(grid[i], &sketch, q, &self.shape.u, (w, w.to_vec()));
             let spots = self.shape.sketch.parts.iter().flat_map(crate::sketch::Part::spots);
             let spots = spots.map(|spot| self.shape.world(spot, &moment));
             let centers = (1..self.shape.centers.len()).map(|member| self.shape.center(member, &moment));
             spots.chain(centers).collect::<Vec<_>>()
         };
-        let start = places(&self.start);
+        let start = places(0, &self.start);
         let extent = |axis: usize| {
             let along = || start.iter().map(|place| place.0[axis]);
             along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
         };
         let size = extent(0).hypot(extent(1)).hypot(extent(2));
-        let moved = (0..trajectory.times().len()).map(|i| {
-            let now = places(trajectory.state(i).q);
+        let moved = (0..times.len()).map(|i| {
+            let now = places(i, trajectory.state(i).q);
             now.iter().zip(&start).map(|(now, start)| (*now - *start).length()).fold(0.0, f64::max)
         });
         let factor = 0.15 * size / moved.fold(0.0, f64::max);
@@ -226,7 +268,7 @@ impl<'a> Picture<'a> {
     pub fn panels(&self, times: &[f64]) -> Result<Figure> {
         const MOST: usize = 30;
         self.check(times, MOST, "panels")?;
-        let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
+        let moments = times.iter().map(|t| self.moment(*t)).collect::<Result<Vec<Moment>>>()?;
         let decimals = decimals(times);
         let title = |moment: &Moment| title(moment.t, decimals) + &self.remark();
         let contents = moments.iter().map(|moment| Content { title: title(moment), moments: vec![moment] });
@@ -245,7 +287,7 @@ impl<'a> Picture<'a> {
         self.check(times, MOST, "poses")?;
         let mut times = times.to_vec();
         times.sort_by(f64::total_cmp);
-        let moments: Vec<Moment> = times.iter().map(|t| self.moment(*t)).collect();
+        let moments = times.iter().map(|t| self.moment(*t)).collect::<Result<Vec<Moment>>>()?;
         let decimals = decimals(&times);
         let number = |t: &f64| format!("{t:.decimals$}");
         let title = match times.as_slice() {
@@ -259,12 +301,12 @@ impl<'a> Picture<'a> {
 
     fn figure(&self, moments: &[Moment], contents: &[Content<'_>], width: f64) -> Result<Figure> {
         let all: Vec<&Moment> = moments.iter().collect();
-        let stage = self.stage(&all, contents.len(), (width, TALLEST));
+        let stage = self.stage(&all, contents.len(), (width, self.tallest))?;
         Ok(Figure { drawn: Some(Drawn::Scene(stage.scene(contents))), ..Figure::column() })
     }
 
-    fn stage(&self, moments: &[&Moment], panels: usize, paper: (f64, f64)) -> Stage<'_> {
-        Stage::new(&self.shape, Projection::of(self.view), moments, self.paths(), panels, paper)
+    fn stage(&self, moments: &[&Moment], panels: usize, paper: (f64, f64)) -> Result<Stage<'_>> {
+        Ok(Stage::new(&self.shape, Projection::of(self.view), moments, self.paths()?, panels, paper))
     }
 
     fn check(&self, times: &[f64], most: usize, what: &str) -> Result<()> {
@@ -285,11 +327,11 @@ impl<'a> Picture<'a> {
     }
 
     /// Where everything is at a time: between time steps by cubic interpolation of positions and velocities.
-    fn moment(&self, t: f64) -> Moment {
-        let sketch = self.shape.sketch;
+    fn moment(&self, t: f64) -> Result<Moment> {
         let times = self.simulation.grid().times();
         let Some(trajectory) = self.trajectory else {
-            return Moment::new(t, sketch.poses(&self.start), self.simulation.inputs_at(0).to_vec());
+            let w = self.simulation.inputs_at(0);
+            return Ok(Moment::new(t, &self.shape.sketch, &self.start, &self.shape.u, (w, w.to_vec())));
         };
         let next = times.partition_point(|x| *x <= t).clamp(1, times.len() - 1);
         let (a, b) = (trajectory.state(next - 1), trajectory.state(next));
@@ -303,22 +345,21 @@ impl<'a> Picture<'a> {
         let q: Vec<f64> = (0..a.q.len()).map(cubic).collect();
         let inputs = self.simulation.inputs_at(if s < 1.0 { next - 1 } else { next });
         let moved = inputs.iter().zip(self.simulation.inputs_at(0)).map(|(w, start)| self.exaggerated(*w, *start));
-        let moment = Moment::new(t, sketch.poses(&q), inputs.to_vec());
-        moment.with_supports_at(moved.collect())
+        let sketch = self.sketch_at(t, &q, inputs)?;
+        Ok(Moment::new(t, &sketch, &q, &self.shape.u, (inputs, moved.collect())))
     }
 
-    /// The ways of all position sensors.
-    fn paths(&self) -> Vec<Path> {
-        let Some(trajectory) = self.trajectory else { return vec![Path::new(); self.shape.sketch.traces.len()] };
-        let path = |spot| {
-            let at = |i: usize| {
-                let q = trajectory.state(i).q.iter().zip(&self.start);
-                let q: Vec<f64> = q.map(|(q, start)| self.exaggerated(*q, *start)).collect();
-                self.shape.sketch.traced(spot, &q, &self.shape.u)
-            };
-            trajectory.times().iter().enumerate().map(|(i, t)| (*t, at(i))).collect()
-        };
-        self.shape.sketch.traces.iter().map(path).collect()
+    /// The ways of all position sensors and traces.
+    fn paths(&self) -> Result<Vec<Path>> {
+        let mut paths = vec![Path::new(); self.shape.sketch.traces.len()];
+        let Some(trajectory) = self.trajectory.filter(|_| !paths.is_empty()) else { return Ok(paths) };
+        for (i, t) in trajectory.times().iter().enumerate() {
+            let q = trajectory.state(i).q.iter().zip(&self.start);
+            let q: Vec<f64> = q.map(|(q, start)| self.exaggerated(*q, *start)).collect();
+            let places = self.sketch_at(*t, &q, self.simulation.inputs_at(i))?.traced(&q, &self.shape.u);
+            paths.iter_mut().zip(places).for_each(|(path, at)| path.push((*t, at)));
+        }
+        Ok(paths)
     }
 }
 

@@ -1,10 +1,10 @@
 //! A sketch for given parameters: outlines of bodies in their own axes, and where everything is at a time.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
-use crate::law::Seen;
-use crate::sketch::{About, Direction, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use crate::sketch::{About, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
 use crate::spatial::{Side, Vector};
 
 /// A position in the world or on a member, m.
@@ -58,19 +58,27 @@ pub(super) struct Stem {
 pub(super) struct Moment {
     pub t: f64,
     poses: Vec<Pose>,
-    /// Inputs.
-    pub w: Vec<f64>,
-    /// The same as the places of supports, which move with everything else if motions are exaggerated.
+    /// Strengths of parts that are forces or torques, N or N m, and unit vectors along forces.
+    loads: Vec<(f64, Location)>,
+    /// Inputs as the places of supports, which move with everything else if motions are exaggerated.
     places: Vec<f64>,
 }
 
 impl Moment {
-    pub fn new(t: f64, poses: Vec<Pose>, w: Vec<f64>) -> Self {
-        Moment { t, poses, places: w.clone(), w }
+    /// Of a sketch at a time, with positions, inputs, and inputs as the places of supports.
+    pub fn new(t: f64, sketch: &Sketch, q: &[f64], u: &[f64], (w, places): (&[f64], Vec<f64>)) -> Self {
+        let mut moment = Moment { t, poses: sketch.poses(q), loads: Vec::new(), places };
+        let load = |part: &Part| match part {
+            Part::Force { along, .. } => (part.amount(t, w, u), direction(along, u, &moment)),
+            _ => (part.amount(t, w, u), Vector::zero()),
+        };
+        moment.loads = sketch.parts.iter().map(load).collect();
+        moment
     }
 
-    pub fn with_supports_at(self, places: Vec<f64>) -> Self {
-        Moment { places, ..self }
+    /// How strong a part is that is a force or torque, N or N m, and a unit vector along the force.
+    pub fn load(&self, part: usize) -> (f64, Location) {
+        self.loads.get(part).copied().unwrap_or((0.0, Vector::zero()))
     }
 
     /// The pose of a member; one that is not there is drawn at the origin.
@@ -89,7 +97,7 @@ pub(super) struct Axle {
 
 /// The sketch with numbers in the place of parameters.
 pub(super) struct Shape<'a> {
-    pub sketch: &'a Sketch,
+    pub sketch: Cow<'a, Sketch>,
     pub u: Vec<f64>,
     /// One a member; the ground has none.
     pub outlines: Vec<Outline>,
@@ -104,7 +112,7 @@ pub(super) struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    pub fn new(sketch: &'a Sketch, u: &[f64]) -> Self {
+    pub fn new(sketch: Cow<'a, Sketch>, u: &[f64]) -> Self {
         let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
         let mut blocks = vec![false; sketch.members.len()];
         let mut seen = attached.clone();
@@ -135,13 +143,8 @@ impl<'a> Shape<'a> {
             let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
             points.looks(member, u)
         });
-        let (outlines, stems) = looks.unzip();
+        let (outlines, stems): (Vec<_>, Vec<_>) = looks.unzip();
         Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
-    }
-
-    /// How strong a force or torque is, N or N m.
-    pub fn amount(&self, amount: &Seen, moment: &Moment) -> f64 {
-        amount.at(moment.t, &moment.w, &self.u)
     }
 
     /// Where a spot is in the world.
@@ -177,15 +180,8 @@ impl<'a> Shape<'a> {
     }
 
     /// A unit vector in the world.
-    pub fn direction(&self, Ray { member, direction }: &Ray, moment: &Moment) -> Location {
-        let rotation = moment.pose(*member).rotation;
-        match direction {
-            Direction::Angle(angle) => {
-                let (sin, cos) = angle.evaluate(&self.u).sin_cos();
-                rotation.turn(Vector([cos, sin, 0.0]))
-            }
-            Direction::Vector(vector) => rotation.turn(evaluate(vector, &self.u)).unit(),
-        }
+    pub fn direction(&self, ray: &Ray, moment: &Moment) -> Location {
+        direction(ray, &self.u, moment)
     }
 
     /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
@@ -199,6 +195,11 @@ impl<'a> Shape<'a> {
         let outward = if distance < 0.0 { along } else { -along };
         Some([carried - along * distance, carried, outward])
     }
+}
+
+/// A unit vector in the world.
+fn direction(ray: &Ray, u: &[f64], moment: &Moment) -> Location {
+    moment.pose(ray.member).rotation.turn(ray.direction.on_member(u)).unit()
 }
 
 /// A unit vector across an axis that turns with a pose.
@@ -233,6 +234,7 @@ impl Points<'_> {
         let mass = member.mass.evaluate(u);
         match &member.kind {
             Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
+            Kind::Posed(posed) => (self.planar(posed.radius), Vec::new()),
             Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt()), Vec::new()),
             Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
         }
