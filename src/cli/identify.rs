@@ -14,7 +14,7 @@ use crate::registry::Registry;
 use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
-use crate::statistics::{Statistics, identifiability};
+use crate::statistics::{Statistics, fits, identifiability};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -229,6 +229,7 @@ fn summary(
             lines.push(format!("no statistics: {reason}"));
         }
     }
+    lines.extend(validation(problem, found));
     lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(
         "{} iterations, {} evaluations{}, {:.2} s",
@@ -267,4 +268,12 @@ fn curvatures(outcome: &Outcome) -> Option<String> {
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
     let errors = problem.output_errors(&problem.experiments, &found.values());
     errors.unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+/// A line for each output that is compared, but not fitted.
+fn validation(problem: &Problem, found: &Identification) -> Vec<String> {
+    match fits(problem, &problem.validation, &found.values()) {
+        Ok(found) => found.iter().map(|output| format!("validation: {}", output.line())).collect(),
+        Err(error) => vec![format!("warning: no validation: {error}")],
+    }
 }

@@ -24,6 +24,7 @@ mod identifiability;
 mod identify;
 mod models;
 mod progress;
+mod result;
 mod settings;
 mod simulate;
 
@@ -71,6 +72,8 @@ enum Command {
     Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
     Identify(Box<identify::Arguments>),
+    /// Compare a result with records that it has not been fitted to.
+    Validate(result::Arguments),
     /// Find inputs over time that reach goals, and replay them at half the step.
     Control(Box<control::Arguments>),
 }
@@ -103,6 +106,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Check(arguments) => check::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
+        Command::Validate(arguments) => result::run(&registry, &arguments),
         Command::Control(arguments) => control::run(&registry, &arguments),
     });
     match outcome {

@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use super::console::tell;
+use super::result::Earlier;
 use crate::compliance;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use crate::report::Folder;
 use crate::scheme;
 use crate::signature::{Parameter, Signature};
 use crate::simulate::Simulation;
-use crate::specification::{DataSource, ExperimentSetting, Specification};
+use crate::specification::{DataSource, ExperimentSetting, ParameterSetting, Specification};
 use crate::system::System;
 use std::path::PathBuf;
 
@@ -24,6 +25,9 @@ pub(super) struct ProblemArguments {
     /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
     #[arg(long, value_name = "FILE.csv")]
     data: Vec<PathBuf>,
+    /// Parameter values of an earlier result: its result.json, or its folder
+    #[arg(long, value_name = "RESULT")]
+    from: Option<PathBuf>,
     /// What inputs do between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
@@ -79,6 +83,12 @@ impl RunArguments {
         let specification = self.problem.specification()?;
         let entry = find(registry, &specification)?;
         let mut u = entry.system.signature().nominal();
+        if let Some(earlier) = self.problem.earlier(&specification)? {
+            // of local values, those of the first experiment
+            for (name, value) in earlier.parameters.iter().rev() {
+                u[entry.system.signature().parameter_index(name.split('@').next().unwrap_or_default())?] = *value;
+            }
+        }
         set(entry.system.signature(), &mut u, &assignments("--set", &self.set)?)?;
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
         say(&notes, &simulation);
@@ -108,7 +118,23 @@ impl ProblemArguments {
         Ok(specification)
     }
 
+    /// The result that values are taken from.
+    fn earlier(&self, specification: &Specification) -> Result<Option<Earlier>> {
+        let Some(path) = &self.from else { return Ok(None) };
+        let earlier = Earlier::read(path)?;
+        earlier.check(&specification.model)?;
+        Ok(Some(earlier))
+    }
+
     fn apply(&self, specification: &mut Specification) -> Result<()> {
+        if let Some(earlier) = self.earlier(specification)? {
+            let value = |(name, value): &(String, f64)| ParameterSetting {
+                name: name.clone(),
+                start: Some(*value),
+                ..ParameterSetting::default()
+            };
+            specification.parameters.extend(earlier.parameters.iter().map(value));
+        }
         specification.substeps = self.substeps.or(specification.substeps);
         if !self.data.is_empty() {
             let shared = specification.data.take().unwrap_or_default();
@@ -192,7 +218,7 @@ pub(super) fn seed(text: &str) -> std::result::Result<u64, String> {
 }
 
 /// The specification of a model's built-in problem, or of a problem file.
-fn specification(model: &str) -> Result<Specification> {
+pub(super) fn specification(model: &str) -> Result<Specification> {
     let path = PathBuf::from(model);
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return problem_file::read(&path);

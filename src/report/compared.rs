@@ -43,16 +43,33 @@ impl Folder {
         simulation: &Simulation,
         trajectory: &Trajectory,
         cost: &LeastSquares,
+        name: &dyn Fn(&str) -> String,
     ) -> Result<()> {
         let times = at_samples(cost, trajectory.times().to_vec());
         for reference in cost.references() {
             let output = &simulation.signature().outputs[reference.output];
             let simulated = at_samples(cost, trajectory.output(reference.output));
             let measured = ("measured", &*reference_beside(output, reference, &simulated));
-            let figure = plot::comparison(&output.name, &printed(&output.unit), &times, measured, &simulated)?;
-            self.draw(&format!("output_{}", output.name), &figure)?;
+            let name = name(&output.name);
+            let figure = plot::comparison(&name, &printed(&output.unit), &times, measured, &simulated)?;
+            self.draw(&format!("output_{name}"), &figure)?;
         }
         Ok(())
+    }
+
+    /// `validation.json`, and `output_NAME` of each experiment at the problem's start.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`], or a simulation that fails.
+    pub fn validation(&self, problem: &Problem, document: serde_json::Value) -> Result<()> {
+        self.together("validation.json", document, |aside| {
+            problem.experiments.iter().take(MOST_EXPERIMENTS).try_for_each(|experiment| {
+                let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
+                let run = experiment.simulation.run(&experiment.own(&problem.start))?;
+                let name = |output: &str| problem.name_in(experiment, output);
+                aside.measured_outputs(&experiment.simulation, &run, cost, &name)
+            })
+        })
     }
 
     /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and

@@ -256,7 +256,7 @@ impl Folder {
         }
         let units = units(&signature.outputs);
         self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
-        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost))
+        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost, &str::to_string))
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of

@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::scheme;
 use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
-use crate::statistics::{ParameterStatistics, Statistics};
+use crate::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 pub use crate::table::table;
 use serde_json::{Value, json};
 
@@ -164,6 +164,12 @@ pub fn result_json(
         },
         "parameters": identification.parameters,
     });
+    if !problem.validation.is_empty() {
+        result["validation"] = match fits(problem, &problem.validation, &identification.values()) {
+            Ok(found) => found.iter().map(OutputFit::json).collect(),
+            Err(error) => json!({"missing_because": error.to_string()}),
+        };
+    }
     if !identification.constraints.is_empty() {
         result["constraints"] = json!(identification.constraints);
     }

@@ -2,6 +2,7 @@
 
 mod criteria;
 
+pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
 
 use super::identifiability::{Identifiability, analysed};
@@ -111,6 +112,18 @@ pub struct OutputFit {
 }
 
 impl OutputFit {
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "output": self.name,
+            "unit": self.unit,
+            "samples": self.residuals.len(),
+            "rmse": self.rmse(),
+            "fit_percent": self.fit_percent,
+            "r_squared": self.r_squared,
+        })
+    }
+
     /// Whether it is the same output with the same data once more: residuals are the same to the last bit.
     fn is_of_same_data(&self, other: &OutputFit) -> bool {
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();

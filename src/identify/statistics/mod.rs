@@ -42,6 +42,6 @@ mod text;
 
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
-pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
+pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
 pub use student::{LEVELS, Level};

@@ -2,9 +2,9 @@
 
 use super::curvature::{Curvature, Definiteness};
 use super::direction::Direction;
-use super::fit::{ParameterStatistics, Statistics, Verdict};
+use super::fit::{OutputFit, ParameterStatistics, Statistics, Verdict};
 use super::identifiability::Identifiability;
-use crate::report::{number, rounded, table};
+use crate::report::{number, root_mean_square, rounded, table};
 use serde_json::{Value, json};
 
 /// Said of a fit that leaves nothing of its data.
@@ -51,6 +51,57 @@ impl Direction {
     }
 }
 
+impl OutputFit {
+    /// For a person: `RMSE of a: 0.12 m/s^2, fit 97.10 %, R^2 = 0.9992`.
+    pub fn line(&self) -> String {
+        let rmse = format!("RMSE of {}: {} {}", self.name, rounded(self.rmse(), 7), self.unit);
+        match (self.fit_percent, self.r_squared) {
+            (Some(fit), Some(r_squared)) => {
+                // 1 - R² where R² would be printed as 1
+                let r = if r_squared > 0.9999 {
+                    format!("1 - R^2 = {:.1e}", 1.0 - r_squared)
+                } else {
+                    format!("R^2 = {r_squared:.4}")
+                };
+                format!("{rmse}, fit {fit:.2} %, {r}")
+            }
+            _ => format!("{rmse} (the data are constant: no fit percentage)"),
+        }
+    }
+}
+
+/// Outputs that are listed one by one at most; more are summed up by output.
+const LISTED: usize = 12;
+
+/// A line an output, or, of many experiments, a line for all of one output.
+fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
+    if outputs.len() <= LISTED {
+        return outputs.iter().map(OutputFit::line).collect();
+    }
+    let base = |output: &OutputFit| output.name.split('@').next().unwrap_or_default().to_string();
+    let mut names: Vec<String> = Vec::new();
+    outputs.iter().map(base).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name)
+        }
+    });
+    let line = |name: &String| {
+        let own: Vec<&OutputFit> = outputs.iter().filter(|output| base(output) == *name).collect();
+        let worst = own.iter().max_by(|a, b| a.rmse().total_cmp(&b.rmse()))?;
+        let all = root_mean_square(own.iter().flat_map(|output| output.residuals.iter().copied()));
+        let least = own.iter().filter_map(|output| output.fit_percent).reduce(f64::min);
+        let least = least.map_or(String::new(), |fit| format!("; fit from {fit:.2} %"));
+        let (count, unit) = (own.len(), &worst.unit);
+        Some(format!(
+            "RMSE of {name}: {} {unit} over {count} experiments, at worst {} {unit} in `{}`{least}",
+            rounded(all, 4),
+            rounded(worst.rmse(), 4),
+            worst.name
+        ))
+    };
+    names.iter().filter_map(line).collect()
+}
+
 impl Statistics {
     /// What stands below the table of parameters.
     pub fn summary(&self) -> String {
@@ -59,7 +110,7 @@ impl Statistics {
             lines.push(format!("correlation of {a} and {b}: {value:.3}"));
         }
         if self.is_noise_free {
-            let rmse = |o: &super::OutputFit| format!("RMSE of {}: {} {}", o.name, rounded(o.rmse(), 2), o.unit);
+            let rmse = |o: &OutputFit| format!("RMSE of {}: {} {}", o.name, rounded(o.rmse(), 2), o.unit);
             lines.extend(self.outputs.iter().map(rmse));
             lines.push(NOISE_FREE.into());
             return lines.join("\n");
@@ -75,21 +126,7 @@ impl Statistics {
         let chi_square = rounded(self.chi_square, 4);
         let (n, nu) = (self.count, self.degrees_of_freedom);
         lines.push(format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"));
-        for output in &self.outputs {
-            let rmse = format!("RMSE of {}: {} {}", output.name, rounded(output.rmse(), 7), output.unit);
-            lines.push(match (output.fit_percent, output.r_squared) {
-                (Some(fit), Some(r_squared)) => {
-                    // 1 - R² where R² would be printed as 1
-                    let r = if r_squared > 0.9999 {
-                        format!("1 - R^2 = {:.1e}", 1.0 - r_squared)
-                    } else {
-                        format!("R^2 = {r_squared:.4}")
-                    };
-                    format!("{rmse}, fit {fit:.2} %, {r}")
-                }
-                _ => format!("{rmse} (the data are constant: no fit percentage)"),
-            });
-        }
+        lines.extend(output_lines(&self.outputs));
         lines.join("\n")
     }
 
@@ -128,7 +165,7 @@ impl Statistics {
         result["reduced_chi_square"] = self.noisy(self.reduced_chi_square().unwrap_or(f64::NAN));
         result["aic"] = self.noisy(self.aic);
         result["bic"] = self.noisy(self.bic);
-        let outputs = |value: &dyn Fn(&super::OutputFit) -> Option<f64>| {
+        let outputs = |value: &dyn Fn(&OutputFit) -> Option<f64>| {
             let entries = self.outputs.iter().map(|output| (output.name.clone(), json!(value(output))));
             Value::Object(entries.collect())
         };

@@ -4,6 +4,7 @@ use super::super::identifiability::{Identifiability, scaled};
 use super::super::residuals::Residuals;
 use super::{Noise, OutputFit};
 use crate::cost::{LeastSquares, Reference};
+use crate::error::Result;
 use crate::problem::{Experiment, Problem};
 use nalgebra::DMatrix;
 
@@ -99,4 +100,26 @@ fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scal
         fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
         neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
     }
+}
+
+/// How well the outputs of experiments are reproduced at `u`, by one run each: for those that are not fitted.
+///
+/// # Errors
+/// If a simulation fails.
+pub fn fits(problem: &Problem, experiments: &[Experiment], u: &[f64]) -> Result<Vec<OutputFit>> {
+    let mut found = Vec::new();
+    for experiment in experiments {
+        let Some(cost) = experiment.cost.as_least_squares() else { continue };
+        let run =
+            experiment.simulation.run(&experiment.own(u)).map_err(|error| error.in_experiment(&experiment.name))?;
+        for reference in cost.references() {
+            let y = run.output(reference.output);
+            let output = &experiment.simulation.signature().outputs[reference.output];
+            let error = |i: usize| output.difference(y[i * cost.substeps()], reference.values[i]) / reference.deviation;
+            let scaled: Vec<f64> = cost.samples(reference).map(error).collect();
+            let own = fit(experiment, cost, reference, &scaled);
+            found.push(OutputFit { name: problem.name_in(experiment, &own.name), ..own });
+        }
+    }
+    Ok(found)
 }

@@ -1,0 +1,211 @@
+//! Results of earlier runs: `--from RESULT`, and `costate validate`.
+
+use super::console::{print, print_document, tell};
+use super::settings;
+use super::{Verdict, kept};
+use crate::error::{Error, Result};
+use crate::files;
+use crate::identify::{Settings, identify};
+use crate::optimise::Flow;
+use crate::problem::Problem;
+use crate::registry::Registry;
+use crate::report::{Folder, rounded, table};
+use crate::specification::{DataSource, ExperimentSetting, Specification};
+use crate::statistics::{OutputFit, fits};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// What is read of a `result.json`.
+pub(super) struct Earlier {
+    path: PathBuf,
+    pub model: String,
+    pub parameters: Vec<(String, f64)>,
+    scheme: Option<(String, Vec<(String, f64)>)>,
+    /// Fit percentages of the outputs that were fitted.
+    fit_percent: serde_json::Map<String, Value>,
+}
+
+impl Earlier {
+    /// Reads a `result.json`, or the one of a folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let path = if path.is_dir() { path.join("result.json") } else { path.to_path_buf() };
+        let wrong = |problem: String| {
+            Error::file(&path, None, problem, "give the result.json of `costate identify`, or its folder")
+        };
+        let document: Value = serde_json::from_slice(&files::read(&path)?)
+            .map_err(|error| wrong(format!("this is not JSON: {error}")))?;
+        let text = |value: &Value| value.as_str().map(str::to_string);
+        let Some(model) = text(&document["model"]) else { return Err(wrong("it names no model".into())) };
+        let listed = document["parameters"].as_array().cloned().unwrap_or_default();
+        let parameters: Option<Vec<(String, f64)>> =
+            listed.iter().map(|entry| Some((text(&entry["name"])?, entry["value"].as_f64()?))).collect();
+        let Some(parameters) = parameters.filter(|parameters| !parameters.is_empty()) else {
+            return Err(wrong("it holds no parameters with name and value".into()));
+        };
+        let settings = document["scheme_settings"].as_object().cloned().unwrap_or_default();
+        let settings = settings.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
+        let scheme = text(&document["scheme"]).map(|name| (name, settings));
+        let fit_percent = document["fit_percent"].as_object().cloned().unwrap_or_default();
+        Ok(Earlier { path, model, parameters, scheme, fit_percent })
+    }
+
+    /// That it is about this model.
+    pub fn check(&self, model: &str) -> Result<()> {
+        let plain = |name: &str| name.replace('-', "_");
+        if plain(model) == plain(&self.model) {
+            return Ok(());
+        }
+        let problem = format!("it is a result of model `{}`, and this is `{model}`", self.model);
+        Err(Error::file(&self.path, None, problem, "give a result of the same model"))
+    }
+
+    /// Values of the parameters that a problem has.
+    pub fn apply(&self, problem: &mut Problem) -> Result<()> {
+        let mut unknown = Vec::new();
+        for (name, value) in &self.parameters {
+            match problem.parameters.iter().position(|parameter| parameter.name == *name) {
+                Some(place) => problem.start[place] = *value,
+                // of an experiment that is not there
+                None if name.contains('@') => unknown.push(name.as_str()),
+                None if problem.places(name).is_ok() => {}
+                None => {
+                    let text = format!("it has a parameter `{name}`, which {} has not", problem.name);
+                    return Err(Error::file(&self.path, None, text, "give a result of this version of the model"));
+                }
+            }
+        }
+        if let Some(first) = unknown.first() {
+            let count = unknown.len();
+            tell(&format!("note: {count} local values of the result have no experiment here, such as `{first}`"));
+        }
+        Ok(())
+    }
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The result.json of an identification, or its folder
+    result: PathBuf,
+    /// A record that was not fitted; repeatable
+    #[arg(long, value_name = "FILE.csv", required = true)]
+    data: Vec<PathBuf>,
+    /// Problem file that says what the columns mean [default: names of the model]
+    #[arg(long, value_name = "FILE.toml")]
+    problem: Option<String>,
+    /// Fit the local parameters of the problem file (initial states) first
+    #[arg(long)]
+    fit_local: bool,
+    /// Time steps between two samples
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    substeps: Option<usize>,
+    /// Folder for validation.json and figures [default: out/MODEL_validation; none with --json]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// `costate validate`: how well a result reproduces records that it has not seen.
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let earlier = Earlier::read(&arguments.result)?;
+    let specification = stated(&earlier, arguments)?;
+    earlier.check(&specification.model)?;
+    let mut problem = settings::build(&specification, registry)?;
+    earlier.apply(&mut problem)?;
+    let is_local = |name: &str| {
+        let base = name.split('@').next().unwrap_or_default();
+        specification.parameters.iter().any(|setting| setting.local == Some(true) && setting.name == base)
+    };
+    problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
+    problem.constraints.clear();
+    if arguments.fit_local {
+        if problem.free().is_empty() {
+            let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
+            return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
+        }
+        let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+        problem.start = found.values();
+    }
+    let found = fits(&problem, &problem.experiments, &problem.start)?;
+    let document = document(&earlier, &problem, &found, arguments);
+    let out = match (&arguments.out, arguments.json) {
+        (Some(out), _) => Some(out.clone()),
+        (None, true) => None,
+        (None, false) => Some(PathBuf::from("out").join(format!("{}_validation", problem.name))),
+    };
+    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    let written = folder.as_ref().map(|folder| folder.validation(&problem, document.clone())).transpose();
+    if arguments.json {
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&compared(&earlier, &found));
+        if let Some(folder) = folder.filter(|_| written.is_ok()) {
+            print(&format!("written to {}: validation.json, figures", folder.path().display()));
+        }
+    }
+    Ok(kept(written.map(|_| ())))
+}
+
+/// The problem with the new records, and the result's integrator.
+fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
+    let mut specification = match &arguments.problem {
+        Some(file) => settings::specification(file)?,
+        None => Specification::of(&earlier.model),
+    };
+    let shared = specification.data.take().unwrap_or_default();
+    let of = |file: &PathBuf| ExperimentSetting {
+        data: DataSource { file: file.clone(), ..shared.clone() },
+        ..ExperimentSetting::default()
+    };
+    specification.experiments = arguments.data.iter().map(of).collect();
+    specification.substeps = arguments.substeps.or(specification.substeps);
+    if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {
+        specification.scheme = Some(scheme.clone());
+        specification.scheme_settings.clone_from(settings);
+    }
+    Ok(specification)
+}
+
+/// The fit of an output in the result, by its name without an experiment's: the best and the worst.
+fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
+    let base = |name: &str| name.split('@').next().unwrap_or_default().to_string();
+    let own = earlier.fit_percent.iter().filter(|(other, _)| base(other) == base(name));
+    let values: Vec<f64> = own.filter_map(|(_, value)| value.as_f64()).collect();
+    let least = values.iter().copied().reduce(f64::min)?;
+    Some((least, values.iter().copied().fold(least, f64::max)))
+}
+
+fn compared(earlier: &Earlier, found: &[OutputFit]) -> String {
+    let percent = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2} %"));
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|output| {
+            let before = match fitted(earlier, &output.name) {
+                None => "-".to_string(),
+                Some((least, most)) if most - least < 0.01 => format!("{least:.2} %"),
+                Some((least, most)) => format!("{least:.2} to {most:.2} %"),
+            };
+            vec![
+                output.name.clone(),
+                format!("{} {}", rounded(output.rmse(), 4), output.unit),
+                percent(output.fit_percent),
+                before,
+            ]
+        })
+        .collect();
+    table(&["output", "RMSE", "fit", "fit where it was fitted"], &rows)
+}
+
+fn document(earlier: &Earlier, problem: &Problem, found: &[OutputFit], arguments: &Arguments) -> Value {
+    json!({
+        "model": problem.name,
+        "result": earlier.path.display().to_string(),
+        "data": arguments.data.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "local_parameters_fitted": arguments.fit_local,
+        "validation": found.iter().map(OutputFit::json).collect::<Vec<_>>(),
+    })
+}
