@@ -14,7 +14,7 @@
 //! [α_0² M + γ² D_qᵀ + α_0 γ D_vᵀ, C_qᵀ; C_q, 0] [w; γ² μ] = -α_0 Σ α_i (M w)_i - γ Σ α_i p_i - γ² g_qᵀ - α_0 γ g_vᵀ.
 
 use super::{Gradient, clear};
-use crate::cost::{CostEvaluator, Sample};
+use crate::cost::Sample;
 use crate::diagnosis::{Purpose, singular};
 use crate::error::{Error, Result};
 use crate::simulate::Workspace;
@@ -58,30 +58,26 @@ impl Gradient<'_> {
         };
         let mut backwards = Backwards {
             own: StateVector::zeros(self.workspace.simulation.signature()),
-            workspace: &mut self.workspace,
-            cost: &mut *self.cost,
+            of: self,
             u,
             h,
             formula,
             past: Past::new(),
-            y: &mut self.y,
-            y_bar: &mut self.y_bar,
-            bar: &mut self.bar,
             by_parameters: vec![0.0; u.len()],
-            by_inputs: &mut self.by_inputs,
         };
         let density = backwards.density()?;
         for i in (0..=last).rev() {
             backwards.go_to(i, &density)?;
         }
-        let Backwards { workspace, past, bar, by_parameters, .. } = backwards;
+        let Backwards { past, by_parameters, .. } = backwards;
+        let bar = &mut self.bar;
         // what the initial state does
         clear(bar);
         if let Some([p, mw]) = past.front() {
             bar.q.iter_mut().zip(p).for_each(|(bar, p)| *bar = -p);
             bar.v.iter_mut().zip(mw).for_each(|(bar, mw)| *bar = -mw);
         }
-        let Workspace { simulation, states, evaluator, start, .. } = workspace;
+        let Workspace { simulation, states, evaluator, start, .. } = &mut self.workspace;
         if let Some(f_0) = start {
             let start = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
             f_0.pull_back(&mut **evaluator, simulation.signature(), &start, bar, &mut [])?;
@@ -109,31 +105,26 @@ struct Density {
 
 /// The adjoint equations on the way backwards along a stored run.
 struct Backwards<'a, 'p> {
-    workspace: &'a mut Workspace<'p>,
-    cost: &'a mut dyn CostEvaluator,
+    /// Its `bar` holds the derivatives of the cost at the time at hand.
+    of: &'a mut Gradient<'p>,
     u: &'a [f64],
     h: f64,
     /// The backward differentiation formula, once there are enough steps.
     formula: &'static [f64],
     past: Past,
-    y: &'a mut [f64],
-    y_bar: &'a mut [f64],
-    /// Derivatives of the cost at the time at hand.
-    bar: &'a mut StateVector,
     /// Derivatives of D and C there, times w and μ.
     own: StateVector,
     by_parameters: Vec<f64>,
-    by_inputs: &'a mut [f64],
 }
 
 impl Backwards<'_, '_> {
     fn last(&self) -> usize {
-        self.workspace.simulation.grid().count()
+        self.of.workspace.simulation.grid().count()
     }
 
     fn density(&mut self) -> Result<Density> {
         let (last, h) = (self.last(), self.h);
-        let weights: Vec<Option<f64>> = (0..=last).map(|i| self.cost.own_weight(i)).collect();
+        let weights: Vec<Option<f64>> = (0..=last).map(|i| self.of.cost.own_weight(i)).collect();
         let middle = weights[last / 2];
         if middle.is_some_and(|weight| weight <= 0.0) || middle.is_none() && last < 2 {
             let remedy = "compare a cost that has a sample at every time; the discrete adjoint takes any";
@@ -147,7 +138,7 @@ impl Backwards<'_, '_> {
             }
             // sums with the weight 1 stand for an integral of as many samples as there are a second
             None => {
-                let Backwards { workspace, cost, y, u, .. } = self;
+                let (Gradient { workspace, cost, y, .. }, u) = (&mut *self.of, self.u);
                 let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.a_scheme);
                 workspace.evaluator.output(&x, y);
                 let mut value =
@@ -161,7 +152,7 @@ impl Backwards<'_, '_> {
 
     /// Takes the derivatives of the cost at time `i`, for steps of length 1 on both sides; or of its term of the end, for none.
     fn take_cost(&mut self, i: usize, is_end: bool) {
-        let Backwards { workspace, cost, y, y_bar, bar, u, .. } = self;
+        let (Gradient { workspace, cost, y, y_bar, bar, .. }, u) = (&mut *self.of, self.u);
         let x = workspace.states.view(i, &workspace.simulation, &mut workspace.a_scheme);
         workspace.evaluator.output(&x, y);
         clear(bar);
@@ -178,20 +169,21 @@ impl Backwards<'_, '_> {
         self.take_cost(i, false);
         let factor = density.factors[i];
         let whole = if i == 0 || i == self.last() { 0.5 * self.h } else { self.h };
-        self.by_parameters.iter_mut().zip(&self.bar.u).for_each(|(sum, slope)| *sum += factor * whole * *slope);
-        if [&self.bar.a, &self.bar.a_scheme, &self.bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0) {
+        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += factor * whole * *slope);
+        if [&self.of.bar.a, &self.of.bar.a_scheme, &self.of.bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0)
+        {
             let remedy = "compare a cost in positions and velocities; the discrete adjoint takes any";
             return Err(refused("the cost depends on accelerations or multipliers", remedy));
         }
-        let by_w = self.bar.w.clone();
-        let g = [&self.bar.q, &self.bar.v].map(|g| g.iter().map(|g| factor * g).collect::<Vec<f64>>());
+        let by_w = self.of.bar.w.clone();
+        let g = [&self.of.bar.q, &self.of.bar.v].map(|g| g.iter().map(|g| factor * g).collect::<Vec<f64>>());
         let p = if i == self.last() { self.begin(density, &g[1])? } else { self.step(i, &g)? };
         let own = &self.own;
         self.by_parameters.iter_mut().zip(&own.u).for_each(|(sum, slope)| *sum += whole * slope);
-        if !self.by_inputs.is_empty() {
+        if !self.of.by_inputs.is_empty() {
             let count = own.w.len();
             let slopes = own.w.iter().zip(&by_w).map(|(own, direct)| whole * (own + factor * direct));
-            self.by_inputs[i * count..(i + 1) * count].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
+            self.of.by_inputs[i * count..(i + 1) * count].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
         }
         self.past.push_front([p, own.a.clone()]);
         self.past.truncate(self.formula.len() - 1);
@@ -203,14 +195,14 @@ impl Backwards<'_, '_> {
         let (h, last) = (self.h, self.last());
         self.take_cost(last, true);
         if density.is_weighted {
-            clear(self.bar);
+            clear(&mut self.of.bar);
         }
-        self.by_parameters.iter_mut().zip(&self.bar.u).for_each(|(sum, slope)| *sum += slope);
-        let Workspace { simulation, states, evaluator, .. } = &mut *self.workspace;
+        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += slope);
+        let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
         let point = |i: usize| states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
         let (point, before) = (point(last), point(last - 1));
         let mut z = vec![0.0; point.q.len() + point.lambda.len()];
-        let p = terminal(&mut **evaluator, [&point, &before], h, self.bar, g_v, &mut z)
+        let p = terminal(&mut **evaluator, [&point, &before], h, &self.of.bar, g_v, &mut z)
             .map_err(|()| singular(&mut **evaluator, simulation.signature(), &point, Purpose::Step))?;
         // only products are asked for: a singular matrix does not matter here
         let _ = evaluator.linearise(&point, weights(1.0, h * h, h, Level::Position));
@@ -222,7 +214,7 @@ impl Backwards<'_, '_> {
     /// Takes a step to time `i`, with the derivatives of the density by q and v; returns p.
     fn step(&mut self, i: usize, [g_q, g_v]: &[Vec<f64>; 2]) -> Result<Vec<f64>> {
         let h = self.h;
-        let Workspace { simulation, states, evaluator, .. } = &mut *self.workspace;
+        let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
         let point = states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
         let (n, m) = (point.q.len(), point.lambda.len());
         let steps = self.past.len();
@@ -249,7 +241,7 @@ impl Backwards<'_, '_> {
     fn take_products(&mut self, z: &[f64]) {
         let (w, mu) = z.split_at(self.own.q.len());
         clear(&mut self.own);
-        self.workspace.evaluator.pull_back(1.0, w, mu, &mut self.own);
+        self.of.workspace.evaluator.pull_back(1.0, w, mu, &mut self.own);
     }
 }
 

@@ -94,17 +94,12 @@ impl BatchEvaluator<'_> {
             return;
         }
         self.motion.acts = forces;
-        let [position, velocity] = &self.motion.constant_slopes;
-        let places = [batch.all_places(|p| p.position), batch.all_places(|p| p.velocity)];
-        let [own_position, own_velocity] =
-            [&mut values.position[places[0].clone()], &mut values.velocity[places[1].clone()]];
-        if forces {
-            own_position.copy_from_slice(position);
-            own_velocity.copy_from_slice(velocity);
-        } else {
-            // motion that is linear has a mass that does not change: nothing is left of these
-            own_position.fill(0.0);
-            own_velocity.fill(0.0);
+        let [by_position, by_velocity] = &self.motion.constant_slopes;
+        let own_position = &mut values.position[batch.all_places(|p| p.position)];
+        let own_velocity = &mut values.velocity[batch.all_places(|p| p.velocity)];
+        for (own, constant) in [(own_position, by_position), (own_velocity, by_velocity)] {
+            // motion that is linear has a mass that does not change: without forces nothing is left of these
+            if forces { own.copy_from_slice(constant) } else { own.fill(0.0) }
         }
     }
 
