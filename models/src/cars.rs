@@ -154,7 +154,6 @@ pub fn under_rear(t: f64) -> f64 {
     road(SPEED * t - AXLES[0] - AXLES[1])
 }
 
-/// Adds them with the problems that the command line tries them with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let quarter = Scenario {
         end: 2.0,

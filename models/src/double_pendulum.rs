@@ -220,7 +220,6 @@ pub fn measured(record: &Record, count: usize, end: f64, substeps: usize, physic
     })
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         step: 2e-3,

@@ -85,7 +85,6 @@ pub fn voltage(t: f64) -> f64 {
     1.5 * (2.5 * t).sin() + 0.6 * (6.7 * t).sin()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 5.0,

@@ -76,7 +76,6 @@ pub fn sweep(t: f64) -> f64 {
     100.0 * (4.0 * std::f64::consts::PI * 25f64.powf(t) * t).sin()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         integrator: Integrator::hht(-0.1),

@@ -140,7 +140,6 @@ impl Model for FiveBar {
     }
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: PERIOD,

@@ -54,7 +54,6 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
     mechanism.build()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         step: 2e-3,

@@ -74,7 +74,6 @@ pub fn gyroscope() -> Result<Assembly> {
     mechanism.build()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 2.0,

@@ -58,6 +58,7 @@ fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
 /// # Errors
 /// If a model contradicts itself, which the tests rule out.
 pub fn registry() -> Result<Registry> {
+    // `register` adds what is in a file
     let models = [
         engine_mount::register,
         oscillator::register,

@@ -45,7 +45,6 @@ impl Model for Oscillator {
     }
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 5.0,

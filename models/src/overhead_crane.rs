@@ -133,7 +133,6 @@ pub fn following() -> ControlScenario {
     )
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: DURATION,

@@ -57,7 +57,6 @@ impl Model for Pendulum {
     }
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 4.0,

@@ -110,7 +110,6 @@ fn scenario<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
     }
 }
 
-/// Adds them with the problems that the command line tries them with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let by_entries = Arc::new(rigid_body(Excitation::OneAxisAfterAnother)?);
     let by_factors = Arc::new(rigid_body_factors(Excitation::OneAxisAfterAnother)?);

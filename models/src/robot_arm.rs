@@ -171,7 +171,6 @@ pub fn pose_to_pose() -> ControlScenario {
     scenario
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 1.0,

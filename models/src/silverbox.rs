@@ -50,7 +50,6 @@ pub fn multisine(t: f64) -> f64 {
         .sum()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 0.5,

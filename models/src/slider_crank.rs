@@ -186,7 +186,6 @@ pub fn torque(t: f64) -> f64 {
     1.0 + 0.5 * (12.0 * t).sin()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 0.35,

@@ -40,7 +40,6 @@ pub fn spatial_chain(count: usize) -> Result<Assembly> {
     mechanism.build()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let start = named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("d1", 0.05), ("d2", 0.05), ("d3", 0.01), ("d4", 0.03)]);
     let scenario =

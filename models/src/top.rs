@@ -53,7 +53,6 @@ pub fn top() -> Result<Assembly> {
     mechanism.build()
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         step: 5e-4,

@@ -182,7 +182,6 @@ pub fn swing_up() -> ControlScenario {
     scenario
 }
 
-/// Adds it with the problem that the command line tries it with.
 pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: DURATION,
