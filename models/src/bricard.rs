@@ -4,10 +4,13 @@
 //! Five rods of 1 m and the ground are six edges of a cube, each perpendicular to the next; the axis of every hinge is perpendicular
 //! to both its edges. Counting rows there is no freedom left, yet it moves.
 
+use crate::named;
 use costate::assembly::{Assembly, RedundantRows};
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Inertia, Mechanism, Vector, euler_parameters_of};
 use costate::{Parameter, Result};
 use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
 
 /// Where the hinges are at the start, m; the first and the last are on the ground.
 pub const HINGES: [[f64; 3]; 6] =
@@ -59,4 +62,18 @@ pub fn bricard() -> Result<Assembly> {
     mechanism.revolute("hinge5", first, second);
     mechanism.energy("energy");
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        step: 2e-3,
+        start: named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("m5", 0.8)]),
+        outputs: vec!["P3.x".into(), "P3.y".into(), "P3.z".into()],
+        ..Scenario::default()
+    };
+    registry.with_system(
+        "Bricard's mechanism, six hinges in a closed loop with a redundant row (IFToMM A04)",
+        Arc::new(bricard()?),
+        scenario,
+    )
 }

@@ -8,9 +8,12 @@
 //! lift off. Roads are inputs: the height under each wheel, m. From them and from motion alone, masses, stiffnesses and damper
 //! rates are known up to a common factor; so the body's mass is fixed, as if weighed.
 
+use crate::named;
 use costate::assembly::{Assembly, Input, Value};
 use costate::planar::{Body, Law, Linear, Mechanism, Member, Mounting, Place};
-use costate::{Number, Parameter, Result};
+use costate::registry::{Registry, Scenario};
+use costate::{Number, Parameter, Result, Signal};
+use std::sync::Arc;
 
 /// A spring and a damper whose rate in rebound (elongation) differs from that in bump, smoothly through zero:
 ///
@@ -149,4 +152,42 @@ pub fn under_front(t: f64) -> f64 {
 /// The road under the rear wheel, which meets it later by the wheelbase.
 pub fn under_rear(t: f64) -> f64 {
     road(SPEED * t - AXLES[0] - AXLES[1])
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let quarter = Scenario {
+        end: 2.0,
+        step: 2e-3,
+        signals: vec![Signal::function(under_front)],
+        start: named([("m_wheel", 55.0), ("k", 15e3), ("c_bump", 1500.0), ("c_rebound", 1500.0), ("k_tyre", 220e3)]),
+        outputs: vec!["on_body.y".into()],
+        ..Scenario::default()
+    };
+    let half = Scenario {
+        end: 2.0,
+        step: 2e-3,
+        signals: vec![Signal::function(under_front), Signal::function(under_rear)],
+        start: named([
+            ("I_body", 1000.0),
+            ("m_wheel_front", 50.0),
+            ("m_wheel_rear", 45.0),
+            ("k_front", 16e3),
+            ("k_rear", 23e3),
+            ("c_bump_front", 1500.0),
+            ("c_bump_rear", 1500.0),
+            ("c_rebound_front", 1500.0),
+            ("c_rebound_rear", 1500.0),
+            ("k_tyre_front", 210e3),
+            ("k_tyre_rear", 210e3),
+        ]),
+        outputs: vec!["over_front.y".into(), "over_rear.y".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with_system(
+            "quarter of a car with a damper that resists bump and rebound differently, over a road, from parts",
+            Arc::new(quarter_car()?),
+            quarter,
+        )?
+        .with_system("half a car, heaving and pitching over a road, from parts", Arc::new(half_car()?), half)
 }

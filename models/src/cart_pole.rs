@@ -1,6 +1,10 @@
 //! A cart with a hanging pole, in minimal coordinates: the mass matrix depends on the angle and on the parameters.
 
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::hand_derived::CartPoleByHand;
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 pub(crate) const GRAVITY: f64 = 9.81;
 
@@ -60,4 +64,19 @@ impl Model for CartPole {
         drawing.force(cart, 0.0, w[0]);
         drawing.trace(tip);
     }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 4.0,
+        step: 2e-3,
+        integrator: Integrator::hht(-0.1),
+        signals: vec![Signal::function(|t| 3.0 * (2.5 * t).sin() + 2.0 * (5.3 * t).cos())],
+        start: named([("m_cart", 1.0), ("m_pole", 0.5), ("l", 0.45), ("d_cart", 0.2), ("d_pole", 0.02)]),
+        outputs: vec!["a_x".into(), "theta".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with("cart with a hanging pole in minimal coordinates, pushed by a force", CartPole, scenario)?
+        .with_hand_derived("cart_pole", CartPoleByHand)
 }

@@ -20,11 +20,13 @@
 //! asked for otherwise; for every value of theirs the other six reach every set of ratios. Of the lengths, only
 //! L1 = g H12/G2 is known from swings and gravity.
 
+use crate::named;
 use costate::assembly::{Assembly, Connection, Element, Value};
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::data::Record;
 use costate::planar::Mechanism;
-use costate::problem::{Experiment, Problem};
+use costate::problem::{Experiment, Integrator, Problem};
+use costate::registry::{Registry, Scenario};
 use costate::{Error, Hht, Matrix, Number, Parameter, Result, Simulation, State, System, TimeGrid, unpack};
 use std::sync::Arc;
 
@@ -227,4 +229,28 @@ impl Segment {
         let simulation = Simulation::new(system.clone(), Hht::new(0.0)?, grid, Vec::new())?;
         Ok(Experiment::new(format!("segment{number}"), simulation, Box::new(cost)))
     }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        step: 2e-3,
+        integrator: Integrator::hht(0.0),
+        start: named([
+            ("a1", 0.12),
+            ("L1", 0.19),
+            ("I1", 6e-4),
+            ("I2", 1.1e-3),
+            ("k1", 1e-4),
+            ("k2", 4e-5),
+            ("theta1", 2.65),
+            ("omega2", -1.2),
+        ]),
+        outputs: vec!["arms.theta1".into(), "arms.theta2".into()],
+        ..Scenario::default()
+    };
+    registry.with_system(
+        "double pendulum with friction in its joints: ten parameters, of which a swing determines six combinations",
+        Arc::new(double_pendulum(&[[2.6, 3.5, 7.8, -1.4]])?),
+        scenario,
+    )
 }

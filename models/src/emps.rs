@@ -35,7 +35,10 @@
 //! valley, and a warning names the two. Residuals drift slowly; standard errors are too small by two orders of magnitude, as
 //! another warning says.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 /// Position of the carriage; the motor's voltage drives it.
 #[derive(Debug, Clone, Copy)]
@@ -80,4 +83,17 @@ impl Model for Emps {
 /// Voltage of the built-in problem, V: to and fro against friction.
 pub fn voltage(t: f64) -> f64 {
     1.5 * (2.5 * t).sin() + 0.6 * (6.7 * t).sin()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 5.0,
+        step: 1e-3,
+        integrator: Integrator::hht(0.0),
+        signals: vec![Signal::function(voltage)],
+        start: named([("M", 80.0), ("Fv", 150.0), ("Fc", 15.0), ("offset", 0.0)]),
+        outputs: vec!["qm".into()],
+        ..Scenario::default()
+    };
+    registry.with("EMPS, a carriage on a screw with dry friction (Janot, Gautier & Brunot 2019)", Emps, scenario)
 }

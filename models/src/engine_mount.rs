@@ -3,7 +3,10 @@
 //! The load x1 rests on an elastomer with cubic stiffness and pushes, through a stiff spring, the massless piston x2 of a
 //! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::hand_derived::EngineMountByHand;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 /// Constants that are not identified, SI units.
 pub(crate) const LOAD: f64 = 20.0;
@@ -71,4 +74,21 @@ impl Model for EngineMount {
 /// Excitation of the load, N: a sweep to 105 Hz within a second (Lauss 2018, Fig. 3).
 pub fn sweep(t: f64) -> f64 {
     100.0 * (4.0 * std::f64::consts::PI * 25f64.powf(t) * t).sin()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        integrator: Integrator::hht(-0.1),
+        signals: vec![Signal::function(sweep)],
+        start: ["c_E1", "c_E2", "d_E", "d_H2"].into_iter().map(String::from).zip(START).collect(),
+        outputs: vec!["a1".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with(
+            "hydraulic engine mount, from the acceleration of the load (Lauss 2018, section 5)",
+            EngineMount,
+            scenario,
+        )?
+        .with_hand_derived("engine_mount", EngineMountByHand)
 }

@@ -11,7 +11,10 @@
 //!
 //! With the nominal ones, point 2 goes once around the ellipse of [`wanted`] and comes back to where it began, 0.2 mm off it at most.
 
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State};
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State};
 
 const GRAVITY: f64 = 9.81;
 const FRAME: f64 = 1.0;
@@ -153,4 +156,20 @@ impl Model for FiveBar {
         drawing.torque(fixed[0], torque(t, amplitudes));
         drawing.torque(fixed[1], torque(t, others));
     }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: PERIOD,
+        step: 2.5e-3,
+        integrator: Integrator { scheme: "ali3p".into(), ..Integrator::default() },
+        start: named([("A_c0", 0.9 * FOLLOWING[0]), ("B_c0", 0.9 * FOLLOWING[7])]),
+        outputs: vec!["r2_x".into(), "r2_y".into()],
+        ..Scenario::default()
+    };
+    registry.with(
+        "five-bar linkage in natural coordinates; torques that lead its point along a closed curve (Lopez Varela 2021)",
+        FiveBar,
+        scenario,
+    )
 }

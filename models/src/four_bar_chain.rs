@@ -13,9 +13,12 @@
 //! ((N + 1) m_c / 3 + N m) θ'' = ((N + 1) m_c / 2 + N m) g sin θ
 //! ```
 
+use crate::named;
 use costate::assembly::{Assembly, Value};
 use costate::planar::{Body, Mechanism};
+use costate::registry::{Registry, Scenario};
 use costate::{Parameter, Result};
+use std::sync::Arc;
 
 /// The chain with `windows` four-bar linkages. Parameters: mass of a crank, mass of a coupler, and the start's velocity of the
 /// cranks' ends; outputs: position of the first crank's end, and energy. The cranks' mass is fixed: motion depends on the ratio
@@ -49,4 +52,18 @@ pub fn four_bar_chain(windows: usize) -> Result<Assembly> {
     mechanism.position("B0", cranks[0].at([0.0, 0.5]));
     mechanism.energy("energy");
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        step: 2e-3,
+        start: named([("m_coupler", 1.3), ("v0", 0.9)]),
+        outputs: vec!["B0.x".into(), "B0.y".into()],
+        ..Scenario::default()
+    };
+    registry.with_system(
+        "two four-bar linkages side by side, through singular positions, from parts (IFToMM A02)",
+        Arc::new(four_bar_chain(2)?),
+        scenario,
+    )
 }

@@ -1,8 +1,11 @@
 //! A rotor in two gimbals, with a weight that makes it precess, motors and friction in its hinges.
 
+use crate::named;
 use costate::assembly::{Assembly, Value};
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
-use costate::{Parameter, Result};
+use costate::{Parameter, Result, Signal};
+use std::sync::Arc;
 
 /// Names, units and values of the parameters: moments of the rotor along and across its axis; of each gimbal about its hinge; weight on
 /// the inner gimbal; viscous friction in the three hinges; bias of the sensor of angular velocity; the rotor's spin at the start.
@@ -69,4 +72,26 @@ pub fn gyroscope() -> Result<Assembly> {
     mechanism.reaction("bearing", &stand, &outer, Default::default());
     mechanism.energy("energy");
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 2.0,
+        signals: (0..2).map(|k| Signal::function(move |t| torques(t)[k])).collect(),
+        start: named([
+            ("I_rotor", 1.8e-3),
+            ("m_weight", 0.06),
+            ("d_outer", 1e-4),
+            ("d_inner", 3e-4),
+            ("d_rotor", 3e-5),
+            ("bias", 0.0),
+        ]),
+        outputs: vec!["outer hinge.angle".into(), "inner hinge.angle".into(), "sensor.z".into()],
+        ..Scenario::default()
+    };
+    registry.with_system(
+        "rotor in two gimbals with motors, friction and a weight that makes it precess",
+        Arc::new(gyroscope()?),
+        scenario,
+    )
 }

@@ -1,6 +1,9 @@
 //! One mass on a spring and a damper (Lauss 2018, section 4), pushed by a force.
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 /// m x'' = F - c x - d x'.
 #[derive(Debug, Clone, Copy)]
@@ -40,4 +43,17 @@ impl Model for Oscillator {
         y[1] = x.q[0];
         y[2] = x.v[0];
     }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 5.0,
+        step: 1e-2,
+        integrator: Integrator::hht(-0.05),
+        signals: vec![Signal::function(|t| (3.0 * t).sin())],
+        start: named([("c", 25.0), ("d", 0.3)]),
+        outputs: vec!["a".into()],
+        ..Scenario::default()
+    };
+    registry.with("mass, spring and damper (Lauss 2018, section 4)", Oscillator, scenario)
 }

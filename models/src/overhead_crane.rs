@@ -4,10 +4,13 @@
 //! Coordinates are those of the paper: position of the cart, free length of the rope, position of the load, y downwards. A positive torque
 //! hoists; 98.1 N m hold the load. The system is flat: force and torque follow from the load's path ([`flat`]).
 
+use crate::named;
 use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::number::Jet;
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State, unpack};
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 const GRAVITY: f64 = 9.81;
 /// Time in which the load is moved, s.
@@ -140,4 +143,23 @@ pub fn following() -> ControlScenario {
             vec![Goal::new("x_m", path(0)), Goal::new("y_m", path(1))]
         },
     )
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: DURATION,
+        step: 1e-2,
+        integrator: Integrator::hht(-0.1),
+        signals: (0..2).map(|k| Signal::function(move |t| flat(t)[k])).collect(),
+        start: named([("m_cart", 12.0), ("m_load", 101.0), ("J_drum", 0.12)]),
+        outputs: vec!["x_c".into(), "l".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with(
+            "overhead crane; force and torque that lead its load along a line (Nachbagauer 2015, section 5.1)",
+            OverheadCrane,
+            scenario,
+        )?
+        .with_control("overhead_crane", following())
 }

@@ -1,6 +1,9 @@
 //! A point mass on a massless rod, in Cartesian coordinates: the constraint depends on the length.
 
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::hand_derived::PendulumByHand;
+use crate::named;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
 
 /// Position (x, y) from the pivot, y upwards; hangs at angle 0.
 #[derive(Debug, Clone, Copy)]
@@ -58,4 +61,17 @@ impl Model for Pendulum {
         drawing.rod(drawing.ground([0.0; 2]), mass);
         drawing.trace(mass);
     }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 4.0,
+        step: 2e-3,
+        start: named([("L", 0.7), ("d", 0.02), ("angle0", 1.1), ("omega0", 0.0)]),
+        outputs: vec!["a_x".into(), "a_y".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with("pendulum in Cartesian coordinates; its length is a parameter of the constraint", Pendulum, scenario)?
+        .with_hand_derived("pendulum", PendulumByHand)
 }

@@ -1,8 +1,11 @@
 //! A chain of rods in the plane, hung up at one end: for speed and size.
 
+use crate::named;
 use costate::assembly::Assembly;
 use costate::planar::{Body, Mechanism};
+use costate::registry::{Registry, Scenario};
 use costate::{Parameter, Result};
+use std::sync::Arc;
 
 /// `count` uniform rods of 1 m and 1 kg, horizontal and at rest at the start, with a damper in every joint. Parameters: all masses,
 /// then all dampers; the output is the position of the free end.
@@ -34,4 +37,14 @@ pub fn pendulum_chain(count: usize) -> Result<Assembly> {
     let place = last.at([0.5, 0.0]);
     mechanism.position("tip", place);
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let start = named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("d1", 0.05), ("d2", 0.05), ("d3", 0.01), ("d4", 0.03)]);
+    let scenario = Scenario { start, outputs: vec!["tip.x".into(), "tip.y".into()], ..Scenario::default() };
+    registry.with_system(
+        "chain of four rods from parts, with masses and joint dampers as parameters",
+        Arc::new(pendulum_chain(4)?),
+        scenario,
+    )
 }

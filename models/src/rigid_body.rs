@@ -5,9 +5,12 @@
 //! mass: of a cuboid of 1.5 x 0.924 x 0.5 m and 1000 kg/m³ with a diagonal along z.
 
 use costate::assembly::{Assembly, Value};
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Inertia, Mechanism, Path, factors_of_entries};
 use costate::{Number, Parameter, Result};
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// Mass, kg.
 pub const MASS: f64 = 692.747;
@@ -92,4 +95,29 @@ pub fn rigid_body_factors(excitation: Excitation) -> Result<Assembly> {
         Parameter::new(FACTORS[k], unit, values[k])
     });
     shaken("rigid_body_factors", excitation, Inertia::factors, parameters)
+}
+
+/// Its problem, started there.
+fn scenario<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
+    Scenario {
+        end: 3.0,
+        step: 1e-2,
+        // the acceleration of the drive jumps: without damping the multipliers would ring
+        integrator: Integrator::hht(-0.05),
+        start: start.map(|(name, value)| (name.to_string(), value)).collect(),
+        outputs: ["P.x", "P.y", "P.z"].map(String::from).to_vec(),
+        ..Scenario::default()
+    }
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let by_entries = Arc::new(rigid_body(Excitation::OneAxisAfterAnother)?);
+    let by_factors = Arc::new(rigid_body_factors(Excitation::OneAxisAfterAnother)?);
+    let (entries, factors) = (ENTRIES.into_iter().zip(START), FACTORS.into_iter().zip(factors_of_entries(START)?));
+    let shaken = "rigid body shaken at one point; its inertia tensor from the velocity of another (Nachbagauer 2015, section 5.2)";
+    registry.with_system(shaken, by_entries, scenario(entries))?.with_system(
+        "the same by log-Cholesky factors, of which all values are those of a body",
+        by_factors,
+        scenario(factors),
+    )
 }

@@ -1,11 +1,14 @@
 //! A serial robot from a table of its links: motor torques as inputs, friction in the joints, masses and centres unknown.
 
+use crate::named;
 use costate::assembly::{Assembly, Value};
 use costate::control::{ControlScenario, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::optimise::Method;
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
 use costate::{Parameter, Result, Signal};
+use std::sync::Arc;
 
 /// A link with the joint that carries it.
 #[derive(Debug, Clone, Copy)]
@@ -166,4 +169,22 @@ pub fn pose_to_pose() -> ControlScenario {
     scenario.refinements = 1;
     scenario.method = Method::LBfgs { memory: 30 };
     scenario
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 1.0,
+        step: 5e-4,
+        signals: (0..6).map(|k| Signal::function(move |t| torque(k, t))).collect(),
+        start: named([("m2", 7.0), ("m3", 6.0), ("cx3", 0.1), ("Fc2", 2.0), ("Fv2", 5.0), ("Fv3", 1.5)]),
+        outputs: (1..=6).map(|k| format!("q{k}.angle")).collect(),
+        ..Scenario::default()
+    };
+    registry
+        .with_system(
+            "robot with six joints from a table of its links, with motor torques and friction",
+            Arc::new(robot_arm("robot_arm", &SIX_AXES)?),
+            scenario,
+        )?
+        .with_control("robot_arm", pose_to_pose())
 }

@@ -1,6 +1,9 @@
 //! The Silverbox: an electronic Duffing oscillator with offset (Wigren & Schoukens 2013).
 
-use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 /// m y'' + d y' + k1 y + k3 y³ = u + offset, from an unknown state.
 #[derive(Debug, Clone, Copy)]
@@ -45,4 +48,17 @@ pub fn multisine(t: f64) -> f64 {
         .enumerate()
         .map(|(k, f)| 0.02 * (2.0 * std::f64::consts::PI * f * t + 1.7 * (k * k) as f64).sin())
         .sum()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 0.5,
+        step: 1e-4,
+        integrator: Integrator::hht(0.0),
+        signals: vec![Signal::function(multisine)],
+        start: named([("m", 6.0e-6), ("d", 3.0e-4), ("k1", 1.1), ("k3", 2.8)]),
+        outputs: vec!["y".into()],
+        ..Scenario::default()
+    };
+    registry.with("Silverbox, an electronic Duffing oscillator with offset", Silverbox, scenario)
 }

@@ -1,8 +1,11 @@
 //! A point mass on a massless rod, let go horizontally (IFToMM benchmark library, problem A01).
 
+use crate::named;
 use costate::assembly::{Assembly, Value};
 use costate::planar::Mechanism;
+use costate::registry::{Registry, Scenario};
 use costate::{Parameter, Result};
+use std::sync::Arc;
 
 /// The pendulum of the benchmark: 1 kg at 1 m, at rest at (-1, 0) m. Parameters: mass, length, gravity; outputs: position and
 /// energy. Motion alone says nothing of the mass, which is fixed.
@@ -20,4 +23,18 @@ pub fn simple_pendulum() -> Result<Assembly> {
     mechanism.position("position", bob.at([0.0, 0.0]));
     mechanism.energy("energy");
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 2.0,
+        start: named([("L", 1.2), ("g", 9.0)]),
+        outputs: vec!["position.x".into(), "position.y".into()],
+        ..Scenario::default()
+    };
+    registry.with_system(
+        "point mass on a rod, let go horizontally, from parts (IFToMM A01)",
+        Arc::new(simple_pendulum()?),
+        scenario,
+    )
 }

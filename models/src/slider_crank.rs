@@ -19,7 +19,10 @@
 //! 50 random starts with Levenberg-Marquardt and with BFGS, linear and logarithmic). With `--free L_crank`, too, it succeeds
 //! from the built-in start, but from 32 of those 50 only. Longer runs let phases slip by whole turns.
 
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signature, State, unpack};
+use crate::named;
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
 
 /// Crank (x1, y1, phi1), rod (x2, y2, phi2), slider (x3, y3).
 #[derive(Debug, Clone, Copy)]
@@ -195,4 +198,21 @@ impl Model for SliderCrank {
 /// Torque on the crank of the built-in problem, N m: turns it over its dead centres.
 pub fn torque(t: f64) -> f64 {
     1.0 + 0.5 * (12.0 * t).sin()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: 0.35,
+        step: 1e-3,
+        integrator: Integrator::hht(-0.1),
+        signals: vec![Signal::function(torque)],
+        start: named([("m_slider", 1.6), ("I_crank", 0.005), ("k", 100.0), ("d", 10.0)]),
+        outputs: vec!["angle".into(), "a".into()],
+        ..Scenario::default()
+    };
+    registry.with(
+        "slider-crank with spring and damper in redundant coordinates, driven by a torque",
+        SliderCrank,
+        scenario,
+    )
 }

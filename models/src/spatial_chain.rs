@@ -1,8 +1,11 @@
 //! A chain of rods in space, hung up at one end on hinges whose axes alternate: for speed and size.
 
+use crate::named;
 use costate::assembly::Assembly;
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Freedom, Inertia, Mechanism};
 use costate::{Parameter, Result};
+use std::sync::Arc;
 
 /// `count` rods of 1 m, 1 kg and a square section of 0.1 m along x, at rest at the start, on hinges with dampers. The axes of the hinges
 /// are perpendicular to the rods and to one another, 45 degrees from the vertical. Parameters: all masses, then all dampers; the
@@ -35,4 +38,15 @@ pub fn spatial_chain(count: usize) -> Result<Assembly> {
     }
     mechanism.position("tip", end);
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let start = named([("m2", 1.2), ("m3", 0.9), ("m4", 1.1), ("d1", 0.05), ("d2", 0.05), ("d3", 0.01), ("d4", 0.03)]);
+    let scenario =
+        Scenario { start, outputs: vec!["tip.x".into(), "tip.y".into(), "tip.z".into()], ..Scenario::default() };
+    registry.with_system(
+        "chain of four rods in space, on hinges that alternate, with masses and joint dampers as parameters",
+        Arc::new(spatial_chain(4)?),
+        scenario,
+    )
 }

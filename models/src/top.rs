@@ -8,9 +8,12 @@
 //! φ' = (p_φ - p_ψ cos θ) / (A sin² θ),   ψ' = p_ψ / C - φ' cos θ
 //! ```
 
+use crate::named;
 use costate::assembly::Assembly;
+use costate::registry::{Registry, Scenario};
 use costate::spatial::{Body, Inertia, Mechanism, Vector, euler_parameters_of};
 use costate::{Parameter, Result};
+use std::sync::Arc;
 
 /// Mass (kg), distance of the centre of mass from the tip (m), moments about the centre of mass across and along the axis (kg m²),
 /// spin about the axis (rad/s).
@@ -48,4 +51,14 @@ pub fn top() -> Result<Assembly> {
     mechanism.energy("energy");
     mechanism.momentum("momentum");
     mechanism.build()
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        step: 5e-4,
+        start: named([("l", 0.13), ("I_across", 2e-3), ("I_along", 8e-4), ("spin", 140.0)]),
+        outputs: vec!["axis.x".into(), "axis.y".into()],
+        ..Scenario::default()
+    };
+    registry.with_system("heavy symmetric top that spins, nods and goes around", Arc::new(top()?), scenario)
 }

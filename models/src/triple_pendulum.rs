@@ -3,9 +3,12 @@
 //! Redundant coordinates as in the paper: position of the cart, and of each link its centre of mass and its angle from hanging; six rows
 //! are the revolute joints. π is upright.
 
+use crate::named;
 use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::{Drawing, Matrix, Model, Number, Parameter, Signal, Signature, State};
+use costate::problem::Integrator;
+use costate::registry::{Registry, Scenario};
+use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State};
 use std::f64::consts::PI;
 
 const GRAVITY: f64 = 9.81;
@@ -189,4 +192,23 @@ pub fn swing_up() -> ControlScenario {
     scenario.target = 1e-10;
     scenario.refinements = 3;
     scenario
+}
+
+pub(crate) fn register(registry: Registry) -> Result<Registry> {
+    let scenario = Scenario {
+        end: DURATION,
+        step: 5e-3,
+        integrator: Integrator::hht(-0.05),
+        signals: vec![Signal::function(|t| 6.0 * (5.0 * t).sin() + 3.0 * (8.3 * t).cos())],
+        start: named([("d1", 0.15), ("d2", 0.004), ("d3", 0.001), ("m_cart", 1.2), ("d_cart", 0.3)]),
+        outputs: vec!["phi1".into(), "phi2".into(), "phi3".into()],
+        ..Scenario::default()
+    };
+    registry
+        .with(
+            "cart with three links, to be swung up by a force (Nachbagauer 2015, section 5.3)",
+            TriplePendulum,
+            scenario,
+        )?
+        .with_control("triple_pendulum", swing_up())
 }

@@ -1,6 +1,6 @@
 //! Why equations have no solution, in sentences: matrices without inverse, values that are not finite.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::model::Matrix;
 use crate::shown::shown;
 use crate::signature::Signature;
@@ -68,105 +68,109 @@ const DROWNED: f64 = 1e-30;
 
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
 pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
+    let (reason, remedy) = match analyse(system, signature, x, purpose) {
+        Ok(found) => found,
+        Err(error) => return error,
+    };
+    Error::Singular { time: x.t, reason, remedy: remedy.to_string() }
+}
+
+/// A reason, and a remedy.
+type Finding = (String, &'static str);
+
+/// What is wrong with the matrix; an error if a derivative is not finite.
+fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Result<Finding> {
     let (n, m) = (signature.coordinates.len(), signature.constraints.len());
     let not_a_number = |row: usize, column: usize, value: f64| {
         let column = &signature.coordinates[column].name;
         let quantity = format!("a derivative of the {} by `{column}`", signature.equation_name(row));
         Error::NotFinite { quantity, value, time: x.t, step: 0 }
     };
-    let mut rows = system.constraint_rows(x);
+    let rows = system.constraint_rows(x);
     for (row, entries) in rows.iter().enumerate() {
         if let Some((column, value)) = entries.iter().find(|(_, value)| !value.is_finite()) {
-            return not_a_number(n + row, *column as usize, *value);
+            return Err(not_a_number(n + row, *column as usize, *value));
         }
     }
-    // rows that are left out are no part of the equations
-    let kept: Vec<usize> = (0..m).filter(|row| !system.left_out().contains(row)).collect();
-    rows = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
-    let redundant = redundant_rows(&rows, n, REPEATED);
-    if !redundant.is_empty() {
-        let names = |rows: &[usize]| {
-            rows.iter().map(|&k| format!("`{}`", signature.constraints[kept[k]].name)).collect::<Vec<_>>().join(", ")
-        };
-        let combined: Vec<String> = redundant
-            .iter()
-            .map(|(row, others)| {
-                if others.is_empty() {
-                    format!("row {} has no coordinate in it here", names(&[*row]))
-                } else {
-                    format!("row {} repeats {}", names(&[*row]), names(others))
-                }
-            })
-            .collect();
-        let reason = format!(
-            "{} of the {} constraint rows are redundant (C_q has rank {}): {}",
-            redundant.len(),
-            kept.len(),
-            kept.len() - redundant.len(),
-            combined.join("; ")
-        );
-        let remedy = "remove the redundant rows, or replace them by independent ones".to_string();
-        return Error::Singular { time: x.t, reason, remedy };
+    if let Some(reason) = redundancy(rows, system.left_out(), signature) {
+        return Ok((reason, "remove the redundant rows, or replace them by independent ones"));
     }
     if n + m > DENSE_ANALYSIS {
-        let reason = "the matrix of its equations has no inverse to working precision".to_string();
         let remedy = "look for coordinates that neither mass nor a constraint determines (nor a stiffness, at rest), and check masses \
                       and units; a smaller mechanism of the same parts tells more";
-        return Error::Singular { time: x.t, reason, remedy: remedy.to_string() };
+        return Ok(("the matrix of its equations has no inverse to working precision".to_string(), remedy));
     }
     let mut blocks = Blocks::zeros(signature);
     system.blocks(x, &mut blocks);
     let parts = [&blocks.mass, &blocks.inertia_by_position, &blocks.force_by_position, &blocks.force_by_velocity];
     for part in parts.into_iter().chain([&blocks.constraint_force_by_position]) {
         if let Some(place) = part.as_slice().iter().position(|entry| !entry.is_finite()) {
-            return not_a_number(place / n, place % n, part.as_slice()[place]);
+            return Err(not_a_number(place / n, place % n, part.as_slice()[place]));
         }
     }
     if purpose == Purpose::Equilibrium {
-        let names = loose_coordinates(signature, &blocks).join(", ");
+        // what no stiffness and no constraint holds
+        let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+        let matrix = saddle(&stiffness, &dense(&blocks.constraint_by_position));
+        let names = faintest_motion(matrix, signature).map_or(String::new(), |(names, _)| names.join(", "));
         let reason = format!("neither a stiffness nor a constraint holds {names} at rest");
-        let remedy =
-            "give it a spring or a constraint, or begin with another initial state than equilibrium".to_string();
-        return Error::Singular { time: x.t, reason, remedy };
+        return Ok((reason, "give it a spring or a constraint, or begin with another initial state than equilibrium"));
     }
-    let c_q = dense(&blocks.constraint_by_position);
-    // directions that the constraints leave free and that carry no mass
+    Ok(without_acceleration(signature, &blocks, purpose))
+}
+
+/// Which rows of C_q repeat others, if any do; rows that are left out are no part of the equations.
+fn redundancy(mut rows: Vec<Vec<(u32, f64)>>, left_out: &[usize], signature: &Signature) -> Option<String> {
+    let kept: Vec<usize> = (0..rows.len()).filter(|row| !left_out.contains(row)).collect();
+    let rows: Vec<_> = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
+    let redundant = redundant_rows(&rows, signature.coordinates.len(), REPEATED);
+    let names = |rows: &[usize]| {
+        rows.iter().map(|&k| format!("`{}`", signature.constraints[kept[k]].name)).collect::<Vec<_>>().join(", ")
+    };
+    let sentence = |(row, others): &(usize, Vec<usize>)| {
+        if others.is_empty() {
+            format!("row {} has no coordinate in it here", names(&[*row]))
+        } else {
+            format!("row {} repeats {}", names(&[*row]), names(others))
+        }
+    };
+    let combined: Vec<String> = redundant.iter().map(sentence).collect();
+    (!redundant.is_empty()).then(|| {
+        format!(
+            "{} of the {} constraint rows are redundant (C_q has rank {}): {}",
+            redundant.len(),
+            kept.len(),
+            kept.len() - redundant.len(),
+            combined.join("; ")
+        )
+    })
+}
+
+/// Which accelerations neither mass nor a constraint determines.
+fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose) -> Finding {
     let mass = dense(&blocks.mass);
-    let mut matrix = saddle(&mass, &c_q);
-    let scales = equilibrate(&mut matrix);
-    let svd = matrix.svd(false, true);
-    let loose = svd.v_t.map(|v_t| {
-        let last = svd.singular_values.imin();
-        let direction = v_t.row(last).transpose().component_mul(&scales);
-        let largest = direction.rows(0, n).amax();
-        (0..n)
-            .filter(|&j| direction[j].abs() > 0.3 * largest)
-            .map(|j| format!("`{}`", signature.coordinates[j].name))
-            .collect::<Vec<_>>()
-    });
-    let small = svd.singular_values.min() <= 1e-12 * svd.singular_values.max();
+    let faintest = faintest_motion(saddle(&mass, &dense(&blocks.constraint_by_position)), signature);
     let no_inverse = || "[M C_qᵀ; C_q 0] has no inverse to working precision".to_string();
     let heaviest = mass.diagonal().iamax();
     let lightest =
         mass.diagonal().iter().copied().filter(|mass| *mass != 0.0).fold(f64::INFINITY, |a, b| a.min(b.abs()));
     let is_drowned = lightest < DROWNED * mass[(heaviest, heaviest)].abs();
-    let (reason, remedy) = match loose {
+    match faintest {
         // masses are so large that they drown others, or constraints, where all of the direction is in the multipliers
-        Some(names) if small && (is_drowned || names.is_empty()) => {
+        Some((names, true)) if is_drowned || names.is_empty() => {
             let (name, value) = (&signature.coordinates[heaviest].name, shown(mass[(heaviest, heaviest)]));
-            (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units".to_string())
+            (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units")
         }
-        Some(names) if small => (
+        Some((names, true)) => (
             format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
-            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass".to_string(),
+            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass",
         ),
-        _ if purpose == Purpose::Accelerations => (no_inverse(), "check masses and units".to_string()),
+        _ if purpose == Purpose::Accelerations => (no_inverse(), "check masses and units"),
         _ => (
             "Newton's matrix has no inverse here, though [M C_qᵀ; C_q 0] has one: a stiffness or damping cancels the mass".to_string(),
-            "take another step size, or check the signs of stiffnesses and dampings".to_string(),
+            "take another step size, or check the signs of stiffnesses and dampings",
         ),
-    };
-    Error::Singular { time: x.t, reason, remedy }
+    }
 }
 
 /// Names the first value that is not finite: a force, a constraint, or a coordinate.
@@ -188,17 +192,15 @@ pub(crate) fn not_finite(signature: &Signature, x: &Point<'_>, residual: &[f64],
     Error::NotFinite { quantity, value, time: x.t, step }
 }
 
-/// The coordinates that no stiffness and no constraint holds at `x`, by name: those that take part in the motion that the matrix
-/// of the equilibrium maps to (almost) nothing.
-fn loose_coordinates(signature: &Signature, blocks: &Blocks) -> Vec<String> {
+/// The coordinates that take part in the motion which a saddle matrix maps to (almost) nothing, by name; and whether it is nothing to
+/// working precision.
+fn faintest_motion(mut matrix: DMatrix<f64>, signature: &Signature) -> Option<(Vec<String>, bool)> {
     let n = signature.coordinates.len();
-    let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
-    let mut matrix: DMatrix<f64> = saddle(&stiffness, &dense(&blocks.constraint_by_position));
     let scales = equilibrate(&mut matrix);
     let svd = matrix.svd(false, true);
-    let Some(v_t) = svd.v_t else { return Vec::new() };
-    let motion = v_t.row(svd.singular_values.imin()).transpose().component_mul(&scales);
+    let motion = svd.v_t?.row(svd.singular_values.imin()).transpose().component_mul(&scales);
     let largest = motion.rows(0, n).amax();
-    let moving = (0..n).filter(|&j| largest > 0.0 && motion[j].abs() > 0.3 * largest);
-    moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect()
+    let moving = (0..n).filter(|&j| motion[j].abs() > 0.3 * largest);
+    let names = moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect();
+    Some((names, svd.singular_values.min() <= 1e-12 * svd.singular_values.max()))
 }

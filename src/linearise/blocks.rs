@@ -10,9 +10,19 @@ use crate::system::{Blocks, Point};
 type Nested = Square<1>;
 
 pub(crate) fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
-    let (n, m, p) = (x.q.len(), x.lambda.len(), u.len());
+    blocks.mass.fill(0.0);
+    model.mass(x.q, u, &mut blocks.mass);
+    evaluate_motion(model, x, u, blocks);
+    if !x.lambda.is_empty() {
+        evaluate_constraints(model, x, u, blocks);
+    }
+}
+
+/// The derivatives of M a and of Q.
+fn evaluate_motion(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+    let n = x.q.len();
     let constants = |values: &[f64]| values.iter().map(|&value| Dual::from(value)).collect::<Vec<_>>();
-    let (mut q, mut v, mut u_jets) = (constants(x.q), constants(x.v), constants(u));
+    let (mut q, mut v, mut u) = (constants(x.q), constants(x.v), constants(u));
     let (w, t) = (constants(x.w), Dual::from(x.t));
     let inertia = |q: &[Dual], u: &[Dual]| {
         let mut mass = Matrix::filled(n, n, Dual::from(0.0));
@@ -27,31 +37,31 @@ pub(crate) fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: 
     let column = |matrix: &mut Matrix<f64>, j: usize, values: &[f64]| {
         values.iter().enumerate().for_each(|(i, value)| matrix[(i, j)] = *value);
     };
-    blocks.mass.fill(0.0);
-    model.mass(x.q, u, &mut blocks.mass);
     for j in 0..n {
         q[j].eps[0] = 1.0;
-        column(&mut blocks.inertia_by_position, j, &inertia(&q, &u_jets));
-        column(&mut blocks.force_by_position, j, &force(&q, &v, &u_jets));
+        column(&mut blocks.inertia_by_position, j, &inertia(&q, &u));
+        column(&mut blocks.force_by_position, j, &force(&q, &v, &u));
         q[j].eps[0] = 0.0;
         v[j].eps[0] = 1.0;
-        column(&mut blocks.force_by_velocity, j, &force(&q, &v, &u_jets));
+        column(&mut blocks.force_by_velocity, j, &force(&q, &v, &u));
         v[j].eps[0] = 0.0;
     }
-    for k in 0..p {
-        u_jets[k].eps[0] = 1.0;
-        column(&mut blocks.inertia_by_parameter, k, &inertia(&q, &u_jets));
-        column(&mut blocks.force_by_parameter, k, &force(&q, &v, &u_jets));
-        u_jets[k].eps[0] = 0.0;
+    for k in 0..u.len() {
+        u[k].eps[0] = 1.0;
+        column(&mut blocks.inertia_by_parameter, k, &inertia(&q, &u));
+        column(&mut blocks.force_by_parameter, k, &force(&q, &v, &u));
+        u[k].eps[0] = 0.0;
     }
-    if m == 0 {
-        return;
-    }
+}
+
+/// The derivatives of C and of C_qᵀ λ.
+fn evaluate_constraints(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+    let n = x.q.len();
     let nested = |values: &[f64]| values.iter().map(|&value| Nested::from(value)).collect::<Vec<_>>();
     let (mut q, mut u) = (nested(x.q), nested(u));
-    let mut c = vec![Nested::from(0.0); m];
+    let mut c = vec![Nested::from(0.0); x.lambda.len()];
     for j in 0..n {
-        for inner in 0..n + p {
+        for inner in 0..n + u.len() {
             q[j].eps[0].re = 1.0;
             let jet = if inner < n { &mut q[inner] } else { &mut u[inner - n] };
             jet.re.eps[0] = 1.0;

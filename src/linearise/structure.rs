@@ -5,6 +5,7 @@ use super::kernel::Sizes;
 use crate::model::{Matrix, State};
 use crate::number::{Tracer, with_branch_detection};
 use crate::signature::Signature;
+use std::ops::Range;
 
 /// The variables of one traced value, as places in the list of traced variables.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,126 +105,137 @@ pub(crate) fn probe(count: usize, salt: f64) -> Vec<f64> {
     (0..count).map(|i| 0.618 + 0.1 * (salt + i as f64 * 1.7).sin()).collect()
 }
 
-impl Structure {
-    pub(crate) fn find(model: &dyn Functions, signature: &Signature) -> Self {
-        let n = signature.coordinates.len();
-        let m = signature.constraints.len();
-        let p = signature.parameters.len();
-        let k = signature.inputs.len();
-        let outputs = signature.outputs.len();
-        let u = signature.nominal();
-        let join = |parts: &[&[f64]]| parts.concat();
-        let (q, v, w) = (probe(n, 0.3), probe(n, 1.1), probe(k, 2.9));
+/// Which of these variables occur in rows, counted from the first.
+fn used(rows: &[Row], variables: Range<usize>) -> Vec<usize> {
+    let all = union(rows, |row| &row.depends).into_iter();
+    all.filter(|i| variables.contains(i)).map(|i| i - variables.start).collect()
+}
 
-        let mass_rows = trace(&join(&[&q, &u]), n * n, &|x, out| {
-            let mut mass = Matrix::filled(n, n, Tracer::from(0.0));
-            model.mass(&x[..n], &x[n..], &mut mass);
-            out.copy_from_slice(mass.as_slice());
-        });
+/// The functions of a model, traced; each by the variables given here, in this order.
+struct Traces {
+    sizes: Sizes,
+    /// q, u.
+    mass: Vec<Row>,
+    /// q, v, u, w, t. Time may decide on a branch, too: it is traced along, only to see it.
+    force: Vec<Row>,
+    /// q, v, w, t.
+    force_in_state: Vec<Row>,
+    /// q, t.
+    constraint_in_space_and_time: Vec<Row>,
+    /// q, t, u.
+    constraint: Vec<Row>,
+    /// q, v, a, a_scheme, lambda, u, w, t. Time may scale an output: then its derivatives are not constant.
+    output: Vec<Row>,
+    /// u.
+    initial: Vec<Row>,
+}
+
+impl Traces {
+    fn of(model: &dyn Functions, signature: &Signature) -> Self {
+        let sizes = Sizes::of(signature);
+        let Sizes { n, m, p, inputs: k, outputs } = sizes;
+        let (u, t) = (signature.nominal(), [0.37]);
+        let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
+        let (q, v, w) = (probe(n, 0.3), probe(n, 1.1), probe(k, 2.9));
+        let join = |parts: &[&[f64]]| parts.concat();
+        let state = join(&[&q, &v, &probe(n, 4.0), &probe(n, 5.0), &probe(m, 6.0)]);
+        Traces {
+            sizes,
+            mass: trace(&join(&[&q, &u]), n * n, &|x, out| {
+                let mut mass = Matrix::filled(n, n, Tracer::from(0.0));
+                model.mass(&x[..n], &x[n..], &mut mass);
+                out.copy_from_slice(mass.as_slice());
+            }),
+            force: trace(&join(&[&q, &v, &u, &w, &t]), n, &|x, out| {
+                let (head, t) = x.split_at(2 * n + p + k);
+                model.force(t[0], &head[..n], &head[n..2 * n], &head[2 * n + p..], &head[2 * n..2 * n + p], out);
+            }),
+            force_in_state: trace(&join(&[&q, &v, &w, &t]), n, &|x, out| {
+                model.force(x[2 * n + k], &x[..n], &x[n..2 * n], &x[2 * n..2 * n + k], &constant_u, out);
+            }),
+            constraint_in_space_and_time: trace(&join(&[&q, &t]), m, &|x, out| {
+                model.constraint(x[n], &x[..n], &constant_u, out);
+            }),
+            constraint: trace(&join(&[&q, &t, &u]), m, &|x, out| model.constraint(x[n], &x[..n], &x[n + 1..], out)),
+            output: trace(&join(&[&state, &u, &w, &t]), outputs, &|x, out| {
+                let (x, tail) = x.split_at(4 * n + m + p);
+                let state = State { w: &tail[..k], ..state_of(x, n, m) };
+                model.output(tail[k], &state, &x[4 * n + m..], out);
+            }),
+            initial: trace(&u, 2 * n, &|x, out| {
+                let (q, v) = out.split_at_mut(n);
+                model.initial(x, q, v);
+            }),
+        }
+    }
+
+    /// Entries of M that can be non-zero; and the variables (q, u), numbered as in a [`Structure`], of each row of M a.
+    fn inertia(&self) -> (Vec<(usize, usize)>, Vec<Vec<usize>>) {
+        let n = self.sizes.n;
         let mut mass = Vec::new();
         let mut inertia = vec![Vec::new(); n];
-        for (place, row) in mass_rows.iter().enumerate().filter(|(_, row)| !row.zero) {
+        for (place, row) in self.mass.iter().enumerate().filter(|(_, row)| !row.zero) {
             mass.push((place / n, place % n));
             let variables = &mut inertia[place / n];
             variables.extend(row.depends.iter().map(|&i| if i < n { i } else { i + n }));
             variables.sort_unstable();
             variables.dedup();
         }
+        (mass, inertia)
+    }
 
-        // t may decide on a branch, too: it is traced along, only to see it
-        let force_rows = trace(&join(&[&q, &v, &u, &w, &[0.37]]), n, &|x, out| {
-            let (head, t) = x.split_at(2 * n + p + k);
-            model.force(t[0], &head[..n], &head[n..2 * n], &head[2 * n + p..], &head[2 * n..2 * n + p], out);
-        });
+    /// What looks like a slip: parameters and inputs that nothing depends on, outputs that are always zero.
+    fn remarks(&self, signature: &Signature) -> Vec<String> {
+        let Sizes { n, m, p, inputs: k, .. } = self.sizes;
+        let (of_motion, of_output) = (2 * n, 4 * n + m);
+        let used_parameters = [
+            used(&self.mass, n..n + p),
+            used(&self.force, of_motion..of_motion + p),
+            used(&self.constraint, n + 1..n + 1 + p),
+            used(&self.output, of_output..of_output + p),
+            used(&self.initial, 0..p),
+        ]
+        .concat();
+        let of_inputs = |first: usize| first + p..first + p + k;
+        let used_inputs = [used(&self.force, of_inputs(of_motion)), used(&self.output, of_inputs(of_output))].concat();
+        let parameters = signature.parameters.iter().enumerate().filter(|(i, _)| !used_parameters.contains(i));
+        let inputs = signature.inputs.iter().enumerate().filter(|(i, _)| !used_inputs.contains(i));
+        let outputs = signature.outputs.iter().zip(&self.output).filter(|(_, row)| row.zero);
+        (parameters.map(|(_, parameter)| format!("nothing depends on parameter `{}`", parameter.name)))
+            .chain(inputs.map(|(_, input)| format!("nothing depends on input `{}`", input.name)))
+            .chain(outputs.map(|(output, _)| format!("output `{}` is always zero", output.name)))
+            .collect()
+    }
+}
+
+impl Structure {
+    pub(crate) fn find(model: &dyn Functions, signature: &Signature) -> Self {
+        let traces = Traces::of(model, signature);
+        let Sizes { n, m, p, inputs: k, .. } = traces.sizes;
+        let (mass, inertia) = traces.inertia();
+        let (remarks, motion_variables, output_variables) =
+            (traces.remarks(signature), 2 * n + p + k, 4 * n + m + p + k);
+        let Traces { force, force_in_state, constraint_in_space_and_time, constraint, output, initial, .. } = traces;
         let keep = |rows: &[Row], limit: usize| -> Vec<Vec<usize>> {
             rows.iter().map(|row| row.depends.iter().copied().filter(|&i| i < limit).collect()).collect()
         };
-        let force = keep(&force_rows, 2 * n + p + k);
-        let mut curved_motion: Vec<usize> = union(&force_rows, |r| &r.nonlinear);
-        curved_motion.retain(|&i| i < 2 * n + p + k);
+        let mut curved_motion = union(&force, |r| &r.nonlinear);
+        curved_motion.retain(|&i| i < motion_variables);
         curved_motion.extend(inertia.iter().flatten());
         curved_motion.sort_unstable();
         curved_motion.dedup();
-
-        let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
-        let force_in_state = trace(&join(&[&q, &v, &w, &[0.37]]), n, &|x, out| {
-            model.force(x[2 * n + k], &x[..n], &x[n..2 * n], &x[2 * n..2 * n + k], &constant_u, out);
-        });
-        let in_space_and_time = trace(&join(&[&q, &[0.37]]), m, &|x, out| {
-            model.constraint(x[n], &x[..n], &constant_u, out);
-        });
-        let in_all = trace(&join(&[&q, &[0.37], &u]), m, &|x, out| {
-            model.constraint(x[n], &x[..n], &x[n + 1..], out);
-        });
-        let coordinates = |mut list: Vec<usize>| {
+        let curved = |rows: &[Row]| {
+            let mut list = union(rows, |r| &r.nonlinear);
             list.retain(|&i| i < n);
             list
         };
-        let constraint = in_all
-            .iter()
-            .enumerate()
-            .flat_map(|(row, r)| r.depends.iter().filter(|&&i| i < n).map(move |&i| (row, i)))
-            .collect();
-
-        let output_variables = join(&[&q, &v, &probe(n, 4.0), &probe(n, 5.0), &probe(m, 6.0), &u]);
-        // time may scale an output: then its derivatives are not constant
-        let output_rows = trace(&join(&[&output_variables, &w, &[0.37]]), outputs, &|x, out| {
-            let (x, tail) = x.split_at(4 * n + m + p);
-            let state = State { w: &tail[..k], ..state_of(x, n, m) };
-            model.output(tail[k], &state, &x[4 * n + m..], out);
-        });
-
-        let initial = trace(&u, 2 * n, &|x, out| {
-            let (q, v) = out.split_at_mut(n);
-            model.initial(x, q, v);
-        });
-
-        let state_variables = 4 * n + m + p;
-        let used_parameters: Vec<usize> = [
-            inertia.iter().flatten().filter(|&&i| i >= 2 * n).map(|i| i - 2 * n).collect::<Vec<_>>(),
-            union(&force_rows, |r| &r.depends)
-                .into_iter()
-                .filter(|i| (2 * n..2 * n + p).contains(i))
-                .map(|i| i - 2 * n)
-                .collect(),
-            union(&in_all, |r| &r.depends).into_iter().filter(|&i| i > n).map(|i| i - n - 1).collect(),
-            union(&output_rows, |r| &r.depends)
-                .into_iter()
-                .filter(|i| (4 * n + m..state_variables).contains(i))
-                .map(|i| i - 4 * n - m)
-                .collect(),
-            union(&initial, |r| &r.depends),
-        ]
-        .concat();
-        let used_inputs: Vec<usize> = [
-            union(&force_rows, |r| &r.depends)
-                .into_iter()
-                .filter(|i| (2 * n + p..2 * n + p + k).contains(i))
-                .map(|i| i - 2 * n - p)
-                .collect::<Vec<_>>(),
-            union(&output_rows, |r| &r.depends)
-                .into_iter()
-                .filter(|i| (state_variables..state_variables + k).contains(i))
-                .map(|i| i - state_variables)
-                .collect(),
-        ]
-        .concat();
-        let mut remarks = Vec::new();
-        for (_, parameter) in signature.parameters.iter().enumerate().filter(|(i, _)| !used_parameters.contains(i)) {
-            remarks.push(format!("nothing depends on parameter `{}`", parameter.name));
-        }
-        for (_, input) in signature.inputs.iter().enumerate().filter(|(i, _)| !used_inputs.contains(i)) {
-            remarks.push(format!("nothing depends on input `{}`", input.name));
-        }
-        for (_, output) in signature.outputs.iter().enumerate().filter(|(i, _)| output_rows[*i].zero) {
-            remarks.push(format!("output `{}` is always zero", output.name));
-        }
-        let output_is_linear = output_rows.iter().all(|r| r.nonlinear.iter().all(|&i| i >= state_variables + k));
+        let is_parameter = |i: &usize| (2 * n..2 * n + p).contains(i);
+        let coordinates = |(row, r): (usize, &Row)| -> Vec<(usize, usize)> {
+            r.depends.iter().filter(|&&i| i < n).map(|&i| (row, i)).collect()
+        };
         Structure {
-            has_force: force_rows.iter().any(|row| !row.zero),
-            constant_force: force_rows
-                .iter()
-                .all(|row| row.depends.iter().all(|i| (2 * n..2 * n + p).contains(i)) && !row.looked),
+            has_force: force.iter().any(|row| !row.zero),
+            constant_force: force.iter().all(|row| row.depends.iter().all(is_parameter) && !row.looked),
             linear_motion: inertia.iter().flatten().all(|&i| i >= n)
                 && force_in_state.iter().all(|row| row.nonlinear.iter().all(|&i| i >= 2 * n)),
             curved_motion,
@@ -231,18 +243,14 @@ impl Structure {
             mass_by_parameter: inertia.iter().flatten().any(|&i| i >= 2 * n),
             mass,
             inertia,
-            force,
-            curved_coordinates: coordinates(union(&in_space_and_time, |r| &r.nonlinear)),
-            curved_or_parametric: coordinates(union(&in_all, |r| &r.nonlinear)),
-            constraint_parameters: union(&in_all, |r| &r.depends)
-                .iter()
-                .filter(|&&i| i > n)
-                .map(|i| i - n - 1)
-                .collect(),
-            constraint,
-            output: keep(&output_rows, state_variables + k),
-            output_is_linear,
-            initial_parameters: union(&initial, |r| &r.depends),
+            force: keep(&force, motion_variables),
+            curved_coordinates: curved(&constraint_in_space_and_time),
+            curved_or_parametric: curved(&constraint),
+            constraint_parameters: used(&constraint, n + 1..n + 1 + p),
+            constraint: constraint.iter().enumerate().flat_map(coordinates).collect(),
+            output_is_linear: output.iter().all(|r| r.nonlinear.iter().all(|&i| i >= output_variables)),
+            output: keep(&output, output_variables),
+            initial_parameters: used(&initial, 0..p),
             remarks,
         }
     }

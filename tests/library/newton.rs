@@ -1,26 +1,16 @@
-//! The methods with exact second derivatives: known minima, negative and vanishing curvature, bounds, scales and every end.
+//! The methods with exact second derivatives: known minima, negative and vanishing curvature, bounds and scales.
 
+mod ends;
+mod functions;
+
+use crate::searches::{check, check_bounds, variables};
 use costate::optimise::{
-    Curvature, CurvedMethod, CurvedObjective, Flow, Method, Objective, Options, Outcome, Reason, Scale, Variable,
-    VariableStatus, minimise, minimise_curved,
+    Curvature, CurvedMethod, CurvedObjective, Flow, Objective, Options, Outcome, Reason, Scale, Variable,
+    VariableStatus, minimise_curved,
 };
 use costate::{Error, Number, Result};
+use functions::{Beale, BrownBadlyScaled, Chain, Decades, Function, PowellSingular, Rosenbrock, Saddle, squares};
 use num_dual::{Dual64, HyperDual64};
-
-/// A function that can be differentiated twice.
-trait Function {
-    fn value<D: Number>(&self, u: &[D]) -> D;
-
-    /// Where its simulation fails.
-    fn fails(&self, _u: &[f64]) -> bool {
-        false
-    }
-
-    /// Where only its second derivatives fail.
-    fn is_bent_badly(&self, _u: &[f64]) -> bool {
-        false
-    }
-}
 
 fn failure() -> Error {
     Error::NotFinite { quantity: "x1 [m]".into(), value: f64::NAN, time: 0.1, step: 3 }
@@ -60,9 +50,7 @@ impl<F: Function> Objective for Recorder<'_, F> {
     }
 
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        for (u, v) in u.iter().zip(&self.variables) {
-            assert!(v.lower <= *u && *u <= v.upper, "`{}` = {u} is outside [{}, {}]", v.name, v.lower, v.upper);
-        }
+        check_bounds(u, &self.variables);
         self.costs.push(f64::INFINITY);
         if self.function.fails(u) {
             return Err(failure());
@@ -104,13 +92,8 @@ impl<F: Function> CurvedObjective for Recorder<'_, F> {
 fn run(function: &impl Function, variables: &[Variable], method: CurvedMethod, options: &Options) -> Outcome {
     let mut recorder = Recorder::new(function, variables);
     let outcome = minimise_curved(&mut recorder, variables, method, options, &mut |_| Flow::Continue).unwrap();
-    let lowest = recorder.costs.iter().copied().fold(f64::INFINITY, f64::min);
-    assert_eq!(outcome.evaluations, recorder.costs.len());
-    assert_eq!(outcome.failed_evaluations, recorder.costs.iter().filter(|c| !c.is_finite()).count());
+    check(&outcome, &recorder.costs, options);
     assert_eq!((outcome.hessians, outcome.hessian_products), (recorder.hessians, recorder.products));
-    assert!(outcome.cost - lowest <= options.cost_noise * lowest.abs(), "{lowest} is lost, {} is kept", outcome.cost);
-    assert_eq!(outcome.converged, outcome.was_successful());
-    assert_eq!(outcome.iterations + 1, outcome.history.len());
     // a Hessian serves every trial of its step
     assert!(outcome.hessians <= outcome.iterations + 1, "{} Hessians", outcome.hessians);
     assert!(outcome.history[0].damping.is_none() && outcome.history[0].curvature.is_none());
@@ -119,54 +102,6 @@ fn run(function: &impl Function, variables: &[Variable], method: CurvedMethod, o
 
 fn met(outcome: &Outcome, curvature: Curvature) -> usize {
     outcome.history.iter().filter(|step| step.curvature == Some(curvature)).count()
-}
-
-fn variables(start: &[f64]) -> Vec<Variable> {
-    start.iter().enumerate().map(|(i, &s)| Variable::new(format!("u{i}"), s)).collect()
-}
-
-fn squares<D: Number>(residuals: &[D]) -> D {
-    residuals.iter().fold(D::from(0.0), |sum, r| sum + *r * *r * 0.5)
-}
-
-struct Rosenbrock;
-impl Function for Rosenbrock {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        squares(&[(u[1] - u[0] * u[0]) * 10.0, -u[0] + 1.0])
-    }
-}
-
-struct PowellSingular;
-impl Function for PowellSingular {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        let (bc, ad) = (u[1] - u[2] * 2.0, u[0] - u[3]);
-        squares(&[u[0] + u[1] * 10.0, (u[2] - u[3]) * 5f64.sqrt(), bc * bc, ad * ad * 10f64.sqrt()])
-    }
-}
-
-struct BrownBadlyScaled;
-impl Function for BrownBadlyScaled {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        squares(&[u[0] - 1e6, u[1] - 2e-6, u[0] * u[1] - 2.0])
-    }
-}
-
-struct Beale;
-impl Function for Beale {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        let (x, y) = (u[0], u[1]);
-        let term = |value: f64, power: D| x * (power - 1.0) + value;
-        squares(&[term(1.5, y), term(2.25, y * y), term(2.625, y * y * y)])
-    }
-}
-
-/// x⁴/4 - x²/2 + y²/2: a saddle at the origin, minima of -1/4 at (±1, 0).
-struct Saddle;
-impl Function for Saddle {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        let square = u[0] * u[0];
-        square * square * 0.25 - square * 0.5 + u[1] * u[1] * 0.5
-    }
 }
 
 const METHODS: [CurvedMethod; 2] = CurvedMethod::ALL;
@@ -352,17 +287,6 @@ fn random_boxes_end_at_stationary_points() {
     assert!(negative > 50, "the test misses its point: {negative}");
 }
 
-/// Squares of the distances of logarithms: a parabola on the logarithmic scale, and nowhere else.
-struct Decades {
-    target: [f64; 3],
-}
-impl Function for Decades {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        let r = |i: usize| (u[i] * (1.0 / self.target[i])).ln() * (1.0 + i as f64);
-        squares(&[r(0), r(1), r(2)])
-    }
-}
-
 /// Protects the logarithmic scale, its second derivative above all: a parabola in the logarithms is met in one step; and values
 /// that start decades away are found.
 #[test]
@@ -374,59 +298,6 @@ fn log_scale_has_its_own_curvature() {
         let far = run(&Decades { target: [3e-6, 5.0, 7e9] }, &log(&[1.0, 1e-3, 1e3]), method, &Options::default());
         assert!(far.converged && far.cost < 1e-20, "{method}: {:e} {}", far.cost, far.reason);
         assert_eq!(met(&far, Curvature::Positive), far.iterations, "{method}");
-    }
-}
-
-/// Protects against failing regions: failed simulations, costs and Hessians that are not finite or fail are walked around; if
-/// nothing else is left, the end says so.
-#[test]
-fn failures_are_rejected_steps() {
-    struct Failing(usize);
-    impl Failing {
-        fn is_off(u: &[f64]) -> bool {
-            (u[1] - u[0] * u[0]).abs() > 0.01
-        }
-    }
-    impl Function for Failing {
-        fn value<D: Number>(&self, u: &[D]) -> D {
-            let off = self.0 == 1 && Failing::is_off(&[u[0].re(), u[1].re()]);
-            Rosenbrock.value(u) + if off { f64::INFINITY } else { 0.0 }
-        }
-        fn fails(&self, u: &[f64]) -> bool {
-            self.0 == 0 && Failing::is_off(u)
-        }
-        fn is_bent_badly(&self, u: &[f64]) -> bool {
-            self.0 == 2 && (-0.9..-0.5).contains(&u[0])
-        }
-    }
-    struct Blocked;
-    impl Function for Blocked {
-        fn value<D: Number>(&self, u: &[D]) -> D {
-            u[0] * u[0] * 0.5
-        }
-        fn fails(&self, u: &[f64]) -> bool {
-            u[0] < 1.0
-        }
-    }
-    for method in METHODS {
-        for kind in 0..3 {
-            let outcome = run(&Failing(kind), &variables(&[-1.0, 1.0]), method, &Options::default());
-            let met = if kind < 2 { outcome.failed_evaluations } else { met(&outcome, Curvature::Unknown) };
-            assert!(met > 0, "{method} {kind}: the test misses its point");
-            assert!(outcome.converged && outcome.cost < 1e-16, "{method} {kind}: {} {:?}", outcome.reason, outcome.u);
-        }
-        let outcome = run(&Blocked, &variables(&[1.0]), method, &Options::default());
-        assert_eq!(outcome.reason, Reason::BlockedByFailures, "{method}");
-    }
-}
-
-/// A function that has no whole Hessian to give: extended Rosenbrock, coupled from one to the next.
-struct Chain {
-    n: usize,
-}
-impl Function for Chain {
-    fn value<D: Number>(&self, u: &[D]) -> D {
-        (1..self.n).fold(D::from(0.0), |sum, i| sum + Rosenbrock.value(&u[i - 1..=i]))
     }
 }
 
@@ -490,60 +361,5 @@ fn units_do_not_matter() {
         let other = run(&Scaled, &variables(&[-1.2, 2f64.powi(40)]), method, &Options::default());
         assert_eq!(plain.evaluations, other.evaluations, "{method}");
         assert!((plain.u[0] - other.u[0]).abs() < 1e-12, "{method}");
-    }
-}
-
-/// Protects the other ways to end: each has its reason, limits are kept and the best point with them, the observer may stop,
-/// other errors end the search, and methods without their derivatives are a sentence.
-#[test]
-fn every_end_has_its_reason() {
-    struct Broken;
-    impl Objective for Broken {
-        fn dimension(&self) -> usize {
-            1
-        }
-        fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-            gradient[0] = u[0];
-            Ok(0.5 * u[0] * u[0])
-        }
-    }
-    impl CurvedObjective for Broken {
-        fn hessian(&mut self, _: &[f64], _: &mut [Vec<f64>]) -> Result<()> {
-            Err(Error::invalid("a", "b", "c"))
-        }
-        fn hessian_vector(&mut self, _: &[f64], _: &[f64], _: &mut [f64]) -> Result<()> {
-            Err(Error::invalid("a", "b", "c"))
-        }
-    }
-    let v = variables(&[-1.2, 1.0]);
-    for method in METHODS {
-        let outcome = run(&Rosenbrock, &variables(&[1.0, 1.0]), method, &Options::default());
-        assert_eq!((outcome.reason, outcome.evaluations, outcome.cost), (Reason::GradientSmall, 1, 0.0));
-        let options = Options { cost_target: 1e-3, ..Options::default() };
-        let outcome = run(&Rosenbrock, &v, method, &options);
-        assert!(outcome.reason == Reason::CostBelowTarget && outcome.cost <= 1e-3, "{method}");
-        for limit in 1..8 {
-            let options = Options { max_evaluations: limit, ..Options::default() };
-            let outcome = run(&Rosenbrock, &v, method, &options);
-            assert_eq!((outcome.reason, outcome.evaluations), (Reason::MaxEvaluations, limit), "{method}");
-            let options = Options { max_iterations: limit, ..Options::default() };
-            let outcome = run(&Rosenbrock, &v, method, &options);
-            assert_eq!((outcome.reason, outcome.iterations), (Reason::MaxIterations, limit), "{method}");
-        }
-        let mut recorder = Recorder::new(&Rosenbrock, &v);
-        let stopped = minimise_curved(&mut recorder, &v, method, &Options::default(), &mut |iteration| {
-            if iteration.number == 2 { Flow::Stop } else { Flow::Continue }
-        });
-        let stopped = stopped.unwrap();
-        assert_eq!((stopped.reason, stopped.iterations), (Reason::Interrupted, 2));
-        assert!(stopped.history[1].hessians >= 1 && stopped.history[0].hessians == 0);
-        let v = variables(&[1.0]);
-        let broken = minimise_curved(&mut Broken, &v, method, &Options::default(), &mut |_| Flow::Continue);
-        assert_eq!(broken.unwrap_err(), Error::invalid("a", "b", "c"));
-    }
-    for method in [Method::Ding, Method::NewtonTrustRegion] {
-        let error = minimise(&mut Broken, &variables(&[1.0]), method, &Options::default(), &mut |_| Flow::Continue);
-        let message = error.unwrap_err().to_string();
-        assert!(message.contains(method.name()) && message.contains("minimise_curved"), "{message}");
     }
 }

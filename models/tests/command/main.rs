@@ -2,6 +2,7 @@
 
 mod constraints;
 mod control;
+mod experiments;
 mod options;
 mod pictures;
 mod problem_files;

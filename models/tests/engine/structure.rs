@@ -10,7 +10,7 @@ use common::mechanisms::{bead, branching, guided, wide};
 use common::{Case, FORMS};
 use costate::cost::Quadrature;
 use costate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, StateVector, Weights};
-use costate::{Matrix, Model, Plain, System};
+use costate::{Matrix, Model, Plain, Signature, System};
 
 /// Protects models with branches: variables that matter only on the side where the structure was not looked for.
 #[test]
@@ -141,66 +141,70 @@ fn check_equations(name: &str, evaluator: &mut dyn Evaluator, x: &Point<'_>, equ
     }
 }
 
-/// Every product of one evaluator at one point, after points elsewhere have been visited.
-fn check_products(name: &str, system: &dyn System, u: &[f64]) {
-    let signature = system.signature();
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
-    let (p, outputs) = (u.len(), signature.outputs.len());
-    let mut evaluator = system.evaluator();
-    evaluator.set_parameters(u);
-    let weights =
-        Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
-    for salt in [0.4, 2.0, 3.7] {
-        let place = |what: &str| format!("{name}, point {salt}, {what}");
-        let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));
-        let w = values(signature.inputs.len(), salt);
-        let x = Point { t: 0.2 * salt, q: &q, v: &v, a: &a, lambda: &lambda, w: &w };
-        let mut b = Blocks::zeros(signature);
-        evaluator.blocks(&x, &mut b);
-        let (mut dynamics, mut constraint) = (vec![0.0; n], vec![0.0; m]);
-        evaluator.factorise(&x, weights, &mut dynamics, &mut constraint).unwrap();
+/// An evaluator at a point, with the blocks there.
+struct Trial<'a> {
+    name: String,
+    signature: &'a Signature,
+    evaluator: &'a mut dyn Evaluator,
+    x: Point<'a>,
+    blocks: Blocks,
+}
 
-        // the same matrix from both factorisations, and from the blocks
+const WEIGHTS: Weights =
+    Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
+
+impl Trial<'_> {
+    fn place(&self, what: &str) -> String {
+        format!("{}, {what}", self.name)
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.x.q.len(), self.x.lambda.len())
+    }
+
+    /// The same matrix from both factorisations, and from the blocks. Leaves the point linearised; returns D and C.
+    fn check_factors(&mut self) -> [Vec<f64>; 2] {
+        let ((n, m), b) = (self.sizes(), &self.blocks);
+        let (mut dynamics, mut constraint) = (vec![0.0; n], vec![0.0; m]);
+        self.evaluator.factorise(&self.x, WEIGHTS, &mut dynamics, &mut constraint).unwrap();
         let right = values(n + m, 0.1);
         let solution = |solve: &mut dyn FnMut(&mut [f64])| {
             let mut z = right.clone();
             solve(&mut z);
             z
         };
-        let newton = solution(&mut |z| evaluator.solve(z));
-        let transposed = solution(&mut |z| evaluator.solve_transposed(z));
-        evaluator.linearise(&x, weights).unwrap();
+        let newton = solution(&mut |z| self.evaluator.solve(z));
+        let transposed = solution(&mut |z| self.evaluator.solve_transposed(z));
+        self.evaluator.linearise(&self.x, WEIGHTS).unwrap();
         for (kind, z, is_transposed) in [
             ("solve after factorise", newton, false),
             ("transposed solve after factorise", transposed, true),
-            ("solve after linearise", solution(&mut |z| evaluator.solve(z)), false),
-            ("transposed solve after linearise", solution(&mut |z| evaluator.solve_transposed(z)), true),
+            ("solve after linearise", solution(&mut |z| self.evaluator.solve(z)), false),
+            ("transposed solve after linearise", solution(&mut |z| self.evaluator.solve_transposed(z)), true),
         ] {
             let (z_a, z_lambda) = z.split_at(n);
             let apply = if is_transposed { transposed_times } else { times };
             let mut k_z = combine(&[
-                (weights.acceleration, apply(&b.mass, z_a)),
-                (weights.position, apply(&b.inertia_by_position, z_a)),
-                (weights.position, apply(&b.constraint_force_by_position, z_a)),
-                (-weights.position, apply(&b.force_by_position, z_a)),
-                (-weights.velocity, apply(&b.force_by_velocity, z_a)),
+                (WEIGHTS.acceleration, apply(&b.mass, z_a)),
+                (WEIGHTS.position, apply(&b.inertia_by_position, z_a)),
+                (WEIGHTS.position, apply(&b.constraint_force_by_position, z_a)),
+                (-WEIGHTS.position, apply(&b.force_by_position, z_a)),
+                (-WEIGHTS.velocity, apply(&b.force_by_velocity, z_a)),
                 (1.0, transposed_times(&b.constraint_by_position, z_lambda)),
             ]);
             k_z.extend(times(&b.constraint_by_position, z_a));
             let size = z.iter().fold(0.0f64, |s, z| s.max(z.abs())) * 1e3;
             let error = k_z.iter().zip(&right).fold(0.0f64, |s, (k, r)| s.max((k - r).abs()));
-            assert!(error <= 1e-13 * size.max(1.0), "{}: {error:e}", place(kind));
+            assert!(error <= 1e-13 * size.max(1.0), "{}: {error:e}", self.place(kind));
         }
+        [dynamics, constraint]
+    }
 
-        // tangents, against the blocks
-        let mut dx = StateVector::zeros(signature);
-        for (k, part) in
-            [&mut dx.q, &mut dx.v, &mut dx.a, &mut dx.a_scheme, &mut dx.lambda, &mut dx.u].into_iter().enumerate()
-        {
-            *part = values(part.len(), 5.0 + k as f64);
-        }
+    /// Tangents, against the blocks.
+    fn check_tangents(&self, dx: &StateVector) {
+        let ((n, m), b) = (self.sizes(), &self.blocks);
         let (mut d_dynamics, mut d_constraint) = (vec![0.0; n], vec![0.0; m]);
-        evaluator.push_forward(&dx, &mut d_dynamics, &mut d_constraint);
+        self.evaluator.push_forward(dx, &mut d_dynamics, &mut d_constraint);
         let expected = combine(&[
             (1.0, times(&b.mass, &dx.a)),
             (1.0, times(&b.inertia_by_position, &dx.q)),
@@ -212,19 +216,22 @@ fn check_products(name: &str, system: &dyn System, u: &[f64]) {
             (1.0, times(&b.constraint_force_by_parameter, &dx.u)),
             (-1.0, times(&b.force_by_parameter, &dx.u)),
         ]);
-        assert_near(&place("tangent of the dynamics"), &d_dynamics, &expected);
+        assert_near(&self.place("tangent of the dynamics"), &d_dynamics, &expected);
         if m > 0 {
             let expected = combine(&[
                 (1.0, times(&b.constraint_by_position, &dx.q)),
                 (1.0, times(&b.constraint_by_parameter, &dx.u)),
             ]);
-            assert_near(&place("tangent of the constraints"), &d_constraint, &expected);
+            assert_near(&self.place("tangent of the constraints"), &d_constraint, &expected);
         }
+    }
 
-        // cotangents, against the blocks, scaled
+    /// Cotangents, against the blocks, scaled.
+    fn check_cotangents(&self) {
+        let ((n, m), b) = (self.sizes(), &self.blocks);
         let (bar_d, bar_c) = (values(n, 8.0), values(m, 9.0));
-        let mut bar = StateVector::zeros(signature);
-        evaluator.pull_back(-2.0, &bar_d, &bar_c, &mut bar);
+        let mut bar = StateVector::zeros(self.signature);
+        self.evaluator.pull_back(-2.0, &bar_d, &bar_c, &mut bar);
         let scaled = |parts: &[(f64, Vec<f64>)]| combine(parts).iter().map(|x| -2.0 * x).collect::<Vec<f64>>();
         let by_q = scaled(&[
             (1.0, transposed_times(&b.inertia_by_position, &bar_d)),
@@ -232,15 +239,15 @@ fn check_products(name: &str, system: &dyn System, u: &[f64]) {
             (-1.0, transposed_times(&b.force_by_position, &bar_d)),
             (1.0, transposed_times(&b.constraint_by_position, &bar_c)),
         ]);
-        assert_near(&place("cotangent of q"), &bar.q, &by_q);
+        assert_near(&self.place("cotangent of q"), &bar.q, &by_q);
         assert_near(
-            &place("cotangent of v"),
+            &self.place("cotangent of v"),
             &bar.v,
             &scaled(&[(-1.0, transposed_times(&b.force_by_velocity, &bar_d))]),
         );
-        assert_near(&place("cotangent of a"), &bar.a, &scaled(&[(1.0, transposed_times(&b.mass, &bar_d))]));
+        assert_near(&self.place("cotangent of a"), &bar.a, &scaled(&[(1.0, transposed_times(&b.mass, &bar_d))]));
         assert_near(
-            &place("cotangent of lambda"),
+            &self.place("cotangent of lambda"),
             &bar.lambda,
             &scaled(&[(1.0, times(&b.constraint_by_position, &bar_d))]),
         );
@@ -250,46 +257,93 @@ fn check_products(name: &str, system: &dyn System, u: &[f64]) {
             (-1.0, transposed_times(&b.force_by_parameter, &bar_d)),
             (1.0, transposed_times(&b.constraint_by_parameter, &bar_c)),
         ]);
-        assert_near(&place("cotangent of u"), &bar.u, &by_u);
+        assert_near(&self.place("cotangent of u"), &bar.u, &by_u);
+    }
 
-        // <p, A x> = <Aᵀ p, x> for outputs, time derivatives of the constraints, and the initial state
-        let output_point =
-            OutputPoint { t: x.t, q: &q, v: &v, a: &a, a_scheme: &values(n, 6.0), lambda: &lambda, w: &w };
-        evaluator.linearise_output(&output_point);
+    /// <p, A x> = <Aᵀ p, x> for outputs and for the initial state.
+    fn check_outputs_and_start(&mut self, dx: &StateVector) {
+        let Point { t, q, v, a, lambda, w } = self.x;
+        let (n, p, outputs) = (q.len(), dx.u.len(), self.signature.outputs.len());
+        let output_point = OutputPoint { t, q, v, a, a_scheme: &values(n, 6.0), lambda, w };
+        self.evaluator.linearise_output(&output_point);
         let (bar_y, mut dy) = (values(outputs, 3.0), vec![0.0; outputs]);
-        let mut bar = StateVector::zeros(signature);
-        evaluator.output_push_forward(&dx, &mut dy);
-        evaluator.output_pull_back(&bar_y, &mut bar);
+        let mut bar = StateVector::zeros(self.signature);
+        self.evaluator.output_push_forward(dx, &mut dy);
+        self.evaluator.output_pull_back(&bar_y, &mut bar);
         let size = all_parts(&bar).iter().fold(1.0f64, |s, x| s.max(x.abs()));
-        let error = (dot(&bar_y, &dy) - dot(&all_parts(&bar), &all_parts(&dx))).abs();
-        assert!(error <= 1e-13 * size, "{}: {error:e}", place("outputs"));
+        let error = (dot(&bar_y, &dy) - dot(&all_parts(&bar), &all_parts(dx))).abs();
+        assert!(error <= 1e-13 * size, "{}: {error:e}", self.place("outputs"));
+        let (mut dq, mut dv, mut bar_u) = (vec![0.0; n], vec![0.0; n], vec![0.0; p]);
+        self.evaluator.initial_push_forward(&dx.u, &mut dq, &mut dv);
+        self.evaluator.initial_pull_back(&values(n, 1.0), &values(n, 2.0), &mut bar_u);
+        let error = dot(&values(n, 1.0), &dq) + dot(&values(n, 2.0), &dv) - dot(&bar_u, &dx.u);
+        assert!(
+            error.abs() <= 1e-13 * (1.0 + dot(&bar_u, &bar_u).sqrt()),
+            "{}: {error:e}",
+            self.place("initial state")
+        );
+    }
+
+    /// The same for time derivatives of the constraints.
+    fn check_constraints(&mut self, dx: &StateVector) {
+        let (n, m) = self.sizes();
+        let bar_c = values(m, 9.0);
+        let place = self.place("equations");
         for level in [Level::Position, Level::Velocity, Level::Acceleration] {
             let mut dc = vec![0.0; m];
-            let mut bar = StateVector::zeros(signature);
+            let mut bar = StateVector::zeros(self.signature);
             for forces in [true, false] {
-                check_equations(&place("equations"), &mut *evaluator, &x, Equations { forces, level }, &b);
+                check_equations(&place, &mut *self.evaluator, &self.x, Equations { forces, level }, &self.blocks);
             }
-            let _ = evaluator.linearise(&x, Weights { equations: Equations { forces: true, level }, ..weights });
+            let _ =
+                self.evaluator.linearise(&self.x, Weights { equations: Equations { forces: true, level }, ..WEIGHTS });
             let none = vec![0.0; n];
-            evaluator.push_forward(&dx, &mut none.clone(), &mut dc);
-            evaluator.pull_back(-2.0, &none, &bar_c, &mut bar);
+            self.evaluator.push_forward(dx, &mut none.clone(), &mut dc);
+            self.evaluator.pull_back(-2.0, &none, &bar_c, &mut bar);
             let size = all_parts(&bar).iter().fold(1.0f64, |s, x| s.max(x.abs()));
-            let error = (-2.0 * dot(&bar_c, &dc) - dot(&all_parts(&bar), &all_parts(&dx))).abs();
-            assert!(error <= 1e-13 * size, "{}: {level:?} {error:e}", place("constraints"));
+            let error = (-2.0 * dot(&bar_c, &dc) - dot(&all_parts(&bar), &all_parts(dx))).abs();
+            assert!(error <= 1e-13 * size, "{}: {level:?} {error:e}", self.place("constraints"));
         }
-        let (mut dq, mut dv, mut bar_u) = (vec![0.0; n], vec![0.0; n], vec![0.0; p]);
-        evaluator.initial_push_forward(&dx.u, &mut dq, &mut dv);
-        evaluator.initial_pull_back(&values(n, 1.0), &values(n, 2.0), &mut bar_u);
-        let error = dot(&values(n, 1.0), &dq) + dot(&values(n, 2.0), &dv) - dot(&bar_u, &dx.u);
-        assert!(error.abs() <= 1e-13 * (1.0 + dot(&bar_u, &bar_u).sqrt()), "{}: {error:e}", place("initial state"));
+    }
 
-        // values: the residual is that of factorise, and its constraints those of level 0
+    /// The residual is that of a factorisation, and its constraints those of level 0.
+    fn check_values(&mut self, [dynamics, constraint]: [Vec<f64>; 2]) {
+        let (n, m) = self.sizes();
         let (mut again, mut c_again, mut c) = (vec![0.0; n], vec![0.0; m], vec![0.0; m]);
-        evaluator.residual(&x, Equations::MOTION, &mut again, &mut c_again);
-        evaluator.constraint(Level::Position, &x, &mut c);
-        assert_near(&place("residual"), &again, &dynamics);
-        assert_near(&place("constraints of the residual"), &c_again, &constraint);
-        assert_near(&place("constraints"), &c, &constraint);
+        self.evaluator.residual(&self.x, Equations::MOTION, &mut again, &mut c_again);
+        self.evaluator.constraint(Level::Position, &self.x, &mut c);
+        assert_near(&self.place("residual"), &again, &dynamics);
+        assert_near(&self.place("constraints of the residual"), &c_again, &constraint);
+        assert_near(&self.place("constraints"), &c, &constraint);
+    }
+}
+
+/// Every product of one evaluator at one point, after points elsewhere have been visited.
+fn check_products(name: &str, system: &dyn System, u: &[f64]) {
+    let signature = system.signature();
+    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let mut evaluator = system.evaluator();
+    evaluator.set_parameters(u);
+    for salt in [0.4, 2.0, 3.7] {
+        let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));
+        let w = values(signature.inputs.len(), salt);
+        let x = Point { t: 0.2 * salt, q: &q, v: &v, a: &a, lambda: &lambda, w: &w };
+        let mut blocks = Blocks::zeros(signature);
+        evaluator.blocks(&x, &mut blocks);
+        let mut dx = StateVector::zeros(signature);
+        for (k, part) in
+            [&mut dx.q, &mut dx.v, &mut dx.a, &mut dx.a_scheme, &mut dx.lambda, &mut dx.u].into_iter().enumerate()
+        {
+            *part = values(part.len(), 5.0 + k as f64);
+        }
+        let name = format!("{name}, point {salt}");
+        let mut trial = Trial { name, signature, evaluator: &mut *evaluator, x, blocks };
+        let found = trial.check_factors();
+        trial.check_tangents(&dx);
+        trial.check_cotangents();
+        trial.check_outputs_and_start(&dx);
+        trial.check_constraints(&dx);
+        trial.check_values(found);
     }
 }
 

@@ -1,11 +1,12 @@
 //! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start), and its derivatives along directions: one recursion for all schemes.
 
 use super::hessian::Along;
-use super::{Gradient, add_cost, sample};
+use super::{Gradient, add_cost, clear, sample};
+use crate::cost::{CostEvaluator, Sample};
 use crate::error::Result;
 use crate::scheme::{Direction, Stepper};
 use crate::simulate::Workspace;
-use crate::system::StateVector;
+use crate::system::{Evaluator, StateVector};
 
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run, and its derivatives along directions, if there are any: the cost is returned
@@ -18,16 +19,12 @@ impl Gradient<'_> {
         let last = grid.count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let is_curved = !along.directions.is_empty();
-        let room = if is_curved { y.len() } else { 0 };
-        let (mut y_tangent, mut y_curved) = (vec![0.0; room], vec![0.0; room]);
+        let mut room = [(); 2].map(|()| vec![0.0; if is_curved { y.len() } else { 0 }]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
-        bar.clear_state();
-        for part in [&mut bar.u, &mut bar.w, &mut bar.w_next] {
-            part.fill(0.0);
-        }
+        clear(bar);
         let by_inputs = &mut self.by_inputs;
         let mut total = 0.0;
         for i in (0..=last).rev() {
@@ -50,15 +47,7 @@ impl Gradient<'_> {
                 add_cost(cost, evaluator, &sample, bar, y_bar);
                 if is_curved {
                     total += cost.value(&sample);
-                    evaluator.linearise_output(&x);
-                }
-                for Direction { tangent, cotangent, .. } in &mut along.directions {
-                    y_tangent.fill(0.0);
-                    y_curved.fill(0.0);
-                    evaluator.output_push_forward(tangent, &mut y_tangent);
-                    cost.curvature(&sample, tangent, &y_tangent, cotangent, &mut y_curved);
-                    evaluator.output_pull_back(&y_curved, cotangent);
-                    evaluator.output_curvature(&x, y_bar, tangent, cotangent);
+                    add_curvature(cost, evaluator, &sample, y_bar, &mut along.directions, &mut room);
                 }
             }
             if i > 0 {
@@ -79,6 +68,26 @@ impl Gradient<'_> {
         along.take_inputs(0);
         gradient.copy_from_slice(&bar.u);
         Ok(total)
+    }
+}
+
+/// Adds the derivatives of [`add_cost`], with its cotangents `y_bar` of the outputs, along directions; `room` is for two lists of outputs.
+fn add_curvature(
+    cost: &mut dyn CostEvaluator,
+    evaluator: &mut dyn Evaluator,
+    sample: &Sample<'_>,
+    y_bar: &[f64],
+    directions: &mut [Direction],
+    [y_tangent, y_curved]: &mut [Vec<f64>; 2],
+) {
+    evaluator.linearise_output(&sample.x);
+    for Direction { tangent, cotangent, .. } in directions {
+        y_tangent.fill(0.0);
+        y_curved.fill(0.0);
+        evaluator.output_push_forward(tangent, y_tangent);
+        cost.curvature(sample, tangent, y_tangent, cotangent, y_curved);
+        evaluator.output_pull_back(y_curved, cotangent);
+        evaluator.output_curvature(&sample.x, y_bar, tangent, cotangent);
     }
 }
 

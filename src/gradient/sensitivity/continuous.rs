@@ -13,10 +13,11 @@
 //! In τ = T - t a step of size γ is one solve with the transposed of the forward run's own matrix (eq. (51)):
 //! [α_0² M + γ² D_qᵀ + α_0 γ D_vᵀ, C_qᵀ; C_q, 0] [w; γ² μ] = -α_0 Σ α_i (M w)_i - γ Σ α_i p_i - γ² g_qᵀ - α_0 γ g_vᵀ.
 
-use super::Gradient;
+use super::{Gradient, clear};
 use crate::cost::Sample;
 use crate::diagnosis::{Purpose, singular};
 use crate::error::{Error, Result};
+use crate::simulate::Workspace;
 use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
 
 /// α_0, α_1 ... of the backward differentiation formulas of order 1 to 5.
@@ -43,141 +44,205 @@ impl Gradient<'_> {
     /// Orders other than 1 to 5; uneven steps; costs in accelerations or multipliers, or of samples that are no integral over time; a
     /// simulation that fails.
     pub fn continuous_adjoint(&mut self, u: &[f64], order: usize, gradient: &mut [f64]) -> Result<f64> {
-        let what = "the continuous adjoint";
-        let Some(longest) = order.checked_sub(1).and_then(|k| BDF.get(k)) else {
-            return Err(Error::invalid(what, format!("there is no BDF of order {order}"), "take an order from 1 to 5"));
+        let Some(&formula) = order.checked_sub(1).and_then(|k| BDF.get(k)) else {
+            return Err(refused(format!("there is no BDF of order {order}"), "take an order from 1 to 5"));
         };
         let cost = self.forward(u, true)?;
         self.choose(u)?;
         self.workspace.forget_orders();
-        let workspace = &mut self.workspace;
-        let (simulation, states) = (&workspace.simulation, &workspace.states);
-        let (system, a_scheme) = (&mut *workspace.evaluator, &mut workspace.a_scheme[..]);
-        let signature = simulation.signature();
-        let grid = simulation.grid();
-        let Some(h) = grid.uniform_step() else {
+        let grid = self.workspace.simulation.grid();
+        let (last, step) = (grid.count(), grid.uniform_step());
+        let Some(h) = step else {
             let remedy = "run at even steps; the discrete adjoint takes any";
-            return Err(Error::invalid(what, "its formulas are for steps of one size", remedy));
+            return Err(refused("its formulas are for steps of one size", remedy));
         };
-        let (n, last) = (signature.coordinates.len(), grid.count());
-        let size = n + signature.constraints.len();
-        let (y, y_bar, bar) = (&mut self.y, &mut self.y_bar, &mut self.bar);
-        let cost_of = &mut self.cost;
-        let weight_at: Vec<Option<f64>> = (0..=last).map(|i| cost_of.own_weight(i)).collect();
-        let weight_at = |i: usize| weight_at[i];
-        let own_weights = weight_at(last / 2);
-        // sums with the weight 1 stand for an integral of as many samples as there are a second
-        let middle = states.view(last / 2, simulation, a_scheme);
-        system.output(&middle, y);
-        let mut value =
-            |h: f64| cost_of.value(&Sample { index: last / 2, last: usize::MAX, before: h, after: h, x: middle, y, u });
-        let is_unit = value(1.0) != 0.0 && value(1.0) == value(2.0);
-        let samples_a_second = if is_unit { 1.0 / h } else { 1.0 };
-        if own_weights.is_some_and(|weight| weight <= 0.0) || own_weights.is_none() && last < 2 {
-            let remedy = "compare a cost that has a sample at every time; the discrete adjoint takes any";
-            return Err(Error::invalid(what, "the cost is no integral over time", remedy));
-        }
-        let mut past: Past = Past::new();
-        let mut p_u = vec![0.0; u.len()];
-        let mut multipliers = vec![0.0; size - n];
-        let mut own = StateVector::zeros(signature);
+        let mut backwards = Backwards {
+            own: StateVector::zeros(self.workspace.simulation.signature()),
+            of: self,
+            u,
+            h,
+            formula,
+            past: Past::new(),
+            by_parameters: vec![0.0; u.len()],
+        };
+        let density = backwards.density()?;
         for i in (0..=last).rev() {
-            let x = states.view(i, simulation, a_scheme);
-            let point = Point { t: x.t, q: x.q, v: x.v, a: x.a, lambda: x.lambda, w: x.w };
-            system.output(&x, y);
-            // the density of the cost: its weights are those of an integral, whole at both ends
-            let mut density = |sample: Sample<'_>, bar: &mut StateVector| {
-                bar.clear_state();
-                bar.u.fill(0.0);
-                bar.w.fill(0.0);
-                y_bar.fill(0.0);
-                cost_of.gradient(&sample, bar, y_bar);
-                system.linearise_output(&sample.x);
-                system.output_pull_back(y_bar, bar);
-            };
-            let sample = Sample { index: i, last: usize::MAX, before: 1.0, after: 1.0, x, y, u };
-            density(sample, bar);
-            let cell = match own_weights {
-                // in the middle, weights over steps tell how much a second counts
-                Some(middle) => weight_at(i).filter(|weight| *weight > 0.0).map_or(0.0, |weight| middle / h / weight),
-                None => samples_a_second,
-            };
-            let whole = if i == 0 || i == last { 0.5 * h } else { h };
-            bar.u.iter_mut().zip(&mut p_u).for_each(|(slope, sum)| *sum += cell * whole * *slope);
-            if [&bar.a, &bar.a_scheme, &bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0) {
-                let remedy = "compare a cost in positions and velocities; the discrete adjoint takes any";
-                return Err(Error::invalid(what, "the cost depends on accelerations or multipliers", remedy));
-            }
-            let by_w = bar.w.clone();
-            let (g_q, g_v): (Vec<f64>, Vec<f64>) =
-                (bar.q.iter().map(|g| cell * g).collect(), bar.v.iter().map(|g| cell * g).collect());
-            let mut z = vec![0.0; size];
-            let p = if i == last {
-                let before = states.point(last - 1, grid.times()[last - 1], simulation.inputs_at(last - 1));
-                density(Sample { last, before: 0.0, after: 0.0, ..sample }, bar);
-                if own_weights.is_some() {
-                    clear(bar);
-                }
-                p_u.iter_mut().zip(&bar.u).for_each(|(sum, slope)| *sum += slope);
-                terminal(system, [&point, &before], h, bar, &g_v, &mut z)
-                    .map_err(|()| singular(system, signature, &point, Purpose::Step))?
-            } else {
-                let alphas = if past.len() < longest.len() - 1 { BDF[past.len() - 1] } else { longest };
-                let before = |part: usize, j: usize| {
-                    past.iter().zip(&alphas[1..]).map(|(x, alpha)| alpha * x[part][j]).sum::<f64>()
-                };
-                let all = weights(alphas[0] * alphas[0], h * h, alphas[0] * h, Level::Position);
-                if system.linearise(&point, all).is_err() {
-                    return Err(singular(system, signature, &point, Purpose::Step));
-                }
-                for j in 0..n {
-                    z[j] = -alphas[0] * before(1, j) - h * before(0, j) - h * h * g_q[j] - alphas[0] * h * g_v[j];
-                }
-                system.solve_transposed(&mut z);
-                // γ² μ has been solved for
-                z[n..].iter_mut().for_each(|mu| *mu /= h * h);
-                clear(&mut own);
-                system.pull_back(1.0, &z[..n], &z[n..], &mut own);
-                (0..n).map(|j| -(h * (g_q[j] + own.q[j]) + before(0, j)) / alphas[0]).collect()
-            };
-            // the integrand, and M w
-            if i == last {
-                // the multipliers there are those of the step before
-                let _ = system.linearise(&point, weights(1.0, h * h, h, Level::Position));
-            } else {
-                multipliers.copy_from_slice(&z[n..]);
-            }
-            clear(&mut own);
-            system.pull_back(1.0, &z[..n], &multipliers, &mut own);
-            p_u.iter_mut().zip(&own.u).for_each(|(sum, slope)| *sum += whole * slope);
-            if !self.by_inputs.is_empty() {
-                let count = own.w.len();
-                let slopes = own.w.iter().zip(&by_w).map(|(own, direct)| whole * (own + cell * direct));
-                self.by_inputs[i * count..(i + 1) * count].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
-            }
-            past.push_front([p, own.a.clone()]);
-            past.truncate(order);
+            backwards.go_to(i, &density)?;
         }
+        let Backwards { past, by_parameters, .. } = backwards;
+        let bar = &mut self.bar;
         // what the initial state does
         clear(bar);
         if let Some([p, mw]) = past.front() {
             bar.q.iter_mut().zip(p).for_each(|(bar, p)| *bar = -p);
             bar.v.iter_mut().zip(mw).for_each(|(bar, mw)| *bar = -mw);
         }
-        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        if let Some(f_0) = &workspace.start {
-            f_0.pull_back(system, signature, &start, bar, &mut [])?;
+        let Workspace { simulation, states, evaluator, start, .. } = &mut self.workspace;
+        if let Some(f_0) = start {
+            let start = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
+            f_0.pull_back(&mut **evaluator, simulation.signature(), &start, bar, &mut [])?;
         }
-        gradient.iter_mut().zip(p_u.iter().zip(&bar.u)).for_each(|(slope, (sum, start))| *slope = sum + start);
+        gradient
+            .iter_mut()
+            .zip(by_parameters.iter().zip(&bar.u))
+            .for_each(|(slope, (sum, start))| *slope = sum + start);
         self.clear_inactive(gradient);
         Ok(cost)
     }
 }
 
-fn clear(x: &mut StateVector) {
-    x.clear_state();
-    x.u.fill(0.0);
-    x.w.fill(0.0);
+fn refused(problem: impl Into<String>, remedy: &str) -> Error {
+    Error::invalid("the continuous adjoint", problem, remedy)
+}
+
+/// What makes the density of an integral over time of a cost's derivatives.
+struct Density {
+    /// A factor for each time.
+    factors: Vec<f64>,
+    /// The cost has its own weights, and no term of the end.
+    is_weighted: bool,
+}
+
+/// The adjoint equations on the way backwards along a stored run.
+struct Backwards<'a, 'p> {
+    /// Its `bar` holds the derivatives of the cost at the time at hand.
+    of: &'a mut Gradient<'p>,
+    u: &'a [f64],
+    h: f64,
+    /// The backward differentiation formula, once there are enough steps.
+    formula: &'static [f64],
+    past: Past,
+    /// Derivatives of D and C there, times w and μ.
+    own: StateVector,
+    by_parameters: Vec<f64>,
+}
+
+impl Backwards<'_, '_> {
+    fn last(&self) -> usize {
+        self.of.workspace.simulation.grid().count()
+    }
+
+    fn density(&mut self) -> Result<Density> {
+        let (last, h) = (self.last(), self.h);
+        let weights: Vec<Option<f64>> = (0..=last).map(|i| self.of.cost.own_weight(i)).collect();
+        let middle = weights[last / 2];
+        if middle.is_some_and(|weight| weight <= 0.0) || middle.is_none() && last < 2 {
+            let remedy = "compare a cost that has a sample at every time; the discrete adjoint takes any";
+            return Err(refused("the cost is no integral over time", remedy));
+        }
+        let factors = match middle {
+            // in the middle, weights over steps tell how much a second counts
+            Some(middle) => {
+                let positive = weights.iter().map(|weight| weight.filter(|weight| *weight > 0.0));
+                positive.map(|weight| weight.map_or(0.0, |weight| middle / h / weight)).collect()
+            }
+            // sums with the weight 1 stand for an integral of as many samples as there are a second
+            None => {
+                let (Gradient { workspace, cost, y, .. }, u) = (&mut *self.of, self.u);
+                let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.a_scheme);
+                workspace.evaluator.output(&x, y);
+                let mut value =
+                    |h: f64| cost.value(&Sample { index: last / 2, last: usize::MAX, before: h, after: h, x, y, u });
+                let is_unit = value(1.0) != 0.0 && value(1.0) == value(2.0);
+                vec![if is_unit { 1.0 / h } else { 1.0 }; last + 1]
+            }
+        };
+        Ok(Density { factors, is_weighted: middle.is_some() })
+    }
+
+    /// Takes the derivatives of the cost at time `i`, for steps of length 1 on both sides; or of its term of the end, for none.
+    fn take_cost(&mut self, i: usize, is_end: bool) {
+        let (Gradient { workspace, cost, y, y_bar, bar, .. }, u) = (&mut *self.of, self.u);
+        let x = workspace.states.view(i, &workspace.simulation, &mut workspace.a_scheme);
+        workspace.evaluator.output(&x, y);
+        clear(bar);
+        y_bar.fill(0.0);
+        // weights are those of an integral, whole at both ends
+        let (last, step) = if is_end { (i, 0.0) } else { (usize::MAX, 1.0) };
+        cost.gradient(&Sample { index: i, last, before: step, after: step, x, y, u }, bar, y_bar);
+        workspace.evaluator.linearise_output(&x);
+        workspace.evaluator.output_pull_back(y_bar, bar);
+    }
+
+    /// Goes to time `i`, and adds its part of the integral.
+    fn go_to(&mut self, i: usize, density: &Density) -> Result<()> {
+        self.take_cost(i, false);
+        let factor = density.factors[i];
+        let whole = if i == 0 || i == self.last() { 0.5 * self.h } else { self.h };
+        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += factor * whole * *slope);
+        if [&self.of.bar.a, &self.of.bar.a_scheme, &self.of.bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0)
+        {
+            let remedy = "compare a cost in positions and velocities; the discrete adjoint takes any";
+            return Err(refused("the cost depends on accelerations or multipliers", remedy));
+        }
+        let by_w = self.of.bar.w.clone();
+        let g = [&self.of.bar.q, &self.of.bar.v].map(|g| g.iter().map(|g| factor * g).collect::<Vec<f64>>());
+        let p = if i == self.last() { self.begin(density, &g[1])? } else { self.step(i, &g)? };
+        let own = &self.own;
+        self.by_parameters.iter_mut().zip(&own.u).for_each(|(sum, slope)| *sum += whole * slope);
+        if !self.of.by_inputs.is_empty() {
+            let count = own.w.len();
+            let slopes = own.w.iter().zip(&by_w).map(|(own, direct)| whole * (own + factor * direct));
+            self.of.by_inputs[i * count..(i + 1) * count].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
+        }
+        self.past.push_front([p, own.a.clone()]);
+        self.past.truncate(self.formula.len() - 1);
+        Ok(())
+    }
+
+    /// Takes w at the end, where multipliers count as zero; returns p.
+    fn begin(&mut self, density: &Density, g_v: &[f64]) -> Result<Vec<f64>> {
+        let (h, last) = (self.h, self.last());
+        self.take_cost(last, true);
+        if density.is_weighted {
+            clear(&mut self.of.bar);
+        }
+        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += slope);
+        let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
+        let point = |i: usize| states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
+        let (point, before) = (point(last), point(last - 1));
+        let mut z = vec![0.0; point.q.len() + point.lambda.len()];
+        let p = terminal(&mut **evaluator, [&point, &before], h, &self.of.bar, g_v, &mut z)
+            .map_err(|()| singular(&mut **evaluator, simulation.signature(), &point, Purpose::Step))?;
+        // only products are asked for: a singular matrix does not matter here
+        let _ = evaluator.linearise(&point, weights(1.0, h * h, h, Level::Position));
+        z[point.q.len()..].fill(0.0);
+        self.take_products(&z);
+        Ok(p)
+    }
+
+    /// Takes a step to time `i`, with the derivatives of the density by q and v; returns p.
+    fn step(&mut self, i: usize, [g_q, g_v]: &[Vec<f64>; 2]) -> Result<Vec<f64>> {
+        let h = self.h;
+        let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
+        let point = states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
+        let (n, m) = (point.q.len(), point.lambda.len());
+        let steps = self.past.len();
+        let alphas = if steps < self.formula.len() - 1 { BDF[steps - 1] } else { self.formula };
+        let sum = |part: usize| -> Vec<f64> {
+            let of = |j: usize| self.past.iter().zip(&alphas[1..]).map(|(x, alpha)| alpha * x[part][j]).sum();
+            (0..n).map(of).collect()
+        };
+        let (of_p, of_mw) = (sum(0), sum(1));
+        let all = weights(alphas[0] * alphas[0], h * h, alphas[0] * h, Level::Position);
+        if evaluator.linearise(&point, all).is_err() {
+            return Err(singular(&mut **evaluator, simulation.signature(), &point, Purpose::Step));
+        }
+        let right = |j: usize| -alphas[0] * of_mw[j] - h * of_p[j] - h * h * g_q[j] - alphas[0] * h * g_v[j];
+        let mut z: Vec<f64> = (0..n).map(right).chain(std::iter::repeat_n(0.0, m)).collect();
+        evaluator.solve_transposed(&mut z);
+        // γ² μ has been solved for
+        z[n..].iter_mut().for_each(|mu| *mu /= h * h);
+        self.take_products(&z);
+        Ok((0..n).map(|j| -(h * (g_q[j] + self.own.q[j]) + of_p[j]) / alphas[0]).collect())
+    }
+
+    /// The derivatives of D and C, times w and μ.
+    fn take_products(&mut self, z: &[f64]) {
+        let (w, mu) = z.split_at(self.own.q.len());
+        clear(&mut self.own);
+        self.of.workspace.evaluator.pull_back(1.0, w, mu, &mut self.own);
+    }
 }
 
 /// Consistent values at the end, the first of two times: w and ξ in `z`, and p; with the derivatives of the end-point term in `bar`.

@@ -66,30 +66,20 @@ impl Gradient<'_> {
         gradient: &mut [f64],
         products: &mut [Change],
     ) -> Result<f64> {
-        let mut entries = along.iter().map(|along| along.u.len()).chain([gradient.len()]);
-        let mut inputs = along.iter().map(|along| along.w.len());
-        let fits = |count: usize| count == 0 || count == self.by_inputs.len();
-        if along.len() != products.len() || entries.any(|count| count != u.len()) || !inputs.all(fits) {
-            let problem = format!("their numbers of entries do not fit {} parameters and the inputs", u.len());
-            let remedy = "give one entry a parameter, none or one an input and time, and one product a direction";
-            return Err(Error::invalid("the directions, products and gradient of second derivatives", problem, remedy));
-        }
+        self.check_numbers(u, along, gradient, products)?;
         let simulation = self.workspace.simulation.given();
-        let signature = simulation.signature();
-        let grid = simulation.grid();
-        let last = grid.count();
         let layout = self.workspace.layout;
         // tangents of all times, one state after another
         let size = layout.size();
         let mut stored = Vec::new();
-        let numbers = (last + 2).saturating_mul(along.len() * size);
+        let numbers = (simulation.grid().count() + 2).saturating_mul(along.len() * size);
         let what = || simulation.kept(&format!("states, and tangents along {} directions,", along.len()));
         let remedy = "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
         memory::check(what, bytes_of(numbers) + bytes_of(self.workspace.numbers_missing()), remedy)?;
         memory::reserve(&mut stored, numbers, what, remedy)?;
         self.workspace.ensure_stored(u)?;
         self.choose(u)?;
-        let zero = StateVector::with_memory(signature, layout.memory);
+        let zero = StateVector::with_memory(simulation.signature(), layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
         for (tangent, along) in tangents.iter_mut().zip(along) {
             tangent.u.copy_from_slice(&along.u);
@@ -122,6 +112,18 @@ impl Gradient<'_> {
             product.w = by_inputs;
         }
         Ok(total)
+    }
+
+    fn check_numbers(&self, u: &[f64], along: &[Change], gradient: &[f64], products: &[Change]) -> Result<()> {
+        let mut entries = along.iter().map(|along| along.u.len()).chain([gradient.len()]);
+        let mut inputs = along.iter().map(|along| along.w.len());
+        let fits = |count: usize| count == 0 || count == self.by_inputs.len();
+        if along.len() == products.len() && entries.all(|count| count == u.len()) && inputs.all(fits) {
+            return Ok(());
+        }
+        let problem = format!("their numbers of entries do not fit {} parameters and the inputs", u.len());
+        let remedy = "give one entry a parameter, none or one an input and time, and one product a direction";
+        Err(Error::invalid("the directions, products and gradient of second derivatives", problem, remedy))
     }
 }
 

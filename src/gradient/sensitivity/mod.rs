@@ -279,3 +279,9 @@ fn add_cost(
         evaluator.output_pull_back(y_bar, bar);
     }
 }
+
+/// Clears the state and everything else.
+fn clear(x: &mut StateVector) {
+    x.clear_state();
+    [&mut x.u, &mut x.w, &mut x.w_next].into_iter().for_each(|part| part.fill(0.0));
+}

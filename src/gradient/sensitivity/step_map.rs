@@ -4,7 +4,7 @@ use super::{Gradient, sample};
 use crate::cost::{Cost, SquaredRow};
 use crate::error::{Error, Result};
 use crate::scheme::Stepper;
-use crate::system::StateVector;
+use crate::system::{Evaluator, OutputPoint, StateVector};
 use nalgebra::DMatrix;
 
 /// How the state after a step follows the state before it, the inputs and the parameters; and the residuals after it.
@@ -32,13 +32,42 @@ fn put(x: &StateVector, column: usize, matrix: &mut DMatrix<f64>) {
     }
 }
 
-/// A unit vector among the columns of a state.
-fn set_unit(x: &mut StateVector, column: usize, value: f64) {
-    let n = x.q.len();
-    match column.checked_sub(4 * n) {
-        Some(own) => x.memory[own] = value,
-        None => x.block_mut(column / n)[column % n] = value,
+/// A tangent for each column of a map.
+fn units(zero: &StateVector, is_start: bool, active: &[usize]) -> Vec<StateVector> {
+    let (n, inputs) = (zero.q.len(), zero.w.len());
+    let (before, later) = if is_start { (0, inputs) } else { (seen(zero), 0) };
+    let mut tangents = vec![zero.clone(); before + inputs + later + active.len()];
+    for (column, x) in tangents.iter_mut().enumerate() {
+        let entry = match column {
+            c if c < before.min(4 * n) => &mut x.block_mut(c / n)[c % n],
+            c if c < before => &mut x.memory[c - 4 * n],
+            c if c < before + inputs => &mut x.w[c - before],
+            c if c < before + inputs + later => &mut x.w_next[c - before - inputs],
+            c => &mut x.u[active[c - before - inputs - later]],
+        };
+        *entry = 1.0;
     }
+    tangents
+}
+
+/// How residuals change with tangents, a column each; `y` is room for the outputs.
+fn residuals_along(
+    tangents: &[StateVector],
+    evaluator: &mut dyn Evaluator,
+    x: &OutputPoint<'_>,
+    rows: &[SquaredRow],
+    y: &mut [f64],
+) -> DMatrix<f64> {
+    let mut residuals = DMatrix::zeros(rows.len(), tangents.len());
+    if !rows.is_empty() {
+        evaluator.linearise_output(x);
+        for (column, tangent) in tangents.iter().enumerate() {
+            y.fill(0.0);
+            evaluator.output_push_forward(tangent, y);
+            rows.iter().enumerate().for_each(|(k, row)| residuals[(k, column)] = row.slope * y[row.output]);
+        }
+    }
+    residuals
 }
 
 impl Gradient<'_> {
@@ -61,26 +90,12 @@ impl Gradient<'_> {
         let signature = simulation.signature();
         let grid = simulation.grid();
         let zero = StateVector::with_memory(signature, workspace.layout.memory);
-        let (state, inputs, active) = (seen(&zero), signature.inputs.len(), &self.active);
-        let outputs = signature.outputs.len();
         let mut rows: Vec<SquaredRow> = Vec::new();
-        let mut y = vec![0.0; outputs];
-        let mut y_tangent = vec![0.0; outputs];
+        let mut y_tangent = vec![0.0; self.y.len()];
         self.continuous.restart();
         for i in 0..=grid.count() {
             let step = simulation.step(i);
-            let before = if i == 0 { 0 } else { state };
-            let later = if i == 0 { inputs } else { 0 };
-            let count = before + inputs + later + active.len();
-            let mut tangents = vec![zero.clone(); count];
-            for (column, tangent) in tangents.iter_mut().enumerate() {
-                match column {
-                    c if c < before => set_unit(tangent, c, 1.0),
-                    c if c < before + inputs => tangent.w[c - before] = 1.0,
-                    c if c < before + inputs + later => tangent.w_next[c - before - inputs] = 1.0,
-                    c => tangent.u[active[c - before - inputs - later]] = 1.0,
-                }
-            }
+            let mut tangents = units(&zero, i == 0, &self.active);
             if i == 0 {
                 // a stored run always has its start
                 if let Some(f_0) = &workspace.start {
@@ -93,29 +108,19 @@ impl Gradient<'_> {
                 stepper.push_forward(evaluator, signature, &step, &mut tangents)?;
             }
             let x = states.view(i, simulation, a_scheme);
-            evaluator.output(&x, &mut y);
-            self.continuous.follow(&mut y);
+            evaluator.output(&x, &mut self.y);
+            self.continuous.follow(&mut self.y);
             rows.clear();
-            if !cost.squared_rows(&sample(simulation, i, &x, &y, u), &mut rows) {
+            if !cost.squared_rows(&sample(simulation, i, &x, &self.y, u), &mut rows) {
                 let remedy = "take a method that works by gradients, such as l-bfgs";
                 return Err(Error::invalid("the cost", "it is no sum of squares of outputs", remedy));
             }
-            let mut residuals = DMatrix::zeros(rows.len(), count);
-            if !rows.is_empty() {
-                evaluator.linearise_output(&x);
-                for (column, tangent) in tangents.iter().enumerate() {
-                    y_tangent.fill(0.0);
-                    evaluator.output_push_forward(tangent, &mut y_tangent);
-                    for (k, row) in rows.iter().enumerate() {
-                        residuals[(k, column)] = row.slope * y_tangent[row.output];
-                    }
-                }
-            }
+            let residuals = residuals_along(&tangents, evaluator, &x, &rows, &mut y_tangent);
             if i == 0 {
                 states.give(&step, stepper);
                 stepper.push_forward(evaluator, signature, &step, &mut tangents)?;
             }
-            let mut map = DMatrix::zeros(state, count);
+            let mut map = DMatrix::zeros(seen(&zero), tangents.len());
             tangents.iter().enumerate().for_each(|(column, tangent)| put(tangent, column, &mut map));
             let values = rows.iter().map(|row| row.residual).collect();
             visit(i, StepMap { state: map, residuals, values });

@@ -266,17 +266,7 @@ impl Outer<'_> {
         let scaling = Scaling::new(variables)?;
         let mut variables = variables.to_vec();
         let least_squares = self.method.for_least_squares().is_some();
-        let start = scaling.physical(&scaling.start());
-        let (cost, gradient) = match augmented.cost_and_gradient(&start, least_squares) {
-            Err(error) if error.is_simulation_failure() => {
-                return Err(start_failure(self.method.name(), &error.to_string()));
-            }
-            other => other?,
-        };
-        let slope = norm(scaling.scaled_gradient(&start, &gradient).into_iter());
-        self.steepest = slope;
-        augmented.multipliers.penalty = self.how.penalty.unwrap_or_else(|| first_penalty(cost, slope));
-        let start_cost = cost.abs();
+        let start_cost = self.begin(augmented, &scaling, least_squares)?;
         let mut account = Account { missing: f64::INFINITY, violation: f64::INFINITY, ..Account::default() };
         let mut last_phase = false;
         let mut number = 0;
@@ -328,6 +318,31 @@ impl Outer<'_> {
         }
     }
 
+    /// Takes the steepest slope and the first penalty from the start; returns the size of the cost there.
+    fn begin(&mut self, augmented: &mut Augmented<'_>, scaling: &Scaling, least_squares: bool) -> Result<f64> {
+        let start = scaling.physical(&scaling.start());
+        let (cost, gradient) = match augmented.cost_and_gradient(&start, least_squares) {
+            Err(error) if error.is_simulation_failure() => {
+                return Err(start_failure(self.method.name(), &error.to_string()));
+            }
+            other => other?,
+        };
+        self.steepest = norm(scaling.scaled_gradient(&start, &gradient).into_iter());
+        let first = || first_penalty(cost, self.steepest);
+        augmented.multipliers.penalty = self.how.penalty.unwrap_or_else(first);
+        Ok(cost.abs())
+    }
+
+    /// What is left of the options for one outer iteration.
+    fn options_left(&self, spent: usize) -> Options {
+        Options {
+            max_evaluations: self.options.max_evaluations.saturating_sub(spent).max(1),
+            max_iterations: self.options.max_iterations.saturating_sub(self.iterations),
+            cost_target: f64::NEG_INFINITY,
+            ..self.options.clone()
+        }
+    }
+
     /// One outer iteration: minimises the augmented Lagrangian from where the last one ended.
     fn minimise(
         &mut self,
@@ -340,12 +355,7 @@ impl Outer<'_> {
         let early = if last_phase { 0.0 } else { EARLY_TOLERANCE * 0.1f64.powi(number as i32 - 1) };
         let tolerance = self.options.gradient_tolerance.max(early);
         let spent = augmented.evaluations;
-        let options = Options {
-            max_evaluations: self.options.max_evaluations.saturating_sub(spent).max(1),
-            max_iterations: self.options.max_iterations.saturating_sub(self.iterations),
-            cost_target: f64::NEG_INFINITY,
-            ..self.options.clone()
-        };
+        let options = self.options_left(spent);
         let shared = std::cell::RefCell::new(augmented);
         let mut function = Shared(&shared);
         let (history, failed, observer) = (&mut self.history, self.failed_evaluations, &mut *self.observer);

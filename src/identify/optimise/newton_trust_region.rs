@@ -45,77 +45,36 @@ impl Search for NewtonTrustRegion {
 
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let n = current.x.len();
-        let is_small = self.progress.is_gradient_small(current, evaluator.options.gradient_tolerance);
-        let hessian = if evaluator.scaling.free_count() <= MOST_FOR_HESSIAN {
-            if let Some(last) = &self.last {
-                last.stop_at_minimum(evaluator, &self.progress, current)?;
-            }
-            let hessian = Hessian::at(evaluator, current)?;
-            hessian.stop_at_minimum(evaluator, &self.progress, current)?;
-            Some(&*self.last.insert(hessian))
-        } else {
-            None
-        };
-        let is_saddle = is_small && hessian.is_some_and(|hessian| hessian.curvature == Curvature::Negative);
-        let is_unsure = hessian.is_some_and(|hessian| hessian.curvature == Curvature::Positive);
-        if is_small && !is_saddle && !is_unsure {
-            return Err(Halt::Stop(Reason::GradientSmall));
-        }
+        let is_saddle = self.examine(evaluator, current)?;
+        let hessian = self.last.as_ref();
         let weights = match hessian {
             Some(Hessian { matrix, .. }) => {
-                self.weights.update((0..n).map(|i| matrix[(i, i)].abs().sqrt()), &current.x, &evaluator.scaling)
+                let roots = (0..n).map(|i| matrix[(i, i)].abs().sqrt());
+                self.weights.update(roots, &current.x, &evaluator.scaling)
             }
             None => vec![1.0; n],
         };
         // at first, as if every variable changed by its size
         let mut radius = self.radius.unwrap_or_else(|| norm(weights.iter().copied()));
-        let limits = evaluator.scaling.trusted_steps(&current.x);
-        let size = |radius: f64| {
-            let (weights, limits) = (&weights, &limits);
-            // in y = D d
-            move |y: &[f64]| {
-                let farthest = y.iter().zip(weights).zip(limits).map(|((y, w), limit)| (y / w).abs() / limit);
-                farthest.fold(norm(y.iter().copied()) / radius, f64::max)
-            }
-        };
-        let divided = |y: &[f64]| -> Vec<f64> { y.iter().zip(&weights).map(|(y, w)| y / w).collect() };
-        let gradient = divided(&current.scaled_gradient);
-        let held = evaluator.scaling.held(current);
-        let ranges: Vec<(f64, f64)> = (0..n)
-            .map(|i| evaluator.scaling.range(i, current.x[i]))
-            .zip(&weights)
-            .map(|((least, most), w)| (least * w, most * w))
-            .collect();
+        let model = Model::new(weights, evaluator, current);
         let path = match hessian {
-            Some(hessian) if is_saddle => {
-                let sign = if dot(&hessian.downwards, &current.scaled_gradient) > 0.0 { -1.0 } else { 1.0 };
-                let p: Vec<f64> = hessian.downwards.iter().zip(&weights).map(|(d, w)| sign * d * w).collect();
-                let product = divided(&hessian.times(&divided(&p)));
-                Path::straight(&p, &product, &ranges, &size(radius))
-            }
+            Some(hessian) if is_saddle => model.off_the_saddle(hessian, current, radius),
             Some(hessian) => {
-                let subproblem = Subproblem {
-                    gradient: &gradient,
-                    ranges: &ranges,
-                    held: &held,
-                    tolerance: 1e-12,
-                    most_products: 10 * n,
-                };
-                Path::follow(&subproblem, &size(radius), &mut |p| Ok(Some(divided(&hessian.times(&divided(p))))))?
+                let mut times = |p: &[f64]| Ok(Some(model.divided(&hessian.times(&model.divided(p)))));
+                Path::follow(&model.subproblem(1e-12, 10 * n), &model.size(radius), &mut times)?
             }
             None => {
                 let tolerance = self.progress.relative_gradient(current).sqrt().min(0.1);
-                let subproblem =
-                    Subproblem { gradient: &gradient, ranges: &ranges, held: &held, tolerance, most_products: 2 * n };
-                Path::follow(&subproblem, &size(radius), &mut |p| evaluator.hessian_vector(current, p))?
+                let mut times = |p: &[f64]| evaluator.hessian_vector(current, p);
+                Path::follow(&model.subproblem(tolerance, 2 * n), &model.size(radius), &mut times)?
             }
         };
         let curvature = hessian.map_or(path.curvature, |hessian| hessian.curvature);
-        let most = path.within(&gradient, &size(radius)).promise;
+        let most = path.within(&model.gradient, &model.size(radius)).promise;
         let mut trials = Trials::default();
         loop {
-            let step = path.within(&gradient, &size(radius));
-            let (d, promise) = (divided(&step.d), step.promise);
+            let step = path.within(&model.gradient, &model.size(radius));
+            let (d, promise) = (model.divided(&step.d), step.promise);
             if promise <= 0.0 && trials.is_new() {
                 return Err(Halt::Stop(Reason::CostAtRoundOff));
             }
@@ -143,4 +102,84 @@ impl Search for NewtonTrustRegion {
             }
         }
     }
+}
+
+impl NewtonTrustRegion {
+    /// Computes the Hessian, if that is cheap enough, and stops at a minimum; says whether this is a saddle.
+    fn examine(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<bool> {
+        let is_small = self.progress.is_gradient_small(current, evaluator.options.gradient_tolerance);
+        let mut curvature = None;
+        if evaluator.scaling.free_count() <= MOST_FOR_HESSIAN {
+            if let Some(last) = &self.last {
+                last.stop_at_minimum(evaluator, &self.progress, current)?;
+            }
+            let hessian = self.last.insert(Hessian::at(evaluator, current)?);
+            hessian.stop_at_minimum(evaluator, &self.progress, current)?;
+            curvature = Some(hessian.curvature);
+        }
+        match curvature {
+            Some(Curvature::Negative) => Ok(is_small),
+            Some(Curvature::Positive) => Ok(false),
+            _ if is_small => Err(Halt::Stop(Reason::GradientSmall)),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// What belongs to the quadratic model around a point, in y = D d.
+struct Model {
+    /// D.
+    weights: Vec<f64>,
+    gradient: Vec<f64>,
+    /// Least and largest step of each variable.
+    ranges: Vec<(f64, f64)>,
+    /// Variables that bounds hold.
+    held: Vec<bool>,
+    /// How far the model can be trusted in each component of d.
+    limits: Vec<f64>,
+}
+
+impl Model {
+    fn new(weights: Vec<f64>, evaluator: &Evaluator, current: &Point) -> Self {
+        let scaling = &evaluator.scaling;
+        let range = |(i, w): (usize, &f64)| {
+            let (least, most) = scaling.range(i, current.x[i]);
+            (least * w, most * w)
+        };
+        Model {
+            gradient: divide(&current.scaled_gradient, &weights),
+            ranges: weights.iter().enumerate().map(range).collect(),
+            held: scaling.held(current),
+            limits: scaling.trusted_steps(&current.x),
+            weights,
+        }
+    }
+
+    fn divided(&self, y: &[f64]) -> Vec<f64> {
+        divide(y, &self.weights)
+    }
+
+    /// The size of a step, of which a trust region of this radius allows 1.
+    fn size(&self, radius: f64) -> impl Fn(&[f64]) -> f64 {
+        move |y: &[f64]| {
+            let farthest = y.iter().zip(&self.weights).zip(&self.limits).map(|((y, w), limit)| (y / w).abs() / limit);
+            farthest.fold(norm(y.iter().copied()) / radius, f64::max)
+        }
+    }
+
+    fn subproblem(&self, tolerance: f64, most_products: usize) -> Subproblem<'_> {
+        Subproblem { gradient: &self.gradient, ranges: &self.ranges, held: &self.held, tolerance, most_products }
+    }
+
+    /// The way along the direction of negative curvature.
+    fn off_the_saddle(&self, hessian: &Hessian, current: &Point, radius: f64) -> Path {
+        let sign = if dot(&hessian.downwards, &current.scaled_gradient) > 0.0 { -1.0 } else { 1.0 };
+        let p: Vec<f64> = hessian.downwards.iter().zip(&self.weights).map(|(d, w)| sign * d * w).collect();
+        let product = self.divided(&hessian.times(&self.divided(&p)));
+        Path::straight(&p, &product, &self.ranges, &self.size(radius))
+    }
+}
+
+fn divide(y: &[f64], weights: &[f64]) -> Vec<f64> {
+    y.iter().zip(weights).map(|(y, w)| y / w).collect()
 }

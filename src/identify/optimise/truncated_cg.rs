@@ -58,91 +58,15 @@ impl Path {
         size: &impl Fn(&[f64]) -> f64,
         times: &mut impl FnMut(&[f64]) -> Step<Option<Vec<f64>>>,
     ) -> Step<Path> {
-        let Subproblem { gradient, ranges, held, tolerance, most_products } = *subproblem;
-        let n = gradient.len();
+        let n = subproblem.gradient.len();
         let origin = Place { d: vec![0.0; n], product: vec![0.0; n] };
-        let mut path = Path { places: vec![origin], curvature: Curvature::Positive, is_cut: false };
-        let mut held = held.to_vec();
-        let free_norm =
-            |r: &[f64], held: &[bool]| norm(r.iter().zip(held).map(|(r, held)| if *held { 0.0 } else { *r }));
-        let first = free_norm(gradient, &held);
-        let mut round_off = f64::EPSILON * first;
-        let mut left = most_products;
-        'faces: loop {
-            let mut r = path.slopes(gradient);
-            let mut p: Vec<f64> = (0..n).map(|i| if held[i] { 0.0 } else { -r[i] }).collect();
-            loop {
-                let here = path.end().d.clone();
-                let square = free_norm(&r, &held).powi(2);
-                if square.sqrt() <= (tolerance * first).max(10.0 * round_off) || left == 0 {
-                    return Ok(path);
-                }
-                left -= 1;
-                let Some(product) = times(&p)? else {
-                    // without curvature, the gradient alone says where to go
-                    if path.places.len() == 1 {
-                        path.curvature = Curvature::Unknown;
-                        let t = reach(size, &here, &p).min(room(&here, &p, ranges, &held));
-                        path.advance(t, &p, &vec![0.0; n]);
-                        path.is_cut = true;
-                    }
-                    return Ok(path);
-                };
-                let curvature = dot(&p, &product);
-                let flat = FLAT * norm(p.iter().copied()) * norm(product.iter().copied());
-                let mut t = if curvature > flat { square / curvature } else { f64::INFINITY };
-                path.see(curvature, flat);
-                let farthest = reach(size, &here, &p);
-                let is_cut = t >= farthest;
-                t = t.min(farthest);
-                let first_bound = room(&here, &p, ranges, &held);
-                if t < first_bound {
-                    path.advance(t, &p, &product);
-                    path.is_cut = is_cut;
-                    if is_cut {
-                        return Ok(path);
-                    }
-                    round_off += f64::EPSILON * t * norm(product.iter().copied());
-                    r = path.slopes(gradient);
-                    let beta = free_norm(&r, &held).powi(2) / square;
-                    (0..n).filter(|&i| !held[i]).for_each(|i| p[i] = beta * p[i] - r[i]);
-                    continue;
-                }
-                let cut_change = -first_bound * square + 0.5 * first_bound * first_bound * curvature;
-                let (d, moved) = projected(&here, &p, t, ranges);
-                let mut is_projected = false;
-                let slope = dot(&moved, &r);
-                // more than one bound is crossed: there is something to be gained
-                let crossed = (0..n).filter(|&i| !held[i] && bound_room(d[i], p[i], ranges[i]) <= 0.0).count();
-                if crossed > 1 && slope < 0.0 && left > 0 && size(&d) <= 1.0 {
-                    left -= 1;
-                    if let Some(moved_product) = times(&moved)?
-                        && slope + 0.5 * dot(&moved, &moved_product) < cut_change
-                    {
-                        round_off += f64::EPSILON * norm(moved_product.iter().copied());
-                        path.advance(1.0, &moved, &moved_product);
-                        path.end_at(d);
-                        is_projected = true;
-                    }
-                }
-                if !is_projected {
-                    round_off += f64::EPSILON * first_bound * norm(product.iter().copied());
-                    path.advance(first_bound, &p, &product);
-                    // rounding must not leave the variable a hair inside
-                    let mut d = path.end().d.clone();
-                    for i in (0..n).filter(|&i| !held[i]) {
-                        let hair = 4.0 * f64::EPSILON * (d[i].abs() + first_bound * p[i].abs());
-                        if bound_room(d[i], p[i], ranges[i]) <= hair {
-                            d[i] = if p[i] < 0.0 { ranges[i].0 } else { ranges[i].1 };
-                        }
-                    }
-                    path.end_at(d);
-                }
-                let end = path.end();
-                (0..n).for_each(|i| held[i] |= bound_room(end.d[i], p[i], ranges[i]) <= 0.0);
-                continue 'faces;
-            }
-        }
+        let path = Path { places: vec![origin], curvature: Curvature::Positive, is_cut: false };
+        let (held, left) = (subproblem.held.to_vec(), subproblem.most_products);
+        let mut walk = Walk { subproblem, size, times, path, held, enough: 0.0, round_off: 0.0, left };
+        let first = walk.free_norm(subproblem.gradient);
+        (walk.enough, walk.round_off) = (subproblem.tolerance * first, f64::EPSILON * first);
+        while walk.cross_face()? {}
+        Ok(walk.path)
     }
 
     /// The last step on the way for which `size` is at most 1.
@@ -203,6 +127,122 @@ impl Path {
             _ if curvature <= flat && self.curvature == Curvature::Positive => Curvature::Singular,
             _ => self.curvature,
         };
+    }
+}
+
+/// The way while it is found.
+struct Walk<'a, S, T> {
+    subproblem: &'a Subproblem<'a>,
+    size: &'a S,
+    times: &'a mut T,
+    path: Path,
+    /// Variables that stay from here on.
+    held: Vec<bool>,
+    /// Slopes of free variables as small as this end the way; and so do those that are no more than round-off so far.
+    enough: f64,
+    round_off: f64,
+    /// Products that are left.
+    left: usize,
+}
+
+impl<S: Fn(&[f64]) -> f64, T: FnMut(&[f64]) -> Step<Option<Vec<f64>>>> Walk<'_, S, T> {
+    fn free_norm(&self, r: &[f64]) -> f64 {
+        norm(r.iter().zip(&self.held).map(|(r, held)| if *held { 0.0 } else { *r }))
+    }
+
+    /// Goes over the face of the box on which the held variables stay; says whether it met another bound, where a new face begins.
+    fn cross_face(&mut self) -> Step<bool> {
+        let Subproblem { gradient, ranges, .. } = *self.subproblem;
+        let n = gradient.len();
+        let mut r = self.path.slopes(gradient);
+        let mut p: Vec<f64> = (0..n).map(|i| if self.held[i] { 0.0 } else { -r[i] }).collect();
+        loop {
+            let here = self.path.end().d.clone();
+            let square = self.free_norm(&r).powi(2);
+            if square.sqrt() <= self.enough.max(10.0 * self.round_off) || self.left == 0 {
+                return Ok(false);
+            }
+            self.left -= 1;
+            let Some(product) = (self.times)(&p)? else {
+                self.go_by_gradient(&p);
+                return Ok(false);
+            };
+            let curvature = dot(&p, &product);
+            let flat = FLAT * norm(p.iter().copied()) * norm(product.iter().copied());
+            self.path.see(curvature, flat);
+            let farthest = reach(self.size, &here, &p);
+            let t = if curvature > flat { square / curvature } else { f64::INFINITY };
+            let (t, is_cut) = (t.min(farthest), t >= farthest);
+            let first_bound = room(&here, &p, ranges, &self.held);
+            if t >= first_bound {
+                let cut_change = -first_bound * square + 0.5 * first_bound * first_bound * curvature;
+                if !self.project(&p, t, &r, cut_change)? {
+                    self.stop_at_bound(&p, first_bound, &product);
+                }
+                let end = &self.path.end().d;
+                (0..n).for_each(|i| self.held[i] |= bound_room(end[i], p[i], ranges[i]) <= 0.0);
+                return Ok(true);
+            }
+            self.path.advance(t, &p, &product);
+            self.path.is_cut = is_cut;
+            if is_cut {
+                return Ok(false);
+            }
+            self.round_off += f64::EPSILON * t * norm(product.iter().copied());
+            r = self.path.slopes(gradient);
+            let beta = self.free_norm(&r).powi(2) / square;
+            (0..n).filter(|&i| !self.held[i]).for_each(|i| p[i] = beta * p[i] - r[i]);
+        }
+    }
+
+    /// Without curvature at the start, the gradient alone says where to go.
+    fn go_by_gradient(&mut self, p: &[f64]) {
+        if self.path.places.len() == 1 {
+            self.path.curvature = Curvature::Unknown;
+            let origin = &self.path.end().d;
+            let t = reach(self.size, origin, p).min(room(origin, p, self.subproblem.ranges, &self.held));
+            self.path.advance(t, p, &vec![0.0; p.len()]);
+            self.path.is_cut = true;
+        }
+    }
+
+    /// Goes t along p and from there onto the box, if the model agrees that this is better than the change by a cut at the first
+    /// bound; says whether it did.
+    fn project(&mut self, p: &[f64], t: f64, slopes: &[f64], cut_change: f64) -> Step<bool> {
+        let ranges = self.subproblem.ranges;
+        let (d, moved) = projected(&self.path.end().d, p, t, ranges);
+        let slope = dot(&moved, slopes);
+        let crossed = |i: usize| !self.held[i] && bound_room(d[i], p[i], ranges[i]) <= 0.0;
+        // more than one bound is crossed: there is something to be gained
+        let is_worth = (0..d.len()).filter(|&i| crossed(i)).count() > 1 && slope < 0.0;
+        if !is_worth || self.left == 0 || (self.size)(&d) > 1.0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        match (self.times)(&moved)? {
+            Some(product) if slope + 0.5 * dot(&moved, &product) < cut_change => {
+                self.round_off += f64::EPSILON * norm(product.iter().copied());
+                self.path.advance(1.0, &moved, &product);
+                self.path.end_at(d);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Goes along p as far as the first bound, t away.
+    fn stop_at_bound(&mut self, p: &[f64], t: f64, product: &[f64]) {
+        self.round_off += f64::EPSILON * t * norm(product.iter().copied());
+        self.path.advance(t, p, product);
+        // rounding must not leave the variable a hair inside
+        let mut d = self.path.end().d.clone();
+        for i in (0..d.len()).filter(|&i| !self.held[i]) {
+            let range = self.subproblem.ranges[i];
+            if bound_room(d[i], p[i], range) <= 4.0 * f64::EPSILON * (d[i].abs() + t * p[i].abs()) {
+                d[i] = if p[i] < 0.0 { range.0 } else { range.1 };
+            }
+        }
+        self.path.end_at(d);
     }
 }
 

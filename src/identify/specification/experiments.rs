@@ -89,6 +89,11 @@ impl Specification {
         for Pending { name, parameters } in &all {
             apply_own(&mut problem, name, parameters)?;
         }
+        // with an experiment's name, they go over what is said there
+        let named = self.parameters.iter().filter(|setting| setting.name.contains('@'));
+        for setting in named {
+            apply_setting(&mut problem, setting)?;
+        }
         if problem.all().nth(1).is_some() {
             notes.push(format!(
                 "{} experiments are fitted{}; each has its own {}",
@@ -105,12 +110,7 @@ impl Specification {
 
     /// What is said of parameters, by the names of the model, or with an experiment's name.
     pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
-        for setting in &self.parameters {
-            for k in problem.places(&setting.name)? {
-                setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-            }
-        }
-        Ok(())
+        self.parameters.iter().try_for_each(|setting| apply_setting(problem, setting))
     }
 
     /// The experiments of one statement: one, or those that a record is split into.
@@ -192,6 +192,13 @@ impl Specification {
         }
         Ok(own)
     }
+}
+
+fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()> {
+    for k in problem.places(&setting.name)? {
+        setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+    }
+    Ok(())
 }
 
 fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSetting]) -> Result<()> {

@@ -63,7 +63,7 @@ pub use system::Assembly;
 pub use value::Value;
 
 use crate::error::{Error, Result};
-use crate::linearise::Functions;
+use crate::linearise::{Functions, Sizes, Structure};
 use crate::mass;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::slip;
@@ -245,41 +245,14 @@ impl Assembler {
         self.used_coordinates.extend(connection.coordinates.iter().map(|c| c.0));
         self.used_inputs.extend(connection.inputs.iter().map(|input| input.0));
         self.used_parameters.extend(connection.parameters.iter().flat_map(|v| v.terms()).map(|term| term.0));
-        let mut seen = HashSet::new();
-        if let Some(twice) = connection.coordinates.iter().find(|c| !seen.insert(c.0)) {
-            let problem = format!("it is connected to `{}` twice", self.signature.coordinates[twice.0].name);
-            self.note(Error::invalid(format!("`{name}`"), problem, "connect it to different coordinates"));
-            return own;
-        }
-        let values = connection.parameters.iter().map(|value| value.evaluate(&self.nominal));
-        if let Some((place, value)) = values.enumerate().find(|(_, value)| !value.is_finite()) {
-            let problem = format!("number {} of its properties is {value}", place + 1);
-            self.note(Error::invalid(format!("`{name}`"), problem, "give finite numbers and nominal values"));
-            return own;
-        }
-        self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
-        let Connection { coordinates, constraints, .. } = &connection;
-        if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() {
-            let problem = "it acts on nothing that moves";
-            self.note(Error::invalid(format!("`{name}`"), problem, "connect it to a body, or leave it out"));
-            return own;
-        }
-        let nominal = &self.nominal;
-        let (sizes, structure) = match slip::caught(|| structure_of(&*model, &connection, nominal)) {
+        let (sizes, structure) = match self.examined(&*model, &connection) {
             Ok(found) => found,
-            Err(panic) => {
-                let problem = format!("one of its functions panics: {panic}");
-                let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
-                              parameters of its connection";
+            Err((problem, remedy)) => {
                 self.note(Error::invalid(format!("`{name}`"), problem, remedy));
                 return own;
             }
         };
-        if structure.constraint.iter().any(|entry| entry.0 >= own.len()) {
-            let problem = format!("its constraints fill more rows than the {} of its connection", own.len());
-            self.note(Error::invalid(format!("`{name}`"), problem, "name one row for each constraint"));
-            return own;
-        }
+        self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
         let place = self.batches.iter().position(|batch| batch.takes(kind, own.len(), sizes, &structure));
         let place = place.unwrap_or_else(|| {
             self.batches.push(Batch::new(kind, sizes, own.len(), structure));
@@ -287,6 +260,38 @@ impl Assembler {
         });
         self.batches[place].push(model, &connection, &rows, &outputs);
         own
+    }
+
+    /// Sizes and structure of an element with its connection; or why it cannot be, and a remedy.
+    fn examined(
+        &self,
+        model: &dyn Functions,
+        connection: &Connection,
+    ) -> std::result::Result<(Sizes, Structure), (String, &'static str)> {
+        let Connection { coordinates, constraints, outputs, sums, parameters, .. } = connection;
+        let mut seen = HashSet::new();
+        if let Some(twice) = coordinates.iter().find(|c| !seen.insert(c.0)) {
+            let problem = format!("it is connected to `{}` twice", self.signature.coordinates[twice.0].name);
+            return Err((problem, "connect it to different coordinates"));
+        }
+        let values = parameters.iter().map(|value| value.evaluate(&self.nominal));
+        if let Some((place, value)) = values.enumerate().find(|(_, value)| !value.is_finite()) {
+            let problem = format!("number {} of its properties is {value}", place + 1);
+            return Err((problem, "give finite numbers and nominal values"));
+        }
+        if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() && sums.is_empty() {
+            return Err(("it acts on nothing that moves".to_string(), "connect it to a body, or leave it out"));
+        }
+        let found = slip::caught(|| structure_of(model, connection, &self.nominal)).map_err(|panic| {
+            let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
+                          parameters of its connection";
+            (format!("one of its functions panics: {panic}"), remedy)
+        })?;
+        if found.1.constraint.iter().any(|entry| entry.0 >= constraints.len()) {
+            let problem = format!("its constraints fill more rows than the {} of its connection", constraints.len());
+            return Err((problem, "name one row for each constraint"));
+        }
+        Ok(found)
     }
 
     fn place(&self) -> String {

@@ -164,9 +164,9 @@ pub(super) struct Constraint {
 
 impl Element for Constraint {
     fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
+        let at = JointPoses::of(self.sides, q, u);
         if !self.kind.has_axes() {
-            let [a, b] = self.sides.poses(q);
-            let gap = b.point(Vector::of(&u[3..])) - a.point(Vector::of(u));
+            let gap = at.gap();
             if self.kind == Kind::Spherical {
                 gap.add_to(c);
             } else {
@@ -175,7 +175,6 @@ impl Element for Constraint {
             }
             return;
         }
-        let at = JointPoses::of(self.sides, q, u);
         let own = own_axes(&u[AXES[0]..]);
         let rotation = &at.poses[0].rotation;
         // across the first axis

@@ -1,7 +1,7 @@
 //! What parts of space look like: notes for the sketch.
 
 use super::joint::{Freedom, Kind};
-use super::parts::Joint;
+use super::joints::Joint;
 use super::{Mechanism, Member, Place};
 use crate::assembly::Value;
 use crate::law::{Axes, Seen};

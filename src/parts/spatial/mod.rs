@@ -34,10 +34,11 @@
 
 mod body;
 mod force;
+mod forces;
 mod inertia;
 mod joint;
+mod joints;
 mod looks;
-mod parts;
 mod place;
 mod pose;
 mod sensor;
@@ -47,9 +48,10 @@ mod vector;
 pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
 use crate::totals::{Ledger, Total};
+pub use forces::Strut;
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
 pub use joint::{Freedom, Path};
-pub use parts::{Joint, Strut};
+pub use joints::Joint;
 pub use place::{Member, Place};
 pub use pose::{Pose, Side, Twist};
 use sensor::Balance;

@@ -1,8 +1,9 @@
 //! Sensors by name: their outputs are called `name.component`.
 
 use super::force::Strut as StrutElement;
+use super::forces::Strut;
 use super::joint::Freedom;
-use super::parts::{Joint, Strut};
+use super::joints::Joint;
 use super::pose::Side;
 use super::sensor::{Motion, Reaction, ReactionAxes, Sensor};
 use super::{Mechanism, Member, Place, zero};

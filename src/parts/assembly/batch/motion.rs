@@ -1,17 +1,16 @@
 //! Equations of motion and constraints of a batch, with first derivatives: the time loop.
 
+mod constants;
+
 use super::super::pattern::{Slots, Values};
 use super::local::{LocalState, gather, scatter};
 use super::plans::Copied;
 use super::{Batch, BatchEvaluator};
 use crate::linearise::{
     ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, Sizes, curvature_kernel, force_kernel,
-    jacobian_kernel, probe, separate,
+    jacobian_kernel, separate,
 };
 use crate::system::{Equations, Level, Point, Weights};
-
-/// Any time will do where nothing depends on it.
-const SOME_TIME: f64 = 0.37;
 
 pub(super) struct MotionKernels<'s> {
     newton: Box<dyn ForceKernel + 's>,
@@ -94,90 +93,6 @@ fn add(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
 }
 
 impl BatchEvaluator<'_> {
-    /// Takes what does not change from point to point for the parameters that are set.
-    pub(super) fn set_constants(&mut self, start: &Point<'_>, values: &mut Values) {
-        let batch = self.batch;
-        let Batch { models, sizes, structure, plans, .. } = batch;
-        let Sizes { n, m, inputs, p, .. } = *sizes;
-        let (anywhere, moving, still) = (probe(n, 0.3), probe(n, 1.1), vec![0.0; n.max(inputs)]);
-        let fixed: Vec<usize> = (0..n).filter(|j| !structure.curved_coordinates.contains(j)).collect();
-        let mut kernel = (!plans.fixed_slopes.is_empty()).then(|| jacobian_kernel(*sizes, fixed.clone()));
-        let (mut value, mut slopes) = (vec![0.0; m], vec![0.0; m * fixed.len()]);
-        for (e, model) in models.iter().enumerate() {
-            let own = &self.u[e * p..(e + 1) * p];
-            if !self.motion.constant_force.is_empty() {
-                let force = &mut self.motion.constant_force[e * n..(e + 1) * n];
-                force.fill(0.0);
-                model.force(SOME_TIME, &anywhere, &moving, &still[..inputs], own, force);
-            }
-            if structure.linear_motion && plans.full_entries.len() > 0 {
-                let entries = &mut self.motion.entries;
-                entries.fill(0.0);
-                let w = &still[..inputs];
-                let x = Point { t: SOME_TIME, q: &anywhere, v: &moving, a: &still[..n], lambda: &[], w };
-                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                self.motion.full.set_parameters(own);
-                let separate = separate(Equations::MOTION);
-                self.motion.full.evaluate(&**model, &x, separate, &mut self.force, entries, mass);
-                let [position, velocity, _] = plans.full_entries.split(entries);
-                values.position[batch.places(e, |p| p.position)].copy_from_slice(position);
-                values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
-            }
-            if let Some(kernel) = &mut kernel {
-                gather(&mut self.x.q, start.q, batch.coordinates_of(e));
-                // a constraint may be defined near the start only (a root, a logarithm)
-                for q in [&anywhere, &self.x.q] {
-                    kernel.evaluate(&**model, ConstraintPoint { t: SOME_TIME, q, u: own }, &mut value, &mut slopes);
-                    if slopes.iter().all(|slope| slope.is_finite()) {
-                        break;
-                    }
-                }
-                let jacobian = &mut values.jacobian[batch.places(e, |p| p.jacobian)];
-                for &entry in &plans.fixed_slopes {
-                    let (row, j) = structure.constraint[entry];
-                    // all columns that are not curved are in the list
-                    let place = fixed.binary_search(&j).unwrap_or_default();
-                    jacobian[entry] = slopes[row * fixed.len() + place];
-                }
-            }
-        }
-        if !structure.mass_by_position {
-            for e in 0..models.len() {
-                self.x.q.copy_from_slice(&anywhere);
-                self.update_mass(e, values);
-            }
-        }
-        if structure.linear_motion {
-            let [position, velocity] = &mut self.motion.constant_slopes;
-            position.clear();
-            position.extend_from_slice(&values.position[batch.all_places(|p| p.position)]);
-            velocity.clear();
-            velocity.extend_from_slice(&values.velocity[batch.all_places(|p| p.velocity)]);
-            self.motion.acts = true;
-        }
-    }
-
-    /// Puts the constant derivatives of linear motion in place, with or without forces.
-    pub fn act(&mut self, forces: bool, values: &mut Values) {
-        let batch = self.batch;
-        if !batch.structure.linear_motion || self.motion.acts == forces {
-            return;
-        }
-        self.motion.acts = forces;
-        let [position, velocity] = &self.motion.constant_slopes;
-        let places = [batch.all_places(|p| p.position), batch.all_places(|p| p.velocity)];
-        let [own_position, own_velocity] =
-            [&mut values.position[places[0].clone()], &mut values.velocity[places[1].clone()]];
-        if forces {
-            own_position.copy_from_slice(position);
-            own_velocity.copy_from_slice(velocity);
-        } else {
-            // motion that is linear has a mass that does not change: nothing is left of these
-            own_position.fill(0.0);
-            own_velocity.fill(0.0);
-        }
-    }
-
     /// What a level above positions makes of the constraints of element `e`, whose q and λ are in place; at velocities, with the
     /// derivatives that are asked for.
     fn take_level(&mut self, e: usize, x: &Point<'_>, level: Level) {
@@ -276,29 +191,6 @@ impl BatchEvaluator<'_> {
         self.batch.models[e].constraint(t, &self.x.q, own, &mut self.rows[..m]);
     }
 
-    /// What does not change from point to point in Newton's matrix.
-    pub fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]) {
-        let Batch { models, structure, plans, .. } = self.batch;
-        let slots = self.slots;
-        if !structure.mass_by_position {
-            let all = self.batch.all_places(|p| p.mass);
-            add(matrix, &slots.mass[all.clone()], &values.mass[all], weights.acceleration);
-        }
-        if structure.linear_motion {
-            let all = self.batch.all_places(|p| p.position);
-            add(matrix, &slots.position[all.clone()], &values.position[all], weights.position);
-            let all = self.batch.all_places(|p| p.velocity);
-            add(matrix, &slots.velocity[all.clone()], &values.velocity[all], weights.velocity);
-        }
-        for e in 0..models.len() {
-            let first = self.batch.places(e, |p| p.jacobian).start;
-            for place in plans.fixed_slopes.iter().map(|entry| first + entry) {
-                matrix[slots.jacobian[place] as usize] += values.jacobian[place];
-                matrix[slots.jacobian_transposed[place] as usize] += values.jacobian[place];
-            }
-        }
-    }
-
     /// D and C.
     pub fn residual(
         &mut self,
@@ -361,7 +253,7 @@ impl BatchEvaluator<'_> {
         if !batch.moves() && !constrains {
             return;
         }
-        let Sizes { m, p, .. } = batch.sizes;
+        let p = batch.sizes.p;
         for (e, model) in batch.models.iter().enumerate() {
             if !structure.linear_motion {
                 self.take_motion(e, x);
@@ -387,111 +279,143 @@ impl BatchEvaluator<'_> {
                 continue;
             }
             self.take_constraint(e, x);
-            if let Some(kernel) = &mut self.motion.curvature {
-                let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
-                let (slopes, second) = (&mut self.motion.slopes, &mut self.motion.second_slopes);
-                kernel.evaluate(&**model, at, &self.x.lambda, &mut self.rows[..m], slopes, second);
-                let places = batch.places(e, |p| p.jacobian);
-                copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
-                add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
-                add(matrix, &slots.geometric[batch.places(e, |p| p.geometric)], second, weights.position);
+            if self.motion.curvature.is_some() {
+                self.bend(e, x, weights, values, matrix);
             } else if level == Level::Position {
                 self.evaluate_linear_constraint(e, x.t);
             }
             if level != Level::Position {
                 self.take_level(e, x, level);
                 if weights.rate() != 0.0 && self.motion.curvature.is_some() {
-                    let curved = &structure.curved_coordinates;
-                    let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
-                    self.time_derivatives.slopes(&**model, &own, u, curved, &mut self.motion.rate_slopes);
-                    let places = batch.places(e, |p| p.jacobian);
-                    copy(&self.motion.rate_slopes[1], &mut values.rates[0][places.clone()], &plans.slopes);
-                    add(matrix, &slots.jacobian[places.clone()], &values.rates[0][places], weights.rate());
+                    self.bend_rates(e, x, weights, values, matrix);
                 }
             }
             self.add_constraint(e, values, dynamics, constraint);
         }
     }
 
+    /// C, C_q and d(C_qᵀ λ) of element `e`, where constraints are not linear.
+    #[inline]
+    fn bend(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
+        let (batch, slots) = (self.batch, self.slots);
+        let (plans, Sizes { m, p, .. }) = (&batch.plans, batch.sizes);
+        let MotionKernels { curvature: Some(kernel), slopes, second_slopes, .. } = &mut self.motion else { return };
+        let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
+        kernel.evaluate(&*batch.models[e], at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+        let places = batch.places(e, |p| p.jacobian);
+        copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
+        add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
+        add(matrix, &slots.geometric[batch.places(e, |p| p.geometric)], second_slopes, weights.position);
+    }
+
+    /// The derivatives of dC/dt by the coordinates in which constraints are not linear.
+    fn bend_rates(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
+        let (batch, p) = (self.batch, self.batch.sizes.p);
+        let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
+        let (curved, slopes) = (&batch.structure.curved_coordinates, &mut self.motion.rate_slopes);
+        self.time_derivatives.slopes(&*batch.models[e], &own, u, curved, slopes);
+        let places = batch.places(e, |p| p.jacobian);
+        copy(&slopes[1], &mut values.rates[0][places.clone()], &batch.plans.slopes);
+        add(matrix, &self.slots.jacobian[places.clone()], &values.rates[0][places], weights.rate());
+    }
+
     /// All first derivatives, and what changes from point to point in Newton's matrix.
     pub fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
-        let (batch, slots) = (self.batch, self.slots);
-        let (structure, plans) = (&batch.structure, &batch.plans);
-        let linear = structure.linear_motion;
-        let moves = if linear { plans.strides.by_parameter > 0 } else { batch.moves() };
+        let Batch { models, structure, plans, .. } = self.batch;
+        let moves = if structure.linear_motion { plans.strides.by_parameter > 0 } else { self.batch.moves() };
         let bends = self.motion.constrains && self.motion.full_curvature.is_some();
         if !moves && !bends {
             return;
         }
-        let Sizes { m, p, .. } = batch.sizes;
-        for (e, model) in batch.models.iter().enumerate() {
-            let own = &self.u[e * p..(e + 1) * p];
+        for e in 0..models.len() {
             if moves {
-                let by_parameter = batch.places(e, |p| p.by_parameter);
-                let MotionKernels { full, by_parameters, entries, .. } = &mut self.motion;
-                let (kernel, count) = match linear {
-                    true => (by_parameters, plans.strides.by_parameter),
-                    false => (full, plans.full_entries.len()),
-                };
-                let entries = &mut entries[..count];
-                entries.fill(0.0);
-                kernel.set_parameters(own);
-                let c = batch.coordinates_of(e);
-                gather(&mut self.x.q, x.q, c);
-                gather(&mut self.x.v, x.v, c);
-                gather(&mut self.x.a, x.a, c);
-                gather(&mut self.x.w, x.w, batch.inputs_of(e));
-                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                let separate = separate(weights.equations);
-                kernel.evaluate(&**model, &self.x.point(x.t), separate, &mut self.force, entries, mass);
-                if linear {
-                    values.by_parameter[by_parameter].copy_from_slice(entries);
-                } else {
-                    let [own_position, own_velocity, own_parameter] = plans.full_entries.split(entries);
-                    values.by_parameter[by_parameter].copy_from_slice(own_parameter);
-                    let position = batch.places(e, |p| p.position);
-                    values.position[position.clone()].copy_from_slice(own_position);
-                    add(matrix, &slots.position[position], own_position, weights.position);
-                    let velocity = batch.places(e, |p| p.velocity);
-                    values.velocity[velocity.clone()].copy_from_slice(own_velocity);
-                    add(matrix, &slots.velocity[velocity], own_velocity, weights.velocity);
-                    if structure.mass_by_position {
-                        let mass = batch.places(e, |p| p.mass);
-                        add(matrix, &slots.mass[mass.clone()], &values.mass[mass], weights.acceleration);
-                    }
-                }
+                self.linearise_motion(e, x, weights, values, matrix);
             }
-            if !self.motion.constrains {
-                continue;
+            if bends {
+                self.linearise_constraint(e, x, weights, values, matrix);
             }
-            let MotionKernels { full_curvature, slopes, second_slopes, .. } = &mut self.motion;
-            let Some(kernel) = full_curvature else { continue };
-            gather(&mut self.x.q, x.q, batch.coordinates_of(e));
-            gather(&mut self.x.lambda, x.lambda, batch.own_rows_of(e));
-            let at = ConstraintPoint { t: x.t, q: &self.x.q, u: own };
-            kernel.evaluate(&**model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
-            let jacobian = batch.places(e, |p| p.jacobian);
-            copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
-            add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);
-            let geometric = batch.places(e, |p| p.geometric);
-            copy(second_slopes, &mut values.geometric[geometric.clone()], &plans.full_geometric);
-            add(matrix, &slots.geometric[geometric.clone()], &values.geometric[geometric], weights.position);
-            let by_parameter = batch.places(e, |p| p.geometric_by_parameter);
-            copy(second_slopes, &mut values.geometric_by_parameter[by_parameter], &plans.full_geometric_by_parameter);
-            let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
-            copy(slopes, &mut values.constraint_by_parameter[by_parameter.clone()], &plans.full_by_parameter);
-            if weights.equations.level == Level::Position {
-                continue;
-            }
-            gather(&mut self.x.v, x.v, batch.coordinates_of(e));
-            gather(&mut self.x.a, x.a, batch.coordinates_of(e));
-            let (local, slopes) = (self.x.point(x.t), &mut self.motion.rate_slopes);
-            self.time_derivatives.slopes(&**model, &local, own, &plans.variables, slopes);
-            for (level, slopes) in slopes[1..].iter().enumerate() {
-                copy(slopes, &mut values.rates[level][jacobian.clone()], &plans.full_slopes);
-                copy(slopes, &mut values.rates_by_parameter[level][by_parameter.clone()], &plans.full_by_parameter);
-            }
-            add(matrix, &slots.jacobian[jacobian.clone()], &values.rates[0][jacobian], weights.rate());
         }
+    }
+
+    #[inline]
+    fn linearise_motion(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
+        let (batch, slots) = (self.batch, self.slots);
+        let Batch { models, structure, plans, .. } = batch;
+        let p = batch.sizes.p;
+        let by_parameter = batch.places(e, |p| p.by_parameter);
+        let MotionKernels { full, by_parameters, entries, .. } = &mut self.motion;
+        let (kernel, count) = match structure.linear_motion {
+            true => (by_parameters, plans.strides.by_parameter),
+            false => (full, plans.full_entries.len()),
+        };
+        let entries = &mut entries[..count];
+        entries.fill(0.0);
+        kernel.set_parameters(&self.u[e * p..(e + 1) * p]);
+        let c = batch.coordinates_of(e);
+        gather(&mut self.x.q, x.q, c);
+        gather(&mut self.x.v, x.v, c);
+        gather(&mut self.x.a, x.a, c);
+        gather(&mut self.x.w, x.w, batch.inputs_of(e));
+        let mass = batch.places(e, |p| p.mass);
+        let own_mass = &mut values.mass[mass.clone()];
+        let separate = separate(weights.equations);
+        kernel.evaluate(&*models[e], &self.x.point(x.t), separate, &mut self.force, entries, own_mass);
+        if structure.linear_motion {
+            values.by_parameter[by_parameter].copy_from_slice(entries);
+            return;
+        }
+        let [own_position, own_velocity, own_parameter] = plans.full_entries.split(entries);
+        values.by_parameter[by_parameter].copy_from_slice(own_parameter);
+        let position = batch.places(e, |p| p.position);
+        values.position[position.clone()].copy_from_slice(own_position);
+        add(matrix, &slots.position[position], own_position, weights.position);
+        let velocity = batch.places(e, |p| p.velocity);
+        values.velocity[velocity.clone()].copy_from_slice(own_velocity);
+        add(matrix, &slots.velocity[velocity], own_velocity, weights.velocity);
+        if structure.mass_by_position {
+            add(matrix, &slots.mass[mass.clone()], &values.mass[mass], weights.acceleration);
+        }
+    }
+
+    #[inline]
+    fn linearise_constraint(
+        &mut self,
+        e: usize,
+        x: &Point<'_>,
+        weights: Weights,
+        values: &mut Values,
+        matrix: &mut [f64],
+    ) {
+        let (batch, slots) = (self.batch, self.slots);
+        let (plans, model, Sizes { m, p, .. }) = (&batch.plans, &*batch.models[e], batch.sizes);
+        self.take_constraint(e, x);
+        let own = &self.u[e * p..(e + 1) * p];
+        let MotionKernels { full_curvature: Some(kernel), slopes, second_slopes, rate_slopes, .. } = &mut self.motion
+        else {
+            return;
+        };
+        let at = ConstraintPoint { t: x.t, q: &self.x.q, u: own };
+        kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+        let jacobian = batch.places(e, |p| p.jacobian);
+        copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
+        add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);
+        let geometric = batch.places(e, |p| p.geometric);
+        copy(second_slopes, &mut values.geometric[geometric.clone()], &plans.full_geometric);
+        add(matrix, &slots.geometric[geometric.clone()], &values.geometric[geometric], weights.position);
+        let by_parameter = batch.places(e, |p| p.geometric_by_parameter);
+        copy(second_slopes, &mut values.geometric_by_parameter[by_parameter], &plans.full_geometric_by_parameter);
+        let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
+        copy(slopes, &mut values.constraint_by_parameter[by_parameter.clone()], &plans.full_by_parameter);
+        if weights.equations.level == Level::Position {
+            return;
+        }
+        gather(&mut self.x.v, x.v, batch.coordinates_of(e));
+        gather(&mut self.x.a, x.a, batch.coordinates_of(e));
+        self.time_derivatives.slopes(model, &self.x.point(x.t), own, &plans.variables, rate_slopes);
+        for (level, slopes) in rate_slopes[1..].iter().enumerate() {
+            copy(slopes, &mut values.rates[level][jacobian.clone()], &plans.full_slopes);
+            copy(slopes, &mut values.rates_by_parameter[level][by_parameter.clone()], &plans.full_by_parameter);
+        }
+        add(matrix, &slots.jacobian[jacobian.clone()], &values.rates[0][jacobian], weights.rate());
     }
 }

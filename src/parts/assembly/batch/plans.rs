@@ -43,9 +43,15 @@ pub(super) struct Plans {
     pub strides: Places,
 }
 
-/// Where entry (i, j) of a matrix with `columns` columns goes.
-fn copied(i: usize, j: usize, columns: usize, to: usize) -> Copied {
-    Copied { from: (i * columns + j) as u32, to: to as u32 }
+/// Entries, by the places of their rows and columns in a matrix with so many columns; those without a place are not in it.
+fn copied(
+    entries: &[(usize, usize)],
+    columns: usize,
+    row: impl Fn(usize) -> Option<usize>,
+    column: impl Fn(usize) -> Option<usize>,
+) -> Vec<Copied> {
+    let from = |(i, j): (usize, usize)| Some((row(i)? * columns + column(j)?) as u32);
+    entries.iter().zip(0..).filter_map(|(&entry, to)| Some(Copied { from: from(entry)?, to })).collect()
 }
 
 fn pairs(a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
@@ -62,36 +68,19 @@ impl Plans {
         let (full, full_entries) = Plan::full(structure, sizes);
         let state_variables = 4 * n + m;
         let (output, output_entries) = Plan::output(structure, sizes.output_variables());
-        let curved = &structure.curved_coordinates;
-        let both = &structure.curved_or_parametric;
-        let by_parameter = &structure.constraint_parameters;
+        let Structure { curved_coordinates: curved, curved_or_parametric: both, .. } = structure;
+        let (constraint, by_parameter) = (&structure.constraint, &structure.constraint_parameters);
         let own: Vec<usize> = (0..own_rows).collect();
         let geometric = pairs(curved, curved);
         let geometric_by_parameter = pairs(both, by_parameter);
         let constraint_by_parameter = pairs(&own, by_parameter);
-        let mut variables = both.clone();
-        variables.extend(by_parameter.iter().map(|k| n + k));
+        let variables: Vec<usize> = both.iter().copied().chain(by_parameter.iter().map(|k| n + k)).collect();
+        let count = variables.len();
         let place = |list: &[usize], variable: usize| list.binary_search(&variable).ok();
-        let slopes_of = |list: &[usize], columns: usize| -> Vec<Copied> {
-            let entries = structure.constraint.iter().enumerate();
-            entries.filter_map(|(to, &(row, j))| Some(copied(row, place(list, j)?, columns, to))).collect()
-        };
-        let (count, first_parameter) = (variables.len(), both.len());
-        let from_variables = |pairs: &[(usize, usize)], by_parameter: bool| -> Vec<Copied> {
-            let all = pairs.iter().enumerate();
-            all.filter_map(|(to, &(i, j))| {
-                let column = if by_parameter {
-                    first_parameter + place(&structure.constraint_parameters, j)?
-                } else {
-                    place(both, j)?
-                };
-                Some(copied(place(both, i)?, column, count, to))
-            })
-            .collect()
-        };
-        let full_by_parameter = (constraint_by_parameter.iter().enumerate())
-            .filter_map(|(to, &(row, k))| Some(copied(row, first_parameter + place(by_parameter, k)?, count, to)))
-            .collect();
+        let among_curved = |j: usize| place(curved, j);
+        // among the variables
+        let coordinate = |j: usize| place(both, j);
+        let parameter = |k: usize| Some(both.len() + place(by_parameter, k)?);
         let state_entries = output_entries.iter().filter(|entry| entry.1 < state_variables).count();
         Plans {
             strides: Places {
@@ -99,7 +88,7 @@ impl Plans {
                 position: full_entries.position.len(),
                 velocity: full_entries.velocity.len(),
                 newton: newton_entries.len(),
-                jacobian: structure.constraint.len(),
+                jacobian: constraint.len(),
                 geometric: geometric.len(),
                 by_parameter: full_entries.parameter.len(),
                 geometric_by_parameter: geometric_by_parameter.len(),
@@ -114,14 +103,12 @@ impl Plans {
             by_parameters: Plan::by_parameters(structure, sizes).0,
             output,
             output_entries,
-            slopes: slopes_of(curved, curved.len()),
-            full_slopes: slopes_of(both, count),
-            full_geometric: from_variables(&geometric, false),
-            full_geometric_by_parameter: from_variables(&geometric_by_parameter, true),
-            full_by_parameter,
-            fixed_slopes: (0..structure.constraint.len())
-                .filter(|&entry| place(curved, structure.constraint[entry].1).is_none())
-                .collect(),
+            slopes: copied(constraint, curved.len(), Some, among_curved),
+            full_slopes: copied(constraint, count, Some, coordinate),
+            full_geometric: copied(&geometric, count, coordinate, coordinate),
+            full_geometric_by_parameter: copied(&geometric_by_parameter, count, coordinate, parameter),
+            full_by_parameter: copied(&constraint_by_parameter, count, Some, parameter),
+            fixed_slopes: (0..constraint.len()).filter(|&entry| among_curved(constraint[entry].1).is_none()).collect(),
             geometric,
             geometric_by_parameter,
             constraint_by_parameter,
