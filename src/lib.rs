@@ -125,7 +125,7 @@ pub use integrate::{grid, scheme, signal, simulate};
 #[doc(inline)]
 pub use linear::least_squares;
 use linear::sparse;
-use model::{mass, shown, sketch, slip};
+use model::{mass, shown, sketch, slip, spline};
 #[doc(inline)]
 pub use model::{signature, system};
 #[doc(inline)]
