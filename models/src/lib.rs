@@ -11,6 +11,7 @@ pub mod four_bar_chain;
 pub mod from_parts;
 pub mod gyroscope;
 pub mod hand_derived;
+pub mod hanging_load;
 pub mod oscillator;
 pub mod overhead_crane;
 pub mod pendulum;
@@ -33,6 +34,7 @@ pub use engine_mount::EngineMount;
 pub use five_bar::FiveBar;
 pub use four_bar_chain::four_bar_chain;
 pub use gyroscope::gyroscope;
+pub use hanging_load::hanging_load;
 pub use oscillator::Oscillator;
 pub use overhead_crane::OverheadCrane;
 pub use pendulum::Pendulum;
@@ -378,10 +380,23 @@ pub fn registry() -> Result<Registry> {
                 ..Scenario::default()
             },
         )?
+        .with_system(
+            "load under a trolley that is moved from rest to rest, by a motion that is found",
+            Arc::new(hanging_load(12)?),
+            Scenario {
+                end: hanging_load::DURATION,
+                step: 5e-3,
+                integrator: damped(-0.05),
+                start: named([("L", 0.9), ("d", 0.3)]),
+                outputs: vec!["load.x".into(), "load.y".into()],
+                ..Scenario::default()
+            },
+        )?
         .with_hand_derived("engine_mount", hand_derived::EngineMountByHand)?
         .with_hand_derived("pendulum", hand_derived::PendulumByHand)?
         .with_hand_derived("cart_pole", hand_derived::CartPoleByHand)?
         .with_control("overhead_crane", overhead_crane::following())?
         .with_control("triple_pendulum", triple_pendulum::swing_up())?
+        .with_control("hanging_load", hanging_load::rest_to_rest())?
         .with_control("robot_arm", robot_arm::pose_to_pose())
 }

@@ -175,6 +175,12 @@ impl Motion {
     pub fn places(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.spline.count()
     }
+
+    /// Its values at some times, from all parameters of the model.
+    pub fn values(&self, times: &[f64], u: &[f64]) -> Vec<f64> {
+        let own = u.get(self.places()).unwrap_or_default();
+        times.iter().map(|t| self.spline.at(*t, own)).collect()
+    }
 }
 
 /// Names and units of everything in a model.
@@ -243,14 +249,12 @@ impl Signature {
         self
     }
 
-    /// Adds a motion, with a parameter `name_0`, `name_1`, ... for each of its coefficients; those that are held at its ends are fixed.
+    /// Adds a motion, with a parameter `name_0`, `name_1`, ... for each of its coefficients. An identification does not change them unless asked
+    /// to; control finds those that are not held at an end.
     pub fn motion(mut self, name: &str, unit: &str, spline: &Spline) -> Self {
         let first = self.parameters.len();
-        let free = spline.free();
-        self.parameters.extend(spline.start().into_iter().enumerate().map(|(k, value)| Parameter {
-            free: free.contains(&k),
-            ..Parameter::new(format!("{name}_{k}"), unit, value)
-        }));
+        let parameter = |(k, value)| Parameter::new(format!("{name}_{k}"), unit, value).fixed();
+        self.parameters.extend(spline.start().into_iter().enumerate().map(parameter));
         self.motions.push(Motion { quantity: Quantity::new(name, unit), spline: spline.clone(), first });
         self
     }
