@@ -8,7 +8,7 @@
 
 use super::shape::Mixing;
 use crate::sensitivity::StepMap;
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 /// What is left of a column below this part of it is round-off.
 const ROUND_OFF: f64 = 1e-15;
@@ -108,25 +108,26 @@ impl<'p> Band<'p> {
         self.acts(i, row.slopes.iter().map(|slope| slope.0).collect());
     }
 
-    /// The step that minimises ½|r + J δ|² + ½|damping δ|². Unknowns that are `held` stay.
-    pub fn step(&self, damping: &[f64], held: &[bool]) -> Vec<f64> {
+    /// The step that minimises ½|r + J δ|² + ½|damping δ|² over the unknowns that are not `given`.
+    pub fn step(&self, damping: &[f64], given: &[Option<f64>]) -> Vec<f64> {
+        let steps = given.iter().map(|step| step.unwrap_or(0.0)).collect();
+        let mut places = Places { column_of: vec![NONE; damping.len()], given: steps };
         let mut stages = Vec::with_capacity(self.maps.len());
         let mut later = Rows { rows: DMatrix::zeros(0, 1), active: Vec::new() };
-        let mut column_of = vec![NONE; damping.len()];
         for i in (0..self.maps.len()).rev() {
             let mut acting = later.active.clone();
             acting.extend(&self.acting[i]);
-            acting.retain(|&k| !held[k]);
+            acting.retain(|&k| given[k].is_none());
             acting.sort_unstable();
             acting.dedup();
             let (eliminated, rest): (Vec<usize>, Vec<usize>) = acting.into_iter().partition(|&k| self.first[k] >= i);
             let before = if i == 0 { 0 } else { self.size() };
             let e = eliminated.len();
-            eliminated.iter().enumerate().for_each(|(column, &k)| column_of[k] = column);
-            rest.iter().enumerate().for_each(|(column, &k)| column_of[k] = e + before + column);
+            eliminated.iter().enumerate().for_each(|(column, &k)| places.column_of[k] = column);
+            rest.iter().enumerate().for_each(|(column, &k)| places.column_of[k] = e + before + column);
             let columns = [e, before, rest.len()];
-            let mut all = self.rows_at(i, &later, columns, &column_of);
-            eliminated.iter().chain(&rest).for_each(|&k| column_of[k] = NONE);
+            let mut all = self.rows_at(i, &later, columns, &places);
+            eliminated.iter().chain(&rest).for_each(|&k| places.column_of[k] = NONE);
             let first_damped = all.nrows() - e;
             for (column, &k) in eliminated.iter().enumerate() {
                 all[(first_damped + column, column)] = damping[k];
@@ -139,7 +140,7 @@ impl<'p> Band<'p> {
             stages.push(Stage { eliminated, rest, rows: stage, pivots: pivots[..top].to_vec() });
         }
         stages.reverse();
-        self.substitute(&stages, damping.len())
+        self.substitute(&stages, places.given)
     }
 
     /// Numbers of a state.
@@ -153,30 +154,32 @@ impl<'p> Band<'p> {
         i: usize,
         Rows { rows, active }: &Rows,
         [e, before, rest]: [usize; 3],
-        column_of: &[usize],
+        places: &Places,
     ) -> DMatrix<f64> {
         let (map, old, size) = (&self.maps[i], rows.nrows(), self.size());
-        let columns = e + before + rest + 1;
+        let last = e + before + rest;
         let mut row = old + map.values.len();
-        let mut all = DMatrix::<f64>::zeros(row + self.rows[i].len() + e, columns);
+        let mut all = DMatrix::<f64>::zeros(row + self.rows[i].len() + e, last + 1);
         if old > 0 {
             let carried = rows.columns(0, size) * &map.state;
-            self.spread(i, &carried, column_of, (e, before, 0), &mut all);
+            self.spread(i, &carried, places, (e, before, 0), &mut all);
             for (column, &k) in active.iter().enumerate() {
                 for row in 0..old {
-                    all[(row, column_of[k])] += rows[(row, size + column)];
+                    all[(row, places.column_of[k])] += rows[(row, size + column)];
                 }
             }
-            (0..old).for_each(|row| all[(row, columns - 1)] = rows[(row, rows.ncols() - 1)]);
+            (0..old).for_each(|row| all[(row, last)] += rows[(row, rows.ncols() - 1)]);
         }
-        self.spread(i, &map.residuals, column_of, (e, before, old), &mut all);
+        self.spread(i, &map.residuals, places, (e, before, old), &mut all);
         for (row, value) in map.values.iter().enumerate() {
-            all[(old + row, columns - 1)] = *value;
+            all[(old + row, last)] += *value;
         }
         for (value, slopes) in &self.rows[i] {
-            let acting = self.slopes[slopes.clone()].iter().filter(|(k, _)| column_of[*k] != NONE);
-            acting.for_each(|&(k, slope)| all[(row, column_of[k])] += slope);
-            all[(row, columns - 1)] = *value;
+            for &(k, slope) in &self.slopes[slopes.clone()] {
+                let (column, factor) = places.of(k, last);
+                all[(row, column)] += factor * slope;
+            }
+            all[(row, last)] += *value;
             row += 1;
         }
         all
@@ -187,35 +190,46 @@ impl<'p> Band<'p> {
         &self,
         i: usize,
         from: &DMatrix<f64>,
-        column_of: &[usize],
+        places: &Places,
         (e, before, first_row): (usize, usize, usize),
         all: &mut DMatrix<f64>,
     ) {
-        for row in 0..from.nrows() {
-            for column in 0..before {
-                all[(first_row + row, e + column)] += from[(row, column)];
-            }
-        }
-        let mut add = |column: usize, k: usize, factor: f64| {
-            if column_of[k] != NONE {
-                for row in 0..from.nrows() {
-                    all[(first_row + row, column_of[k])] += factor * from[(row, column)];
-                }
+        let last = all.ncols() - 1;
+        let mut add = |from_column: usize, column: usize, factor: f64| {
+            for row in 0..if factor == 0.0 { 0 } else { from.nrows() } {
+                all[(first_row + row, column)] += factor * from[(row, from_column)];
             }
         };
-        for (input, mixing, offset) in &self.signals {
-            mixing.at(i).for_each(|(k, factor)| add(before + input, offset + k, factor));
-            if i == 0 {
-                mixing.at(1).for_each(|(k, factor)| add(before + self.inputs + input, offset + k, factor));
+        (0..before).for_each(|column| add(column, e + column, 1.0));
+        self.enter(i, &mut |from_column, k, factor| {
+            let (column, given) = places.of(k, last);
+            add(from_column, column, given * factor);
+        });
+    }
+
+    /// Shows which unknowns enter a map: column, unknown, factor.
+    fn enter(&self, i: usize, show: &mut dyn FnMut(usize, usize, f64)) {
+        let before = if i == 0 { 0 } else { self.size() };
+        let times = if i == 0 { self.maps.len().min(2) } else { 1 };
+        for later in 0..times {
+            for (input, mixing, offset) in &self.signals {
+                let column = before + later * self.inputs + input;
+                mixing.at(i + later).for_each(|(k, factor)| show(column, offset + k, factor));
             }
         }
-        let parameters = before + self.inputs * if i == 0 { 2 } else { 1 };
-        (0..self.parameters).for_each(|k| add(parameters + k, k, 1.0));
+        let parameters = self.maps[i].state.ncols() - self.parameters;
+        (0..self.parameters).for_each(|k| show(parameters + k, k, 1.0));
+    }
+
+    /// What enters a map along a change of the unknowns, behind the state before.
+    fn entering(&self, i: usize, mut x: Vec<f64>, step: &[f64]) -> DVector<f64> {
+        x.resize(self.maps[i].state.ncols(), 0.0);
+        self.enter(i, &mut |column, k, factor| x[column] += factor * step[k]);
+        DVector::from_vec(x)
     }
 
     /// Forwards: the eliminated unknowns, and the changes of the states.
-    fn substitute(&self, stages: &[Stage], count: usize) -> Vec<f64> {
-        let mut step = vec![0.0; count];
+    fn substitute(&self, stages: &[Stage], mut step: Vec<f64>) -> Vec<f64> {
         let mut x: Vec<f64> = Vec::new();
         for (i, (stage, map)) in stages.iter().zip(&self.maps).enumerate() {
             let (e, columns) = (stage.eliminated.len(), stage.rows.ncols());
@@ -227,21 +241,47 @@ impl<'p> Band<'p> {
                 value += stage.rest.iter().enumerate().map(|(j, &l)| row[e + x.len() + j] * step[l]).sum::<f64>();
                 step[stage.eliminated[k]] = -value / row[k];
             }
-            // what enters the map
-            let before = x.len();
-            let mut entering = std::mem::take(&mut x);
-            entering.resize(map.state.ncols(), 0.0);
-            for (input, mixing, offset) in &self.signals {
-                entering[before + input] = mixing.at(i).map(|(k, factor)| factor * step[offset + k]).sum();
-                if i == 0 && stages.len() > 1 {
-                    entering[self.inputs + input] = mixing.at(1).map(|(k, factor)| factor * step[offset + k]).sum();
-                }
-            }
-            let parameters = map.state.ncols() - self.parameters;
-            entering[parameters..].copy_from_slice(&step[..self.parameters]);
-            x = (&map.state * nalgebra::DVector::from_vec(entering)).as_slice().to_vec();
+            x = (&map.state * self.entering(i, x, &step)).as_slice().to_vec();
         }
         step
+    }
+
+    /// JᵀJ `direction`: forwards the changes of the residuals, backwards what they pull at.
+    pub fn normal_product(&self, direction: &[f64], product: &mut [f64]) {
+        product.fill(0.0);
+        let (mut x, mut changes) = (Vec::new(), Vec::with_capacity(self.maps.len()));
+        for (i, map) in self.maps.iter().enumerate() {
+            let entering = self.entering(i, x, direction);
+            changes.push(&map.residuals * &entering);
+            x = (&map.state * entering).as_slice().to_vec();
+        }
+        let mut pull = DVector::zeros(self.size());
+        for (i, map) in self.maps.iter().enumerate().rev() {
+            let by_column = map.state.tr_mul(&pull) + map.residuals.tr_mul(&changes[i]);
+            self.enter(i, &mut |column, k, factor| product[k] += factor * by_column[column]);
+            for (_, slopes) in &self.rows[i] {
+                let row = Row { value: 0.0, slopes: &self.slopes[slopes.clone()] };
+                row.add(row.along(direction), product);
+            }
+            pull = by_column.rows(0, if i == 0 { 0 } else { self.size() }).into_owned();
+        }
+    }
+}
+
+/// Where unknowns are among the columns.
+struct Places {
+    column_of: Vec<usize>,
+    /// The steps of those that are not there.
+    given: Vec<f64>,
+}
+
+impl Places {
+    /// Column and factor; of what is given it is the value's column.
+    fn of(&self, k: usize, last: usize) -> (usize, f64) {
+        match self.column_of[k] {
+            NONE => (last, self.given[k]),
+            column => (column, 1.0),
+        }
     }
 }
 

@@ -248,8 +248,19 @@ impl CurvedObjective for ControlObjective<'_> {
 }
 
 impl BandObjective for ControlObjective<'_> {
-    fn damped_step(&mut self, unknowns: &[f64], damping: &[f64], held: &[bool], step: &mut [f64]) -> Result<()> {
-        step.copy_from_slice(&self.band(unknowns)?.step(damping, held));
+    fn damped_step(
+        &mut self,
+        unknowns: &[f64],
+        damping: &[f64],
+        given: &[Option<f64>],
+        step: &mut [f64],
+    ) -> Result<()> {
+        step.copy_from_slice(&self.band(unknowns)?.step(damping, given));
+        Ok(())
+    }
+
+    fn normal_product(&mut self, unknowns: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        self.band(unknowns)?.normal_product(direction, product);
         Ok(())
     }
 }
