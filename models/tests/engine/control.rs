@@ -259,6 +259,37 @@ fn constraints_are_met_or_reported() {
     assert!(!found.is_met && found.violations[0].by > 40.0, "{:?}", found.violations);
 }
 
+/// Protects bounds that act: of a linear mechanism few steps find the optimum, where the cost rises from every bound that is reached and the gradient
+/// vanishes between bounds; and a pole is swung up in a few dozen steps.
+#[test]
+fn bounds_that_act_are_kept_in_steps() {
+    for shape in [Shape::Constant, Shape::Linear, Shape::Cubic] {
+        let mut problem = forced("i2p", shape, Signal::constant(0.0));
+        let goals = problem.cost.goals.as_ref().unwrap().goals().cloned().collect();
+        let force = problem.signals().next().unwrap().clone().bounded(-0.6, 0.5);
+        problem = control(problem.simulation, goals, vec![force]).unwrap();
+        let found =
+            problem.minimise(Method::LevenbergMarquardt, 1e-6, &Options::default(), &mut |_| Flow::Continue).unwrap();
+        let (u, gradient) = (&found.outcome.u, &found.outcome.history.last().unwrap().gradient);
+        let size = dot(gradient, gradient).sqrt();
+        let at = |bound: f64| u.iter().zip(gradient).filter(move |(u, _)| **u == bound).map(|(_, slope)| *slope);
+        assert!(at(-0.6).count() > 0 && at(0.5).count() > 0 && found.outcome.iterations < 12, "{shape:?}: {u:?}");
+        assert!(at(-0.6).all(|slope| slope >= 0.0) && at(0.5).all(|slope| slope <= 0.0), "{shape:?}: {gradient:?}");
+        let inside = u.iter().zip(gradient).filter(|(u, _)| **u > -0.6 && **u < 0.5);
+        assert!(inside.into_iter().all(|(_, slope)| slope.abs() < 1e-6 * size), "{shape:?}: {gradient:?}");
+    }
+    let goals = vec![Goal::new("theta", Aim::Reach(std::f64::consts::PI)).exactly()];
+    let force = UnknownSignal::new("F", 5.0).intervals(40).bounded(-10.0, 10.0).effort(1e-4, 0.0);
+    let simulation = simulation(CartPole, "generalized-alpha", 0.005, 400, vec![Signal::constant(0.0)]);
+    let mut problem = control(simulation, goals, vec![force]).unwrap();
+    let hanging = problem.parameters.iter().position(|p| p.name == "theta0").unwrap();
+    problem.start[hanging] = 0.0;
+    let found =
+        problem.minimise(Method::LevenbergMarquardt, 1e-6, &Options::default(), &mut |_| Flow::Continue).unwrap();
+    assert!(found.is_met && found.outcome.iterations < 150, "{} iterations", found.outcome.iterations);
+    assert!(found.outcome.u.iter().any(|force| force.abs() == 10.0));
+}
+
 /// Protects replays: a solution of steps that are too long is told from one that is not.
 #[test]
 fn coarse_solutions_do_not_survive() {
