@@ -3,7 +3,7 @@
 //!
 //! The rope (9.81 m/s², 0.8 m) swings once in 1.8 s; the trolley has 2.5 s for its way of 1.5 m, and begins and ends at rest.
 
-use costate::assembly::Assembly;
+use costate::assembly::{Assembly, Value};
 use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::planar::{Axes, Mechanism, Spline};
@@ -24,8 +24,11 @@ pub fn hanging_load(intervals: usize) -> Result<Assembly> {
     let damping = mechanism.parameter(Parameter::new("d", "N s/m", 0.5).non_negative());
     let slide = Spline::cubic([0.0, DURATION], intervals).begin([0.0; 3]).end([WAY, 0.0, 0.0]);
     let values = mechanism.motion("slide", "m", &slide);
-    let trolley = mechanism.point("cart", 5.0, [0.0, 0.0]);
-    let load = mechanism.point("mass", 20.0, [0.0.into(), -length]);
+    // a cubic spline's value and rate at its begin, whatever its coefficients are
+    let (x, rate) = (values[0], (values[1] - values[0]) * (3.0 * intervals as f64 / DURATION));
+    let still = Value::from(0.0);
+    let trolley = mechanism.point_moving("cart", 5.0, [x, still], [rate, still]);
+    let load = mechanism.point_moving("mass", 20.0, [x, -length], [rate, still]);
     let hook = || trolley.at([0.0, 0.0]);
     mechanism.on_line("rail", mechanism.ground().at([0.0, 0.0]), hook(), 0.0);
     mechanism.drive("servo", trolley.coordinates()[0], slide, values);

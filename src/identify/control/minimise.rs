@@ -45,7 +45,7 @@ impl Control {
     /// What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
     ///
     /// # Errors
-    /// As [`minimise`]; a cost that is not finite at the start; a method for few unknowns.
+    /// As [`minimise`](crate::optimise::minimise); a cost that is not finite at the start; a method for few unknowns.
     pub fn minimise(
         &mut self,
         method: Method,

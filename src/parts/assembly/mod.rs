@@ -142,11 +142,12 @@ impl Assembler {
         Value::parameter(self.signature.parameters.len() - 1, self.owner)
     }
 
-    /// Adds a motion that is made of parameters, and returns them: to be given along with the spline wherever a function of time is wanted.
+    /// Adds a motion that is made of parameters, and returns them, one a coefficient: to be given along with the spline wherever a function of time
+    /// is wanted.
     pub fn motion(&mut self, name: &str, unit: &str, spline: &Spline) -> Vec<Value> {
         if let Err(error) = spline.validate(name) {
             self.note(error);
-            return Vec::new();
+            return vec![Value::from(0.0); spline.count()];
         }
         let first = self.signature.parameters.len();
         self.signature = std::mem::take(&mut self.signature).motion(name, unit, spline);
