@@ -65,7 +65,7 @@
 //! simulate                   forward runs from a start over a grid of times
 //! cost | sensitivity         what is compared; adjoint, tangents, differences: one recursion            gradient/
 //! optimise, constraint       how the optimum is searched, and what it must keep to                      identify/
-//! control                    inputs that are to be found, and goals for outputs
+//! control                    inputs and motions that are to be found, and goals for outputs
 //! statistics                 how well the data determine what was found
 //! problem, specification     what a person asks for, from a program or a file
 //! check                      which entry of a hand-derived Jacobian is wrong                            check/
@@ -81,7 +81,7 @@
 //!
 //! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
 //!   [`problem_file`].
-//! - Find inputs over time that reach goals: [`control`]; `docs/control.md`.
+//! - Find inputs and driven motions over time that reach goals: [`control`]; `docs/control.md`.
 //! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`], [`spatial`]; add elements of your own: [`assembly`].
 //! - Draw and animate such a mechanism, of the plane or of space, or a plain model that says what it looks like
 //!   ([`Model::picture`]): [`plot::mechanism`].
@@ -130,7 +130,7 @@ pub use linear::least_squares;
 use linear::sparse;
 #[doc(inline)]
 pub use model::{drawing, signature, system};
-use model::{mass, shown, sketch, slip};
+use model::{mass, shown, sketch, slip, spline};
 #[doc(inline)]
 pub use parts::{assembly, planar, spatial};
 use parts::{connectivity, law, sampled, totals};

@@ -11,6 +11,7 @@ pub mod four_bar_chain;
 pub mod from_parts;
 pub mod gyroscope;
 pub mod hand_derived;
+pub mod hanging_load;
 pub mod oscillator;
 pub mod overhead_crane;
 pub mod pendulum;
@@ -33,6 +34,7 @@ pub use engine_mount::EngineMount;
 pub use five_bar::FiveBar;
 pub use four_bar_chain::four_bar_chain;
 pub use gyroscope::gyroscope;
+pub use hanging_load::hanging_load;
 pub use oscillator::Oscillator;
 pub use overhead_crane::OverheadCrane;
 pub use pendulum::Pendulum;
@@ -81,6 +83,7 @@ pub fn registry() -> Result<Registry> {
         spatial_chain::register,
         gyroscope::register,
         robot_arm::register,
+        hanging_load::register,
     ];
     models.into_iter().try_fold(Registry::new(), |registry, register| register(registry))
 }

@@ -4,7 +4,7 @@ use super::console::{print, print_document, tell};
 use super::progress::Progress;
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
-use crate::control::{Control, ControlScenario, Nodes, Shape, Solution};
+use crate::control::{Control, ControlScenario, Nodes, Shape, Solution, UnknownSignal};
 use crate::error::{Error, Result};
 use crate::optimise::{Flow, Method, Options};
 use crate::registry::{Entry, Registry};
@@ -14,6 +14,7 @@ use crate::shown::shown;
 use crate::simulate::Simulation;
 use crate::specification::Specification;
 use crate::start::InitialState;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -24,10 +25,10 @@ pub(super) struct Arguments {
     /// lm, newton-tr, ding, bfgs, l-bfgs, dfp, steepest-descent[-fixed]
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Intervals between the nodes of every unknown signal
+    /// Intervals between the nodes of every unknown input
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     intervals: Option<usize>,
-    /// Shape of every unknown signal: constant, linear, cubic, fourier
+    /// Shape of every unknown input: constant, linear, cubic, fourier
     #[arg(long, value_name = "NAME")]
     shape: Option<String>,
     /// Find the solution once more with half the step, so often
@@ -57,13 +58,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
-    for (name, value) in
-        [("--constraint-tolerance", arguments.constraint_tolerance), ("--replay-tolerance", arguments.replay_tolerance)]
-    {
-        if value <= 0.0 {
-            return Err(Error::invalid(name, format!("it is {value}"), "give a positive number"));
-        }
-    }
+    check(arguments)?;
     let mut specification = arguments.problem.specification()?;
     let entry = settings::entry(registry, &specification)?;
     if specification.control.is_none() {
@@ -72,29 +67,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     specification.refuse_identification()?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
     settings::say(&notes, &simulation);
-    let mut scenario = match &specification.control {
-        Some(setting) => setting.scenario(&simulation)?,
-        None => built_in(registry, entry)?,
-    };
-    for (signal, _) in
-        specification.control.iter().flat_map(|control| &control.signals).filter(|(_, start)| start.is_none())
-    {
-        tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));
-    }
-    adjust(&mut scenario, arguments)?;
-    scenario.quadrature = specification.quadrature.unwrap_or(scenario.quadrature);
+    let scenario = scenario(registry, entry, &specification, &simulation, arguments)?;
     let method = match &arguments.method {
         Some(name) => name.parse()?,
         None => specification.method.unwrap_or(scenario.method),
     };
-    let folder = match (&arguments.out, arguments.json) {
-        (Some(out), _) => Some(Folder::create(out, arguments.png)?),
-        (None, true) => None,
-        (None, false) => Some(Folder::create(
-            &PathBuf::from("out").join(format!("{}_control", arguments.problem.name())),
-            arguments.png,
-        )?),
-    };
+    let folder = folder(arguments)?;
     let interrupt = watch_for_interrupt();
     let mut options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
     options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
@@ -108,8 +86,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         arguments,
         options: &options,
     };
-    let found = search.run(entry.name());
-    let (control, solution) = match found {
+    let (control, solution) = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
             tell(&error.to_string());
             return Ok(Verdict::Bad);
@@ -117,15 +94,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         other => other?,
     };
     let document = control_json(&control, method, &solution, arguments.replay_tolerance);
-    let written = folder
-        .as_ref()
-        .map(|folder| {
-            let at_start = simulation.on(simulation.grid().clone(), scenario.start.clone())?;
-            let times = at_start.grid().times();
-            let start: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
-            folder.control(&control, &solution, (times, &start), document.clone())
-        })
-        .transpose();
+    let written =
+        folder.as_ref().map(|folder| search.write(folder, (&control, &solution), document.clone())).transpose();
     if arguments.json {
         print_document(&format!("{document:#}"));
     } else {
@@ -139,6 +109,53 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
     let verdict = kept(written.map(|_| ()));
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+fn check(arguments: &Arguments) -> Result<()> {
+    for (name, value) in
+        [("--constraint-tolerance", arguments.constraint_tolerance), ("--replay-tolerance", arguments.replay_tolerance)]
+    {
+        if value <= 0.0 {
+            return Err(Error::invalid(name, format!("it is {value}"), "give a positive number"));
+        }
+    }
+    Ok(())
+}
+
+/// Where results go.
+fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
+    let own = || PathBuf::from("out").join(format!("{}_control", arguments.problem.name()));
+    let path = match (&arguments.out, arguments.json) {
+        (Some(out), _) => out.clone(),
+        (None, true) => return Ok(None),
+        (None, false) => own(),
+    };
+    Folder::create(&path, arguments.png).map(Some)
+}
+
+/// The problem of the file, or the model's own one, with what the command line says.
+fn scenario(
+    registry: &Registry,
+    entry: &Entry,
+    specification: &Specification,
+    simulation: &Simulation,
+    arguments: &Arguments,
+) -> Result<ControlScenario> {
+    let mut scenario = match &specification.control {
+        Some(setting) => setting.scenario(simulation)?,
+        None => built_in(registry, entry)?,
+    };
+    let signals = specification.control.iter().flat_map(|control| &control.signals);
+    for (signal, _) in signals.filter(|(signal, start)| start.is_none() && !is_motion(signal, simulation)) {
+        tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));
+    }
+    adjust(&mut scenario, simulation, arguments)?;
+    scenario.quadrature = specification.quadrature.unwrap_or(scenario.quadrature);
+    Ok(scenario)
+}
+
+fn is_motion(signal: &UnknownSignal, simulation: &Simulation) -> bool {
+    simulation.signature().motions.iter().any(|motion| motion.quantity.name == signal.input)
 }
 
 /// The model's own control problem.
@@ -158,10 +175,10 @@ fn built_in(registry: &Registry, entry: &Entry) -> Result<ControlScenario> {
 /// More halvings of the step are a slip.
 const MOST_REFINEMENTS: usize = 8;
 
-/// What the command line says of all signals.
-fn adjust(scenario: &mut ControlScenario, arguments: &Arguments) -> Result<()> {
+/// What the command line says of all inputs.
+fn adjust(scenario: &mut ControlScenario, simulation: &Simulation, arguments: &Arguments) -> Result<()> {
     let shape = arguments.shape.as_deref().map(Shape::by_name).transpose()?;
-    for signal in &mut scenario.signals {
+    for signal in scenario.signals.iter_mut().filter(|signal| !is_motion(signal, simulation)) {
         signal.shape = shape.unwrap_or(signal.shape);
         if let Some(count) = arguments.intervals {
             signal.nodes = Nodes::Intervals(count);
@@ -190,16 +207,13 @@ impl Search<'_> {
     fn run(&self, name: &str) -> Result<(Control, Solution)> {
         let mut start = self.scenario.start.clone();
         let mut round = 0;
-        let mut last: Option<Control> = None;
+        let mut last: Option<(Control, Solution)> = None;
         loop {
             let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
             let Control { simulation, parameters, start: values, .. } = &mut control;
-            for setting in &self.specification.parameters {
-                let k = simulation.signature().parameter_index(&setting.name)?;
-                setting.apply(&mut parameters[k], &mut values[k]);
-            }
-            if let Some(last) = &last {
-                control.begin_with(last);
+            self.specification.set_parameters(simulation.signature(), parameters, values)?;
+            if let Some((last, found)) = &last {
+                control.begin_with(last, &found.outcome.u);
             }
             let mut progress = Progress::begin(&format!(
                 "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
@@ -221,9 +235,20 @@ impl Search<'_> {
             }
             tell(&format!("cost {:.6e} after {} iterations", solution.outcome.cost, solution.outcome.iterations));
             start = control.signals_of(&solution.outcome.u)?;
-            last = Some(control);
+            last = Some((control, solution));
             round += 1;
         }
+    }
+
+    /// Writes results, with the inputs of the start beside those found.
+    fn write(&self, folder: &Folder, (control, solution): (&Control, &Solution), document: Value) -> Result<()> {
+        let at_start = self.simulation.on(self.simulation.grid().clone(), self.scenario.start.clone())?;
+        let times = at_start.grid().times();
+        let w: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
+        let signature = self.simulation.signature();
+        let mut u = signature.nominal();
+        self.specification.set_parameters(signature, &mut signature.parameters.clone(), &mut u)?;
+        folder.control(control, solution, (times, &w, &u), document)
     }
 }
 
@@ -257,12 +282,10 @@ fn plain(x: f64) -> String {
     if x.abs() >= 1e6 { format!("{x:.6e}") } else { format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { x }) }
 }
 
-fn summary(control: &Control, solution: &Solution, arguments: &Arguments, seconds: f64) -> String {
+/// What has been met, what it costs, and how long it took.
+fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> {
     let outcome = &solution.outcome;
     let mut lines = Vec::new();
-    let rows: Vec<Vec<String>> =
-        solution.shares.iter().map(|(name, cost)| vec![name.clone(), format!("{cost:.3e}")]).collect();
-    lines.extend([table(&["share of the cost", "value"], &rows), String::new()]);
     for violation in &solution.violations {
         let met = if violation.by <= arguments.constraint_tolerance { "met" } else { "NOT met" };
         let (by, unit) = (violation.by, if violation.unit.is_empty() { "" } else { " " });
@@ -281,20 +304,40 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
         outcome.evaluations,
         if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
     ));
-    let signature = control.simulation.signature();
-    let (u, w) = control.expand(&outcome.u);
-    for ((parameter, value), start) in
-        control.parameters.iter().zip(&u).zip(&control.start).filter(|((p, _), _)| p.free)
-    {
-        lines.push(format!("found: {} = {value:.9} {} (from {start})", parameter.name, parameter.unit));
+    lines
+}
+
+/// What has been found: parameters, and the range of each signal.
+fn found(control: &Control, solution: &Solution) -> Vec<String> {
+    let (u, _) = control.expand(&solution.outcome.u);
+    let motions = &control.simulation.signature().motions;
+    let mut lines = Vec::new();
+    for (k, parameter) in control.parameters.iter().enumerate().filter(|(_, parameter)| parameter.free) {
+        if !motions.iter().any(|motion| motion.places().contains(&k)) {
+            let (name, unit, start) = (&parameter.name, &parameter.unit, control.start[k]);
+            lines.push(format!("found: {name} = {:.9} {unit} (from {start})", u[k]));
+        }
     }
-    for signal in control.signals() {
-        // the problem was built from the same signature
-        let k = signature.input_index(&signal.input).unwrap_or(0);
-        let largest = w.iter().skip(k).step_by(signature.inputs.len()).fold(0.0f64, |size, w| size.max(w.abs()));
-        lines.push(format!("largest {}: {largest:.6} {}", signal.input, signature.inputs[k].unit));
+    for (signal, quantity, values) in control.found(&solution.outcome.u) {
+        let largest = values.iter().fold(0.0f64, |size, w| size.max(w.abs()));
+        lines.push(format!("largest {}: {largest:.6} {}", signal.input, quantity.unit));
     }
+    lines
+}
+
+fn summary(control: &Control, solution: &Solution, arguments: &Arguments, seconds: f64) -> String {
+    let rows: Vec<Vec<String>> =
+        solution.shares.iter().map(|(name, cost)| vec![name.clone(), format!("{cost:.3e}")]).collect();
+    let mut lines = vec![table(&["share of the cost", "value"], &rows), String::new()];
+    lines.extend(met(solution, arguments, seconds));
+    lines.extend(found(control, solution));
     lines.push(String::new());
+    lines.extend(replayed(solution, arguments));
+    lines.join("\n")
+}
+
+/// What became of it at half the step.
+fn replayed(solution: &Solution, arguments: &Arguments) -> [String; 3] {
     let shifts = &solution.replay.shifts;
     let rows: Vec<Vec<String>> = shifts
         .iter()
@@ -308,15 +351,17 @@ fn summary(control: &Control, solution: &Solution, arguments: &Arguments, second
             ]
         })
         .collect();
-    lines.push(table(&["replayed at half the step", "end", "end then", "largest change", "of its range"], &rows));
     let [cost, then] = solution.replay.cost;
-    lines.push(format!("cost of the goals {cost:.3e}, then {then:.3e}"));
     let percent = 100.0 * solution.replay.largest;
-    lines.push(match solution.replay.survives(arguments.replay_tolerance) {
+    let verdict = match solution.replay.survives(arguments.replay_tolerance) {
         true => format!("the solution survives: outputs move by {percent:.2} % of their range at most"),
         false => format!(
             "the solution does NOT survive: outputs move by {percent:.2} % of their range; take smaller steps (--step, --refine)"
         ),
-    });
-    lines.join("\n")
+    };
+    [
+        table(&["replayed at half the step", "end", "end then", "largest change", "of its range"], &rows),
+        format!("cost of the goals {cost:.3e}, then {then:.3e}"),
+        verdict,
+    ]
 }

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
 use crate::signal::Interpolation;
-use crate::signature::{Parameter, Scale};
+use crate::signature::{Parameter, Scale, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
@@ -244,6 +244,20 @@ impl Specification {
         }
         problem.validate()?;
         Ok((problem, notes))
+    }
+
+    /// What is said of a model's parameters.
+    pub(crate) fn set_parameters(
+        &self,
+        signature: &Signature,
+        parameters: &mut [Parameter],
+        start: &mut [f64],
+    ) -> Result<()> {
+        self.parameters.iter().try_for_each(|setting| {
+            let k = signature.parameter_index(&setting.name)?;
+            setting.apply(&mut parameters[k], &mut start[k]);
+            Ok(())
+        })
     }
 
     /// That a problem of control has nothing in it that would be overlooked.

@@ -194,7 +194,7 @@ impl Signal {
 /// # Errors
 /// [`Error::Invalid`] naming the ranges that are missing.
 pub(crate) fn check_range(what: &str, (start, end): (f64, f64), step: f64, (from, to): (f64, f64)) -> Result<()> {
-    let tolerance = EVEN_TOLERANCE * step + 4.0 * f64::EPSILON * start.abs().max(end.abs());
+    let tolerance = EVEN_TOLERANCE * step + 4.0 * f64::EPSILON * from.abs().max(to.abs());
     let mut missing = Vec::new();
     if from < start - tolerance {
         missing.push(format!("{from} s to {} s", start.min(to)));

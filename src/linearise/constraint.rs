@@ -198,9 +198,9 @@ impl CurvatureKernel for InGroups {
         let InGroups { variables, coordinates, width, passes, q, u, c, derivatives } = self;
         let (list, coordinates, width) = (variables.len(), *coordinates, *width);
         let places = |group: usize| (group * width).min(list)..((group + 1) * width).min(list);
+        q.iter_mut().zip(x.q).for_each(|(number, value)| *number = SecondOrder::from(*value));
+        u.iter_mut().zip(x.u).for_each(|(number, value)| *number = SecondOrder::from(*value));
         for pass in passes.iter() {
-            q.iter_mut().zip(x.q).for_each(|(number, value)| *number = SecondOrder::from(*value));
-            u.iter_mut().zip(x.u).for_each(|(number, value)| *number = SecondOrder::from(*value));
             // λᵀ C
             let mut sum = SecondOrder::from(0.0);
             derivatives.evaluate(|| {
@@ -217,6 +217,10 @@ impl CurvatureKernel for InGroups {
             let between = derivatives.between(&sum);
             for (side, &group) in pass.iter().enumerate() {
                 let columns = places(group);
+                for &i in &variables[columns.clone()] {
+                    let number = seeded(q, u, i);
+                    *number = SecondOrder::from(number.re);
+                }
                 for (c, slopes) in c.iter().zip(slopes.chunks_exact_mut(list)) {
                     slopes[columns.clone()].copy_from_slice(&derivatives.of(c, side).0[..columns.len()]);
                 }

@@ -48,6 +48,8 @@ impl<M: Model> Model for FreeEndTime<M> {
         let end = Parameter::new("end_time", "s", self.nominal).bounds(self.lower, self.upper);
         signature.parameters.push(end);
         signature.outputs.push(Quantity::new("end_time", "s"));
+        // in another time they are parameters like others
+        signature.motions.clear();
         signature
     }
 

@@ -7,9 +7,11 @@ pub(crate) mod shown;
 pub mod signature;
 pub(crate) mod sketch;
 pub(crate) mod slip;
+pub(crate) mod spline;
 pub mod system;
 
 pub use end_time::FreeEndTime;
+pub use spline::Spline;
 
 use crate::drawing::Drawing;
 use crate::number::Number;

@@ -2,6 +2,7 @@
 
 use crate::continuous::beside;
 use crate::error::{Error, Result};
+use crate::spline::Spline;
 use std::collections::HashSet;
 
 /// A name with its unit, e.g. `x1 [m]`.
@@ -158,6 +159,30 @@ impl Parameter {
     }
 }
 
+/// A motion over time that is made of parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// Name, unique among motions and inputs, and its unit.
+    pub quantity: Quantity,
+    /// What its parameters, one after another, are the coefficients of.
+    pub spline: Spline,
+    /// The place of the first one.
+    pub first: usize,
+}
+
+impl Motion {
+    /// Places of its parameters.
+    pub fn places(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.spline.count()
+    }
+
+    /// Its values at some times, from all parameters of the model.
+    pub fn values(&self, times: &[f64], u: &[f64]) -> Vec<f64> {
+        let own = u.get(self.places()).unwrap_or_default();
+        times.iter().map(|t| self.spline.at(*t, own)).collect()
+    }
+}
+
 /// Names and units of everything in a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Signature {
@@ -173,6 +198,8 @@ pub struct Signature {
     pub outputs: Vec<Quantity>,
     /// Parameters u.
     pub parameters: Vec<Parameter>,
+    /// Those of them that are motions.
+    pub motions: Vec<Motion>,
 }
 
 fn quantities<const N: usize>(pairs: [(&str, &str); N]) -> impl Iterator<Item = Quantity> {
@@ -219,6 +246,16 @@ impl Signature {
     /// Adds parameters.
     pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
+        self
+    }
+
+    /// Adds a motion, with a parameter `name_0`, `name_1`, ... for each of its coefficients. An identification does not change them unless asked
+    /// to; control finds those that are not held at an end.
+    pub fn motion(mut self, name: &str, unit: &str, spline: &Spline) -> Self {
+        let first = self.parameters.len();
+        let parameter = |(k, value)| Parameter::new(format!("{name}_{k}"), unit, value).fixed();
+        self.parameters.extend(spline.start().into_iter().enumerate().map(parameter));
+        self.motions.push(Motion { quantity: Quantity::new(name, unit), spline: spline.clone(), first });
         self
     }
 
@@ -284,12 +321,14 @@ impl Signature {
         if self.coordinates.is_empty() {
             return Err(Error::invalid(self.place(), "it has no coordinates", "name at least one in its signature"));
         }
+        self.motions.iter().try_for_each(|motion| motion.spline.validate(&motion.quantity.name))?;
         let parameters = self.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>();
+        let signals = self.inputs.iter().chain(self.motions.iter().map(|motion| &motion.quantity));
         let names = |list: &'_ [Quantity]| list.iter().map(|x| x.name.clone()).collect::<Vec<_>>();
         let kinds = [
             ("coordinate", names(&self.coordinates)),
             ("constraint", names(&self.constraints)),
-            ("input", names(&self.inputs)),
+            ("input", signals.map(|signal| signal.name.clone()).collect()),
             ("output", names(&self.outputs)),
             ("parameter", parameters.iter().map(|s| s.to_string()).collect()),
         ];

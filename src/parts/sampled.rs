@@ -1,10 +1,11 @@
-//! A given motion from samples.
+//! Motions that are given: from samples, and splines whose coefficients are parameters.
 
 use crate::Result;
 use crate::law::FunctionOfTime;
 use crate::model::unpack;
 use crate::number::Number;
 use crate::signal::{Interpolation, Samples};
+use crate::spline::Spline;
 use std::sync::Arc;
 
 /// A motion that was measured: the cubic spline through samples, twice continuously differentiable, so that a coordinate that
@@ -70,5 +71,15 @@ impl FunctionOfTime for Sampled {
 
     fn known_times(&self) -> Option<(f64, f64)> {
         Some((self.0.start(), self.0.end()))
+    }
+}
+
+impl FunctionOfTime for Spline {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> D {
+        Spline::at(self, t, u)
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        Some(Spline::known_times(self))
     }
 }

@@ -1,24 +1,25 @@
 //! What a control problem gives: `result.json`, `signals.csv`, `outputs.csv`, `history.csv` and figures.
 
 use super::{Folder, named, plot, units};
-use crate::control::{Control, Solution};
+use crate::control::{Control, Solution, UnknownSignal};
 use crate::error::Result;
 use crate::optimise::Method;
 use crate::plot::{Axis, Color, Dash, Figure, Panel, Series};
 use crate::scheme;
+use crate::signature::Quantity;
 use serde_json::{Value, json};
 
 /// The result of a control problem as JSON.
 pub fn control_json(control: &Control, method: Method, solution: &Solution, replay_tolerance: f64) -> Value {
     let outcome = &solution.outcome;
     let signature = control.simulation.signature();
-    let (u, w) = control.expand(&outcome.u);
-    let (times, inputs) = (control.simulation.grid().times(), signature.inputs.len());
-    let signal = |signal: &crate::control::UnknownSignal| {
-        // the problem was built from the same signature
-        let k = signature.input_index(&signal.input).unwrap_or(0);
-        let values: Vec<f64> = w.iter().skip(k).step_by(inputs).copied().collect();
-        json!({"input": signal.input, "unit": signature.inputs[k].unit, "shape": signal.shape.name(), "values": values})
+    let (u, _) = control.expand(&outcome.u);
+    let times = control.simulation.grid().times();
+    let found = control.found(&outcome.u);
+    let signal = |(signal, quantity, values): &(&UnknownSignal, &Quantity, Vec<f64>)| {
+        let is_motion = signature.motions.iter().any(|motion| motion.quantity == **quantity);
+        let shape = if is_motion { "motion" } else { signal.shape.name() };
+        json!({"input": signal.input, "unit": quantity.unit, "shape": shape, "values": values})
     };
     let parameters = control.parameters.iter().zip(&u).zip(&control.start);
     json!({
@@ -49,12 +50,13 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
             "survives": solution.replay.survives(replay_tolerance),
         },
         "times": times,
-        "signals": control.signals().map(signal).collect::<Vec<_>>(),
+        "signals": found.iter().map(signal).collect::<Vec<_>>(),
     })
 }
 
 impl Folder {
-    /// Everything that a control problem gives; `start`: all inputs at the times of the first search's beginning, as (times, values).
+    /// Everything that a control problem gives; `start`: all inputs and parameters with which the first search began, as (times, inputs,
+    /// parameters).
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -62,7 +64,7 @@ impl Folder {
         &self,
         control: &Control,
         solution: &Solution,
-        start: (&[f64], &[f64]),
+        start: (&[f64], &[f64], &[f64]),
         document: Value,
     ) -> Result<()> {
         let signature = control.simulation.signature();
@@ -72,9 +74,15 @@ impl Folder {
         let run = simulation.run(&u)?;
         let inputs = signature.inputs.len();
         let of = |values: &[f64], k: usize| values.iter().skip(k).step_by(inputs).copied().collect::<Vec<f64>>();
+        let motions = signature.motions.iter();
+        let motions =
+            motions.map(|motion| (&motion.quantity, motion.values(start.0, start.2), motion.values(times, &u)));
+        // each with its start and what has been found
+        let signals = signature.inputs.iter().enumerate().map(|(k, input)| (input, of(start.1, k), of(&w, k)));
+        let signals: Vec<(&Quantity, Vec<f64>, Vec<f64>)> = signals.chain(motions).collect();
         self.together("result.json", document, |aside| {
             let mut columns = vec![("time [s]".to_string(), times.to_vec())];
-            columns.extend(signature.inputs.iter().enumerate().map(|(k, input)| (input.to_string(), of(&w, k))));
+            columns.extend(signals.iter().map(|(quantity, _, found)| (quantity.to_string(), found.clone())));
             aside.csv("signals.csv", columns)?;
             let outputs: Vec<Vec<f64>> = (0..signature.outputs.len()).map(|k| run.output(k)).collect();
             aside.outputs(&simulation, &run)?;
@@ -90,16 +98,12 @@ impl Folder {
             )?;
             aside.draw("cost", &plot::cost_history(&history.iter().map(|i| i.cost).collect::<Vec<f64>>())?)?;
             let mut figure = Figure::column();
-            for (k, input) in signature.inputs.iter().enumerate() {
+            for (quantity, begun, found) in &signals {
+                let begun = Series::line(start.0, begun).label("start");
                 figure = figure.panel(
-                    Panel::new(Axis::linear("time [s]"), Axis::linear(super::labelled(input)))
-                        .series(
-                            Series::line(start.0, &of(start.1, k))
-                                .label("start")
-                                .color(Color::PALETTE[1])
-                                .dash(Dash::Dashed),
-                        )
-                        .series(Series::line(times, &of(&w, k)).label("found").color(Color::PALETTE[0])),
+                    Panel::new(Axis::linear("time [s]"), Axis::linear(super::labelled(quantity)))
+                        .series(begun.color(Color::PALETTE[1]).dash(Dash::Dashed))
+                        .series(Series::line(times, found).label("found").color(Color::PALETTE[0])),
                 );
             }
             aside.draw("signals", &figure.share_x())?;

@@ -125,3 +125,61 @@ fn the_continuous_adjoint_is_shown() {
         run.err
     );
 }
+
+const LOAD: &str = r#"
+model = "hanging_load"
+
+[integrator]
+step = 0.01
+end = 2.5
+
+[control]
+refinements = 1
+
+[[control.signal]]
+input = "slide"
+size = 1.0
+smoothness = 1e-3
+lower = 0.0
+rate = 0.85
+
+[[control.goal]]
+output = "load.x"
+reach = 1.5
+must = true
+
+[[control.goal]]
+output = "speed.x"
+reach = 0.0
+must = true
+"#;
+
+// Protects motions in problem files: found within their limits, begun again on halved steps with what was found, written as a column like an
+// input's, and read back by their parameters; and what a motion says itself cannot be said again.
+#[test]
+fn a_motion_is_found() {
+    let place = Place::new();
+    place.write("load.toml", LOAD);
+    let run = place.good("control load.toml --out found").out;
+    assert!(run.contains("largest slide: 1.5"), "{run}");
+    let found: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert!(found["constraints_met"] == true && found["steps"] == 500 && found["signals"][0]["shape"] == "motion");
+    let slide: Vec<f64> =
+        found["signals"][0]["values"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect();
+    assert!(slide.iter().all(|s| *s >= 0.0) && slide[0] == 0.0 && (slide[500] - 1.5).abs() < 1e-12);
+    // the second search begins where the first one has ended
+    let before = place.json("control load.toml --refine 0 --json", 0);
+    assert!(found["start_cost"].as_f64().unwrap() < 1.01 * before["cost"].as_f64().unwrap(), "{}", found["start_cost"]);
+    assert!(place.read("found/signals.csv").starts_with("time [s],slide [m]\n"));
+    let back = run.lines().find_map(|line| line.strip_prefix("read back by: costate ")).unwrap();
+    place.good(&format!("{back} --end 2.5 --out again"));
+    for (change, to, parts) in [
+        ("input = \"slide\"", "input = \"glide\"", ["`glide`", "did you mean `slide`"]),
+        ("size = 1.0", "size = 1.0\nstart = 0.0", ["`slide`", "[parameters]"]),
+        ("size = 1.0", "size = 1.0\nintervals = 5", ["`slide`", "leave out"]),
+    ] {
+        place.write("wrong.toml", LOAD.replacen(change, to, 1));
+        let run = place.run("control wrong.toml --out wrong");
+        assert!(run.code == 2 && parts.iter().all(|part| run.err.contains(part)), "{change}: {}", run.err);
+    }
+}

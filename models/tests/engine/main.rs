@@ -21,6 +21,7 @@ mod inputs;
 mod invariance;
 mod least_squares;
 mod missing_samples;
+mod motions;
 mod newton;
 mod penalty;
 mod random;

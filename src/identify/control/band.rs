@@ -8,32 +8,48 @@
 
 use super::shape::Mixing;
 use crate::sensitivity::StepMap;
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 /// What is left of a column below this part of it is round-off.
 const ROUND_OFF: f64 = 1e-15;
+/// Of an unknown that does not act, or is held: its column.
+const NONE: usize = usize::MAX;
 
-/// Residual = value + now w_i + before w_{i-1}, for regularisation.
+/// A residual of the unknowns alone: its value, and its slopes by some of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct InputRow {
-    pub input: usize,
+pub(super) struct Row<'r> {
     pub value: f64,
-    pub now: f64,
-    pub before: f64,
+    pub slopes: &'r [(usize, f64)],
+}
+
+impl Row<'_> {
+    /// Its change along a change of the unknowns.
+    pub fn along(&self, unknowns: &[f64]) -> f64 {
+        self.slopes.iter().map(|&(k, slope)| slope * unknowns[k]).sum()
+    }
+
+    /// Adds its slopes times `factor`.
+    pub fn add(&self, factor: f64, to: &mut [f64]) {
+        self.slopes.iter().for_each(|&(k, slope)| to[k] += factor * slope);
+    }
 }
 
 /// The linearised problem at a point.
-pub(super) struct Band {
+pub(super) struct Band<'p> {
     /// The start's, then one a step.
     maps: Vec<StepMap>,
-    /// Residuals of the inputs themselves at each time.
-    rows: Vec<Vec<InputRow>>,
+    /// Residuals of the unknowns alone at each time: values, and where their slopes are.
+    rows: Vec<Vec<(f64, std::ops::Range<usize>)>>,
+    slopes: Vec<(usize, f64)>,
     parameters: usize,
     inputs: usize,
+    /// Unknown inputs: input, mixing, and the place of the first coefficient among all unknowns.
+    signals: Vec<(usize, &'p Mixing, usize)>,
+    /// The unknowns that act at each time: those of the inputs at the first two times enter the start.
+    acting: Vec<Vec<usize>>,
+    /// The first time at which each acts.
+    first: Vec<usize>,
 }
-
-/// Of the unknown signals: input, mixing, and the place of the first coefficient among all unknowns.
-pub(super) type Unknowns<'a> = &'a [(usize, &'a Mixing, usize)];
 
 /// What has been eliminated at a time.
 struct Stage {
@@ -44,95 +60,129 @@ struct Stage {
     pivots: Vec<usize>,
 }
 
-impl Band {
-    pub fn new(maps: Vec<StepMap>, rows: Vec<Vec<InputRow>>, parameters: usize, inputs: usize) -> Self {
-        Band { maps, rows, parameters, inputs }
-    }
+/// Rows over (δx, active unknowns, value).
+struct Rows {
+    rows: DMatrix<f64>,
+    active: Vec<usize>,
+}
 
-    /// The first time at which each unknown acts. Inputs at the first two times enter the start.
-    fn first_times(&self, unknowns: Unknowns<'_>, count: usize) -> Vec<usize> {
-        let mut first = vec![usize::MAX; count];
-        first[..self.parameters].fill(0);
-        for (_, mixing, offset) in unknowns {
-            for i in (0..self.maps.len()).rev() {
-                mixing.at(i).for_each(|(k, _)| first[offset + k] = if i == 1 { 0 } else { i });
+impl<'p> Band<'p> {
+    /// Unknowns: those of the parameters, then the coefficients of the signals.
+    pub fn new(
+        maps: Vec<StepMap>,
+        (parameters, inputs, count): (usize, usize, usize),
+        signals: Vec<(usize, &'p Mixing, usize)>,
+    ) -> Self {
+        let (rows, acting) = (vec![Vec::new(); maps.len()], vec![Vec::new(); maps.len()]);
+        let first = vec![usize::MAX; count];
+        let mut band = Band { maps, rows, slopes: Vec::new(), parameters, inputs, signals, acting, first };
+        for i in 0..band.maps.len() {
+            let map = &band.maps[i];
+            let own = map.state.ncols() - parameters;
+            // a coefficient of a motion acts for a while
+            let acts = |k: &usize| {
+                [&map.state, &map.residuals].into_iter().any(|m| m.column(own + k).iter().any(|x| *x != 0.0))
+            };
+            let mut acting: Vec<usize> = (0..parameters).filter(acts).collect();
+            let last = if i == 0 { 1.min(band.maps.len() - 1) } else { i };
+            for (_, mixing, offset) in &band.signals {
+                acting.extend((i..=last).flat_map(|time| mixing.at(time)).map(|(k, _)| offset + k));
             }
+            band.acts(i, acting);
         }
-        first
+        band
     }
 
-    /// The step that minimises ½|r + J δ|² + ½|damping δ|². Unknowns that are `held` stay.
-    pub fn step(&self, unknowns: Unknowns<'_>, damping: &[f64], held: &[bool]) -> Vec<f64> {
-        let count = damping.len();
-        let first = self.first_times(unknowns, count);
+    fn acts(&mut self, i: usize, unknowns: Vec<usize>) {
+        for k in unknowns {
+            self.first[k] = self.first[k].min(i);
+            self.acting[i].push(k);
+        }
+    }
+
+    /// Adds a residual at time `i`.
+    pub fn push(&mut self, i: usize, row: Row<'_>) {
+        let before = self.slopes.len();
+        self.slopes.extend_from_slice(row.slopes);
+        self.rows[i].push((row.value, before..self.slopes.len()));
+        self.acts(i, row.slopes.iter().map(|slope| slope.0).collect());
+    }
+
+    /// The step that minimises ½|r + J δ|² + ½|damping δ|² over the unknowns that are not `given`.
+    pub fn step(&self, damping: &[f64], given: &[Option<f64>]) -> Vec<f64> {
+        let steps = given.iter().map(|step| step.unwrap_or(0.0)).collect();
+        let mut places = Places { column_of: vec![NONE; damping.len()], given: steps };
         let mut stages = Vec::with_capacity(self.maps.len());
-        // rows over (δx_i, active, value)
-        let (mut rows, mut active) = (DMatrix::zeros(0, 1), Vec::<usize>::new());
-        let size = self.maps.last().map_or(0, |map| map.state.nrows());
-        let mut column_of = vec![usize::MAX; count];
+        let mut later = Rows { rows: DMatrix::zeros(0, 1), active: Vec::new() };
         for i in (0..self.maps.len()).rev() {
-            let map = &self.maps[i];
-            let before = if i == 0 { 0 } else { size };
-            // whatever acts here: parameters, inputs now, before (for differences) and later (for the start)
-            let mut acting = active.clone();
-            acting.extend(0..self.parameters);
-            for (_, mixing, offset) in unknowns {
-                for time in [i.saturating_sub(1), i, i + usize::from(i == 0 && self.maps.len() > 1)] {
-                    acting.extend(mixing.at(time).map(|(k, _)| offset + k));
-                }
-            }
-            acting.retain(|&k| !held[k]);
+            let mut acting = later.active.clone();
+            acting.extend(&self.acting[i]);
+            acting.retain(|&k| given[k].is_none());
             acting.sort_unstable();
             acting.dedup();
-            let (eliminated, rest): (Vec<usize>, Vec<usize>) = acting.into_iter().partition(|&k| first[k] >= i);
+            let (eliminated, rest): (Vec<usize>, Vec<usize>) = acting.into_iter().partition(|&k| self.first[k] >= i);
+            let before = if i == 0 { 0 } else { self.size() };
             let e = eliminated.len();
-            eliminated.iter().enumerate().for_each(|(column, &k)| column_of[k] = column);
-            rest.iter().enumerate().for_each(|(column, &k)| column_of[k] = e + before + column);
-            let columns = e + before + rest.len() + 1;
-            let old = rows.nrows();
-            let total = old + map.values.len() + self.rows[i].len() + e;
-            let mut all = DMatrix::<f64>::zeros(total, columns);
-            // rows of later times, through the step's map
-            if old > 0 {
-                let carried = rows.columns(0, size) * &map.state;
-                self.spread(i, &carried, unknowns, &column_of, (e, before, 0), &mut all);
-                for (column, &k) in active.iter().enumerate().filter(|(_, k)| !held[**k]) {
-                    for row in 0..old {
-                        all[(row, column_of[k])] += rows[(row, size + column)];
-                    }
-                }
-                (0..old).for_each(|row| all[(row, columns - 1)] = rows[(row, rows.ncols() - 1)]);
-            }
-            self.spread(i, &map.residuals, unknowns, &column_of, (e, before, old), &mut all);
-            for (row, value) in map.values.iter().enumerate() {
-                all[(old + row, columns - 1)] = *value;
-            }
-            let mut row = old + map.values.len();
-            for own in &self.rows[i] {
-                for (_, mixing, offset) in unknowns.iter().filter(|unknown| unknown.0 == own.input) {
-                    let acting = mixing.at(i).map(|(k, f)| (k, own.now * f));
-                    let before = mixing.at(i.saturating_sub(1)).map(|(k, f)| (k, own.before * f));
-                    for (k, factor) in acting.chain(before.filter(|_| i > 0)) {
-                        if !held[offset + k] {
-                            all[(row, column_of[offset + k])] += factor;
-                        }
-                    }
-                }
-                all[(row, columns - 1)] = own.value;
-                row += 1;
-            }
+            eliminated.iter().enumerate().for_each(|(column, &k)| places.column_of[k] = column);
+            rest.iter().enumerate().for_each(|(column, &k)| places.column_of[k] = e + before + column);
+            let columns = [e, before, rest.len()];
+            let mut all = self.rows_at(i, &later, columns, &places);
+            eliminated.iter().chain(&rest).for_each(|&k| places.column_of[k] = NONE);
+            let first_damped = all.nrows() - e;
             for (column, &k) in eliminated.iter().enumerate() {
-                all[(row + column, column)] = damping[k];
+                all[(first_damped + column, column)] = damping[k];
             }
             let pivots = echelon(&mut all);
             let top = pivots.partition_point(|pivot| *pivot < e);
             let stage = all.rows(0, top).into_owned();
-            rows = all.view((top, e), (pivots.len() - top, columns - e)).into_owned();
-            stages.push(Stage { eliminated, rest: rest.clone(), rows: stage, pivots: pivots[..top].to_vec() });
-            active = rest;
+            let rows = all.view((top, e), (pivots.len() - top, all.ncols() - e)).into_owned();
+            later = Rows { rows, active: rest.clone() };
+            stages.push(Stage { eliminated, rest, rows: stage, pivots: pivots[..top].to_vec() });
         }
         stages.reverse();
-        self.substitute(unknowns, &stages, count)
+        self.substitute(&stages, places.given)
+    }
+
+    /// Numbers of a state.
+    fn size(&self) -> usize {
+        self.maps.last().map_or(0, |map| map.state.nrows())
+    }
+
+    /// Rows of later times through the step's map, residuals of this time, and room for damping; over (eliminated, δx before, rest, value).
+    fn rows_at(
+        &self,
+        i: usize,
+        Rows { rows, active }: &Rows,
+        [e, before, rest]: [usize; 3],
+        places: &Places,
+    ) -> DMatrix<f64> {
+        let (map, old, size) = (&self.maps[i], rows.nrows(), self.size());
+        let last = e + before + rest;
+        let mut row = old + map.values.len();
+        let mut all = DMatrix::<f64>::zeros(row + self.rows[i].len() + e, last + 1);
+        if old > 0 {
+            let carried = rows.columns(0, size) * &map.state;
+            self.spread(i, &carried, places, (e, before, 0), &mut all);
+            for (column, &k) in active.iter().enumerate() {
+                for row in 0..old {
+                    all[(row, places.column_of[k])] += rows[(row, size + column)];
+                }
+            }
+            (0..old).for_each(|row| all[(row, last)] += rows[(row, rows.ncols() - 1)]);
+        }
+        self.spread(i, &map.residuals, places, (e, before, old), &mut all);
+        for (row, value) in map.values.iter().enumerate() {
+            all[(old + row, last)] += *value;
+        }
+        for (value, slopes) in &self.rows[i] {
+            for &(k, slope) in &self.slopes[slopes.clone()] {
+                let (column, factor) = places.of(k, last);
+                all[(row, column)] += factor * slope;
+            }
+            all[(row, last)] += *value;
+            row += 1;
+        }
+        all
     }
 
     /// Adds rows over the map's columns to those over the unknowns.
@@ -140,36 +190,46 @@ impl Band {
         &self,
         i: usize,
         from: &DMatrix<f64>,
-        unknowns: Unknowns<'_>,
-        column_of: &[usize],
+        places: &Places,
         (e, before, first_row): (usize, usize, usize),
         all: &mut DMatrix<f64>,
     ) {
-        for row in 0..from.nrows() {
-            for column in 0..before {
-                all[(first_row + row, e + column)] += from[(row, column)];
-            }
-        }
-        let mut add = |column: usize, k: usize, factor: f64| {
-            if column_of[k] != usize::MAX {
-                for row in 0..from.nrows() {
-                    all[(first_row + row, column_of[k])] += factor * from[(row, column)];
-                }
+        let last = all.ncols() - 1;
+        let mut add = |from_column: usize, column: usize, factor: f64| {
+            for row in 0..if factor == 0.0 { 0 } else { from.nrows() } {
+                all[(first_row + row, column)] += factor * from[(row, from_column)];
             }
         };
-        for (input, mixing, offset) in unknowns {
-            mixing.at(i).for_each(|(k, factor)| add(before + input, offset + k, factor));
-            if i == 0 {
-                mixing.at(1).for_each(|(k, factor)| add(before + self.inputs + input, offset + k, factor));
+        (0..before).for_each(|column| add(column, e + column, 1.0));
+        self.enter(i, &mut |from_column, k, factor| {
+            let (column, given) = places.of(k, last);
+            add(from_column, column, given * factor);
+        });
+    }
+
+    /// Shows which unknowns enter a map: column, unknown, factor.
+    fn enter(&self, i: usize, show: &mut dyn FnMut(usize, usize, f64)) {
+        let before = if i == 0 { 0 } else { self.size() };
+        let times = if i == 0 { self.maps.len().min(2) } else { 1 };
+        for later in 0..times {
+            for (input, mixing, offset) in &self.signals {
+                let column = before + later * self.inputs + input;
+                mixing.at(i + later).for_each(|(k, factor)| show(column, offset + k, factor));
             }
         }
-        let parameters = before + self.inputs * if i == 0 { 2 } else { 1 };
-        (0..self.parameters).for_each(|k| add(parameters + k, k, 1.0));
+        let parameters = self.maps[i].state.ncols() - self.parameters;
+        (0..self.parameters).for_each(|k| show(parameters + k, k, 1.0));
+    }
+
+    /// What enters a map along a change of the unknowns, behind the state before.
+    fn entering(&self, i: usize, mut x: Vec<f64>, step: &[f64]) -> DVector<f64> {
+        x.resize(self.maps[i].state.ncols(), 0.0);
+        self.enter(i, &mut |column, k, factor| x[column] += factor * step[k]);
+        DVector::from_vec(x)
     }
 
     /// Forwards: the eliminated unknowns, and the changes of the states.
-    fn substitute(&self, unknowns: Unknowns<'_>, stages: &[Stage], count: usize) -> Vec<f64> {
-        let mut step = vec![0.0; count];
+    fn substitute(&self, stages: &[Stage], mut step: Vec<f64>) -> Vec<f64> {
         let mut x: Vec<f64> = Vec::new();
         for (i, (stage, map)) in stages.iter().zip(&self.maps).enumerate() {
             let (e, columns) = (stage.eliminated.len(), stage.rows.ncols());
@@ -181,21 +241,47 @@ impl Band {
                 value += stage.rest.iter().enumerate().map(|(j, &l)| row[e + x.len() + j] * step[l]).sum::<f64>();
                 step[stage.eliminated[k]] = -value / row[k];
             }
-            // what enters the map
-            let before = x.len();
-            let mut entering = std::mem::take(&mut x);
-            entering.resize(map.state.ncols(), 0.0);
-            for (input, mixing, offset) in unknowns {
-                entering[before + input] = mixing.at(i).map(|(k, factor)| factor * step[offset + k]).sum();
-                if i == 0 && stages.len() > 1 {
-                    entering[self.inputs + input] = mixing.at(1).map(|(k, factor)| factor * step[offset + k]).sum();
-                }
-            }
-            let parameters = map.state.ncols() - self.parameters;
-            entering[parameters..].copy_from_slice(&step[..self.parameters]);
-            x = (&map.state * nalgebra::DVector::from_vec(entering)).as_slice().to_vec();
+            x = (&map.state * self.entering(i, x, &step)).as_slice().to_vec();
         }
         step
+    }
+
+    /// JᵀJ `direction`: forwards the changes of the residuals, backwards what they pull at.
+    pub fn normal_product(&self, direction: &[f64], product: &mut [f64]) {
+        product.fill(0.0);
+        let (mut x, mut changes) = (Vec::new(), Vec::with_capacity(self.maps.len()));
+        for (i, map) in self.maps.iter().enumerate() {
+            let entering = self.entering(i, x, direction);
+            changes.push(&map.residuals * &entering);
+            x = (&map.state * entering).as_slice().to_vec();
+        }
+        let mut pull = DVector::zeros(self.size());
+        for (i, map) in self.maps.iter().enumerate().rev() {
+            let by_column = map.state.tr_mul(&pull) + map.residuals.tr_mul(&changes[i]);
+            self.enter(i, &mut |column, k, factor| product[k] += factor * by_column[column]);
+            for (_, slopes) in &self.rows[i] {
+                let row = Row { value: 0.0, slopes: &self.slopes[slopes.clone()] };
+                row.add(row.along(direction), product);
+            }
+            pull = by_column.rows(0, if i == 0 { 0 } else { self.size() }).into_owned();
+        }
+    }
+}
+
+/// Where unknowns are among the columns.
+struct Places {
+    column_of: Vec<usize>,
+    /// The steps of those that are not there.
+    given: Vec<f64>,
+}
+
+impl Places {
+    /// Column and factor; of what is given it is the value's column.
+    fn of(&self, k: usize, last: usize) -> (usize, f64) {
+        match self.column_of[k] {
+            NONE => (last, self.given[k]),
+            column => (column, 1.0),
+        }
     }
 }
 

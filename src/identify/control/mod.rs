@@ -1,16 +1,19 @@
-//! Optimal control: in come a simulation, goals and inputs to be found; out go the inputs' values over time.
+//! Optimal control: in come a simulation, goals, and inputs or motions to be found; out go their values over time.
 //!
-//! An unknown signal is a combination of few or many local functions of time, w(t_i) = Σ_k φ_k(t_i) c_k (Nachbagauer 2015, section 4.2.2, with
+//! An unknown input is a combination of few or many local functions of time, w(t_i) = Σ_k φ_k(t_i) c_k (Nachbagauer 2015, section 4.2.2, with
 //! a shape of its own). The adjoint gives the derivatives by the inputs at all times, and so those by all c at once: the price of a
-//! gradient does not grow with their number. Sums of squares have Gauss-Newton steps that are as cheap.
+//! gradient does not grow with their number. An unknown motion is one whose coefficients are parameters of the model
+//! ([`Motion`](crate::signature::Motion)). Sums of squares have Gauss-Newton steps that cost O(steps).
 
 mod band;
 mod continuation;
 mod minimise;
 mod objective;
 mod replay;
+mod rounds;
 mod scenario;
 mod shape;
+mod unknown;
 
 pub use continuation::continuation;
 pub use minimise::{Solution, Violation};
@@ -18,168 +21,52 @@ pub use objective::ControlObjective;
 pub use replay::{Replay, Shift};
 pub use scenario::{AimSetting, ControlScenario, ControlSetting, GoalSetting, GoalsAt};
 pub use shape::Shape;
+pub use unknown::{Nodes, UnknownSignal};
 
 use crate::cost::Sum;
 use crate::error::{Error, Result};
 use crate::identify::variable_of;
 use crate::optimise::{Scale, Variable};
 use crate::signal::{Interpolation, Signal};
-use crate::signature::Parameter;
+use crate::signature::{Parameter, Quantity, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use shape::{Mixing, place};
-use std::cmp::Ordering;
 
-/// Where the nodes of an unknown signal are.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Nodes {
-    /// One at every time of the grid.
-    EveryStep,
-    /// So many intervals of the same length over the run.
-    Intervals(usize),
-    /// These times, s.
-    At(Vec<f64>),
+/// What an unknown signal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// An input, by its place.
+    Input(usize),
+    /// A motion, by its place among the motions and that of its first parameter.
+    Motion(usize, usize),
 }
 
-/// An input that is to be found. It starts as the simulation has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnknownSignal {
-    /// The input, by name.
-    pub input: String,
-    /// What it is made of.
-    pub shape: Shape,
-    /// Where its nodes are.
-    pub nodes: Nodes,
-    /// The magnitude that counts as 1, in the input's unit.
-    pub size: f64,
-    /// Smallest value.
-    pub lower: f64,
-    /// Largest value.
-    pub upper: f64,
-    /// Largest change a second, in the input's unit/s: a constraint of an augmented Lagrangian.
-    pub rate: f64,
-    /// Weight of ½ ∫ ((w - about)/size)² dt.
-    pub effort: f64,
-    /// What the effort is measured from.
-    pub about: f64,
-    /// Weight of ½ ∫ (dw/dt / size)² dt, size per s.
-    pub smoothness: f64,
-}
-
-impl UnknownSignal {
-    /// A signal of straight lines with a node at every time, of this magnitude; no bounds, no regularisation.
-    pub fn new(input: impl Into<String>, size: f64) -> Self {
-        let (lower, upper) = (f64::NEG_INFINITY, f64::INFINITY);
-        UnknownSignal {
-            input: input.into(),
-            shape: Shape::Linear,
-            nodes: Nodes::EveryStep,
-            size,
-            lower,
-            upper,
-            rate: f64::INFINITY,
-            effort: 0.0,
-            about: 0.0,
-            smoothness: 0.0,
+impl Source {
+    fn of(signature: &Signature, name: &str) -> Result<Self> {
+        if let Some(k) = signature.motions.iter().position(|motion| motion.quantity.name == name) {
+            return Ok(Source::Motion(k, signature.motions[k].first));
         }
+        let found = signature.inputs.iter().position(|input| input.name == name);
+        let names = signature.inputs.iter().chain(signature.motions.iter().map(|motion| &motion.quantity));
+        let kind = if signature.motions.is_empty() { "input" } else { "input or motion" };
+        let unknown = || Error::unknown(kind, name, signature.place(), names.map(|quantity| &quantity.name));
+        found.map(Source::Input).ok_or_else(unknown)
     }
 
-    /// The same with so many intervals between nodes.
-    pub fn intervals(self, count: usize) -> Self {
-        UnknownSignal { nodes: Nodes::Intervals(count), ..self }
-    }
-
-    /// The same made of something else.
-    pub fn shaped(self, shape: Shape) -> Self {
-        UnknownSignal { shape, ..self }
-    }
-
-    /// The same within bounds.
-    pub fn bounded(self, lower: f64, upper: f64) -> Self {
-        UnknownSignal { lower, upper, ..self }
-    }
-
-    /// The same, changing by no more than this a second.
-    pub fn rate(self, rate: f64) -> Self {
-        UnknownSignal { rate, ..self }
-    }
-
-    /// The same with a weight on ½ ∫ ((w - about)/size)² dt.
-    pub fn effort(self, weight: f64, about: f64) -> Self {
-        UnknownSignal { effort: weight, about, ..self }
-    }
-
-    /// The same with a weight on ½ ∫ (dw/dt / size)² dt.
-    pub fn smoothness(self, weight: f64) -> Self {
-        UnknownSignal { smoothness: weight, ..self }
-    }
-
-    fn times(&self, times: &[f64]) -> Result<Vec<f64>> {
-        let (first, last) = (times[0], times[times.len() - 1]);
-        let what = || format!("the signal of input `{}`", self.input);
-        match &self.nodes {
-            Nodes::EveryStep => Ok(times.to_vec()),
-            Nodes::Intervals(0) => Err(Error::invalid(what(), "it has no interval", "give at least one")),
-            Nodes::Intervals(count) => {
-                let step = (last - first) / *count as f64;
-                Ok((0..=*count).map(|k| if k == *count { last } else { first + k as f64 * step }).collect())
-            }
-            Nodes::At(nodes) => {
-                // `!` for NaN
-                let increases = nodes.len() > 1 && nodes.windows(2).all(|pair| pair[1] > pair[0]);
-                if !increases || !nodes.iter().all(|t| t.is_finite()) {
-                    let problem = "the times of its nodes do not increase, or there are fewer than two";
-                    return Err(Error::invalid(what(), problem, "give at least two times that increase"));
-                }
-                let tolerance = 1e-9 * (last - first);
-                if nodes[0] > first + tolerance || nodes[nodes.len() - 1] < last - tolerance {
-                    let problem = format!(
-                        "its nodes from {} s to {} s do not cover the run from {first} s to {last} s",
-                        nodes[0],
-                        nodes[nodes.len() - 1]
-                    );
-                    return Err(Error::invalid(what(), problem, "give nodes from the run's beginning to its end"));
-                }
-                Ok(nodes.clone())
-            }
+    fn quantity(self, signature: &Signature) -> &Quantity {
+        match self {
+            Source::Input(k) => &signature.inputs[k],
+            Source::Motion(k, _) => &signature.motions[k].quantity,
         }
-    }
-
-    fn validate(&self) -> Result<()> {
-        let invalid = |problem: String, remedy: &str| {
-            Err(Error::invalid(format!("the signal of input `{}`", self.input), problem, remedy))
-        };
-        // `!` for NaN
-        if !(self.size.is_finite() && self.size > 0.0) {
-            return invalid(format!("its size is {}", self.size), "give the magnitude that it will have, in its unit");
-        }
-        if self.lower.partial_cmp(&self.upper) != Some(Ordering::Less) {
-            return invalid(format!("its bounds {} and {} cross", self.lower, self.upper), "give the lower one first");
-        }
-        if self.rate.is_nan() || self.rate <= 0.0 {
-            return invalid(format!("its largest rate is {}", self.rate), "give a positive one, or leave it out");
-        }
-        for (name, weight) in [("effort", self.effort), ("smoothness", self.smoothness)] {
-            if !(weight.is_finite() && weight >= 0.0) {
-                return invalid(format!("the weight of its {name} is {weight}"), "give a weight of zero or more");
-            }
-        }
-        if self.rate.is_finite() && self.shape == Shape::Constant {
-            let remedy = "take straight lines or a spline";
-            return invalid("a signal that jumps has no largest rate".into(), remedy);
-        }
-        if (self.lower.is_finite() || self.upper.is_finite()) && !self.shape.is_bounded_by_coefficients() {
-            let remedy = "take another shape, or a soft limit on an output that shows the input";
-            return invalid("the values of a Fourier series cannot be bounded".into(), remedy);
-        }
-        Ok(())
     }
 }
 
 /// An unknown signal on a time grid.
 struct Placed {
     signal: UnknownSignal,
-    input: usize,
+    source: Source,
+    /// Of an input.
     nodes: Vec<f64>,
     mixing: Mixing,
     /// Multipliers of the limit on its rate over the penalty, one a step; and the penalty.
@@ -187,11 +74,55 @@ struct Placed {
     penalty: f64,
 }
 
-/// A simulation with goals, and the inputs (and parameters) that are to be found.
+impl Placed {
+    fn new(signal: UnknownSignal, signature: &Signature, times: &[f64]) -> Result<Self> {
+        signal.validate()?;
+        let source = Source::of(signature, &signal.input)?;
+        let (nodes, mixing) = match source {
+            Source::Input(_) => {
+                let nodes = signal.times(times)?;
+                let mixing = Mixing::new(signal.shape, &nodes, times);
+                (nodes, mixing)
+            }
+            Source::Motion(k, _) => {
+                signal.fits_motion(&signature.motions[k])?;
+                (Vec::new(), Mixing::of_motion(&signature.motions[k].spline, times))
+            }
+        };
+        let (count, shifts) = (mixing.coefficients, vec![0.0; times.len()]);
+        if nodes.len() > times.len() || count > times.len() + 2 {
+            let problem = format!(
+                "it has {count} coefficients, but the run has {} times: some of them would act at none",
+                times.len()
+            );
+            return Err(Error::invalid(signal.what(), problem, "give fewer intervals, or take smaller steps"));
+        }
+        Ok(Placed { signal, source, nodes, mixing, shifts, penalty: FIRST_PENALTY })
+    }
+
+    /// The value at time `i`, from all parameters and the inputs at all times.
+    #[inline]
+    fn value(&self, i: usize, u: &[f64], w: &[f64], inputs: usize) -> f64 {
+        match self.source {
+            Source::Input(k) => w[i * inputs + k],
+            Source::Motion(_, first) => self.mixing.value(i, &u[first..]),
+        }
+    }
+
+    /// How many of its coefficients are unknowns besides the parameters.
+    fn own(&self) -> usize {
+        match self.source {
+            Source::Input(_) => self.mixing.coefficients,
+            Source::Motion(..) => 0,
+        }
+    }
+}
+
+/// A simulation with goals, and the inputs and motions (and parameters) that are to be found.
 pub struct Control {
     /// Name for reports.
     pub name: String,
-    /// The simulation; its signals are where unknown ones start.
+    /// The simulation; its signals are where unknown inputs start.
     pub simulation: Simulation,
     /// What is minimised.
     pub cost: Sum,
@@ -206,16 +137,17 @@ pub struct Control {
 const FIRST_PENALTY: f64 = 1e-2;
 
 impl Control {
-    /// Finds these signals for these goals, with fixed parameters.
+    /// Finds these signals for these goals, with parameters that are fixed but for those of unknown motions.
     ///
     /// # Errors
-    /// An unknown input, or one that is named twice; nodes that do not cover the run; bounds that cross; a cost that does not fit.
+    /// An unknown input or motion, or one that is named twice; nodes that do not cover the run; bounds that cross; a cost that does not fit.
     pub fn new(name: &str, simulation: Simulation, cost: Sum, signals: Vec<UnknownSignal>) -> Result<Self> {
         let signature = simulation.signature();
         crate::cost::Cost::check(&cost, signature, simulation.grid().times())?;
         if signals.is_empty() {
-            let names = signature.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>().join(", ");
-            let remedy = format!("name at least one of its inputs ({names})");
+            let all = signature.inputs.iter().chain(signature.motions.iter().map(|motion| &motion.quantity));
+            let names = all.map(|signal| signal.name.as_str()).collect::<Vec<_>>().join(", ");
+            let remedy = format!("name at least one of its inputs and motions ({names})");
             return Err(Error::invalid(format!("the control of `{name}`"), "no signal is to be found", remedy));
         }
         if simulation.start_state() == InitialState::Equilibrium {
@@ -223,45 +155,43 @@ impl Control {
             let remedy = "begin with the model's own state, or with that projected";
             return Err(Error::invalid("the equilibrium at the start", problem, remedy));
         }
-        let times = simulation.grid().times();
-        let mut placed: Vec<Placed> = Vec::new();
-        for signal in signals {
-            signal.validate()?;
-            let input = signature.input_index(&signal.input)?;
-            if placed.iter().any(|other| other.input == input) {
-                let what = format!("the signal of input `{}`", signal.input);
-                return Err(Error::invalid(what, "it is named twice", "name it once"));
-            }
-            let nodes = signal.times(times)?;
-            if nodes.len() > times.len() || signal.shape.coefficients(nodes.len()) > times.len() + 2 {
-                let problem = format!(
-                    "it has {} coefficients, but the run has {} times: some of them would act at none",
-                    signal.shape.coefficients(nodes.len()),
-                    times.len()
-                );
-                let what = format!("the signal of input `{}`", signal.input);
-                return Err(Error::invalid(what, problem, "give fewer intervals, or take smaller steps"));
-            }
-            let mixing = Mixing::new(signal.shape, &nodes, times);
-            placed.push(Placed {
-                signal,
-                input,
-                nodes,
-                mixing,
-                shifts: vec![0.0; times.len()],
-                penalty: FIRST_PENALTY,
-            });
-        }
         let mut parameters = signature.parameters.clone();
         parameters.iter_mut().for_each(|parameter| parameter.free = false);
+        let mut placed: Vec<Placed> = Vec::new();
+        for signal in signals {
+            let signal = Placed::new(signal, signature, simulation.grid().times())?;
+            if placed.iter().any(|other| other.source == signal.source) {
+                return Err(Error::invalid(signal.signal.what(), "it is named twice", "name it once"));
+            }
+            if let Source::Motion(k, _) = signal.source {
+                let motion = &signature.motions[k];
+                for own in motion.spline.free() {
+                    let parameter = &mut parameters[motion.first + own];
+                    parameter.free = true;
+                    parameter.size = Some(signal.signal.size);
+                    parameter.lower = parameter.lower.max(signal.signal.lower);
+                    parameter.upper = parameter.upper.min(signal.signal.upper);
+                    parameter.validate()?;
+                }
+            }
+            placed.push(signal);
+        }
         let (name, start) = (name.to_string(), signature.nominal());
         Ok(Control { name, simulation, cost, parameters, start, signals: placed })
     }
 
-    /// Begins with the multipliers that another search for the same goals has ended with, on another grid.
-    pub fn begin_with(&mut self, other: &Control) {
+    /// Begins with the multipliers and the parameters that another search for the same goals has ended with, on another grid.
+    pub fn begin_with(&mut self, other: &Control, unknowns: &[f64]) {
         if let (Some(goals), Some(others)) = (&mut self.cost.goals, &other.cost.goals) {
             goals.begin_with(others);
+        }
+        self.begin_at(other, unknowns);
+    }
+
+    /// Begins with the free parameters that another search has found.
+    fn begin_at(&mut self, other: &Control, unknowns: &[f64]) {
+        if self.start.len() == other.start.len() {
+            other.free().iter().zip(unknowns).for_each(|(&k, value)| self.start[k] = *value);
         }
     }
 
@@ -270,18 +200,53 @@ impl Control {
         self.signals.iter().map(|placed| &placed.signal)
     }
 
+    /// The unknown signals with what they are, and their values at all times for these unknowns.
+    pub fn found(&self, unknowns: &[f64]) -> Vec<(&UnknownSignal, &Quantity, Vec<f64>)> {
+        let (u, w) = self.expand(unknowns);
+        let (signature, times) = (self.simulation.signature(), self.simulation.grid().times().len());
+        let values = |placed: &Placed| (0..times).map(|i| placed.value(i, &u, &w, signature.inputs.len())).collect();
+        self.signals.iter().map(|placed| (&placed.signal, placed.source.quantity(signature), values(placed))).collect()
+    }
+
     /// Places of the free parameters.
     fn free(&self) -> Vec<usize> {
         (0..self.parameters.len()).filter(|&k| self.parameters[k].free).collect()
     }
 
-    /// Unknowns, and how many of them are values of signals.
+    /// Unknowns, and how many of them are values of inputs.
     pub fn unknowns(&self) -> (usize, usize) {
-        let values = self.signals.iter().map(|placed| placed.mixing.coefficients).sum::<usize>();
+        let values = self.signals.iter().map(Placed::own).sum::<usize>();
         (self.free().len() + values, values)
     }
 
-    /// The unknowns with their starts: free parameters, then the coefficients of each signal.
+    /// Where the coefficients of each signal are among the unknowns; `None` for those that are held.
+    fn layout(&self) -> Vec<Vec<Option<usize>>> {
+        let free = self.free();
+        let mut offset = free.len();
+        let layout = |placed: &Placed| {
+            let first = offset;
+            offset += placed.own();
+            let of = |k: usize| match placed.source {
+                Source::Input(_) => Some(first + k),
+                Source::Motion(_, parameter) => free.binary_search(&(parameter + k)).ok(),
+            };
+            (0..placed.mixing.coefficients).map(of).collect()
+        };
+        self.signals.iter().map(layout).collect()
+    }
+
+    /// The unknown inputs, each with the place of its first coefficient among the unknowns.
+    fn inputs(&self) -> impl Iterator<Item = (&Placed, usize, usize)> {
+        let mut offset = self.free().len();
+        self.signals.iter().filter_map(move |placed| {
+            let Source::Input(input) = placed.source else { return None };
+            let first = offset;
+            offset += placed.own();
+            Some((placed, input, first))
+        })
+    }
+
+    /// The unknowns with their starts: free parameters (those of motions among them), then the coefficients of each input.
     ///
     /// # Errors
     /// A start outside the bounds.
@@ -290,8 +255,8 @@ impl Control {
         for k in self.free() {
             variables.push(variable_of(&self.parameters[k], self.start[k]));
         }
-        for placed in &self.signals {
-            let (signal, times) = (&self.simulation.signals()[placed.input], self.simulation.grid().times());
+        for (placed, k, _) in self.inputs() {
+            let (signal, times) = (&self.simulation.signals()[k], self.simulation.grid().times());
             let shape = placed.signal.shape;
             let coefficients = match shape {
                 Shape::Fourier => {
@@ -311,7 +276,7 @@ impl Control {
                 if start < *lower || start > *upper {
                     let problem = format!("it starts at {start} there, outside its bounds {lower} and {upper}");
                     let remedy = "give another start (start = VALUE in a problem file), or widen the bounds";
-                    return Err(Error::invalid(format!("the signal of input `{}`", variable.name), problem, remedy));
+                    return Err(Error::invalid(format!("the signal of `{}`", variable.name), problem, remedy));
                 }
                 variable.validate()?;
                 variables.push(variable);
@@ -320,7 +285,7 @@ impl Control {
         Ok(variables)
     }
 
-    /// The values of all inputs at all times, one time after another, and of all parameters, for these unknowns.
+    /// The values of all parameters, and of all inputs at all times, one time after another, for these unknowns.
     pub fn expand(&self, unknowns: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let times = self.simulation.grid().times().len();
         let inputs = self.simulation.signature().inputs.len();
@@ -331,32 +296,26 @@ impl Control {
     }
 
     fn put(&self, unknowns: &[f64], u: &mut [f64], w: &mut [f64], inputs: usize) {
-        let free = self.free();
-        free.iter().zip(unknowns).for_each(|(&k, value)| u[k] = *value);
-        let mut offset = free.len();
-        for placed in &self.signals {
-            let own = &unknowns[offset..offset + placed.mixing.coefficients];
-            w.iter_mut().skip(placed.input).step_by(inputs).enumerate().for_each(|(i, w)| {
-                *w = placed.mixing.value(i, own);
+        self.free().iter().zip(unknowns).for_each(|(&k, value)| u[k] = *value);
+        for (placed, input, first) in self.inputs() {
+            w.iter_mut().skip(input).step_by(inputs).enumerate().for_each(|(i, w)| {
+                *w = placed.mixing.value(i, &unknowns[first..]);
             });
-            offset += placed.mixing.coefficients;
         }
     }
 
-    /// The signals of a solution, one an input, as functions of time.
+    /// The inputs of a solution as functions of time.
     ///
     /// # Errors
     /// Unknowns that are not finite.
     pub fn signals_of(&self, unknowns: &[f64]) -> Result<Vec<Signal>> {
         let mut signals = self.simulation.signals().to_vec();
-        let mut offset = self.free().len();
         let times = self.simulation.grid().times();
         let (first, last) = (times[0], times[times.len() - 1]);
-        for placed in &self.signals {
+        for (placed, input, offset) in self.inputs() {
             let own = unknowns[offset..offset + placed.mixing.coefficients].to_vec();
-            offset += placed.mixing.coefficients;
             let (shape, nodes) = (placed.signal.shape, placed.nodes.clone());
-            signals[placed.input] = match shape {
+            signals[input] = match shape {
                 Shape::Constant => {
                     let held = [&own[..], &own[own.len() - 1..]].concat();
                     Signal::sampled(&nodes, &held, Interpolation::ZeroOrder)?

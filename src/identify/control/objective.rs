@@ -1,6 +1,6 @@
 //! A control problem as a function of its unknowns.
 
-use super::band::{Band, InputRow, Unknowns};
+use super::band::{Band, Row};
 use super::{Control, Placed};
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -12,16 +12,18 @@ pub struct ControlObjective<'p> {
     control: &'p Control,
     engine: Gradient<'p>,
     free: Vec<usize>,
+    /// See [`Control::layout`].
+    layout: Vec<Vec<Option<usize>>>,
     /// Parameters, and inputs at all times, of the last evaluation.
     u: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
     by_inputs: Vec<f64>,
     /// Where the band was linearised.
-    band: Option<(Vec<f64>, Band)>,
+    band: Option<(Vec<f64>, Band<'p>)>,
 }
 
-/// What an input costs by itself.
+/// What a signal costs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Own {
     Effort,
@@ -30,7 +32,8 @@ enum Own {
     Rate,
 }
 
-/// Shows the residuals of an input itself at time `i`: effort, smoothness, and the limit on its rate.
+/// Shows the residuals of a signal itself at time `i`: effort, smoothness, and the limit on its rate; values, and slopes by the signal then and
+/// one step before.
 fn own_rows(placed: &Placed, times: &[f64], i: usize, w: &dyn Fn(usize) -> f64, take: &mut dyn FnMut(Own, [f64; 3])) {
     let signal = &placed.signal;
     let before = if i > 0 { times[i] - times[i - 1] } else { 0.0 };
@@ -73,7 +76,8 @@ impl<'p> ControlObjective<'p> {
         let (u, w) = control.expand(&start);
         let gradient = vec![0.0; u.len()];
         let by_inputs = vec![0.0; w.len()];
-        Ok(ControlObjective { control, engine, free, u, w, gradient, by_inputs, band: None })
+        let layout = control.layout();
+        Ok(ControlObjective { control, engine, free, layout, u, w, gradient, by_inputs, band: None })
     }
 
     /// The same, to stop at the next time step once `interrupt` is raised.
@@ -86,26 +90,45 @@ impl<'p> ControlObjective<'p> {
         self.control.simulation.signature().inputs.len()
     }
 
-    /// What inputs cost by themselves, where that is not a penalty.
+    /// What signals cost by themselves, where that is not a penalty.
     pub(super) fn own_shares(&self) -> Vec<(String, f64)> {
-        let (times, inputs) = (self.control.simulation.grid().times(), self.inputs());
         let mut shares = Vec::new();
         for placed in &self.control.signals {
-            let w = |i: usize| self.w[i * inputs + placed.input];
-            for (kind, name) in [(Own::Effort, "effort"), (Own::Smoothness, "smoothness")] {
-                let (mut sum, mut any) = (0.0, false);
-                for i in 0..times.len() {
-                    own_rows(placed, times, i, &w, &mut |own, [value, ..]| {
-                        any |= own == kind;
-                        sum += if own == kind { 0.5 * value * value } else { 0.0 };
-                    });
-                }
-                if any {
-                    shares.push((format!("{name} of {}", placed.signal.input), sum));
-                }
+            let mut sums = [None; 2];
+            self.rows_of(placed, &mut |_, own, [value, ..]| {
+                let kind = [Own::Effort, Own::Smoothness].iter().position(|kind| *kind == own);
+                kind.into_iter().for_each(|kind| *sums[kind].get_or_insert(0.0) += 0.5 * value * value);
+            });
+            for (sum, name) in sums.into_iter().zip(["effort", "smoothness"]) {
+                shares.extend(sum.map(|sum| (format!("{name} of {}", placed.signal.input), sum)));
             }
         }
         shares
+    }
+
+    /// Shows the residuals of a signal at all times.
+    fn rows_of(&self, placed: &Placed, take: &mut dyn FnMut(usize, Own, [f64; 3])) {
+        let (times, inputs) = (self.control.simulation.grid().times(), self.inputs());
+        let value = |i: usize| placed.value(i, &self.u, &self.w, inputs);
+        for i in 0..times.len() {
+            own_rows(placed, times, i, &value, &mut |own, row| take(i, own, row));
+        }
+    }
+
+    /// Shows the residuals of all signals by time, as functions of the unknowns.
+    fn own_rows(&self, take: &mut dyn FnMut(usize, Row<'_>)) {
+        let mut slopes = Vec::new();
+        for (placed, layout) in self.control.signals.iter().zip(&self.layout) {
+            self.rows_of(placed, &mut |i, _, [value, now, before]| {
+                slopes.clear();
+                for (at, slope) in
+                    [(i, now), (i.saturating_sub(1), before)].into_iter().filter(|(_, slope)| *slope != 0.0)
+                {
+                    slopes.extend(placed.mixing.at(at).filter_map(|(k, factor)| Some((layout[k]?, slope * factor))));
+                }
+                take(i, Row { value, slopes: &slopes });
+            });
+        }
     }
 
     /// Takes unknowns to parameters and inputs.
@@ -119,29 +142,14 @@ impl<'p> ControlObjective<'p> {
     fn gather(&self, by_parameters: &[f64], by_inputs: &[f64], by_unknowns: &mut [f64]) {
         by_unknowns.fill(0.0);
         self.free.iter().zip(&mut *by_unknowns).for_each(|(&k, slope)| *slope = by_parameters[k]);
-        let (inputs, mut offset) = (self.inputs(), self.free.len());
-        for placed in &self.control.signals {
-            for (i, bar) in by_inputs.iter().skip(placed.input).step_by(inputs).enumerate() {
-                placed.mixing.at(i).for_each(|(k, factor)| by_unknowns[offset + k] += factor * bar);
-            }
-            offset += placed.mixing.coefficients;
-        }
-    }
-
-    /// Shows the residuals of inputs at all times: time, input, value, and slopes by the input then and one step before.
-    fn own_rows(&self, take: &mut dyn FnMut(usize, InputRow)) {
-        let (times, inputs) = (self.control.simulation.grid().times(), self.inputs());
-        for placed in &self.control.signals {
-            let w = |i: usize| self.w[i * inputs + placed.input];
-            for i in 0..times.len() {
-                own_rows(placed, times, i, &w, &mut |_, [value, now, before]| {
-                    take(i, InputRow { input: placed.input, value, now, before });
-                });
+        for (placed, input, first) in self.control.inputs() {
+            for (i, bar) in by_inputs.iter().skip(input).step_by(self.inputs()).enumerate() {
+                placed.mixing.at(i).for_each(|(k, factor)| by_unknowns[first + k] += factor * bar);
             }
         }
     }
 
-    /// The cost of the inputs themselves: effort, smoothness, limits on rates.
+    /// The cost of the signals themselves: effort, smoothness, limits on rates.
     pub fn own_cost(&self) -> f64 {
         let mut sum = 0.0;
         self.own_rows(&mut |_, row| sum += 0.5 * row.value * row.value);
@@ -165,12 +173,8 @@ impl<'p> ControlObjective<'p> {
         self.set(unknowns);
         let changes: Vec<Change> = along.iter().map(|along| self.change(along)).collect();
         let (_, mut slopes) = self.engine.derivatives_along(&self.u, &changes)?;
-        let inputs = self.inputs();
-        for (slope, change) in slopes.iter_mut().zip(&changes) {
-            self.own_rows(&mut |i, row| {
-                let at = |i: usize| change.w[i * inputs + row.input];
-                *slope += row.value * (row.now * at(i) + if i > 0 { row.before * at(i - 1) } else { 0.0 });
-            });
+        for (slope, along) in slopes.iter_mut().zip(along) {
+            self.own_rows(&mut |_, row| *slope += row.value * row.along(along));
         }
         Ok(slopes)
     }
@@ -183,17 +187,19 @@ impl<'p> ControlObjective<'p> {
     }
 
     /// The linearised problem where the function ran last.
-    fn band(&mut self, unknowns: &[f64]) -> Result<&Band> {
+    fn band(&mut self, unknowns: &[f64]) -> Result<&Band<'p>> {
+        let control = self.control;
         let kept = self.band.take().filter(|(at, _)| at == unknowns);
         let band = if let Some((_, band)) = kept {
             band
         } else {
             self.set(unknowns);
-            let mut maps = Vec::with_capacity(self.control.simulation.grid().times().len());
-            self.engine.step_maps(&self.u, &self.control.cost, &mut |_, map| maps.push(map))?;
-            let mut rows = vec![Vec::new(); maps.len()];
-            self.own_rows(&mut |i, row| rows[i].push(row));
-            Band::new(maps, rows, self.free.len(), self.inputs())
+            let mut maps = Vec::with_capacity(control.simulation.grid().times().len());
+            self.engine.step_maps(&self.u, &control.cost, &mut |_, map| maps.push(map))?;
+            let signals = control.inputs().map(|(placed, input, first)| (input, &placed.mixing, first)).collect();
+            let mut band = Band::new(maps, (self.free.len(), self.inputs(), unknowns.len()), signals);
+            self.own_rows(&mut |i, row| band.push(i, row));
+            band
         };
         Ok(&self.band.insert((unknowns.to_vec(), band)).1)
     }
@@ -207,19 +213,13 @@ impl Objective for ControlObjective<'_> {
     fn value_and_gradient(&mut self, unknowns: &[f64], gradient: &mut [f64]) -> Result<f64> {
         self.set(unknowns);
         let cost = self.engine.cost_and_gradient(&self.u, Method::Adjoint, &mut self.gradient)?;
-        let inputs = self.inputs();
-        let mut by_inputs = std::mem::take(&mut self.by_inputs);
-        by_inputs.copy_from_slice(self.engine.by_inputs());
+        self.by_inputs.copy_from_slice(self.engine.by_inputs());
+        self.gather(&self.gradient, &self.by_inputs, gradient);
         let mut own = 0.0;
-        self.own_rows(&mut |i, row| {
+        self.own_rows(&mut |_, row| {
             own += 0.5 * row.value * row.value;
-            by_inputs[i * inputs + row.input] += row.value * row.now;
-            if i > 0 {
-                by_inputs[(i - 1) * inputs + row.input] += row.value * row.before;
-            }
+            row.add(row.value, gradient);
         });
-        self.gather(&self.gradient, &by_inputs, gradient);
-        self.by_inputs = by_inputs;
         Ok(cost + own)
     }
 }
@@ -240,32 +240,27 @@ impl CurvedObjective for ControlObjective<'_> {
         let mut products = [Change::default()];
         let mut gradient = vec![0.0; self.u.len()];
         self.engine.hessian_changes(&self.u, &along, &mut gradient, &mut products)?;
-        let [Change { u, mut w }] = products;
-        let inputs = self.inputs();
-        self.own_rows(&mut |i, row| {
-            let at = |i: usize| along[0].w[i * inputs + row.input];
-            let slope = row.now * at(i) + if i > 0 { row.before * at(i - 1) } else { 0.0 };
-            w[i * inputs + row.input] += slope * row.now;
-            if i > 0 {
-                w[(i - 1) * inputs + row.input] += slope * row.before;
-            }
-        });
+        let [Change { u, w }] = products;
         self.gather(&u, &w, product);
+        self.own_rows(&mut |_, row| row.add(row.along(direction), product));
         Ok(())
     }
 }
 
 impl BandObjective for ControlObjective<'_> {
-    fn damped_step(&mut self, unknowns: &[f64], damping: &[f64], held: &[bool], step: &mut [f64]) -> Result<()> {
-        let control = self.control;
-        let mut offset = self.free.len();
-        let mut signals = Vec::new();
-        for placed in &control.signals {
-            signals.push((placed.input, &placed.mixing, offset));
-            offset += placed.mixing.coefficients;
-        }
-        let all: Unknowns<'_> = &signals;
-        step.copy_from_slice(&self.band(unknowns)?.step(all, damping, held));
+    fn damped_step(
+        &mut self,
+        unknowns: &[f64],
+        damping: &[f64],
+        given: &[Option<f64>],
+        step: &mut [f64],
+    ) -> Result<()> {
+        step.copy_from_slice(&self.band(unknowns)?.step(damping, given));
+        Ok(())
+    }
+
+    fn normal_product(&mut self, unknowns: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        self.band(unknowns)?.normal_product(direction, product);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A control problem as a person states it, and the built-in ones.
 
-use super::{Control, UnknownSignal};
+use super::{Control, Source, UnknownSignal};
 use crate::columns;
 use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use crate::data::Record;
@@ -118,8 +118,15 @@ impl ControlSetting {
         let signature = simulation.signature();
         let mut start = simulation.signals().to_vec();
         for (signal, value) in &self.signals {
-            let input = signature.input_index(&signal.input)?;
-            start[input] = value.map_or(start[input].clone(), Signal::constant);
+            match (Source::of(signature, &signal.input)?, value) {
+                (Source::Input(input), Some(value)) => start[input] = Signal::constant(*value),
+                (Source::Motion(..), Some(_)) => {
+                    let what = format!("the start of the motion `{}`", signal.input);
+                    let remedy = "leave it out, or give starts of its parameters in [parameters]";
+                    return Err(Error::invalid(what, "a motion begins as its parameters say", remedy));
+                }
+                (_, None) => {}
+            }
         }
         let times = simulation.grid().times();
         let (first, last) = (times[0], times[times.len() - 1]);

@@ -1,6 +1,7 @@
 //! Shapes of unknown signals: which coefficient acts when, and how much.
 
 use crate::error::{Error, Result};
+use crate::spline::{Spline, factors};
 use nalgebra::{DMatrix, DVector};
 
 /// What an unknown signal is made of.
@@ -54,7 +55,7 @@ impl Shape {
     }
 
     /// Coefficient and factor of all that act at `t`; `nodes` increase.
-    fn at(self, nodes: &[f64], t: f64, mut take: impl FnMut(usize, f64)) {
+    fn at(self, nodes: &[f64], t: f64, take: &mut dyn FnMut(usize, f64)) {
         let last = nodes.len() - 1;
         let interval = nodes.partition_point(|node| *node <= t).clamp(1, last) - 1;
         let (from, to) = (nodes[interval], nodes[interval + 1]);
@@ -68,20 +69,8 @@ impl Shape {
                     .for_each(|(k, factor)| take(k, factor));
             }
             Shape::Cubic => {
-                // de Boor's recurrence over clamped knots
                 let knot = |i: usize| nodes[(interval + i).saturating_sub(2).min(last)];
-                let t = t.clamp(nodes[0], nodes[last]);
-                let mut factors = [1.0, 0.0, 0.0, 0.0];
-                for degree in 1..4 {
-                    let mut saved = 0.0;
-                    for (r, factor) in factors[..degree].iter_mut().enumerate() {
-                        let (left, right) = (knot(3 + r - degree), knot(3 + r));
-                        let part = if right > left { *factor / (right - left) } else { 0.0 };
-                        *factor = saved + (right - t) * part;
-                        saved = (t - left) * part;
-                    }
-                    factors[degree] = saved;
-                }
+                let factors = factors(3, t.clamp(nodes[0], nodes[last]), knot);
                 let all = factors.into_iter().enumerate().filter(|(_, factor)| *factor != 0.0);
                 all.for_each(|(i, factor)| take(interval + i, factor));
             }
@@ -109,12 +98,26 @@ pub(super) struct Mixing {
 
 impl Mixing {
     pub fn new(shape: Shape, nodes: &[f64], times: &[f64]) -> Self {
+        let coefficients = shape.coefficients(nodes.len());
+        Self::of(coefficients, times, |t, take| shape.at(nodes, t, take))
+    }
+
+    /// Of a motion that is made of parameters.
+    pub fn of_motion(spline: &Spline, times: &[f64]) -> Self {
+        Self::of(spline.count(), times, |t, take| {
+            let (first, factors) = spline.factors(t);
+            let all = factors.into_iter().take(spline.acting()).enumerate();
+            all.filter(|(_, factor)| *factor != 0.0).for_each(|(k, factor)| take(first + k, factor));
+        })
+    }
+
+    fn of(coefficients: usize, times: &[f64], show: impl Fn(f64, &mut dyn FnMut(usize, f64))) -> Self {
         let (mut first, mut entries) = (vec![0], Vec::new());
         for &t in times {
-            shape.at(nodes, t, |k, factor| entries.push((k as u32, factor)));
+            show(t, &mut |k, factor| entries.push((k as u32, factor)));
             first.push(entries.len());
         }
-        Mixing { first, entries, coefficients: shape.coefficients(nodes.len()) }
+        Mixing { first, entries, coefficients }
     }
 
     /// What acts at time `i`.

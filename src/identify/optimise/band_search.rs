@@ -1,8 +1,9 @@
 //! Levenberg-Marquardt for many unknowns whose Gauss-Newton steps are cheap: damped steps from the function itself.
 //!
-//! A step minimises ½|r + J d|² + ½ λ |d|², d in scaled variables. λ falls by ten where the model has proved itself, and grows where it has
+//! A step minimises ½|r + J d|² + ½ λ |d|² within the bounds, d in scaled variables. λ falls by ten where the model has proved itself, and grows where it has
 //! not (Nocedal & Wright, section 10.3).
 
+use super::bounded_step::Suggestion;
 use super::evaluation::{Evaluator, Halt, How, Point, Step};
 use super::executor::Search;
 use super::outcome::Reason;
@@ -41,14 +42,14 @@ impl Search for BandSearch {
         if current.gradient_norm == 0.0 {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
-        let (_, most) = evaluator.damped_step(current, UNDAMPED * self.damping)?;
+        let most = evaluator.damped_step(current, UNDAMPED * self.damping)?.promise;
         if self.progress.is_finished(current, most, evaluator.options) {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
         let mut trials = Trials::default();
         for _ in 0..MOST_TRIALS {
-            let (step, promise) = evaluator.damped_step(current, self.damping)?;
-            let next = if promise > 0.0 { trial(evaluator, current, &step)? } else { None };
+            let Suggestion { d, promise, .. } = evaluator.damped_step(current, self.damping)?;
+            let next = if promise > 0.0 { trial(evaluator, current, &d)? } else { None };
             let Some(next) = next else {
                 trials.failed();
                 self.damping *= 10.0;

@@ -1,5 +1,7 @@
 //! The one place where the function is run: counts, bounds, failures, and the best point so far.
 
+use super::band_model::BandModel;
+use super::bounded_step::{BoundedModel, Suggestion};
 use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::variable::Scaling;
 use super::{BandObjective, CurvedObjective, LeastSquaresObjective, Objective};
@@ -261,25 +263,20 @@ impl<'a> Evaluator<'a> {
         Ok(Some(product).filter(|product| product.iter().all(|entry| entry.is_finite())))
     }
 
-    /// A step of Levenberg and Marquardt from a point, with the damping λ, in scaled variables; and what it promises.
-    pub fn damped_step(&mut self, point: &Point, damping: f64) -> Step<(Vec<f64>, f64)> {
-        let (slopes, held) = (self.scaling.slopes(&point.u), self.scaling.held(point));
-        let root = damping.sqrt();
-        let roots: Vec<f64> = slopes.iter().map(|slope| root / slope).collect();
-        let mut step = vec![0.0; slopes.len()];
+    /// A step of Levenberg and Marquardt from a point within the bounds, with the damping λ, in scaled variables; and what it promises.
+    pub fn damped_step(&mut self, point: &Point, damping: f64) -> Step<Suggestion> {
         let Function::Band(objective) = &mut self.function else {
             let remedy = "report this as a defect of the optimiser";
             return Err(Halt::Error(Error::invalid("a damped step", "the function has none", remedy)));
         };
-        match objective.damped_step(&point.u, &roots, &held, &mut step) {
-            Ok(()) => {}
-            Err(Error::Interrupted { .. }) => return Err(Halt::Stop(Reason::Interrupted)),
-            Err(error) => return Err(Halt::Error(error)),
+        let band = BandModel::new(&mut **objective, point, self.scaling.slopes(&point.u));
+        let mut model = BoundedModel::new(band, point, &self.scaling);
+        let suggestion = model.minimiser(damping);
+        match model.quadratic.error {
+            None => Ok(suggestion),
+            Some(Error::Interrupted { .. }) => Err(Halt::Stop(Reason::Interrupted)),
+            Some(error) => Err(Halt::Error(error)),
         }
-        step.iter_mut().zip(&slopes).for_each(|(step, slope)| *step /= slope);
-        // ½|r|² - ½|r + J d|² with (JᵀJ + λ) d = -g
-        let promise = 0.5 * (damping * dot(&step, &step) - dot(&step, &point.scaled_gradient));
-        Ok((step, promise))
     }
 
     /// A failed simulation is no error of the search.

@@ -39,6 +39,7 @@
 //! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
 
 mod augmented_lagrangian;
+mod band_model;
 mod band_search;
 mod bounded_step;
 mod descent;
@@ -193,12 +194,18 @@ pub fn minimise_curved(
 
 /// A sum of squares of many unknowns whose damped Gauss-Newton steps are worked out by the function itself.
 pub trait BandObjective: Objective {
-    /// The step that minimises ½|r + J step|² + ½ Σ (damping_k step_k)² at u, where [`Objective::value_and_gradient`] ran last; entries that
-    /// are `held` stay zero.
+    /// The step that minimises ½|r + J step|² + ½ Σ (damping_k step_k)² at u, where [`Objective::value_and_gradient`] ran last, over the entries
+    /// that are not `given`.
     ///
     /// # Errors
     /// As [`Objective::value_and_gradient`].
-    fn damped_step(&mut self, u: &[f64], damping: &[f64], held: &[bool], step: &mut [f64]) -> Result<()>;
+    fn damped_step(&mut self, u: &[f64], damping: &[f64], given: &[Option<f64>], step: &mut [f64]) -> Result<()>;
+
+    /// Jᵀ J `direction` there.
+    ///
+    /// # Errors
+    /// As [`Objective::value_and_gradient`].
+    fn normal_product(&mut self, u: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()>;
 }
 
 /// Minimises `objective` by Levenberg-Marquardt steps of its own from the start values of `variables`; otherwise as [`minimise`].

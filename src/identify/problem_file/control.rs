@@ -5,7 +5,7 @@
 //! refinements = 1               # once more with half the step
 //!
 //! [[control.signal]]
-//! input = "F"
+//! input = "F"                   # or a motion of the model, without start, intervals and shape
 //! start = 0.0                   # a constant; default: the scenario's signal
 //! size = 100.0                  # its magnitude
 //! intervals = 60                # default: a node at every step
@@ -47,10 +47,10 @@ fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {
         "smoothness",
     ])?;
     let Some(input) = section.text("input")? else {
-        return Err(section.wrong("input", "it is missing", "name the input that is to be found"));
+        return Err(section.wrong("input", "it is missing", "name the input or the motion that is to be found"));
     };
     let Some(size) = section.number("size")? else {
-        return Err(section.wrong("size", "it is missing", "give the magnitude that the input will have, in its unit"));
+        return Err(section.wrong("size", "it is missing", "give the magnitude that it will have, in its unit"));
     };
     let mut signal = UnknownSignal::new(input, size);
     signal.nodes = section.count("intervals")?.map_or(Nodes::EveryStep, Nodes::Intervals);

@@ -175,6 +175,7 @@ impl Connection {
             inputs: count("w", self.inputs.len()),
             outputs: self.outputs.iter().cloned().chain(count("s", self.sums.len())).collect(),
             parameters: parameters.iter().enumerate().map(parameter).collect(),
+            motions: Vec::new(),
         }
     }
 }

@@ -67,6 +67,7 @@ use crate::linearise::{Functions, Sizes, Structure};
 use crate::mass;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::slip;
+use crate::spline::Spline;
 use batch::{Batch, structure_of};
 use element::Local;
 use evaluator::{DENSE, Factors};
@@ -139,6 +140,19 @@ impl Assembler {
         self.nominal.push(parameter.nominal);
         self.signature.parameters.push(parameter);
         Value::parameter(self.signature.parameters.len() - 1, self.owner)
+    }
+
+    /// Adds a motion that is made of parameters, and returns them, one a coefficient: to be given along with the spline wherever a function of time
+    /// is wanted.
+    pub fn motion(&mut self, name: &str, unit: &str, spline: &Spline) -> Vec<Value> {
+        if let Err(error) = spline.validate(name) {
+            self.note(error);
+            return vec![Value::from(0.0); spline.count()];
+        }
+        let first = self.signature.parameters.len();
+        self.signature = std::mem::take(&mut self.signature).motion(name, unit, spline);
+        self.nominal.extend(spline.start());
+        (first..self.nominal.len()).map(|place| Value::parameter(place, self.owner)).collect()
     }
 
     /// Adds a coordinate with its position and velocity at the start.

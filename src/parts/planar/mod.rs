@@ -31,6 +31,7 @@ mod sensors;
 
 pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
+pub use crate::spline::Spline;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
@@ -171,6 +172,12 @@ impl Mechanism {
     /// Adds a parameter, to be used wherever a [`Value`] is wanted.
     pub fn parameter(&mut self, parameter: Parameter) -> Value {
         self.assembler.parameter(parameter)
+    }
+
+    /// Adds a motion whose coefficients are parameters, and returns them for [`Mechanism::drive`] and its like. Control finds such a motion as it
+    /// finds an input.
+    pub fn motion(&mut self, name: &str, unit: &str, spline: &Spline) -> Vec<Value> {
+        self.assembler.motion(name, unit, spline)
     }
 
     /// Adds an input.

@@ -4,6 +4,7 @@ use super::pose::{Pose, Sides, Twist, euler_parameters};
 use super::vector::{Vector, combine, euler_parameters_of};
 use crate::assembly::Element;
 use crate::number::Number;
+use crate::spline::Spline;
 
 /// What a joint holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,6 +234,23 @@ pub trait Path: Send + Sync + 'static {
     /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
     fn known_times(&self) -> Option<(f64, f64)> {
         None
+    }
+}
+
+/// Three motions one after another, each with its own coefficients: x, y, z.
+impl Path for [Spline; 3] {
+    fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3] {
+        let mut rest = u;
+        self.each_ref().map(|spline| {
+            let (own, later) = rest.split_at(spline.count().min(rest.len()));
+            rest = later;
+            spline.at(t, own)
+        })
+    }
+
+    fn known_times(&self) -> Option<(f64, f64)> {
+        let known = self.each_ref().map(Spline::known_times);
+        Some(known.into_iter().fold((f64::MIN, f64::MAX), |(from, to), known| (known.0.max(from), known.1.min(to))))
     }
 }
 

@@ -47,6 +47,7 @@ mod vector;
 
 pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
+pub use crate::spline::Spline;
 use crate::totals::{Ledger, Total};
 pub use forces::Strut;
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
@@ -177,6 +178,12 @@ impl Mechanism {
     /// Adds a parameter, to be used wherever a [`Value`] is wanted.
     pub fn parameter(&mut self, parameter: Parameter) -> Value {
         self.assembler.parameter(parameter)
+    }
+
+    /// Adds a motion whose coefficients are parameters, and returns them for [`Mechanism::drive`] and its like. Control finds such a motion as it
+    /// finds an input.
+    pub fn motion(&mut self, name: &str, unit: &str, spline: &Spline) -> Vec<Value> {
+        self.assembler.motion(name, unit, spline)
     }
 
     /// Adds an input.
