@@ -71,7 +71,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     specification.refuse_identification()?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
-    settings::say(&notes, &simulation);
+    settings::say(notes, &simulation);
     let mut scenario = match &specification.control {
         Some(setting) => setting.scenario(&simulation)?,
         None => built_in(registry, entry)?,
