@@ -275,7 +275,9 @@ fn summary(
         lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
     }
     if let Some(folder) = folder {
-        lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
+        let page = if folder.has_report() { ", report.html" } else { "" };
+        let path = folder.path().display();
+        lines.push(format!("written to {path}: result.json, history.csv, outputs.csv, figures{page}"));
     }
     lines.join("\n")
 }

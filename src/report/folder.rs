@@ -61,9 +61,14 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf(), png, report: false })
     }
 
-    /// Whether an identification writes `report.html`, too.
+    /// The same, in which an identification writes `report.html`, too, if it is to.
     pub fn with_report(self, report: bool) -> Self {
         Folder { report, ..self }
+    }
+
+    /// Whether an identification writes `report.html`, too.
+    pub fn has_report(&self) -> bool {
+        self.report
     }
 
     /// Where it is.

@@ -1,6 +1,7 @@
 //! What a result rests on, and what was found: data, assumptions, time integrator, parameters, what is not determined, constraints.
 
 use super::page::{Cell, Page, entries, text, unit, words};
+use super::verdict::unsure;
 use serde_json::Value;
 
 pub(super) fn sections(page: &mut Page, result: &Value) {
@@ -66,7 +67,8 @@ fn assumptions(page: &mut Page, result: &Value) {
         }
         _ => {}
     }
-    for noise in entries(&result["synthetic_noise"]) {
+    // a command has said so already
+    for noise in entries(&result["synthetic_noise"]).iter().filter(|_| result["notes"].is_null()) {
         let [output, deviation, seed] = ["output", "deviation", "seed"].map(|key| text(&noise[key]));
         let unit = unit(&noise["unit"]);
         said.push(format!(
@@ -131,9 +133,9 @@ fn parameters(page: &mut Page, result: &Value) {
             error,
             Cell::number(&low),
             Cell::number(&high),
-            Cell::unit(&p["unit"]),
             Cell::number(&p["lower"]),
             Cell::number(&p["upper"]),
+            Cell::unit(&p["unit"]),
             Cell::text(remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
         ]
     };
@@ -144,9 +146,9 @@ fn parameters(page: &mut Page, result: &Value) {
         "± standard error",
         "95 % from",
         "95 % to",
-        "unit",
         "lower bound",
         "upper bound",
+        "unit",
         "status",
     ];
     page.table(&header, &entries(&result["parameters"]).iter().map(parameter).collect::<Vec<_>>());
@@ -179,6 +181,10 @@ fn undetermined(page: &mut Page, result: &Value) {
     };
     let mut all = said(&result["undetermined"], "nothing determines");
     all.extend(said(&result["weakly_determined"], "the data hardly determine"));
+    let unsure = unsure(result);
+    if !unsure.is_empty() {
+        all.push(format!("the standard error exceeds the value of {unsure}"));
+    }
     match (all.is_empty(), result["statistics"]["missing_because"].is_null()) {
         (true, true) => page.paragraph("Nothing: the data determine every direction of the free parameters."),
         (true, false) => page.paragraph("Nobody knows, as there are no statistics."),

@@ -28,7 +28,7 @@ pub(super) fn head(page: &mut Page, result: &Value, title: &str, figures: &mut F
 
 pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     page.section("Measured, before and after");
-    page.element("p", "note screen", "Click a figure to enlarge it; rest on a line to read its values.");
+    page.element("p", "note screen", "Click a figure to enlarge it; point into it to read values.");
     let outputs = [("output_*", "{}: what was measured, and simulations before and after"), ("input*", "Inputs {}")];
     figures.show(page, &outputs);
     page.section("Residuals");

@@ -66,9 +66,24 @@ pub(super) fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
         Value::Object(values) => {
-            values.iter().map(|(key, value)| format!("{}: {}", words(key), text(value))).collect::<Vec<_>>().join(", ")
+            let values = values.iter().filter(|(_, value)| !value.is_null());
+            values.map(|(key, value)| format!("{}: {}", words(key), text(value))).collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+/// A sentence in HTML: what stands between backticks is code.
+pub(super) fn marked(text: &str) -> String {
+    let escaped = escaped(text);
+    let mut html = String::with_capacity(escaped.len());
+    let mut rest = escaped.as_str();
+    while let Some((before, (code, after))) =
+        rest.split_once('`').and_then(|(before, rest)| Some((before, rest.split_once('`')?)))
+    {
+        html.push_str(&format!("{before}<code>{code}</code>"));
+        rest = after;
+    }
+    html + rest
 }
 
 /// A key as words.
@@ -102,10 +117,10 @@ impl Page {
         self.html.push_str(html);
     }
 
-    /// Adds an element that holds a text.
+    /// Adds an element that holds a text; what stands between backticks in it is code.
     pub fn element(&mut self, name: &str, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-        self.raw(&format!("<{name}{class}>{}</{name}>\n", escaped(text)));
+        self.raw(&format!("<{name}{class}>{}</{name}>\n", marked(text)));
     }
 
     /// A paragraph.

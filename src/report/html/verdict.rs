@@ -1,6 +1,6 @@
 //! What a reader wants to know first, in a line each.
 
-use super::page::{Page, entries, escaped, text, words};
+use super::page::{Page, entries, escaped, marked, text, words};
 use serde_json::Value;
 
 /// Yes, no, or nobody knows.
@@ -52,7 +52,7 @@ fn line(page: &mut Page, name: &str, mark: Mark, said: &str) {
     page.raw(&format!(
         "<li class=\"{class}\"><span class=\"mark\">{sign}</span><span>{}: {word}</span><span class=\"said\">{}</span></li>\n",
         escaped(name),
-        escaped(said)
+        marked(said)
     ));
 }
 
@@ -76,6 +76,10 @@ fn determined(result: &Value) -> (Mark, String) {
     if !weak.is_empty() {
         return (Mark::Bad, format!("the data hardly determine {weak}"));
     }
+    let unsure = unsure(result);
+    if !unsure.is_empty() {
+        return (Mark::Bad, format!("the data hardly determine {unsure}, whose standard error exceeds the value"));
+    }
     if !bounds.is_empty() {
         return (Mark::Open, format!("a bound holds {bounds}; the data determine the others"));
     }
@@ -86,6 +90,15 @@ fn determined(result: &Value) -> (Mark, String) {
             if free == 1 { "the free parameter".into() } else { format!("all {free} free parameters") }
         ),
     )
+}
+
+/// Parameters whose standard error exceeds their value.
+pub(super) fn unsure(result: &Value) -> String {
+    let is_unsure = |p: &&Value| match (p["standard_error"].as_f64(), p["value"].as_f64()) {
+        (Some(error), Some(value)) => error > value.abs(),
+        _ => false,
+    };
+    names(entries(&result["parameters"]).iter().filter(is_unsure))
 }
 
 /// What a part of the result says of itself: its sentence (`verdict` or `text`), and the answers (`passed`, `white`, `validated`) that it
