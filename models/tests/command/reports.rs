@@ -177,6 +177,26 @@ fn a_report_is_of_its_result() {
     assert!(html.contains("<img src=\"data:image/svg+xml,") && !html.contains("alert(1)"));
 }
 
+// Protects pages that are sent by mail: what finds no room is named, and the rest is there.
+#[test]
+fn many_figures_leave_a_small_page() {
+    let place = Place::new();
+    place.good("identify oscillator --noise-level 0.1 --out results");
+    let mut result: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
+    let figure = place.read("results/output_a.svg");
+    let names: Vec<String> = (0..100).map(|k| format!("output_a@run{k}.svg")).collect();
+    names.iter().for_each(|name| {
+        place.write(&format!("results/{name}"), &figure);
+    });
+    result["files"].as_array_mut().unwrap().extend(names.iter().map(|name| name.as_str().into()));
+    place.write("results/result.json", result.to_string());
+    place.good("report results");
+    let html = place.read("results/report.html");
+    let shown = stands_alone(&html).iter().filter(|name| *name == "svg").count();
+    assert!((10..100).contains(&shown), "{shown}");
+    assert!(html.contains("these figures are in the folder alone: ") && html.contains("output_a@run99.svg"));
+}
+
 // Protects from pages of nothing: what is no result, or one of another version, is refused with a remedy.
 #[test]
 fn what_is_no_result_is_refused() {

@@ -210,6 +210,8 @@ impl Page {
                 keys.push(key);
             }
         }
+        // whose row it is comes first
+        keys.sort_by_key(|key| !["name", "output", "experiment", "parameter"].contains(&key.as_str()));
         let names: Vec<String> = keys.iter().map(|key| words(key)).collect();
         let header: Vec<&str> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
         let row = |(name, map): &(String, &Map<String, Value>)| {
