@@ -81,17 +81,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let constraints = specification.constraint_options.clone();
     let settings = Settings { method: specification.method, options, constraints, ..Settings::default() };
     let (method, reason) = settings.method_for(&problem);
-    let out = match (&arguments.out, arguments.json) {
-        (Some(out), _) => Some(out.clone()),
-        (None, true) => None,
-        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
-    };
-    if arguments.report && out.is_none() {
-        let problem = "with --json alone, nothing is written";
-        return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
-    }
-    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
-    let folder = folder.map(|folder| folder.with_report(arguments.report));
+    let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
     let mut progress = Progress::begin(&format!(
@@ -131,6 +121,21 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let verdict = kept(written.map(|_| ()));
     Ok(if found.outcome.converged { verdict } else { Verdict::Bad })
+}
+
+/// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
+fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
+    let out = match (&arguments.out, arguments.json) {
+        (Some(out), _) => Some(out.clone()),
+        (None, true) => None,
+        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
+    };
+    if arguments.report && out.is_none() {
+        let problem = "with --json alone, nothing is written";
+        return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
+    }
+    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    Ok(folder.map(|folder| folder.with_report(arguments.report)))
 }
 
 /// Where the result comes from: before the search, which may take long, and after which files may be others.
