@@ -6,7 +6,7 @@
 use costate::Method;
 use costate::identify::{Settings, identify};
 use costate::optimise::Flow;
-use costate::report::{Folder, parameter_table};
+use costate::report::{Folder, parameter_table, result_json};
 use costate::statistics::{Noise, Statistics};
 use std::path::Path;
 
@@ -28,7 +28,8 @@ fn main() -> costate::Result<()> {
     println!("\n{}\n{}, cost {:.2e}", parameter_table(&found), found.outcome.reason, found.outcome.cost);
     let folder = Folder::create(Path::new("out/engine_mount"), false)?;
     let statistics = Statistics::of(&problem, &found, Noise::Estimated);
-    folder.identification(&problem, found.method.name(), &found, &statistics)?;
+    let document = result_json(&problem, found.method.name(), &found, &statistics);
+    folder.identification(&problem, &found, &statistics, document)?;
     println!("figures in {}", folder.path().display());
     Ok(())
 }

@@ -66,7 +66,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     specification.refuse_identification()?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
-    settings::say(&notes, &simulation);
+    settings::say(notes, &simulation);
     let scenario = scenario(registry, entry, &specification, &simulation, arguments)?;
     let method = match &arguments.method {
         Some(name) => name.parse()?,

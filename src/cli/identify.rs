@@ -11,7 +11,9 @@ use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, parameter_table, parameter_table_with_errors, result_json};
+use crate::report::{
+    Folder, InputFile, Origin, command_line, date, parameter_table, parameter_table_with_errors, result_json,
+};
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, fits, identifiability};
@@ -61,6 +63,9 @@ steepest-descent or steepest-descent-fixed"
     /// Figures as PNG, too
     #[arg(long)]
     png: bool,
+    /// Everything in one page for reading and printing, too: report.html
+    #[arg(long)]
+    report: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -68,18 +73,15 @@ steepest-descent or steepest-descent-fixed"
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
-    let problem = settings::build(&specification, registry)?;
+    let (problem, notes) = specification.build_with_notes(registry)?;
+    let notes = settings::say(notes, &problem.first().simulation);
+    let origin = origin(registry, arguments, &specification, notes)?;
     let interrupt = watch_for_interrupt();
     let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
     let constraints = specification.constraint_options.clone();
     let settings = Settings { method: specification.method, options, constraints, ..Settings::default() };
     let (method, reason) = settings.method_for(&problem);
-    let out = match (&arguments.out, arguments.json) {
-        (Some(out), _) => Some(out.clone()),
-        (None, true) => None,
-        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
-    };
-    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
     let mut progress = Progress::begin(&format!(
@@ -107,16 +109,55 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         Some(error) => Err(error),
         None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default()),
     };
-    let written =
-        folder.as_ref().map(|folder| folder.identification(&problem, method, &found, &statistics)).transpose();
+    let mut document = result_json(&problem, method, &found, &statistics);
+    origin.extend_json(&settings, &mut document);
+    let write = |folder: &Folder| folder.identification(&problem, &found, &statistics, document.clone());
+    let written = folder.as_ref().map(write).transpose();
     // a full disk must not cost the result
     if arguments.json {
-        print_document(&format!("{:#}", result_json(&problem, method, &found, &statistics)));
+        print_document(&format!("{document:#}"));
     } else {
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
     }
     let verdict = kept(written.map(|_| ()));
     Ok(if found.outcome.converged { verdict } else { Verdict::Bad })
+}
+
+/// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
+fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
+    let out = match (&arguments.out, arguments.json) {
+        (Some(out), _) => Some(out.clone()),
+        (None, true) => None,
+        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
+    };
+    if arguments.report && out.is_none() {
+        let problem = "with --json alone, nothing is written";
+        return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
+    }
+    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    Ok(folder.map(|folder| folder.with_report(arguments.report)))
+}
+
+/// Where the result comes from: before the search, which may take long, and after which files may be others.
+fn origin(
+    registry: &Registry,
+    arguments: &Arguments,
+    specification: &Specification,
+    notes: Vec<String>,
+) -> Result<Origin> {
+    let problem = arguments.problem.file().map(|path| InputFile::new("problem", path));
+    let experiments = specification.experiments.iter().map(|experiment| &experiment.data);
+    let shared = specification.data.iter().filter(|_| specification.experiments.is_empty());
+    let mut files: Vec<&PathBuf> = experiments.chain(shared).map(|source| &source.file).collect();
+    files.dedup();
+    let data = files.into_iter().map(|file| InputFile::new("data", file));
+    Ok(Origin {
+        summary: settings::entry(registry, specification)?.summary.clone(),
+        command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
+        date: date()?,
+        input_files: problem.into_iter().chain(data).collect(),
+        notes,
+    })
 }
 
 /// After an interruption, nobody waits for statistics and figures of simulations that take long: they take some runs more.
@@ -244,7 +285,9 @@ fn summary(
         lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
     }
     if let Some(folder) = folder {
-        lines.push(format!("written to {}: result.json, history.csv, outputs.csv, figures", folder.path().display()));
+        let page = if folder.has_report() { ", report.html" } else { "" };
+        let path = folder.path().display();
+        lines.push(format!("written to {path}: result.json, history.csv, outputs.csv, figures{page}"));
     }
     lines.join("\n")
 }

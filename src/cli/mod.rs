@@ -24,6 +24,7 @@ mod identifiability;
 mod identify;
 mod models;
 mod progress;
+mod report;
 mod result;
 mod settings;
 mod simulate;
@@ -46,7 +47,7 @@ const AFTER_HELP: &str = "\
 Examples:
   costate models
   costate identify engine_mount --out results
-  costate identify problem.toml
+  costate identify problem.toml --report
   costate control overhead_crane
   costate gradient oscillator --method all --at c=30
 
@@ -72,6 +73,8 @@ enum Command {
     Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
     Identify(Box<identify::Arguments>),
+    /// Make one page of a result, for reading, printing and signing.
+    Report(report::Arguments),
     /// Compare a result with records that it has not been fitted to.
     Validate(result::Arguments),
     /// Find inputs over time that reach goals, and replay them at half the step.
@@ -106,6 +109,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Check(arguments) => check::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Validate(arguments) => result::run(&registry, &arguments),
         Command::Control(arguments) => control::run(&registry, &arguments),
     });

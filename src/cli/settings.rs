@@ -15,7 +15,7 @@ use crate::signature::{Parameter, Signature};
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, ExperimentSetting, ParameterSetting, Specification};
 use crate::system::System;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a command works on: a model or problem file, perhaps a record, and the settings of the time integrator.
 #[derive(clap::Args, Debug)]
@@ -91,7 +91,7 @@ impl RunArguments {
         }
         set(entry.system.signature(), &mut u, &assignments("--set", &self.set)?)?;
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
-        say(&notes, &simulation);
+        say(notes, &simulation);
         Ok(Run { entry, u, simulation, measured })
     }
 }
@@ -109,6 +109,11 @@ impl ProblemArguments {
     pub(super) fn name(&self) -> String {
         let path = PathBuf::from(&self.model);
         path.file_stem().map_or(self.model.clone(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The problem file, if it is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        Some(Path::new(&self.model)).filter(|path| is_problem_file(path))
     }
 
     /// The problem file's statements, with those of the command line over them.
@@ -217,10 +222,14 @@ pub(super) fn seed(text: &str) -> std::result::Result<u64, String> {
     text.trim().parse().map_err(|_| "it is not a whole number from 0; write one such as 7".to_string())
 }
 
+fn is_problem_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
 /// The specification of a model's built-in problem, or of a problem file.
 pub(super) fn specification(model: &str) -> Result<Specification> {
     let path = PathBuf::from(model);
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+    if is_problem_file(&path) {
         return problem_file::read(&path);
     }
     if path.components().count() > 1 || path.is_file() {
@@ -233,38 +242,38 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
 /// Builds the problem, and says on standard error what was assumed.
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
     let (problem, notes) = specification.build_with_notes(registry)?;
-    say(&notes, &problem.first().simulation);
+    say(notes, &problem.first().simulation);
     Ok(problem)
 }
 
-pub(super) fn say(notes: &[String], simulation: &Simulation) {
+/// Says on standard error what was assumed, and what looks like a slip in the model or its settings. Returns all that was said.
+pub(super) fn say(mut notes: Vec<String>, simulation: &Simulation) -> Vec<String> {
+    notes.extend(remarks(simulation));
     notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    remark(simulation);
+    notes
 }
 
-/// Says on standard error what looks like a slip in the model or its settings.
-fn remark(simulation: &Simulation) {
+/// What looks like a slip in the model or its settings.
+fn remarks(simulation: &Simulation) -> Vec<String> {
     let signature = simulation.signature();
-    simulation
-        .system()
-        .remarks()
-        .iter()
-        .for_each(|remark| tell(&format!("note: model `{}`: {remark}", signature.name)));
+    let own = simulation.system().remarks();
+    let mut remarks: Vec<String> = own.iter().map(|remark| format!("model `{}`: {remark}", signature.name)).collect();
     let (scheme, constrained) = (simulation.scheme(), !signature.constraints.is_empty());
     if let Some(remedy) = scheme.rings_with_constraints().filter(|_| constrained) {
-        tell(&format!(
-            "note: scheme {}: accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; \
+        remarks.push(format!(
+            "scheme {}: accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; \
              {remedy} unless you want just that",
             scheme::in_words(scheme)
         ));
     }
     if let Some(trouble) = compliance::remark(simulation) {
-        tell(&format!("note: scheme {}: {trouble}", scheme::in_words(scheme)));
+        remarks.push(format!("scheme {}: {trouble}", scheme::in_words(scheme)));
     }
     if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
         let other = scheme::for_uneven_steps(constrained);
-        tell(&format!("note: scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
+        remarks.push(format!("scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
     }
+    remarks
 }
 
 /// Parses `name=value` pairs.

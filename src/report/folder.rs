@@ -1,6 +1,6 @@
 //! The folder of a run: results, histories, outputs and figures, written together.
 
-use super::{compared, named, output_errors, plot, printed, result_json, units};
+use super::{compared, html, named, output_errors, plot, printed, units};
 use crate::cost::LeastSquares;
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -10,6 +10,7 @@ use crate::grid::FEWER_STEPS;
 use crate::identify::Identification;
 use crate::optimise::{Curvature, Iteration};
 use crate::plot::Figure;
+use crate::plot::mechanism::{Picture, View};
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
@@ -37,6 +38,7 @@ pub(super) fn negative_curvature(iteration: &Iteration) -> f64 {
 pub struct Folder {
     path: PathBuf,
     png: bool,
+    report: bool,
 }
 
 impl Folder {
@@ -56,7 +58,17 @@ impl Folder {
         // it exists, as it has just been written; should it stay, it does no harm
         let _ = std::fs::remove_file(&probe);
         file_set::recover(path)?;
-        Ok(Folder { path: path.to_path_buf(), png })
+        Ok(Folder { path: path.to_path_buf(), png, report: false })
+    }
+
+    /// The same, in which an identification writes `report.html`, too, if it is to.
+    pub fn with_report(self, report: bool) -> Self {
+        Folder { report, ..self }
+    }
+
+    /// Whether an identification writes `report.html`, too.
+    pub fn has_report(&self) -> bool {
+        self.report
     }
 
     /// Where it is.
@@ -99,7 +111,7 @@ impl Folder {
         let set = FileSet::begin(&self.path)?;
         let head = format!("{}.svg", file_name(name));
         let png = self.png || self.path.join(&head).with_extension("png").is_file();
-        let aside = Folder { path: set.path().to_path_buf(), png };
+        let aside = Folder { path: set.path().to_path_buf(), png, report: false };
         aside.draw(name, figure).map_err(|error| self.at_home(error))?;
         set.commit(&head)
     }
@@ -112,7 +124,7 @@ impl Folder {
         write: impl FnOnce(&Folder) -> Result<()>,
     ) -> Result<()> {
         let set = FileSet::begin(&self.path)?;
-        let aside = Folder { path: set.path().to_path_buf(), png: self.png };
+        let aside = Folder { path: set.path().to_path_buf(), ..self.clone() };
         let written = write(&aside);
         // a figure that cannot be drawn must not cost the result: what there is, is kept
         document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
@@ -261,18 +273,19 @@ impl Folder {
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of
     /// the statistics where there are any, and those of outputs unless the statistics were interrupted. A reference that lacks
-    /// samples is in figures only.
+    /// samples is in figures only. `document` is the result, see [`result_json`](super::result_json); [with a
+    /// report](Folder::with_report), `report.html` is made of all of this. A report of an earlier result does not stay.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn identification(
         &self,
         problem: &Problem,
-        method: &str,
         found: &Identification,
         statistics: &Result<Statistics>,
+        document: Value,
     ) -> Result<()> {
-        let document = result_json(problem, method, found, statistics);
+        let told = document.clone();
         self.together("result.json", document, |aside| {
             aside.history(found)?;
             // whoever is in a hurry does not wait for further simulations
@@ -281,8 +294,26 @@ impl Folder {
             }
             aside.input_figures(problem)?;
             aside.history_figures(problem, found)?;
-            statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))
-        })
+            aside.sketch(problem, found)?;
+            statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))?;
+            if self.report { html::write(&told, &aside.path, &aside.path.join(html::REPORT)) } else { Ok(()) }
+        })?;
+        if self.report { Ok(()) } else { html::remove(&self.path) }
+    }
+
+    /// `sketch`: the mechanism at its start with the parameters that were found, if it has a picture.
+    fn sketch(&self, problem: &Problem, found: &Identification) -> Result<()> {
+        let simulation = &problem.first().simulation;
+        if simulation.system().sketch().is_none() {
+            return Ok(());
+        }
+        let own = problem.first().own(&found.values());
+        let times = &simulation.grid().times()[..1];
+        let figure = Picture::of_start(simulation, &own).and_then(|picture| {
+            let view = View::of(simulation.system())?;
+            picture.view(view)?.panels(times)
+        });
+        self.figure_if_any("sketch", figure)
     }
 
     pub(super) fn history(&self, found: &Identification) -> Result<()> {

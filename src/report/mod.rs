@@ -2,9 +2,12 @@
 
 mod control;
 mod folder;
+pub mod html;
+mod origin;
 
 pub use control::control_json;
 pub use folder::Folder;
+pub use origin::{InputFile, Origin, SCHEMA, command_line, date};
 
 mod compared;
 pub mod plot;
@@ -12,10 +15,10 @@ pub(crate) mod table;
 
 use crate::cost::{LeastSquares, Reference};
 use crate::error::{Error, Result};
-use crate::identify::Identification;
-use crate::problem::Problem;
+use crate::identify::{Estimate, Identification};
+use crate::problem::{Experiment, Problem};
 use crate::scheme;
-use crate::signature::Quantity;
+use crate::signature::{Parameter, Quantity};
 use crate::simulate::{Simulation, Trajectory};
 use crate::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 pub use crate::table::table;
@@ -140,11 +143,14 @@ pub fn result_json(
     let outcome = &identification.outcome;
     let scheme = problem.first().simulation.scheme();
     let mut result = json!({
+        "schema": SCHEMA,
+        "costate_version": env!("CARGO_PKG_VERSION"),
         "model": problem.name,
         "method": method,
         "converged": outcome.converged,
         "reason": identification.reason(),
         "cost": outcome.cost,
+        "start_cost": outcome.history.first().map(|start| start.cost),
         "gradient_norm": outcome.gradient_norm,
         "iterations": outcome.iterations,
         "evaluations": outcome.evaluations,
@@ -162,7 +168,8 @@ pub fn result_json(
             Err(Error::Interrupted { .. }) => Value::Null,
             Err(_) => rmse(problem, &identification.values()),
         },
-        "parameters": identification.parameters,
+        "parameters": parameters(problem, identification),
+        "experiments": problem.all().map(|experiment| experiment_json(problem, experiment)).collect::<Vec<_>>(),
     });
     if !problem.validation.is_empty() {
         result["validation"] = match fits(problem, &problem.validation, &identification.values()) {
@@ -185,6 +192,53 @@ pub fn result_json(
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
     }
     result
+}
+
+/// What was found of each parameter, and what it was told to keep to.
+fn parameters(problem: &Problem, identification: &Identification) -> Vec<Value> {
+    let entry = |(k, estimate): (usize, &Estimate)| {
+        let Parameter { nominal, lower, upper, scale, .. } = &problem.parameters[k];
+        let mut entry = json!(estimate);
+        // a bound that is infinite is null
+        entry["lower"] = json!(lower);
+        entry["upper"] = json!(upper);
+        entry["nominal"] = json!(nominal);
+        entry["scale"] = json!(scale);
+        entry["size"] = json!(problem.size(k));
+        entry
+    };
+    identification.parameters.iter().enumerate().map(entry).collect()
+}
+
+/// What was simulated and compared.
+fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
+    let simulation = &experiment.simulation;
+    let (grid, signature) = (simulation.grid(), simulation.signature());
+    let times = grid.times();
+    let cost = experiment.cost.as_least_squares();
+    let output = |cost: &LeastSquares, reference: &Reference| {
+        let Quantity { name, unit, .. } = &signature.outputs[reference.output];
+        json!({
+            "name": problem.name_in(experiment, name),
+            "unit": unit,
+            "deviation": reference.deviation,
+            "samples": cost.samples(reference).count(),
+        })
+    };
+    let outputs = cost.iter().flat_map(|cost| cost.references().iter().map(|reference| output(cost, reference)));
+    json!({
+        "name": experiment.name,
+        "validation": problem.validation.iter().any(|other| std::ptr::eq(other, experiment)),
+        "from": times[0],
+        "until": times[times.len() - 1],
+        "steps": grid.count(),
+        // null: uneven
+        "step": grid.uniform_step(),
+        "substeps": cost.map(LeastSquares::substeps),
+        "initial_state": simulation.start_state().name(),
+        "inputs": signature.inputs.iter().map(|input| json!({"name": input.name, "unit": input.unit})).collect::<Vec<_>>(),
+        "outputs": outputs.collect::<Vec<_>>(),
+    })
 }
 
 /// Root mean square of each compared output's residuals, by name; null where the simulation fails.

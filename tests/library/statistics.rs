@@ -349,13 +349,14 @@ fn reports_carry_the_statistics_and_survive_without_them() {
     assert!(statistics_there.warnings[0].contains("did not converge"), "{:?}", statistics_there.warnings);
     let path = std::env::temp_dir().join(format!("costate-statistics-{}", std::process::id()));
     let folder = Folder::create(&path, false).unwrap();
-    folder.identification(&problem, "bfgs", &found, &statistics).unwrap();
+    let json = result_json(&problem, "bfgs", &found, &statistics);
+    folder.identification(&problem, &found, &statistics, json).unwrap();
     for name in ["correlation.svg", "residuals_x.svg", "result.json"] {
         assert!(path.join(name).is_file(), "{name}");
     }
     let missing = Err(costate::Error::invalid("the statistics", "there are none", "carry on"));
-    folder.identification(&problem, "bfgs", &found, &missing).unwrap();
     let json = result_json(&problem, "bfgs", &found, &missing);
+    folder.identification(&problem, &found, &missing, json.clone()).unwrap();
     assert_eq!(json["statistics"]["missing_because"], "the statistics: there are none; carry on");
     std::fs::remove_dir_all(path).unwrap();
 }

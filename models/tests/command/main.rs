@@ -7,6 +7,7 @@ mod options;
 mod pictures;
 mod problem_files;
 mod records;
+mod reports;
 mod results;
 mod run;
 mod second_order;

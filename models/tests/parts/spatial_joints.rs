@@ -440,7 +440,8 @@ proptest! {
         prop_assert_eq!(one, other);
         let size = adjoint.iter().zip(&u).fold(one.abs(), |size, (g, u)| size.max((g * u).abs()));
         for ((a, b), u) in adjoint.iter().zip(&tangent).zip(&u) {
-            prop_assert!((a - b).abs() * u < 1e-10 * size, "{} {} {}", a, b, size);
+            // near singular positions, through which one in some thousand of these mechanisms goes, round-off grows by a factor of 100
+            prop_assert!((a - b).abs() * u < 1e-8 * size, "{} {} {}", a, b, size);
         }
     }
 }

@@ -50,6 +50,7 @@ pub use standard::{
     MOST_SIGNALS, Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory,
 };
 pub use statistics::{Ellipse, correlation, ellipses, residuals};
+pub(crate) use text::escaped;
 
 /// One diagram: two axes and what is drawn between them.
 #[derive(Debug, Clone)]

@@ -64,8 +64,13 @@ pub(super) fn svg(scene: &Scene) -> Result<String> {
         }
         backend.present().map_err(failed)?;
     }
+    let mut about: &[(&str, String)] = &[];
     let mut paths = scene.items.iter().filter_map(|item| match item {
-        Item::Path { width, dash, .. } => Some((*width, *dash)),
+        Item::Path { dash, .. } => Some((*dash, std::mem::take(&mut about))),
+        Item::About(attributes) => {
+            about = attributes;
+            None
+        }
         _ => None,
     });
     let mut svg = String::with_capacity(raw.len() + 4096);
@@ -80,11 +85,13 @@ pub(super) fn svg(scene: &Scene) -> Result<String> {
             ));
         } else if let Some(rest) = line.strip_prefix("<polyline ") {
             svg.push_str("<polyline ");
-            if let Some((_, dash)) = paths.next()
-                && !dash.is_empty()
-            {
+            let (dash, about) = paths.next().unwrap_or_default();
+            if !dash.is_empty() {
                 let lengths: Vec<String> = dash.iter().map(|d| format!("{}", (d * SVG_SCALE).round())).collect();
                 svg.push_str(&format!("stroke-dasharray=\"{}\" ", lengths.join(" ")));
+            }
+            for (name, value) in about {
+                svg.push_str(&format!("{name}=\"{}\" ", text::escaped(value)));
             }
             svg.push_str(&rest.replace("opacity=\"1\" ", ""));
             svg.push('\n');
@@ -162,6 +169,8 @@ fn svg_item(backend: &mut SVGBackend, item: &Item) -> Result<()> {
             }
             Ok(())
         }
+        // attributes are added when the text is completed
+        Item::About(_) => Ok(()),
     }
 }
 
@@ -264,6 +273,7 @@ fn bitmap_item(backend: &mut BitMapBackend, item: &Item, scale: f64) -> Result<(
             }
             Ok(())
         }
+        Item::About(_) => Ok(()),
     }
 }
 

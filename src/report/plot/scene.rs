@@ -55,6 +55,8 @@ pub(super) enum Item {
     Disc { centre: Point, radius: f64, color: Color },
     /// A text whose baseline goes through `at`; `size` is one em; `upward` text reads from bottom to top.
     Text { at: Point, text: String, size: f64, anchor: Anchor, upward: bool },
+    /// What the next path shows, as attributes of its element in SVG files; bitmaps have no place for it.
+    About(Vec<(&'static str, String)>),
 }
 
 /// A drawing on white paper.
@@ -89,6 +91,7 @@ impl Scene {
                 Item::Path { points, .. } | Item::Polygon { points, .. } => points.iter_mut().for_each(moved),
                 Item::Disc { centre, .. } => moved(centre),
                 Item::Text { at, .. } => moved(at),
+                Item::About(_) => {}
             }
             self.items.push(item);
         }

@@ -1,6 +1,6 @@
 //! One panel: series, frame and axes.
 
-use super::super::axis::Ticks;
+use super::super::axis::{Axis, Scale, Ticks};
 use super::super::scene::{Anchor, Color, Item, Point, Scene};
 use super::super::series::{ReferenceLine, Series, Style};
 use super::super::{Panel, decimate, text};
@@ -30,6 +30,7 @@ pub(super) fn draw_panel(scene: &mut Scene, prepared: &Prepared, frame: &Frame, 
         (frame.left, frame.bottom()),
         (frame.left, frame.top),
     ];
+    scene.items.push(Item::About(about(prepared, frame)));
     scene.path(corners.to_vec(), FRAME_WIDTH, Color::BLACK, &[]);
     for (index, (series, style)) in prepared.series.iter().enumerate() {
         draw_series(scene, prepared.panel, frame, series, style, index);
@@ -38,6 +39,22 @@ pub(super) fn draw_panel(scene: &mut Scene, prepared: &Prepared, frame: &Frame, 
         let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
         scene.text(middle, missing, TICK_SIZE, Anchor::Middle);
     }
+}
+
+/// What a frame shows, for whoever reads values off the figure: ranges of x and y (logarithms to the base 10 on logarithmic axes),
+/// kinds and labels of the axes.
+fn about(prepared: &Prepared, frame: &Frame) -> Vec<(&'static str, String)> {
+    let range = |axis: &Axis, (low, high): (f64, f64)| {
+        let kind = if axis.scale == Scale::Log { "log" } else { "linear" };
+        format!("{low:e} {high:e} {kind}")
+    };
+    let Panel { x, y, .. } = prepared.panel;
+    vec![
+        ("data-x", range(x, frame.x_range)),
+        ("data-y", range(y, frame.y_range)),
+        ("data-x-label", text::clean(&x.label)),
+        ("data-y-label", text::clean(&y.label)),
+    ]
 }
 
 pub(super) fn draw_series(
@@ -65,6 +82,9 @@ pub(super) fn draw_series(
             alone.extend(line.first().filter(|point| line.len() == 1 && frame.holds(**point)));
             for part in decimate::clip(&line, low, high) {
                 length += part.windows(2).map(|w| (w[1].0 - w[0].0).hypot(w[1].1 - w[0].1)).sum::<f64>();
+                if part.len() > 1 {
+                    scene.items.push(Item::About(vec![("data-series", text::clean(&series.label))]));
+                }
                 scene.path(part, style.width, style.color, style.dash.pattern());
             }
         }

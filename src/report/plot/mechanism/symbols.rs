@@ -70,6 +70,7 @@ impl<'s> Pen<'s> {
             Item::Polygon { points, .. } => points.iter().all(finite),
             Item::Disc { centre, radius, .. } => finite(centre) && radius.is_finite(),
             Item::Text { at, .. } => finite(at),
+            Item::About(_) => true,
         };
         if drawable {
             // without the sign of zero, which would part what is equally near

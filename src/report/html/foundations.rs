@@ -1,0 +1,227 @@
+//! What a result rests on, and what was found: data, assumptions, time integrator, parameters, what is not determined, constraints.
+
+use super::page::{Cell, Page, entries, text, unit, words};
+use super::verdict::unsure;
+use serde_json::Value;
+
+pub(super) fn sections(page: &mut Page, result: &Value) {
+    data(page, result);
+    assumptions(page, result);
+    scheme(page, result);
+    parameters(page, result);
+    undetermined(page, result);
+    constraints(page, result);
+}
+
+fn data(page: &mut Page, result: &Value) {
+    page.section("Data");
+    let files = entries(&result["input_files"]);
+    if files.is_empty() {
+        page.paragraph("No file was read: the problem is the model's own.");
+    }
+    let file = |file: &Value| {
+        vec![
+            Cell::sentence(text(&file["path"])),
+            Cell::text(text(&file["role"])),
+            Cell::number(&file["bytes"]),
+            Cell::sum(text(&file["sha256"])),
+        ]
+    };
+    page.table(&["file", "what for", "bytes", "SHA-256"], &files.iter().map(file).collect::<Vec<_>>());
+    let experiments = entries(&result["experiments"]);
+    let experiment = |e: &Value| {
+        let inputs = entries(&e["inputs"]).iter().map(|q| format!("{} [{}]", text(&q["name"]), unit(&q["unit"])));
+        let role = if e["validation"] == true { "validation" } else { "fit" };
+        let mut row = vec![Cell::text(text(&e["name"])), Cell::text(role)];
+        row.extend(["from", "until", "steps", "step", "substeps"].map(|key| Cell::number(&e[key])));
+        row.push(Cell::text(text(&e["initial_state"])));
+        row.push(Cell::sentence(inputs.collect::<Vec<_>>().join(", ")));
+        row
+    };
+    page.element("h3", "", "What was simulated");
+    let header =
+        ["experiment", "for", "from [s]", "until [s]", "steps", "step [s]", "steps a sample", "start", "inputs"];
+    page.table(&header, &experiments.iter().map(experiment).collect::<Vec<_>>());
+    let outputs = experiments.iter().flat_map(|e| entries(&e["outputs"]));
+    let output = |o: &Value| {
+        let name = o["name"].as_str().unwrap_or_default();
+        let mut row = vec![Cell::text(name), Cell::unit(&o["unit"])];
+        row.extend(["deviation", "samples"].map(|key| Cell::number(&o[key])));
+        row.extend(["rmse", "fit_percent", "r_squared"].map(|key| Cell::number(&result[key][name])));
+        row
+    };
+    page.element("h3", "", "What was compared");
+    let header = ["output", "unit", "deviation", "samples", "RMSE", "fit [%]", "R²"];
+    page.table(&header, &outputs.map(output).collect::<Vec<_>>());
+    if result["rmse"].is_null() {
+        page.paragraph("The result was not simulated again: the run was interrupted.");
+    }
+}
+
+fn assumptions(page: &mut Page, result: &Value) {
+    let mut said: Vec<String> = entries(&result["notes"]).iter().map(text).collect();
+    match result["noise"].as_str() {
+        Some("given") => said.push("noise: the deviations are those of the noise".to_string()),
+        Some("estimated") => {
+            said.push("noise: the deviations are right up to a common factor, which the residuals tell".to_string());
+        }
+        _ => {}
+    }
+    // a command has said so already
+    for noise in entries(&result["synthetic_noise"]).iter().filter(|_| result["notes"].is_null()) {
+        let [output, deviation, seed] = ["output", "deviation", "seed"].map(|key| text(&noise[key]));
+        let unit = unit(&noise["unit"]);
+        said.push(format!(
+            "`{output}` is simulated, with noise of standard deviation {deviation} {unit} (seed {seed})"
+        ));
+    }
+    if result["noise_free"] == true {
+        said.push("the reference is reproduced to round-off: standard errors would mean nothing".to_string());
+    }
+    if !said.is_empty() {
+        page.section("Assumptions");
+        page.list("", &said);
+    }
+}
+
+fn scheme(page: &mut Page, result: &Value) {
+    page.section("Scheme and search");
+    let settings = result["scheme_settings"].as_object().into_iter().flatten();
+    let settings: Vec<String> = settings.map(|(name, value)| format!("{} {}", words(name), text(value))).collect();
+    let scheme = text(&result["scheme"]);
+    let mut pairs = vec![
+        ("time integrator", if settings.is_empty() { scheme } else { format!("{scheme}, {}", settings.join(", ")) }),
+        ("steps", text(&result["steps"])),
+        ("method", text(&result["method"])),
+        ("iterations", text(&result["iterations"])),
+        (
+            "simulations",
+            format!("{}, of which {} failed", text(&result["evaluations"]), text(&result["failed_evaluations"])),
+        ),
+        ("time taken", format!("{} s", text(&result["seconds"]))),
+    ];
+    if !result["tolerances"].is_null() {
+        pairs.push(("tolerances", text(&result["tolerances"])));
+    }
+    page.pairs(&pairs);
+    if !result["time_step"].is_null() {
+        page.element("h3", "", "Error of the time step");
+        page.anything(&result["time_step"]);
+    }
+}
+
+fn parameters(page: &mut Page, result: &Value) {
+    page.section("Parameters");
+    let parameter = |p: &Value| {
+        let intervals = entries(&result["confidence"]);
+        let interval = intervals.iter().find(|interval| interval["name"] == p["name"]);
+        let [low, high] = [0, 1].map(|end| interval.map_or(Value::Null, |interval| interval["95"][end].clone()));
+        let is_unbounded = interval.is_some_and(|interval| interval["unbounded"] == true);
+        let error = if is_unbounded { Cell::text("infinite") } else { Cell::number(&p["standard_error"]) };
+        let remarks = [
+            Some(text(&p["status"]).replace('-', " ")),
+            p["determined"]
+                .as_str()
+                .filter(|d| !["determined", "fixed", "at-bound"].contains(d))
+                .map(|d| d.replace('-', " ")),
+            (p["at_start"] == true && p["status"] != "fixed").then(|| "still at its start".to_string()),
+        ];
+        vec![
+            Cell::text(text(&p["name"])),
+            Cell::number(&p["start"]),
+            Cell::number(&p["value"]),
+            error,
+            Cell::number(&low),
+            Cell::number(&high),
+            Cell::number(&p["lower"]),
+            Cell::number(&p["upper"]),
+            Cell::unit(&p["unit"]),
+            Cell::text(remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+        ]
+    };
+    let header = [
+        "parameter",
+        "start",
+        "value",
+        "± standard error",
+        "95 % from",
+        "95 % to",
+        "lower bound",
+        "upper bound",
+        "unit",
+        "status",
+    ];
+    page.table(&header, &entries(&result["parameters"]).iter().map(parameter).collect::<Vec<_>>());
+    if let Some(reason) = result["statistics"]["missing_because"].as_str() {
+        page.paragraph(&format!("There are no standard errors: {reason}"));
+    }
+    let mut numbers = vec![("cost", text(&result["cost"]))];
+    let others = [
+        ("chi_square", "χ²"),
+        ("degrees_of_freedom", "degrees of freedom"),
+        ("reduced_chi_square", "reduced χ²"),
+        ("aic", "AIC"),
+        ("bic", "BIC"),
+        ("condition_number", "condition number"),
+    ];
+    numbers.extend(
+        others.iter().filter(|(key, _)| !result[*key].is_null()).map(|(key, name)| (*name, text(&result[*key]))),
+    );
+    page.pairs(&numbers);
+}
+
+fn undetermined(page: &mut Page, result: &Value) {
+    page.section("What is not determined");
+    let said = |list: &Value, what: &str| -> Vec<String> {
+        let sentence = |entry: &Value| {
+            let meaning = entry["meaning"].as_str().map_or(String::new(), |meaning| format!(": {meaning}"));
+            format!("{what} {}{meaning}", text(&entry["text"]))
+        };
+        entries(list).iter().map(sentence).collect()
+    };
+    let mut all = said(&result["undetermined"], "nothing determines");
+    all.extend(said(&result["weakly_determined"], "the data hardly determine"));
+    let unsure = unsure(result);
+    if !unsure.is_empty() {
+        all.push(format!("the standard error exceeds the value of {unsure}"));
+    }
+    match (all.is_empty(), result["statistics"]["missing_because"].is_null()) {
+        (true, true) => page.paragraph("Nothing: the data determine every direction of the free parameters."),
+        (true, false) => page.paragraph("Nobody knows, as there are no statistics."),
+        _ => page.list("", &all),
+    }
+}
+
+fn constraints(page: &mut Page, result: &Value) {
+    let constraints = entries(&result["constraints"]);
+    if constraints.is_empty() {
+        return;
+    }
+    page.section("Constraints");
+    let row = |c: &Value| {
+        let state = match (c["violated"] == true, c["active"] == true) {
+            (true, _) => "violated",
+            (false, true) => "acts",
+            (false, false) => "does not act",
+        };
+        let mut row = vec![Cell::text(text(&c["name"]))];
+        row.extend(["lower", "value", "upper"].map(|key| Cell::number(&c[key])));
+        row.push(Cell::unit(&c["unit"]));
+        row.push(Cell::number(&c["time"]));
+        row.push(Cell::text(state));
+        row.extend(["multiplier", "cost_by_limit"].map(|key| Cell::number(&c[key])));
+        row
+    };
+    let header = [
+        "constraint",
+        "at least",
+        "value",
+        "at most",
+        "unit",
+        "time [s]",
+        "state",
+        "multiplier",
+        "change of cost by limit",
+    ];
+    page.table(&header, &constraints.iter().map(row).collect::<Vec<_>>());
+}

@@ -1,0 +1,93 @@
+//! What there is to see: the head of the page, figures with what is said of them, warnings, and how to repeat it.
+
+use super::figures::Figures;
+use super::page::{Page, entries, escaped, text};
+use serde_json::Value;
+
+/// Title, model, picture, date, version and command.
+pub(super) fn head(page: &mut Page, result: &Value, title: &str, figures: &mut Figures) {
+    page.element("h1", "", title);
+    if let Some(summary) = result["summary"].as_str() {
+        page.element("p", "summary", summary);
+    }
+    let mut pairs = vec![("model", text(&result["model"]))];
+    for (key, name) in [("date", "date"), ("costate_version", "costate"), ("command", "command")] {
+        if !result[key].is_null() {
+            pairs.push((name, text(&result[key])));
+        }
+    }
+    page.pairs(&pairs);
+    figures.show(
+        page,
+        &[
+            ("mechanism", "The mechanism"),
+            ("sketch", "The mechanism at its start, with the parameters that were found"),
+        ],
+    );
+}
+
+pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
+    page.section("Measured, before and after");
+    page.element("p", "note screen", "Click a figure to enlarge it; point into it to read values.");
+    let outputs = [("output_*", "{}: what was measured, and simulations before and after"), ("input*", "Inputs {}")];
+    figures.show(page, &outputs);
+    page.section("Residuals");
+    figures.show(page, &[("residuals_*", "Residuals of {}"), ("error_*", "Errors of {} over the iterations")]);
+    page.anything(&result["residual_tests"]);
+    if !result["validation"].is_null() {
+        page.section("Validation");
+        page.anything(&result["validation"]);
+        figures.show(page, &[("validation*", "Validation {}")]);
+    }
+    page.section("Convergence");
+    page.paragraph(&format!(
+        "The cost went from {} to {} in {} iterations; the scaled gradient is {}.",
+        text(&result["start_cost"]),
+        text(&result["cost"]),
+        text(&result["iterations"]),
+        text(&result["gradient_norm"])
+    ));
+    figures.show(page, &[("cost", "Cost over the iterations"), ("parameters", "Parameters over the iterations")]);
+    if result["correlation"]["names"].as_array().is_some_and(|names| names.len() > 1) {
+        page.section("Correlations");
+        let ellipses = "95 % confidence of pairs of parameters, around what was found";
+        figures.show(page, &[("correlation", "Correlations of the parameters"), ("ellipses", ellipses)]);
+    }
+    figures.rest(page);
+    warnings(page, result);
+}
+
+fn warnings(page: &mut Page, result: &Value) {
+    let mut said: Vec<String> = entries(&result["statistics_warnings"]).iter().map(text).collect();
+    said.extend(entries(&result["impossible"]).iter().map(text));
+    if result["converged"] != true {
+        said.insert(0, format!("the search has not converged: {}", text(&result["reason"])));
+    }
+    if let Some(first) = result["first_failure"].as_str() {
+        let count = text(&result["failed_evaluations"]);
+        said.push(format!("{count} simulations failed and were rejected; the first: {first}"));
+    }
+    page.section("Warnings");
+    if said.is_empty() {
+        page.paragraph("None.");
+    }
+    page.list("warning", &said);
+}
+
+/// How to repeat it, and the line to sign on.
+pub(super) fn end(page: &mut Page, result: &Value) {
+    page.section("How to repeat it");
+    if let Some(command) = result["command"].as_str() {
+        let files = if entries(&result["input_files"]).is_empty() { "" } else { ", with files of the SHA-256 above" };
+        page.paragraph(&format!("With costate {}{files}, in the same folder:", text(&result["costate_version"])));
+        page.raw(&format!("<pre><code>{}</code></pre>\n", escaped(command)));
+    } else {
+        page.paragraph("A program wrote this result, which no command was asked for.");
+    }
+    let files = entries(&result["files"]);
+    if !files.is_empty() {
+        let names = files.iter().map(text).collect::<Vec<_>>().join(", ");
+        page.element("p", "note", &format!("Files of this result: {names}."));
+    }
+    page.raw("<div class=\"sign\"><span>Date</span><span>Name</span><span>Signature</span></div>\n");
+}
