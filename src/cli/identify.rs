@@ -105,7 +105,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let method = method.name();
     let statistics = match in_a_hurry(&found) {
         Some(error) => Err(error),
-        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default()),
+        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default())
+            .map(|statistics| statistics.with_time_step(&problem, &found)),
     };
     let written =
         folder.as_ref().map(|folder| folder.identification(&problem, method, &found, &statistics)).transpose();

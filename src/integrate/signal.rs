@@ -174,6 +174,27 @@ impl Signal {
         }
     }
 
+    /// What is between its samples; `None` if it has none.
+    pub fn interpolation(&self) -> Option<Interpolation> {
+        match &self.0 {
+            Kind::Constant(_) | Kind::Function(_) => None,
+            Kind::Sampled(samples) => Some(samples.interpolation),
+        }
+    }
+
+    /// The same with a cubic spline in the place of straight lines, or the other way; others are left as they are.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for too few samples.
+    pub(crate) fn interpolated_otherwise(&self) -> Result<Self> {
+        let Kind::Sampled(samples) = &self.0 else { return Ok(self.clone()) };
+        match samples.interpolation {
+            Interpolation::ZeroOrder => Ok(self.clone()),
+            Interpolation::Linear => Self::sampled(&samples.times, &samples.values, Interpolation::Cubic),
+            Interpolation::Cubic => Self::sampled(&samples.times, &samples.values, Interpolation::Linear),
+        }
+    }
+
     /// Whether the signal is known from `from` to `to` (s), so that no end value is held. A sample that is missed by less
     /// than [`EVEN_TOLERANCE`] sampling steps counts as reached.
     ///

@@ -11,6 +11,7 @@ mod optimise;
 mod pictures;
 mod plot;
 mod problem_file;
+mod residual_tests;
 mod signal;
 mod spatial_pictures;
 mod statistics;

@@ -4,6 +4,8 @@ use super::curvature::{Curvature, Definiteness};
 use super::direction::Direction;
 use super::fit::{ParameterStatistics, Statistics, Verdict};
 use super::identifiability::Identifiability;
+use super::residual_tests::ResidualTests;
+use super::time_step::TimeStepCheck;
 use crate::report::{number, rounded, table};
 use serde_json::{Value, json};
 
@@ -90,6 +92,10 @@ impl Statistics {
                 _ => format!("{rmse} (the data are constant: no fit percentage)"),
             });
         }
+        // what is to be warned of is a warning
+        let tests = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| !found.is_warning);
+        lines.extend(tests.map(|found| found.sentence));
+        lines.extend(self.time_step.iter().filter_map(TimeStepCheck::summary));
         lines.join("\n")
     }
 
@@ -138,6 +144,10 @@ impl Statistics {
         result["undetermined"] = directions(&self.identifiability.undetermined);
         result["weakly_determined"] = directions(&self.identifiability.weak);
         result["condition_number"] = finite(self.identifiability.condition());
+        if let Some(check) = &self.time_step {
+            result["time_step"] = check.json();
+        }
+        result["residual_tests"] = json!(self.residual_tests);
         result["statistics_warnings"] = json!(self.warnings);
     }
 }
