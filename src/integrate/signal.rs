@@ -182,16 +182,19 @@ impl Signal {
         }
     }
 
-    /// The same with a cubic spline in the place of straight lines, or the other way; others are left as they are.
+    /// The same with a cubic spline in the place of straight lines, where there are samples enough; others are left as they are.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for too few samples.
-    pub(crate) fn interpolated_otherwise(&self) -> Result<Self> {
-        let Kind::Sampled(samples) = &self.0 else { return Ok(self.clone()) };
-        match samples.interpolation {
-            Interpolation::ZeroOrder => Ok(self.clone()),
-            Interpolation::Linear => Self::sampled(&samples.times, &samples.values, Interpolation::Cubic),
-            Interpolation::Cubic => Self::sampled(&samples.times, &samples.values, Interpolation::Linear),
+    /// [`Error::Invalid`] if interpolation overflows.
+    pub(crate) fn smoothed(&self) -> Result<Self> {
+        match &self.0 {
+            Kind::Sampled(samples)
+                if samples.interpolation == Interpolation::Linear
+                    && samples.times.len() >= Interpolation::Cubic.fewest_samples() =>
+            {
+                Self::sampled(&samples.times, &samples.values, Interpolation::Cubic)
+            }
+            _ => Ok(self.clone()),
         }
     }
 

@@ -27,3 +27,4 @@ mod random;
 mod schemes;
 mod slider_crank;
 mod structure;
+mod time_step;

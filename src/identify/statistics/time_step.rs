@@ -43,8 +43,8 @@ pub struct TimeStep {
     pub divide_by: usize,
     /// Steps between two samples that would be, if they are now as many in all experiments.
     pub substeps: Option<usize>,
-    /// The same with sampled inputs interpolated otherwise (what, in words); `None` where there are none.
-    pub interpolation: Option<(String, Vec<Shift>)>,
+    /// From straight lines between the samples of inputs to cubic splines, at half the step; `None` if there are no straight lines.
+    pub smoothed: Option<Vec<Shift>>,
 }
 
 /// The check of the time step.
@@ -103,15 +103,15 @@ impl Statistics {
         let at_half = step(&halved(problem, &|signal| Ok(signal.clone()))?)?;
         let shifts = self.shifts(&moved, &at_half);
         let (divide_by, substeps) = finer(problem, &shifts);
-        let interpolation = match interpolation(problem) {
-            None => None,
-            Some(words) => {
-                let otherwise = step(&halved(problem, &Signal::interpolated_otherwise)?)?;
-                let change: Vec<f64> = otherwise.iter().zip(&at_half).map(|(other, own)| other - own).collect();
-                Some((words, self.shifts(&moved, &change)))
+        let smoothed = match has_straight_lines(problem) {
+            false => None,
+            true => {
+                let smoothed = step(&halved(problem, &Signal::smoothed)?)?;
+                let change: Vec<f64> = smoothed.iter().zip(&at_half).map(|(smoothed, own)| smoothed - own).collect();
+                Some(self.shifts(&moved, &change))
             }
         };
-        Ok(TimeStep { shifts, divide_by, substeps, interpolation })
+        Ok(TimeStep { shifts, divide_by, substeps, smoothed })
     }
 
     fn shifts(&self, moved: &[usize], changes: &[f64]) -> Vec<Shift> {
@@ -167,16 +167,10 @@ fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
     (divide_by, substeps)
 }
 
-/// How sampled inputs could be interpolated otherwise; `None` if there are none, or held ones alone, which are exact.
-fn interpolation(problem: &Problem) -> Option<String> {
-    let signals = problem.experiments.iter().flat_map(|experiment| experiment.simulation.signals());
-    let used: Vec<Interpolation> = signals.filter_map(Signal::interpolation).collect();
-    match (used.contains(&Interpolation::Linear), used.contains(&Interpolation::Cubic)) {
-        (true, false) => Some("cubic instead of linear interpolation".into()),
-        (false, true) => Some("linear instead of cubic interpolation".into()),
-        (true, true) => Some("linear and cubic interpolation exchanged".into()),
-        (false, false) => None,
-    }
+/// Whether an input is interpolated by straight lines.
+fn has_straight_lines(problem: &Problem) -> bool {
+    let mut signals = problem.experiments.iter().flat_map(|experiment| experiment.simulation.signals());
+    signals.any(|signal| signal.interpolation() == Some(Interpolation::Linear))
 }
 
 /// `k2` shifts by +2.3 standard errors (+0.1 N/m), `d` by -0.4
@@ -211,10 +205,11 @@ impl TimeStep {
                 named(&self.shifts)
             ));
         }
-        if let Some((words, shifts)) = &self.interpolation
-            && matters(shifts)
-        {
-            warnings.push(format!("inputs between their samples: {} with {words}", named(shifts)));
+        if let Some(shifts) = self.smoothed.as_ref().filter(|shifts| matters(shifts)) {
+            warnings.push(format!(
+                "inputs between their samples: {} with cubic instead of linear interpolation; take what the signal is like",
+                named(shifts)
+            ));
         }
         warnings
     }
@@ -248,15 +243,13 @@ impl TimeStepCheck {
             entry["shift_without_step_error"] = json!(4.0 / 3.0 * own.shift);
             entry
         });
-        let interpolation = made.interpolation.as_ref().map(
-            |(words, shifts)| json!({"compared": words, "parameters": shifts.iter().map(shift).collect::<Vec<_>>()}),
-        );
+        let smoothed = made.smoothed.as_ref().map(|shifts| shifts.iter().map(shift).collect::<Vec<_>>());
         json!({
             "checked": true,
             "at_half_the_step": at_half.collect::<Vec<_>>(),
             "divide_steps_by": made.divide_by,
             "substeps": made.substeps,
-            "interpolation": interpolation,
+            "cubic_instead_of_linear_inputs": smoothed,
         })
     }
 }
