@@ -302,12 +302,10 @@ fn reports_carry_the_tests() {
     assert_eq!(tests["inputs"][0]["correlogram"]["values"].as_array().unwrap().len(), 51);
     assert!(tests["whiteness"]["p_value"].as_f64().unwrap() < 1e-6 && tests["largest"]["studentised"].is_number());
     let path = std::env::temp_dir().join(format!("costate-residual-tests-{}", std::process::id()));
-    let folder = Folder::create(&path, std::env::var_os("COSTATE_KEEP").is_some()).unwrap();
+    let folder = Folder::create(&path, false).unwrap();
     folder.identification(&problem, "lm", &found, &statistics).unwrap();
     let svg = std::fs::read_to_string(path.join("residual_tests_y.svg")).unwrap();
     assert!(svg.contains("lag [s]") && svg.contains("with input F"), "labels");
-    if std::env::var_os("COSTATE_KEEP").is_none() {
-        std::fs::remove_dir_all(path).unwrap();
-    }
+    std::fs::remove_dir_all(path).unwrap();
     assert!(correlograms("lag", &[]).is_err());
 }

@@ -78,7 +78,7 @@ mod tests {
     /// ones, the normal distribution far out, and the edges.
     #[test]
     fn tails_agree_with_closed_forms_and_tables() {
-        for x in [1e-6, 0.3, 1.0, 3.9, 4.1, 6.0, 20.0, 80.0, 600.0] {
+        for x in [1e-6f64, 0.3, 1.0, 3.9, 4.1, 6.0, 20.0, 80.0, 600.0] {
             let half = 0.5 * x;
             let exact = [
                 (2, (-half).exp()),
