@@ -107,7 +107,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let method = method.name();
     let statistics = match in_a_hurry(&found) {
         Some(error) => Err(error),
-        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default()),
+        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default())
+            .map(|statistics| statistics.with_time_step(&problem, &found)),
     };
     let mut document = result_json(&problem, method, &found, &statistics);
     origin.extend_json(&settings, &mut document);

@@ -174,6 +174,30 @@ impl Signal {
         }
     }
 
+    /// What is between its samples; `None` if it has none.
+    pub fn interpolation(&self) -> Option<Interpolation> {
+        match &self.0 {
+            Kind::Constant(_) | Kind::Function(_) => None,
+            Kind::Sampled(samples) => Some(samples.interpolation),
+        }
+    }
+
+    /// The same with a cubic spline in the place of straight lines, where there are samples enough; others are left as they are.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if interpolation overflows.
+    pub(crate) fn smoothed(&self) -> Result<Self> {
+        match &self.0 {
+            Kind::Sampled(samples)
+                if samples.interpolation == Interpolation::Linear
+                    && samples.times.len() >= Interpolation::Cubic.fewest_samples() =>
+            {
+                Self::sampled(&samples.times, &samples.values, Interpolation::Cubic)
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
     /// Whether the signal is known from `from` to `to` (s), so that no end value is held. A sample that is missed by less
     /// than [`EVEN_TOLERANCE`] sampling steps counts as reached.
     ///

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
-use crate::statistics::Statistics;
+use crate::statistics::{ResidualTests, Statistics};
 use crate::{file_set, memory, scheme};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -358,7 +358,7 @@ impl Folder {
         self.draw("parameters", &plot::parameters(&named, optimum.as_deref())?)
     }
 
-    /// `correlation`, `ellipses` and `residuals_OUTPUT`, where there is something to show, which round-off is not: a figure that
+    /// `correlation`, `ellipses`, `residuals_OUTPUT` and `residual_tests_OUTPUT`, where there is something to show, which round-off is not: a figure that
     /// cannot be drawn is left out, since statistics must not fail a result.
     pub(super) fn statistics(&self, statistics: &Statistics) -> Result<()> {
         let parameters = &statistics.identifiability.parameters;
@@ -387,7 +387,17 @@ impl Folder {
             let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
             self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }
-        Ok(())
+        self.residual_tests(&statistics.residual_tests)
+    }
+
+    /// `residual_tests_OUTPUT`: of many outputs, of those of which there is most to say.
+    fn residual_tests(&self, tests: &[ResidualTests]) -> Result<()> {
+        let mut order: Vec<&ResidualTests> = tests.iter().filter(|tests| tests.autocorrelation.is_some()).collect();
+        order.sort_by(|a, b| a.finding.cmp(&b.finding).then(b.severity().total_cmp(&a.severity())));
+        order.into_iter().take(compared::MOST_EXPERIMENTS).try_for_each(|tests| {
+            let (axis, panels) = tests.panels();
+            self.figure_if_any(&format!("residual_tests_{}", tests.output), plot::correlograms(axis, &panels))
+        })
     }
 
     pub(super) fn figure_if_any(&self, name: &str, figure: Result<Figure>) -> Result<()> {

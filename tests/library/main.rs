@@ -12,6 +12,7 @@ mod pictures;
 mod plain_pictures;
 mod plot;
 mod problem_file;
+mod residual_tests;
 mod searches;
 mod signal;
 mod spatial_pictures;

@@ -28,3 +28,4 @@ mod random;
 mod schemes;
 mod slider_crank;
 mod structure;
+mod time_step;

@@ -132,6 +132,12 @@ impl LeastSquares {
         Ok(self)
     }
 
+    /// The same for a simulation whose steps are divided into `parts`.
+    pub(crate) fn with_steps_divided(mut self, parts: usize) -> Self {
+        self.substeps *= parts;
+        self
+    }
+
     /// The noise that was added to the references; empty where none was.
     pub fn added_noise(&self) -> &[AddedNoise] {
         &self.noise

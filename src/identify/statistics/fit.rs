@@ -6,8 +6,10 @@ pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
 
 use super::identifiability::{Identifiability, analysed};
+use super::residual_tests::{self, ResidualTests};
 use super::residuals::{self};
 use super::student::LEVELS;
+use super::time_step::TimeStepCheck;
 use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
@@ -107,8 +109,6 @@ pub struct OutputFit {
     pub r_squared: Option<f64>,
     /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
     pub fit_percent: Option<f64>,
-    /// Correlation of neighbouring residuals: near 0 for white noise.
-    pub neighbour_correlation: f64,
 }
 
 impl OutputFit {
@@ -132,6 +132,11 @@ impl OutputFit {
             && self.deviation == other.deviation
             && self.times == other.times
             && bits(&self.residuals) == bits(&other.residuals)
+    }
+
+    /// Whether there is no noise to speak of, of which statistics say anything.
+    pub(super) fn is_round_off(&self) -> bool {
+        self.r_squared.map_or(self.rmse() <= ROUND_OFF * self.size, |r_squared| r_squared >= 1.0 - 1e-12)
     }
 
     /// Root mean square of y - ȳ.
@@ -167,6 +172,10 @@ pub struct Statistics {
     pub correlation: DMatrix<f64>,
     /// The outputs that were compared.
     pub outputs: Vec<OutputFit>,
+    /// What their residuals tell, in the same order; none where the data are reproduced to round-off.
+    pub residual_tests: Vec<ResidualTests>,
+    /// How far the optimum moves with the step, where that was asked for ([`Statistics::with_time_step`]).
+    pub time_step: Option<TimeStepCheck>,
     /// Which combinations the data determine.
     pub identifiability: Identifiability,
     /// What a person should know before using the numbers, a sentence each.
@@ -231,14 +240,18 @@ impl Statistics {
         let costs = problem.least_squares().into_iter().flatten();
         let has_noise = costs.into_iter().any(|cost| !cost.added_noise().is_empty());
         let is_reproduced = |output: &OutputFit| output.rmse() <= ROUND_OFF * output.size;
+        let is_noise_free = noise == Noise::Estimated && !has_noise && outputs.iter().all(is_reproduced);
+        let tests = || residual_tests::test(problem, &residuals, &identifiability, &outputs);
         let mut statistics = Statistics {
             noise,
-            is_noise_free: noise == Noise::Estimated && !has_noise && outputs.iter().all(is_reproduced),
+            is_noise_free,
+            residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
             degrees_of_freedom,
             chi_square,
             aic,
             bic,
+            time_step: None,
             parameters: Vec::new(),
             // whatever the noise is
             correlation: correlation(&self::covariance(&residuals, &identifiability, 1.0)),
@@ -410,10 +423,9 @@ impl Statistics {
                 ));
             }
         }
-        // without noise to speak of, its statistics say nothing
-        let noisy: Vec<&OutputFit> =
-            self.outputs.iter().filter(|output| output.r_squared.is_none_or(|r| r < 1.0 - 1e-12)).collect();
-        warnings.extend(not_white(&noisy));
+        let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
+        warnings.extend(overall.map(|found| found.sentence));
+        let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
         let scaled = |output: &OutputFit| output.rmse() / output.deviation;
         let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
         if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
@@ -428,27 +440,4 @@ impl Statistics {
             ));
         }
     }
-}
-
-/// What residuals whose neighbours correlate mean for standard errors, in one sentence for all outputs.
-fn not_white(outputs: &[&OutputFit]) -> Option<String> {
-    let is_correlated = |output: &&&OutputFit| {
-        let (c, n) = (output.neighbour_correlation, output.residuals.len() as f64);
-        c > 0.3 && c > 3.0 / n.sqrt()
-    };
-    let mut found: Vec<&&OutputFit> = outputs.iter().filter(is_correlated).collect();
-    found.sort_by(|a, b| b.neighbour_correlation.total_cmp(&a.neighbour_correlation));
-    let c = found.first()?.neighbour_correlation;
-    // noise whose neighbours correlate by c says as much as (1 - c)/(1 + c) of as many independent values
-    let factor = ((1.0 + c) / (1.0 - c).max(1e-9)).sqrt();
-    let named: Vec<String> =
-        found.iter().take(3).map(|output| format!("`{}` ({:.2})", output.name, output.neighbour_correlation)).collect();
-    let of = match (found.len(), outputs.len()) {
-        (1..=3, _) => named.join(", "),
-        (count, all) => format!("{count} of {all} outputs, most of all {},", named.join(", ")),
-    };
-    Some(format!(
-        "neighbouring residuals of {of} are correlated: they are not white, and standard errors are too small, perhaps by a factor \
-         of {factor:.0}"
-    ))
 }

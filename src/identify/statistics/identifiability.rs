@@ -210,6 +210,32 @@ impl Identifiability {
         warnings
     }
 
+    /// sᵀ (SᵀS)⁻¹ s of a row s of derivatives by all parameters of a model, over the directions that are determined.
+    pub(super) fn leverage(&self, row: &[f64]) -> f64 {
+        let parameter = |i: usize| &self.parameters[self.active[i]];
+        let scaled = |i: usize| row[parameter(i).index] * parameter(i).size / self.lengths[i];
+        let scaled: Vec<f64> = (0..self.active.len()).map(scaled).collect();
+        let along = |j: usize| scaled.iter().enumerate().map(|(i, entry)| entry * self.vectors[(i, j)]).sum::<f64>();
+        (0..self.rank).map(|j| (along(j) / self.singular_values[j]).powi(2)).sum()
+    }
+
+    /// The change of each of the parameters, in its unit, that minimises the residuals of the same linearisation, along the directions
+    /// that are determined.
+    pub(super) fn newton_step(&self, linearised: &Linearised) -> Vec<f64> {
+        let mut columns = scaled(linearised, &self.parameters).select_columns(&self.active);
+        columns.column_iter_mut().zip(&self.lengths).for_each(|(mut column, length)| column /= *length);
+        let mut step = vec![0.0; self.parameters.len()];
+        for j in 0..self.rank {
+            // the left singular vector times its value
+            let left = &columns * self.vectors.column(j);
+            let along = -left.dot(linearised.projected()) / self.singular_values[j].powi(2);
+            for (i, &k) in self.active.iter().enumerate() {
+                step[k] += along * self.vectors[(i, j)] * self.parameters[k].size / self.lengths[i];
+            }
+        }
+        step
+    }
+
     /// Change of the parameters, in sizes, along singular vector `j`; those that matter.
     pub(super) fn along(&self, j: usize) -> Direction {
         let column = self.vectors.column(j);

@@ -25,7 +25,8 @@
 //! is that of weighted residuals, and its covariance is (SᵀWS)⁻¹ SᵀW²S (SᵀWS)⁻¹ with W = diag η: that is used.
 //!
 //! All of it holds to first order in the noise, for noise that is independent from sample to sample and has deviations that
-//! are right up to one common factor. Residuals that contradict this are named in the warnings.
+//! are right up to one common factor. Whether residuals contradict this is tested ([`ResidualTests`], `docs/residuals.md`), and what
+//! contradicts it is named in the warnings.
 //!
 //! Covariances are computed from a singular value decomposition. Directions without information
 //! ([`UNDETERMINED`]) are named; every parameter that takes part in one has an infinite standard error. Parameters at
@@ -36,12 +37,17 @@ mod curvature;
 mod direction;
 mod fit;
 mod identifiability;
+mod residual_tests;
 mod residuals;
 mod student;
+mod tail;
 mod text;
+mod time_step;
 
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
+pub use residual_tests::{Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test};
 pub use student::{LEVELS, Level};
+pub use time_step::{Shift, TimeStep, TimeStepCheck};

@@ -5,6 +5,7 @@ use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
 use crate::problem::Problem;
+use crate::sensitivity::ResidualRow;
 
 /// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
@@ -16,6 +17,21 @@ pub(super) struct Residuals {
     pub chi_square: f64,
     /// (y - ȳ)/σ of each reference of each experiment.
     pub of_references: Vec<Vec<Vec<f64>>>,
+    /// The largest of these.
+    pub largest: Vec<Vec<Option<Largest>>>,
+}
+
+/// The largest residual of a reference.
+#[derive(Debug, Clone)]
+pub(super) struct Largest {
+    /// Its place among the residuals of the reference.
+    pub place: usize,
+    /// Its magnitude, (y - ȳ)/σ.
+    pub size: f64,
+    /// ω.
+    pub weight: f64,
+    /// Its derivatives by all parameters of the problem.
+    pub derivatives: Vec<f64>,
 }
 
 /// The same of one experiment, in its model's parameters.
@@ -24,6 +40,7 @@ struct Own {
     spread: Option<Linearised>,
     chi_square: f64,
     of_references: Vec<Vec<f64>>,
+    largest: Vec<Option<Largest>>,
 }
 
 /// The residuals of the problem at `u`. Samples of weight zero take no part in a fit, so they take none here.
@@ -37,12 +54,14 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
     let differ = most > least * (1.0 + 1e-6);
-    let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, .. }| {
+    let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
         let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
         let mut of_references = vec![Vec::new(); costs[k].references().len()];
+        let mut largest = vec![None; of_references.len()];
         let mut chi_square = 0.0;
         let mut scaled = vec![0.0; u.len()];
         gradient.residual_rows(u, costs[k], &mut |row| {
+            note_largest(&mut largest[row.reference], row, of_references[row.reference].len());
             of_references[row.reference].push(row.residual);
             chi_square += row.residual * row.residual;
             let (fitted, Some(spread)) = (&mut own.0, &mut own.1) else {
@@ -56,20 +75,35 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
             }
         })?;
         let (fitted, spread) = (own.0.finish(), own.1.map(Reduction::finish));
-        Ok(Own { fitted, spread, chi_square, of_references })
+        for Largest { weight, derivatives, .. } in largest.iter_mut().flatten() {
+            *weight /= most;
+            let mut all = vec![0.0; problem.parameters.len()];
+            experiment.places.iter().zip(derivatives.iter()).for_each(|(&place, slope)| all[place] += slope);
+            *derivatives = all;
+        }
+        Ok(Own { fitted, spread, chi_square, of_references, largest })
     })?;
     let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
     if !chi_square.is_finite() {
         return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
     }
-    let (mut fitted, mut spread, mut of_references) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut fitted, mut spread, mut of_references, mut largest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for own in found {
         fitted.push(own.fitted);
         spread.extend(own.spread);
         of_references.push(own.of_references);
+        largest.push(own.largest);
     }
     let spread = differ.then(|| join(problem, spread));
-    Ok(Residuals { fitted: join(problem, fitted), spread, chi_square, of_references })
+    Ok(Residuals { fitted: join(problem, fitted), spread, chi_square, of_references, largest })
+}
+
+/// Keeps the row of the largest residual so far; `place`: of this one.
+fn note_largest(largest: &mut Option<Largest>, row: &ResidualRow<'_>, place: usize) {
+    let size = row.residual.abs();
+    if largest.as_ref().is_none_or(|largest| size > largest.size) {
+        *largest = Some(Largest { place, size, weight: row.weight, derivatives: row.derivatives.to_vec() });
+    }
 }
 
 /// The smallest and the largest positive weight.

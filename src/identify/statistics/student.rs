@@ -50,6 +50,12 @@ impl Level {
     }
 }
 
+/// P(|T| > t).
+pub(super) fn tail(t: f64, degrees_of_freedom: usize) -> f64 {
+    let theta = (t.abs() / (degrees_of_freedom as f64).sqrt()).atan();
+    (1.0 - within(theta, degrees_of_freedom)).max(0.0)
+}
+
 /// P(|T| <= √ν tan θ).
 fn within(theta: f64, nu: usize) -> f64 {
     let (sin, cos) = theta.sin_cos();
@@ -100,6 +106,7 @@ mod tests {
             assert!((level.ellipse(Some(100_000_000)) - level.ellipse(None)).abs() < 1e-5);
         }
         assert!(LEVELS[1].quantile(Some(0)).is_nan());
+        assert!((tail(-2.228_139, 10) - 0.05).abs() < 1e-7 && (tail(63.656_741, 1) - 0.01).abs() < 1e-9);
         // F(0.95; 2, 10) = 4.1028
         assert!((LEVELS[1].ellipse(Some(10)) / 2.0 - 4.1028).abs() < 1e-4);
     }

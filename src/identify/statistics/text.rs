@@ -4,6 +4,8 @@ use super::curvature::{Curvature, Definiteness};
 use super::direction::Direction;
 use super::fit::{OutputFit, ParameterStatistics, Statistics, Verdict};
 use super::identifiability::Identifiability;
+use super::residual_tests::ResidualTests;
+use super::time_step::TimeStepCheck;
 use crate::report::{number, root_mean_square, rounded, table};
 use serde_json::{Value, json};
 
@@ -127,6 +129,10 @@ impl Statistics {
         let (n, nu) = (self.count, self.degrees_of_freedom);
         lines.push(format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"));
         lines.extend(output_lines(&self.outputs));
+        // what is to be warned of is a warning
+        let tests = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| !found.is_warning);
+        lines.extend(tests.map(|found| found.sentence));
+        lines.extend(self.time_step.iter().filter_map(TimeStepCheck::summary));
         lines.join("\n")
     }
 
@@ -175,6 +181,10 @@ impl Statistics {
         result["undetermined"] = directions(&self.identifiability.undetermined);
         result["weakly_determined"] = directions(&self.identifiability.weak);
         result["condition_number"] = finite(self.identifiability.condition());
+        if let Some(check) = &self.time_step {
+            result["time_step"] = check.json();
+        }
+        result["residual_tests"] = json!(self.residual_tests);
         result["statistics_warnings"] = json!(self.warnings);
     }
 }

@@ -4,7 +4,7 @@
 //! [`Series`]. Legends stand above the panels, where they hide no data; colours can be told apart with the common
 //! colour-vision deficiencies, and dashes or markers without colours. Standard figures of identification are ready-made:
 //! [`input`], [`trajectory`], [`outputs`], [`comparison`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
-//! statistics: [`correlation`], [`residuals`], [`ellipses`]. Pictures of mechanisms are in [`mechanism`].
+//! statistics: [`correlation`], [`residuals`], [`ellipses`], [`correlograms`]. Pictures of mechanisms are in [`mechanism`].
 //!
 //! ```
 //! use costate::plot::{Axis, Figure, Panel, Series};
@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::files::write_atomically;
 
 mod axis;
+mod correlogram;
 mod decimate;
 mod heat_map;
 mod layout;
@@ -44,6 +45,7 @@ mod statistics;
 mod text;
 
 pub use axis::{Axis, Scale};
+pub use correlogram::{Correlations, correlograms};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
 pub use standard::{

@@ -84,9 +84,6 @@ fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scal
     let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
     let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
-    let average = residuals.iter().sum::<f64>() / residuals.len() as f64;
-    let products = residuals.windows(2).map(|w| (w[0] - average) * (w[1] - average)).sum::<f64>();
-    let about: f64 = residuals.iter().map(|r| (r - average) * (r - average)).sum();
     // constant up to round-off: there is nothing to explain
     let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
     OutputFit {
@@ -98,7 +95,6 @@ fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scal
         size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
         r_squared: varies.then(|| 1.0 - squares / total),
         fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
-        neighbour_correlation: if about > 0.0 { products / about } else { 0.0 },
     }
 }
 

@@ -1,0 +1,255 @@
+//! How far the optimum moves with the time step, and with the interpolation of inputs between their samples.
+//!
+//! The residuals and their derivatives at the parameters that were found, from a run at half the step with the same samples, give
+//! the optimum there by one Gauss-Newton step: it is small, and the next one negligible. See `docs/residuals.md`.
+
+use super::fit::{ParameterStatistics, Statistics};
+use super::identifiability::{Identifiability, analysed};
+use super::residuals;
+use crate::error::{Error, Result};
+use crate::identify::{Identification, Status};
+use crate::problem::{Experiment, Problem};
+use crate::report::rounded;
+use crate::signal::{Interpolation, Signal};
+use serde_json::{Value, json};
+
+/// A shift of fewer standard errors does not matter.
+const NEGLIGIBLE: f64 = 0.1;
+
+/// Parameters that are named in a sentence.
+const NAMED: usize = 3;
+
+/// How far a parameter moves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shift {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// The change of the optimum, in the parameter's unit.
+    pub shift: f64,
+    /// The same in standard errors.
+    pub standard_errors: f64,
+}
+
+/// What half the step makes of the optimum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeStep {
+    /// From the optimum at the step to that at half of it, the largest in standard errors first. At second order, the optimum of
+    /// vanishing steps is 4/3 as far.
+    pub shifts: Vec<Shift>,
+    /// By how much steps are to be divided so that another halving does not matter any more, if a shift falls to a quarter with each;
+    /// 1 where nothing need be done.
+    pub divide_by: usize,
+    /// Steps between two samples that would be, if they are now as many in all experiments.
+    pub substeps: Option<usize>,
+    /// From straight lines between the samples of inputs to cubic splines, at half the step; `None` if there are no straight lines.
+    pub smoothed: Option<Vec<Shift>>,
+}
+
+/// The check of the time step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TimeStepCheck {
+    /// It was made.
+    Made(TimeStep),
+    /// It was not, for this reason.
+    Skipped(String),
+}
+
+impl Statistics {
+    /// The same with a check of the time step, and of the interpolation of inputs, by a run with tangents at half the step for each. Where
+    /// the check means nothing or fails, the reason is kept instead.
+    pub fn with_time_step(mut self, problem: &Problem, found: &Identification) -> Self {
+        let check = match self.no_use(problem, found) {
+            Some(reason) => TimeStepCheck::Skipped(reason.to_string()),
+            None => match self.check(problem, found) {
+                Ok(made) => TimeStepCheck::Made(made),
+                Err(error) => TimeStepCheck::Skipped(format!("at half the step: {error}")),
+            },
+        };
+        if let TimeStepCheck::Made(made) = &check {
+            self.warnings.extend(made.warnings());
+        }
+        self.time_step = Some(check);
+        self
+    }
+
+    /// Why a check would mean nothing.
+    fn no_use(&self, problem: &Problem, found: &Identification) -> Option<&'static str> {
+        if problem.optimum.is_some() {
+            return Some("the reference is a simulation with the same step, against which the step has no error");
+        }
+        if self.is_noise_free {
+            return Some("the data are reproduced to round-off: there is no standard error to compare a shift with");
+        }
+        if !found.outcome.converged {
+            return Some("the search did not converge, or was interrupted");
+        }
+        if found.constraints.iter().any(|constraint| constraint.is_held()) {
+            return Some("constraints act, and the optimum moves along them");
+        }
+        let is_known = |p: &ParameterStatistics| p.standard_error.is_finite() && p.standard_error > 0.0;
+        (!self.parameters.iter().any(is_known)).then_some("no parameter has a standard error to compare a shift with")
+    }
+
+    fn check(&self, problem: &Problem, found: &Identification) -> Result<TimeStep> {
+        let u = found.values();
+        let moved: Vec<usize> = (0..u.len()).filter(|&k| found.parameters[k].status == Status::Free).collect();
+        let step = |problem: &Problem| {
+            let fitted = residuals::collect(problem, &u)?.fitted;
+            let parameters = analysed(problem, &u, &moved);
+            Ok::<_, Error>(Identifiability::of(&fitted, parameters)?.newton_step(&fitted))
+        };
+        let at_half = step(&halved(problem, &|signal| Ok(signal.clone()))?)?;
+        let shifts = self.shifts(&moved, &at_half);
+        let (divide_by, substeps) = finer(problem, &shifts);
+        let smoothed = match has_straight_lines(problem) {
+            false => None,
+            true => {
+                let smoothed = step(&halved(problem, &Signal::smoothed)?)?;
+                let change: Vec<f64> = smoothed.iter().zip(&at_half).map(|(smoothed, own)| smoothed - own).collect();
+                Some(self.shifts(&moved, &change))
+            }
+        };
+        Ok(TimeStep { shifts, divide_by, substeps, smoothed })
+    }
+
+    fn shifts(&self, moved: &[usize], changes: &[f64]) -> Vec<Shift> {
+        let known = moved.iter().zip(changes).map(|(&k, change)| (&self.parameters[k], *change));
+        let known = known.filter(|(parameter, _)| parameter.standard_error.is_finite());
+        let mut shifts: Vec<Shift> = known
+            .map(|(parameter, shift)| Shift {
+                name: parameter.name.clone(),
+                unit: parameter.unit.clone(),
+                shift,
+                standard_errors: shift / parameter.standard_error,
+            })
+            .collect();
+        shifts.sort_by(|a, b| b.standard_errors.abs().total_cmp(&a.standard_errors.abs()));
+        shifts
+    }
+}
+
+/// The problem at half the step, with the same samples and other signals.
+fn halved(problem: &Problem, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Problem> {
+    let experiment = |experiment: &Experiment| {
+        let Some(cost) = experiment.cost.as_least_squares() else {
+            let what = format!("the cost of `{}`", experiment.name);
+            return Err(Error::invalid(what, "it is no sum of squares", "compare outputs with a reference instead"));
+        };
+        let simulation = &experiment.simulation;
+        let signals = simulation.signals().iter().map(signal).collect::<Result<Vec<_>>>()?;
+        let simulation = simulation.on(simulation.grid().divided(2)?, signals)?;
+        let (name, places) = (experiment.name.clone(), experiment.places.clone());
+        Ok(Experiment { name, simulation, cost: Box::new(cost.clone().with_steps_divided(2)), places })
+    };
+    Ok(Problem {
+        name: problem.name.clone(),
+        experiments: problem.experiments.iter().map(experiment).collect::<Result<Vec<_>>>()?,
+        validation: Vec::new(),
+        parameters: problem.parameters.clone(),
+        start: problem.start.clone(),
+        optimum: None,
+        constraints: Vec::new(),
+    })
+}
+
+/// By what steps are to be divided, and how many substeps that makes.
+fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
+    let mut left = shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
+    let mut divide_by = 1;
+    while left > NEGLIGIBLE && divide_by < 1024 {
+        (left, divide_by) = (0.25 * left, 2 * divide_by);
+    }
+    let costs = problem.least_squares().unwrap_or_default();
+    let first = costs.first().map_or(1, |cost| cost.substeps());
+    let substeps = costs.iter().all(|cost| cost.substeps() == first).then_some(divide_by * first);
+    (divide_by, substeps)
+}
+
+/// Whether an input is interpolated by straight lines.
+fn has_straight_lines(problem: &Problem) -> bool {
+    let mut signals = problem.experiments.iter().flat_map(|experiment| experiment.simulation.signals());
+    signals.any(|signal| signal.interpolation() == Some(Interpolation::Linear))
+}
+
+/// `k2` shifts by +2.3 standard errors (+0.1 N/m), `d` by -0.4
+fn named(shifts: &[Shift]) -> String {
+    let signed = |x: f64, digits: usize| format!("{}{}", if x < 0.0 { "" } else { "+" }, rounded(x, digits));
+    let told = shifts.iter().filter(|shift| shift.standard_errors.abs() > NEGLIGIBLE).take(NAMED).enumerate();
+    let told = told.map(|(i, Shift { name, unit, shift, standard_errors })| {
+        let errors = signed(*standard_errors, 2);
+        if i > 0 {
+            return format!("`{name}` by {errors}");
+        }
+        format!("`{name}` shifts by {errors} standard errors ({} {unit})", signed(*shift, 3))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn matters(shifts: &[Shift]) -> bool {
+    shifts.first().is_some_and(|shift| shift.standard_errors.abs() > NEGLIGIBLE)
+}
+
+impl TimeStep {
+    /// What is to be warned of.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if matters(&self.shifts) {
+            let remedy = match self.substeps {
+                Some(substeps) => format!("use substeps = {substeps}"),
+                None => format!("divide all steps by {}", self.divide_by),
+            };
+            warnings.push(format!(
+                "time step: {} at half the step, 4/3 as much without any error of the step (at second order); {remedy}",
+                named(&self.shifts)
+            ));
+        }
+        if let Some(shifts) = self.smoothed.as_ref().filter(|shifts| matters(shifts)) {
+            warnings.push(format!(
+                "inputs between their samples: {} with cubic instead of linear interpolation; take what the signal is like",
+                named(shifts)
+            ));
+        }
+        warnings
+    }
+}
+
+impl TimeStepCheck {
+    /// What there is to say where nothing is to be warned of.
+    pub(super) fn summary(&self) -> Option<String> {
+        match self {
+            TimeStepCheck::Made(made) if !matters(&made.shifts) => {
+                let most = made.shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
+                let most = rounded(most, 1);
+                Some(format!("time step: no parameter shifts by more than {most} standard errors at half the step"))
+            }
+            _ => None,
+        }
+    }
+
+    /// For programs.
+    pub(super) fn json(&self) -> Value {
+        let made = match self {
+            TimeStepCheck::Skipped(reason) => return json!({"checked": false, "reason": reason}),
+            TimeStepCheck::Made(made) => made,
+        };
+        let shift = |shift: &Shift| {
+            let Shift { name, unit, shift, standard_errors } = shift;
+            json!({"name": name, "unit": unit, "shift": shift, "standard_errors": standard_errors})
+        };
+        let at_half = made.shifts.iter().map(|own| {
+            let mut entry = shift(own);
+            entry["shift_without_step_error"] = json!(4.0 / 3.0 * own.shift);
+            entry
+        });
+        let smoothed = made.smoothed.as_ref().map(|shifts| shifts.iter().map(shift).collect::<Vec<_>>());
+        json!({
+            "checked": true,
+            "at_half_the_step": at_half.collect::<Vec<_>>(),
+            "divide_steps_by": made.divide_by,
+            "substeps": made.substeps,
+            "cubic_instead_of_linear_inputs": smoothed,
+        })
+    }
+}
