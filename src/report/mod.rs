@@ -15,7 +15,7 @@ pub(crate) mod table;
 
 use crate::cost::{LeastSquares, Reference};
 use crate::error::{Error, Result};
-use crate::identify::{Estimate, Identification};
+use crate::identify::{Estimate, Identification, Status};
 use crate::problem::{Experiment, Problem};
 use crate::scheme;
 use crate::signature::{Parameter, Quantity};
@@ -98,12 +98,19 @@ pub fn parameter_table_with_errors(identification: &Identification, statistics: 
     parameter_rows(identification, Some(statistics))
 }
 
+/// Local parameters that are listed one by one at most.
+const LOCALS: usize = 16;
+
 fn parameter_rows(identification: &Identification, statistics: Option<&Statistics>) -> String {
     // without noise, an error is infinite or means nothing
     let is_told =
         |statistics: &Statistics, p: &ParameterStatistics| !statistics.is_noise_free || p.standard_error.is_infinite();
     let with_errors = statistics.is_some_and(|statistics| statistics.parameters.iter().any(|p| is_told(statistics, p)));
-    let rows = identification.parameters.iter().enumerate().map(|(k, p)| {
+    let is_local = |p: &Estimate| p.name.contains('@');
+    let locals: Vec<&Estimate> = identification.parameters.iter().filter(|p| is_local(p)).collect();
+    let told: &[&Estimate] = if locals.len() > LOCALS { &locals } else { &[] };
+    let shown = identification.parameters.iter().enumerate().filter(|(_, p)| told.is_empty() || !is_local(p));
+    let rows = shown.map(|(k, p)| {
         let change = p.value - p.start;
         let sign = if change >= 0.0 { "+" } else { "" };
         let percent = rounded(100.0 * change / p.start.abs(), 4);
@@ -130,7 +137,20 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
     if with_errors {
         header.insert(2, "+/- standard error");
     }
-    table(&header, &rows.collect::<Vec<_>>())
+    let mut text = table(&header, &rows.collect::<Vec<_>>());
+    if !told.is_empty() {
+        let bases = told.iter().map(|p| p.name.split('@').next().unwrap_or_default());
+        let mut names: Vec<&str> = bases.collect();
+        names.sort_unstable();
+        names.dedup();
+        text += &format!(
+            "\nand {} of single experiments, of which {} are free, in result.json: {}",
+            told.len(),
+            told.iter().filter(|p| p.status != Status::Fixed).count(),
+            names.join(", ")
+        );
+    }
+    text
 }
 
 /// The result for programs. Where there are no statistics, their place says why.
