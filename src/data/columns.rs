@@ -13,12 +13,12 @@ pub(crate) struct Column<'r> {
     pub values: &'r [f64],
 }
 
-/// The column called `name`, or else `name [unit]`.
+/// The column called `name`, or else `name [unit]`; NaN where values are missing.
 ///
 /// # Errors
 /// [`Error::File`] if the column's unit is another one, or if two columns fit.
 pub(crate) fn find<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -> Result<Option<Column<'r>>> {
-    let column = |name: &'r str| Ok(Some(Column { name, values: record.column(name)? }));
+    let column = |name: &'r str| Ok(Some(Column { name, values: record.column_with_gaps(name)? }));
     let mut fitting = None;
     let mut other = None;
     for header in record.names() {
@@ -47,11 +47,20 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) 
     }
 }
 
+/// As [`find`], for a column that must be there, with all its values.
+///
+/// # Errors
+/// As [`find`], [`Error::UnknownName`], and as [`Record::column`] for a value that is missing.
+pub(crate) fn get<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -> Result<Column<'r>> {
+    let found = get_with_gaps(record, file, name, unit)?;
+    Ok(Column { values: record.column(found.name)?, ..found })
+}
+
 /// As [`find`], for a column that must be there.
 ///
 /// # Errors
 /// As [`find`], and [`Error::UnknownName`].
-pub(crate) fn get<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -> Result<Column<'r>> {
+pub(crate) fn get_with_gaps<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -> Result<Column<'r>> {
     match find(record, file, name, unit)? {
         Some(column) => Ok(column),
         None => Err(Error::unknown("column", name, file.display().to_string(), record.names())),

@@ -28,7 +28,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Named columns of equal length: at least one column and one row, all values finite.
+/// Named columns of equal length: at least one column and one row, all values finite, or NaN where a file has gaps and was read with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     names: Vec<String>,
@@ -54,11 +54,24 @@ impl Record {
         Self::parse_csv(&files::read(path)?, path)
     }
 
+    /// As [`Record::read_csv`], for records in which samples are missing: cells that are empty, or `NaN`, `NA`, `null`. They are NaN in
+    /// [`Record::column_with_gaps`]; [`Record::column`] refuses a column that has any.
+    ///
+    /// # Errors
+    /// As [`Record::read_csv`], but for such cells.
+    pub fn read_csv_with_gaps(path: &Path) -> Result<Self> {
+        Self::parse(&files::read(path)?, path, Gaps::Allowed)
+    }
+
     /// As [`Record::read_csv`], for bytes that are already in memory; `path` is named in messages.
     ///
     /// # Errors
     /// [`Error::File`], as for [`Record::read_csv`].
     pub fn parse_csv(bytes: &[u8], path: &Path) -> Result<Self> {
+        Self::parse(bytes, path, Gaps::Refused)
+    }
+
+    fn parse(bytes: &[u8], path: &Path, gaps: Gaps) -> Result<Self> {
         let text = decode(bytes, path)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line));
         let mut comment = None;
@@ -105,9 +118,9 @@ impl Record {
             (first_line, blank) = (first_line.or(Some(number)), None);
             if line.contains('"') {
                 let cells = cells(line, delimiter, path, number)?;
-                read_row(cells.iter().map(|s| s.as_ref()), &names, &mut columns, delimiter)
+                read_row(cells.iter().map(|s| s.as_ref()), &names, &mut columns, (delimiter, gaps))
             } else {
-                read_row(line.split(delimiter.character()).map(str::trim), &names, &mut columns, delimiter)
+                read_row(line.split(delimiter.character()).map(str::trim), &names, &mut columns, (delimiter, gaps))
             }
             .map_err(|(problem, remedy)| match line.trim_start().starts_with('#') {
                 false => Error::file(path, Some(number), problem, remedy),
@@ -181,8 +194,26 @@ impl Record {
     /// The values of a column, which may be called `name` without the unit that stands behind it in the record: `clock` is `clock [s]`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], with the nearest name; [`Error::Invalid`] where two columns differ in their units only.
+    /// [`Error::UnknownName`], with the nearest name; [`Error::Invalid`] where two columns differ in their units only; [`Error::File`] for a
+    /// value that is missing.
     pub fn column(&self, name: &str) -> Result<&[f64]> {
+        let index = self.place(name)?;
+        let values = self.columns[index].as_slice();
+        match values.iter().position(|value| value.is_nan()) {
+            None => Ok(values),
+            Some(row) => {
+                let (file, line) = (self.path.clone().unwrap_or_default(), self.first_line + row as u64);
+                let problem = format!("the cell of column `{}` is empty or NaN", self.names[index]);
+                Err(Error::file(&file, Some(line), problem, "write its value, or remove the row"))
+            }
+        }
+    }
+
+    /// The same, with NaN where values are missing.
+    ///
+    /// # Errors
+    /// As [`Record::column`], but for missing values.
+    pub fn column_with_gaps(&self, name: &str) -> Result<&[f64]> {
         self.place(name).map(|index| self.columns[index].as_slice())
     }
 
@@ -216,7 +247,7 @@ impl Record {
             return Err(Error::invalid(format!("column `{column}`"), problem, "convert its values"));
         }
         let origin = Origin { path: self.path.clone(), first_line: self.first_line, column: name.clone() };
-        TimeAxis::with_origin(&self.columns[index], origin)
+        TimeAxis::with_origin(self.column(name)?, origin)
     }
 
     /// Some of its rows.
@@ -328,12 +359,24 @@ fn cells<'a>(line: &'a str, delimiter: Delimiter, path: &Path, number: u64) -> R
     Ok(cells)
 }
 
+/// Whether a file may have cells without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    Allowed,
+    Refused,
+}
+
+/// How a cell says that there is no value.
+fn is_missing(cell: &str) -> bool {
+    cell.is_empty() || ["nan", "na", "null"].iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
 /// Appends one row to the columns, or says problem and remedy.
 fn read_row<'a>(
     mut cells: impl Iterator<Item = &'a str> + Clone,
     names: &[String],
     columns: &mut [Vec<f64>],
-    delimiter: Delimiter,
+    (delimiter, gaps): (Delimiter, Gaps),
 ) -> std::result::Result<(), (String, String)> {
     let all = cells.clone();
     for (name, column) in names.iter().zip(columns) {
@@ -344,6 +387,7 @@ fn read_row<'a>(
             _ if all.clone().count() != names.len() => {
                 return Err(wrong_count(all.count(), names.len(), delimiter));
             }
+            _ if gaps == Gaps::Allowed && is_missing(cell) => column.push(f64::NAN),
             parsed => return Err(no_number(name, cell, parsed.is_ok(), delimiter)),
         }
     }

@@ -81,6 +81,9 @@
 //! ```
 
 mod control;
+mod section;
+
+use section::{Section, table_keys};
 
 use crate::constraint::{ConstraintSetting, Window};
 use crate::cost::Quadrature;
@@ -146,40 +149,10 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         return Err(Error::file(path, None, "[data] names no file", "add: file = \"record.csv\""));
     }
     if let Some(integrator) = root.section("integrator")? {
-        let settings = scheme::settings();
-        let own = ["scheme", "step", "substeps", "end", "initial_state", "hold"];
-        integrator.only(&[&own[..], &settings].concat())?;
-        for name in settings {
-            specification.scheme_settings.extend(integrator.number(name)?.map(|value| (name.to_string(), value)));
-        }
-        specification.step = integrator.number("step")?;
-        specification.end = integrator.number("end")?;
-        specification.substeps = integrator.count("substeps")?;
-        specification.initial_state = integrator.named("initial_state", str::parse)?;
-        specification.hold = integrator.texts("hold")?;
-        let known = |name: &str| {
-            if let Some((scheme, setting)) = name.split_once(':') {
-                let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));
-                return Err(Error::invalid(format!("scheme `{scheme}`"), "a setting is in its name", remedy));
-            }
-            scheme::by_name(name, &[]).map(|_| name.to_string())
-        };
-        specification.scheme = integrator.named("scheme", known)?;
-        if let Some(name) = &specification.scheme {
-            let made = scheme::by_name(name, &specification.scheme_settings);
-            made.map(|_| ()).map_err(|error| error.located(&integrator.place()))?;
-        }
+        self::integrator(&integrator, &mut specification)?;
     }
     if let Some(cost) = root.section("cost")? {
-        cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
-        specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
-        specification.quadrature = cost.named("weights", quadrature)?;
-        specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
-        specification.compare = cost.texts("outputs")?;
-        if specification.data.is_some() && specification.compare.is_some() {
-            let problem = "it says what is compared without a record, but there is [data]";
-            return Err(cost.wrong("outputs", problem, "name the outputs in [data.outputs] instead"));
-        }
+        self::cost(&cost, &mut specification)?;
     }
     if let Some(parameters) = root.section("parameters")? {
         for name in table_keys(parameters.table) {
@@ -192,33 +165,78 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         specification.constraints.push(self::constraint(&constraint)?);
     }
     if let Some(optimiser) = root.section("optimiser")? {
-        optimiser.only(&[
-            "method",
-            "max_evaluations",
-            "max_iterations",
-            "cost_target",
-            "gradient_tolerance",
-            "cost_tolerance",
-            "step_tolerance",
-            "constraint_tolerance",
-            "penalty",
-        ])?;
-        specification.method = optimiser.named("method", str::parse)?;
-        let defaults = optimise::Options::default();
-        specification.options = optimise::Options {
-            max_evaluations: optimiser.count("max_evaluations")?.unwrap_or(defaults.max_evaluations),
-            max_iterations: optimiser.count("max_iterations")?.unwrap_or(defaults.max_iterations),
-            cost_target: optimiser.number("cost_target")?.unwrap_or(defaults.cost_target),
-            gradient_tolerance: optimiser.number("gradient_tolerance")?.unwrap_or(defaults.gradient_tolerance),
-            cost_tolerance: optimiser.number("cost_tolerance")?.unwrap_or(defaults.cost_tolerance),
-            step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
-            ..defaults
-        };
-        let constraints = &mut specification.constraint_options;
-        constraints.tolerance = optimiser.number("constraint_tolerance")?.unwrap_or(constraints.tolerance);
-        constraints.penalty = optimiser.number("penalty")?;
+        self::optimiser(&optimiser, &mut specification)?;
     }
     Ok(specification)
+}
+
+fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Result<()> {
+    let settings = scheme::settings();
+    let own = ["scheme", "step", "substeps", "end", "initial_state", "hold"];
+    integrator.only(&[&own[..], &settings].concat())?;
+    for name in settings {
+        specification.scheme_settings.extend(integrator.number(name)?.map(|value| (name.to_string(), value)));
+    }
+    specification.step = integrator.number("step")?;
+    specification.end = integrator.number("end")?;
+    specification.substeps = integrator.count("substeps")?;
+    specification.initial_state = integrator.named("initial_state", str::parse)?;
+    specification.hold = integrator.texts("hold")?;
+    let known = |name: &str| {
+        if let Some((scheme, setting)) = name.split_once(':') {
+            let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));
+            return Err(Error::invalid(format!("scheme `{scheme}`"), "a setting is in its name", remedy));
+        }
+        scheme::by_name(name, &[]).map(|_| name.to_string())
+    };
+    specification.scheme = integrator.named("scheme", known)?;
+    if let Some(name) = &specification.scheme {
+        let made = scheme::by_name(name, &specification.scheme_settings);
+        made.map(|_| ()).map_err(|error| error.located(&integrator.place()))?;
+    }
+    Ok(())
+}
+
+fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
+    cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
+    specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
+    specification.quadrature = cost.named("weights", quadrature)?;
+    specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
+    specification.compare = cost.texts("outputs")?;
+    if specification.data.is_some() && specification.compare.is_some() {
+        let problem = "it says what is compared without a record, but there is [data]";
+        return Err(cost.wrong("outputs", problem, "name the outputs in [data.outputs] instead"));
+    }
+    Ok(())
+}
+
+fn optimiser(optimiser: &Section<'_>, specification: &mut Specification) -> Result<()> {
+    optimiser.only(&[
+        "method",
+        "max_evaluations",
+        "max_iterations",
+        "cost_target",
+        "gradient_tolerance",
+        "cost_tolerance",
+        "step_tolerance",
+        "constraint_tolerance",
+        "penalty",
+    ])?;
+    specification.method = optimiser.named("method", str::parse)?;
+    let defaults = optimise::Options::default();
+    specification.options = optimise::Options {
+        max_evaluations: optimiser.count("max_evaluations")?.unwrap_or(defaults.max_evaluations),
+        max_iterations: optimiser.count("max_iterations")?.unwrap_or(defaults.max_iterations),
+        cost_target: optimiser.number("cost_target")?.unwrap_or(defaults.cost_target),
+        gradient_tolerance: optimiser.number("gradient_tolerance")?.unwrap_or(defaults.gradient_tolerance),
+        cost_tolerance: optimiser.number("cost_tolerance")?.unwrap_or(defaults.cost_tolerance),
+        step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
+        ..defaults
+    };
+    let constraints = &mut specification.constraint_options;
+    constraints.tolerance = optimiser.number("constraint_tolerance")?.unwrap_or(constraints.tolerance);
+    constraints.penalty = optimiser.number("penalty")?;
+    Ok(())
 }
 
 fn quadrature(name: &str) -> Result<Quadrature> {
@@ -421,127 +439,4 @@ fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
         window,
         unit,
     })
-}
-
-fn table_keys(table: &Table) -> Vec<String> {
-    table.keys().cloned().collect()
-}
-
-/// A table of the file, with its place for messages.
-struct Section<'a> {
-    file: &'a Path,
-    name: String,
-    table: &'a Table,
-}
-
-impl<'a> Section<'a> {
-    fn place(&self) -> String {
-        if self.name.is_empty() {
-            self.file.display().to_string()
-        } else {
-            format!("[{}] of {}", self.name, self.file.display())
-        }
-    }
-
-    fn wrong(&self, key: &str, problem: impl Into<String>, remedy: &str) -> Error {
-        Error::invalid(format!("`{key}` in {}", self.place()), problem, remedy)
-    }
-
-    fn only(&self, known: &[&str]) -> Result<()> {
-        match self.table.keys().find(|key| !known.contains(&key.as_str())) {
-            Some(key) => Err(Error::unknown("key", key, self.place(), known)),
-            None => Ok(()),
-        }
-    }
-
-    fn section(&self, key: &str) -> Result<Option<Section<'a>>> {
-        let name = if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) };
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::Table(table)) => Ok(Some(Section { file: self.file, name, table })),
-            Some(other) => Err(self.wrong(key, kind(other, "a table"), "write it as { key = value, .. }")),
-        }
-    }
-
-    /// The tables of a list, such as `[[constraint]]`, numbered from 1.
-    fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
-        let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
-        let remedy = format!("begin each with a line [[{prefix}{key}]]");
-        let list = match self.table.get(key) {
-            None => return Ok(Vec::new()),
-            Some(Value::Array(list)) => list,
-            Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
-        };
-        let section = |(i, value): (usize, &'a Value)| match value {
-            Value::Table(table) => Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table }),
-            other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
-        };
-        list.iter().enumerate().map(section).collect()
-    }
-
-    fn number(&self, key: &str) -> Result<Option<f64>> {
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::Float(x)) if x.is_nan() => Err(self.wrong(key, "it is NaN", "give a number")),
-            Some(Value::Float(x)) => Ok(Some(*x)),
-            Some(Value::Integer(x)) => Ok(Some(*x as f64)),
-            Some(other) => Err(self.wrong(key, kind(other, "a number"), "give a number, without quotes or unit")),
-        }
-    }
-
-    fn count(&self, key: &str) -> Result<Option<usize>> {
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::Integer(x)) => match usize::try_from(*x) {
-                Ok(count) => Ok(Some(count)),
-                Err(_) => Err(self.wrong(key, format!("it is {x}"), "give a whole number, 0 or more")),
-            },
-            Some(other) => Err(self.wrong(key, kind(other, "a whole number"), "give a whole number")),
-        }
-    }
-
-    fn flag(&self, key: &str) -> Result<Option<bool>> {
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::Boolean(flag)) => Ok(Some(*flag)),
-            Some(other) => Err(self.wrong(key, kind(other, "true or false"), "write true or false, without quotes")),
-        }
-    }
-
-    fn text(&self, key: &str) -> Result<Option<String>> {
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(self.wrong(key, kind(other, "a text"), "put it in quotes")),
-        }
-    }
-
-    /// Something that has a name, as `parse` knows it.
-    fn named<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
-        let text = self.text(key)?;
-        text.map(|name| parse(&name).map_err(|error| error.within(self.place()))).transpose()
-    }
-
-    fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
-        let remedy = "write it as [\"a\", \"b\"]";
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::Array(values)) => values
-                .iter()
-                .map(|value| match value {
-                    Value::String(text) => Ok(text.clone()),
-                    other => Err(self.wrong(key, kind(other, "a text"), remedy)),
-                })
-                .collect::<Result<Vec<_>>>()
-                .map(Some),
-            Some(other) => Err(self.wrong(key, kind(other, "a list of texts"), remedy)),
-        }
-    }
-}
-
-fn kind(value: &Value, wanted: &str) -> String {
-    format!(
-        "it is {} `{value}`, not {wanted}",
-        if value.is_array() || value.is_integer() { "an" } else { "a" }.to_string() + " " + value.type_str()
-    )
 }

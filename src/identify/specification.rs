@@ -295,7 +295,7 @@ impl Specification {
                 if self.experiments.len() > 1 {
                     notes.push("of several experiments, this is the first".to_string());
                 }
-                let record = Record::read_csv(&source.file)?;
+                let record = Record::read_csv_with_gaps(&source.file)?;
                 let Measured { simulation, cost, .. } =
                     self.measured((entry, &scenario), source, &record, &mut notes)?;
                 (simulation, cost)

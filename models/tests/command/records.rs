@@ -20,12 +20,14 @@ fn unusable_records_are_refused_by_line() {
     let place = Place::new();
     let rows = |rows: &str| format!("t,F,x\n0,1,0.1\n0.01,1,0.1\n{rows}0.04,1,0.1\n");
     place.write("folder/file", "");
-    let cases: [(&str, String, &[&str]); 14] = [
+    let cases: [(&str, String, &[&str]); 16] = [
         ("empty.csv", String::new(), &["the file is empty", "give a file with a header line"]),
         ("header.csv", "t,F,x\n".into(), &["line 1", "ends after its header", "rows of numbers"]),
         ("one.csv", "t,F,x\n0,1,0.1\n".into(), &["there is one sample only", "give at least two"]),
         ("text.csv", rows("0.02,n/a,0.1\n"), &["line 4", "`n/a` in column `F` is not a number", "remove the row"]),
-        ("nan.csv", rows("0.02,1,NaN\n"), &["line 4", "`NaN` in column `x` is not a finite number", "remove the row"]),
+        ("nan.csv", rows("0.02,NaN,0.1\n"), &["line 4", "the cell of column `F` is empty or NaN", "remove the row"]),
+        ("late.csv", rows(",1,0.1\n"), &["line 4", "the cell of column `t` is empty", "remove the row"]),
+        ("infinite.csv", rows("0.02,1,inf\n"), &["line 4", "`inf` in column `x` is not a finite number"]),
         ("hole.csv", rows("0.02,,0.1\n"), &["line 4", "the cell of column `F` is empty", "write its value"]),
         ("short.csv", rows("0.02,1\n"), &["line 4", "2 cells", "header names 3 columns", "complete the row"]),
         ("back.csv", rows("0.005,1,0.1\n"), &["line 4", "0.005 s comes after 0.01 s", "sort the rows by time"]),
@@ -195,4 +197,36 @@ fn devices_and_named_pipes_are_refused() {
         let file = std::fs::File::open(place.path(file)).unwrap();
         assert_eq!(Place::end(place.command(&arguments).stdin(file)).code, run.code);
     }
+}
+
+// Protects records whose inputs are sampled faster than their outputs, and sensors that drop out: samples that are not there count nowhere.
+#[test]
+fn outputs_may_lack_samples() {
+    let place = Place::new();
+    place.good("simulate oscillator --end 1 --set c=33,d=0.5 --out once");
+    let text = place.read("once/outputs.csv");
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').map(|name| name.trim_matches('"')).collect();
+    let x = header.iter().position(|name| name.starts_with("x [")).unwrap();
+    let rows = |kept: &dyn Fn(usize) -> bool, empty: &str| {
+        let row = |(i, line): (usize, &str)| {
+            let cells = line.split(',').enumerate().map(|(k, cell)| if k == x && !kept(i) { empty } else { cell });
+            cells.collect::<Vec<_>>().join(",")
+        };
+        let all = text.lines().skip(1).enumerate().map(row).collect::<Vec<_>>().join("\n");
+        format!("{}\n{all}\n", text.lines().next().unwrap())
+    };
+    let problem = "model = \"oscillator\"\n[data]\nfile = \"holes.csv\"\noutputs.x = {}\n[cost]\nnoise = \"given\"\n";
+    place.write("problem.toml", problem);
+    for empty in ["", "NaN", "NA"] {
+        place.write("holes.csv", rows(&|i| i % 5 == 0, empty));
+        let run = place.good("identify problem.toml --json");
+        assert!(run.err.contains("80 of 101 samples of `x [m]` are missing"), "{}", run.err);
+        let found: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(found["residuals"], 21);
+        let c = found["parameters"].as_array().unwrap().iter().find(|p| p["name"] == "c").unwrap();
+        assert!((c["value"].as_f64().unwrap() - 33.0).abs() < 1e-5, "{found}");
+    }
+    place.write("holes.csv", rows(&|_| false, ""));
+    place.refused("identify problem.toml", &["none of its samples is there"]);
 }

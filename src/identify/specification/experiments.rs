@@ -128,7 +128,7 @@ impl Specification {
             scenario.integrator.hold.clone_from(hold);
         }
         let source = &stated.data;
-        let record = Record::read_csv(&source.file)?;
+        let record = Record::read_csv_with_gaps(&source.file)?;
         let stem = || source.file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
         let name = stated.name.clone().unwrap_or_else(stem);
         if name.contains(['@', '/', '\\']) || name.trim().is_empty() {

@@ -101,6 +101,7 @@ impl Specification {
                 named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
+        let mut gaps = Vec::new();
         let references = outputs
             .iter()
             .map(|OutputColumn { output, column, deviation }| {
@@ -109,8 +110,15 @@ impl Specification {
                     let problem = format!("residuals cannot be divided by {deviation}");
                     return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
                 }
-                let Column { name, values } = columns::get(record, file, column, &signature.outputs[k].unit)?;
+                let Column { name, values } = columns::get_with_gaps(record, file, column, &signature.outputs[k].unit)?;
                 used.push(name);
+                let missing = values[window.clone()].iter().filter(|value| value.is_nan()).count();
+                if missing > 0 {
+                    gaps.push(format!(
+                        "{missing} of {} samples of `{name}` are missing, and take part nowhere",
+                        window.len()
+                    ));
+                }
                 Ok(Reference { output: k, values: values[window.clone()].to_vec(), deviation: *deviation })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -141,6 +149,7 @@ impl Specification {
             list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
             if unused.is_empty() { "none" } else { &unused },
         ));
+        notes.append(&mut gaps);
         if outputs.len() > 1 && outputs.iter().all(|c| c.deviation == 1.0) {
             let units: Vec<&str> = references.iter().map(|r| signature.outputs[r.output].unit.as_str()).collect();
             if units.iter().any(|unit| *unit != units[0]) {

@@ -1,0 +1,128 @@
+//! Tables of a file, whose keys are asked for by name and kind.
+
+use crate::error::{Error, Result};
+use std::path::Path;
+use toml::{Table, Value};
+
+pub(super) fn table_keys(table: &Table) -> Vec<String> {
+    table.keys().cloned().collect()
+}
+
+/// A table of the file, with its place for messages.
+pub(super) struct Section<'a> {
+    pub file: &'a Path,
+    pub name: String,
+    pub table: &'a Table,
+}
+
+impl<'a> Section<'a> {
+    pub fn place(&self) -> String {
+        if self.name.is_empty() {
+            self.file.display().to_string()
+        } else {
+            format!("[{}] of {}", self.name, self.file.display())
+        }
+    }
+
+    pub fn wrong(&self, key: &str, problem: impl Into<String>, remedy: &str) -> Error {
+        Error::invalid(format!("`{key}` in {}", self.place()), problem, remedy)
+    }
+
+    pub fn only(&self, known: &[&str]) -> Result<()> {
+        match self.table.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(Error::unknown("key", key, self.place(), known)),
+            None => Ok(()),
+        }
+    }
+
+    pub fn section(&self, key: &str) -> Result<Option<Section<'a>>> {
+        let name = if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) };
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(Section { file: self.file, name, table })),
+            Some(other) => Err(self.wrong(key, kind(other, "a table"), "write it as { key = value, .. }")),
+        }
+    }
+
+    /// The tables of a list, such as `[[constraint]]`, numbered from 1.
+    pub fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
+        let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
+        let remedy = format!("begin each with a line [[{prefix}{key}]]");
+        let list = match self.table.get(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
+        };
+        let section = |(i, value): (usize, &'a Value)| match value {
+            Value::Table(table) => Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table }),
+            other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
+        };
+        list.iter().enumerate().map(section).collect()
+    }
+
+    pub fn number(&self, key: &str) -> Result<Option<f64>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Float(x)) if x.is_nan() => Err(self.wrong(key, "it is NaN", "give a number")),
+            Some(Value::Float(x)) => Ok(Some(*x)),
+            Some(Value::Integer(x)) => Ok(Some(*x as f64)),
+            Some(other) => Err(self.wrong(key, kind(other, "a number"), "give a number, without quotes or unit")),
+        }
+    }
+
+    pub fn count(&self, key: &str) -> Result<Option<usize>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Integer(x)) => match usize::try_from(*x) {
+                Ok(count) => Ok(Some(count)),
+                Err(_) => Err(self.wrong(key, format!("it is {x}"), "give a whole number, 0 or more")),
+            },
+            Some(other) => Err(self.wrong(key, kind(other, "a whole number"), "give a whole number")),
+        }
+    }
+
+    pub fn flag(&self, key: &str) -> Result<Option<bool>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Boolean(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(self.wrong(key, kind(other, "true or false"), "write true or false, without quotes")),
+        }
+    }
+
+    pub fn text(&self, key: &str) -> Result<Option<String>> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(self.wrong(key, kind(other, "a text"), "put it in quotes")),
+        }
+    }
+
+    /// Something that has a name, as `parse` knows it.
+    pub fn named<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+        let text = self.text(key)?;
+        text.map(|name| parse(&name).map_err(|error| error.within(self.place()))).transpose()
+    }
+
+    pub fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
+        let remedy = "write it as [\"a\", \"b\"]";
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Array(values)) => values
+                .iter()
+                .map(|value| match value {
+                    Value::String(text) => Ok(text.clone()),
+                    other => Err(self.wrong(key, kind(other, "a text"), remedy)),
+                })
+                .collect::<Result<Vec<_>>>()
+                .map(Some),
+            Some(other) => Err(self.wrong(key, kind(other, "a list of texts"), remedy)),
+        }
+    }
+}
+
+fn kind(value: &Value, wanted: &str) -> String {
+    format!(
+        "it is {} `{value}`, not {wanted}",
+        if value.is_array() || value.is_integer() { "an" } else { "a" }.to_string() + " " + value.type_str()
+    )
+}
