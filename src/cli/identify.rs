@@ -74,7 +74,7 @@ steepest-descent or steepest-descent-fixed"
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
     let (problem, notes) = specification.build_with_notes(registry)?;
-    let notes = settings::say(notes, &problem.first().simulation);
+    let notes = settings::say_of(notes, &problem);
     let origin = origin(registry, arguments, &specification, notes)?;
     let interrupt = watch_for_interrupt();
     let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
@@ -196,7 +196,7 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     synthetic_noise(arguments, &mut specification)?;
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
     for (name, value) in settings::assignments("--start", &arguments.start)? {
-        specification.parameters.push(ParameterSetting { start: Some(value), ..setting(&name) });
+        specification.overriding.push(ParameterSetting { start: Some(value), ..setting(&name) });
     }
     if let Some(name) = arguments.fix.iter().find(|name| arguments.free.contains(name)) {
         let problem = format!("`{name}` is in both");
@@ -204,7 +204,7 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     }
     for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
         for name in names {
-            specification.parameters.push(ParameterSetting { free: Some(free), ..setting(name) });
+            specification.overriding.push(ParameterSetting { free: Some(free), ..setting(name) });
         }
     }
     let options = &mut specification.options;
@@ -288,7 +288,8 @@ fn summary(
     if let Some(folder) = folder {
         let page = if folder.has_report() { ", report.html" } else { "" };
         let path = folder.path().display();
-        lines.push(format!("written to {path}: result.json, history.csv, outputs.csv, figures{page}"));
+        let outputs = if problem.all().nth(1).is_none() { "outputs.csv" } else { "outputs@*.csv" };
+        lines.push(format!("written to {path}: result.json, history.csv, {outputs}, figures{page}"));
     }
     lines.join("\n")
 }

@@ -2,8 +2,9 @@
 
 use super::console::print;
 use super::{Verdict, kept};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::html;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -18,6 +19,15 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Verdict> {
     let (result, folder) = html::read(&arguments.result)?;
     let file = arguments.out.clone().unwrap_or_else(|| folder.join(html::REPORT));
+    let is_page = |extension: &OsStr| extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm");
+    if !file.extension().is_some_and(is_page) {
+        let what = format!("--out {}", file.display());
+        return Err(Error::invalid(
+            what,
+            "a page would take the place of this file",
+            "give it a name that ends in .html",
+        ));
+    }
     let written = html::write(&result, &folder, &file);
     if written.is_ok() {
         print(&format!("written to {}", file.display()));

@@ -9,7 +9,7 @@ use crate::identify::{Settings, identify};
 use crate::optimise::Flow;
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{Folder, rounded, table};
+use crate::report::{Folder, InputFile, rounded, table};
 use crate::specification::{DataSource, ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, fits};
 use serde_json::{Value, json};
@@ -21,6 +21,11 @@ pub(super) struct Earlier {
     pub model: String,
     pub parameters: Vec<(String, f64)>,
     scheme: Option<(String, Vec<(String, f64)>)>,
+    /// Steps between two samples.
+    substeps: Option<usize>,
+    converged: bool,
+    /// SHA-256 of the data that were fitted.
+    sums: Vec<String>,
     /// Fit percentages of the outputs that were fitted.
     fit_percent: serde_json::Map<String, Value>,
 }
@@ -46,7 +51,12 @@ impl Earlier {
         let settings = settings.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
         let scheme = text(&document["scheme"]).map(|name| (name, settings));
         let fit_percent = document["fit_percent"].as_object().cloned().unwrap_or_default();
-        Ok(Earlier { path, model, parameters, scheme, fit_percent })
+        let substeps = document["experiments"][0]["substeps"].as_u64().map(|count| count as usize);
+        let files = document["input_files"].as_array().cloned().unwrap_or_default();
+        let data = files.iter().filter(|file| file["role"] == "data");
+        let sums = data.filter_map(|file| text(&file["sha256"])).collect();
+        let converged = document["converged"].as_bool().unwrap_or(true);
+        Ok(Earlier { path, model, parameters, scheme, substeps, converged, sums, fit_percent })
     }
 
     /// That it is about this model.
@@ -59,14 +69,11 @@ impl Earlier {
         Err(Error::file(&self.path, None, problem, "give a result of the same model"))
     }
 
-    /// Values of the parameters that a problem has.
+    /// Gives a problem the values of what experiments share: each record has local values of its own.
     pub fn apply(&self, problem: &mut Problem) -> Result<()> {
-        let mut unknown = Vec::new();
-        for (name, value) in &self.parameters {
+        for (name, value) in self.parameters.iter().filter(|(name, _)| !name.contains('@')) {
             match problem.parameters.iter().position(|parameter| parameter.name == *name) {
                 Some(place) => problem.start[place] = *value,
-                // of an experiment that is not there
-                None if name.contains('@') => unknown.push(name.as_str()),
                 None if problem.places(name).is_ok() => {}
                 None => {
                     let text = format!("it has a parameter `{name}`, which {} has not", problem.name);
@@ -74,11 +81,19 @@ impl Earlier {
                 }
             }
         }
-        if let Some(first) = unknown.first() {
-            let count = unknown.len();
-            tell(&format!("note: {count} local values of the result have no experiment here, such as `{first}`"));
-        }
         Ok(())
+    }
+
+    /// Says what makes a comparison worth less.
+    fn doubt(&self, data: &[PathBuf]) {
+        if !self.converged {
+            tell(&format!("warning: the search of {} has not converged", self.path.display()));
+        }
+        for file in data {
+            if InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum)) {
+                tell(&format!("warning: {} is among the data that were fitted: this is no validation", file.display()));
+            }
+        }
     }
 }
 
@@ -114,6 +129,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let earlier = Earlier::read(&arguments.result)?;
     let specification = stated(&earlier, arguments)?;
     earlier.check(&specification.model)?;
+    earlier.doubt(&arguments.data);
     let mut problem = settings::build(&specification, registry)?;
     earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
@@ -122,6 +138,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
     problem.constraints.clear();
+    if !arguments.fit_local && !problem.free().is_empty() {
+        let names = problem.free().into_iter().map(|k| format!("`{}`", problem.parameters[k].name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        tell(&format!("note: {names} start as the problem file says; --fit-local fits them first"));
+    }
     if arguments.fit_local {
         if problem.free().is_empty() {
             let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
@@ -162,7 +183,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
         ..ExperimentSetting::default()
     };
     specification.experiments = arguments.data.iter().map(of).collect();
-    specification.substeps = arguments.substeps.or(specification.substeps);
+    specification.substeps = arguments.substeps.or(specification.substeps).or(earlier.substeps);
     if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {
         specification.scheme = Some(scheme.clone());
         specification.scheme_settings.clone_from(settings);
@@ -205,6 +226,7 @@ fn document(earlier: &Earlier, problem: &Problem, found: &[OutputFit], arguments
         "model": problem.name,
         "result": earlier.path.display().to_string(),
         "data": arguments.data.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "converged": earlier.converged,
         "local_parameters_fitted": arguments.fit_local,
         "validation": found.iter().map(OutputFit::json).collect::<Vec<_>>(),
     })

@@ -138,10 +138,16 @@ impl ProblemArguments {
                 start: Some(*value),
                 ..ParameterSetting::default()
             };
-            specification.parameters.extend(earlier.parameters.iter().map(value));
+            specification.overriding.extend(earlier.parameters.iter().map(value));
         }
         specification.substeps = self.substeps.or(specification.substeps);
         if !self.data.is_empty() {
+            if !specification.experiments.is_empty() {
+                let count = specification.experiments.len();
+                tell(&format!(
+                    "note: --data takes the place of the problem file's {count} experiments, with all that is said of them"
+                ));
+            }
             let shared = specification.data.take().unwrap_or_default();
             let of = |file: &PathBuf| DataSource { file: file.clone(), ..shared.clone() };
             specification.experiments.clear();
@@ -242,8 +248,22 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
 /// Builds the problem, and says on standard error what was assumed.
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
     let (problem, notes) = specification.build_with_notes(registry)?;
-    say(notes, &problem.first().simulation);
+    say_of(notes, &problem);
     Ok(problem)
+}
+
+/// As [`say`], of all experiments of a problem; what looks like a slip in several is told once.
+pub(super) fn say_of(mut notes: Vec<String>, problem: &Problem) -> Vec<String> {
+    let mut told = remarks(&problem.first().simulation);
+    for experiment in problem.all().skip(1) {
+        for remark in remarks(&experiment.simulation) {
+            if !told.contains(&remark) {
+                notes.push(format!("experiment `{}`: {remark}", experiment.name));
+                told.push(remark);
+            }
+        }
+    }
+    say(notes, &problem.first().simulation)
 }
 
 /// Says on standard error what was assumed, and what looks like a slip in the model or its settings. Returns all that was said.

@@ -171,7 +171,8 @@ impl Problem {
             let problem = format!("it is one of {}, the first is one of {}", other.place(), signature.place());
             return Err(Error::invalid(place, problem, "take one model for all experiments of a problem"));
         }
-        if self.all().any(|known| known.name == experiment.name) {
+        // files of some systems do not tell capitals apart
+        if self.all().any(|known| known.name.to_lowercase() == experiment.name.to_lowercase()) {
             return Err(Error::invalid(place, "there are two of this name", "give each experiment its own"));
         }
         let mut locals = local.iter().map(|name| signature.parameter_index(name)).collect::<Result<Vec<usize>>>()?;

@@ -366,6 +366,9 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
     {
         return Err(section.wrong("fixed", "it contradicts `free`", "give only one of them"));
     }
+    if section.number("start")?.is_some() && section.text("start_column")?.is_some() {
+        return Err(section.wrong("start", "it contradicts `start_column`", "give only one of them"));
+    }
     Ok(ParameterSetting {
         name: name.to_string(),
         start: section.number("start")?,

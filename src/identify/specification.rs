@@ -138,6 +138,8 @@ pub struct Specification {
     pub compare: Option<Vec<String>>,
     /// Settings of parameters.
     pub parameters: Vec<ParameterSetting>,
+    /// Settings that go over all others, those of experiments too: of a command line. Values of an experiment that is not there are left out.
+    pub overriding: Vec<ParameterSetting>,
     /// Constraints.
     pub constraints: Vec<ConstraintSetting>,
     /// When constraints are met.
@@ -161,7 +163,7 @@ impl Specification {
     /// # Errors
     /// An unknown output or parameter.
     pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
-        for setting in &self.parameters {
+        for setting in self.parameters.iter().chain(&self.overriding) {
             // of an experiment's own parameter the problem knows the place
             let name = setting.name.split('@').next().unwrap_or_default();
             entry.system.signature().parameter_index(name)?;
@@ -220,6 +222,7 @@ impl Specification {
                 self.refuse_substeps()?;
                 let mut problem = entry.problem(&scenario)?;
                 self.apply_parameters(&mut problem)?;
+                self.override_parameters(&mut problem, &mut notes)?;
                 problem
             }
             Some(_) if self.synthetic_noise.is_some() => {
@@ -253,7 +256,7 @@ impl Specification {
         parameters: &mut [Parameter],
         start: &mut [f64],
     ) -> Result<()> {
-        self.parameters.iter().try_for_each(|setting| {
+        self.parameters.iter().chain(&self.overriding).try_for_each(|setting| {
             let k = signature.parameter_index(&setting.name)?;
             setting.apply(&mut parameters[k], &mut start[k]);
             Ok(())
@@ -295,7 +298,12 @@ impl Specification {
                 if self.experiments.len() > 1 {
                     notes.push("of several experiments, this is the first".to_string());
                 }
-                let record = Record::read_csv_with_gaps(&source.file)?;
+                let mut record = Record::read_csv_with_gaps(&source.file)?;
+                if let Some(column) = &source.split {
+                    let (name, first) = experiments::pieces(&record, column, &source.file, column)?.swap_remove(0);
+                    notes.push(format!("of several experiments, this is the first, `{name}`"));
+                    record = first;
+                }
                 let Measured { simulation, cost, .. } =
                     self.measured((entry, &scenario), source, &record, &mut notes)?;
                 (simulation, cost)

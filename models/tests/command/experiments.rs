@@ -4,10 +4,10 @@ use crate::run::Place;
 use serde_json::Value;
 
 /// Swings of one pendulum from several angles, each a record of accelerations.
-fn records(place: &Place) {
+fn records(place: &Place, end: f64) {
     for (name, angle, rate) in [("small", 0.4, 0.0), ("large", 1.3, 0.5), ("other", 0.9, -0.4)] {
         let set = format!("L=0.83,d=0.06,angle0={angle},omega0={rate}");
-        place.good(&format!("simulate pendulum --end 2 --set {set} --out {name}"));
+        place.good(&format!("simulate pendulum --end {end} --set {set} --out {name}"));
     }
 }
 
@@ -34,7 +34,8 @@ fn value(result: &Value, name: &str) -> f64 {
 #[test]
 fn records_are_fitted_together_and_validated() {
     let place = Place::new();
-    records(&place);
+    // long enough for threads to be worth it
+    records(&place, 12.0);
     let third = "[[experiment]]\nname = \"other\"\nfile = \"other/outputs.csv\"\nvalidation = true\n\
                  parameters.angle0 = { start = 0.9 }\nparameters.omega0 = { start = -0.4 }\n";
     place.write("problem.toml", problem(&format!("{TWO}{third}")));
@@ -49,6 +50,9 @@ fn records_are_fitted_together_and_validated() {
         results.push(result);
     }
     assert!(results.iter().all(|result| *result == results[0]), "threads change the result");
+    let mut command = place.command("identify problem.toml --json");
+    let run = Place::end(command.env("COSTATE_THREADS", "many"));
+    assert!(run.code == 2 && run.err.contains("COSTATE_THREADS: it is `many`; give a whole number"), "{}", run.err);
     let found = &results[0];
     let expected = [
         ("L", 0.83),
@@ -69,6 +73,14 @@ fn records_are_fitted_together_and_validated() {
     for file in ["outputs@small.csv", "outputs@other.csv", "output_a_x@large.svg"] {
         assert!(place.path("found").join(file).is_file(), "{file} is missing");
     }
+    // the command line goes over the file, and a result over neither
+    let started = place.json("identify problem.toml --start angle0=0.5,angle0@large=1.2 --max-iterations 0 --json", 1);
+    let starts = ["angle0@small", "angle0@large"].map(|name| value(&started, name));
+    assert_eq!(starts, [0.5, 1.2]);
+    // what has been fitted is no validation
+    let again = place.good("validate found --data small/outputs.csv --problem problem.toml --json");
+    assert!(again.err.contains("among the data that were fitted"), "{}", again.err);
+    place.refused("report found --out found/result.json", &["would take the place", "ends in .html"]);
     // from there, nothing is left to be done
     let again = place.json("identify problem.toml --from found --json", 0);
     assert!(again["iterations"].as_u64().unwrap() <= 2, "{again}");
@@ -87,7 +99,7 @@ fn records_are_fitted_together_and_validated() {
 #[test]
 fn derivatives_add_up() {
     let place = Place::new();
-    records(&place);
+    records(&place, 2.0);
     place.write("problem.toml", problem(TWO));
     let text = place.good("gradient problem.toml --method all").out;
     assert!(text.contains("angle0@small") && text.contains("omega0@large"), "{text}");
@@ -132,7 +144,7 @@ fn derivatives_add_up() {
 #[test]
 fn pieces_of_a_record_are_experiments() {
     let place = Place::new();
-    records(&place);
+    records(&place, 2.0);
     let mut rows = String::from("piece,t,a_x,a_y,rough\n");
     for (piece, (name, rough)) in [("small", 0.45), ("large", 1.2)].into_iter().enumerate() {
         let text = place.read(&format!("{name}/outputs.csv"));
@@ -165,14 +177,14 @@ fn pieces_of_a_record_are_experiments() {
 #[test]
 fn wrong_experiments_get_a_sentence() {
     let place = Place::new();
-    records(&place);
+    records(&place, 2.0);
     let one = "[[experiment]]\nfile = \"small/outputs.csv\"\n";
     let cases: &[(String, &[&str])] = &[
         ("[[experiment]]\nname = \"a\"\n".into(), &["`file` in [experiment.1]", "no data", "add: file ="]),
         (format!("{one}weight = 0.0\n"), &["`weight` in [experiment.1]", "not positive"]),
         (format!("{one}validaton = true\n"), &["no key `validaton`", "did you mean `validation`?"]),
         (format!("{one}validation = true\n"), &["none is left to be fitted"]),
-        (format!("{one}name = \"a@b\"\n"), &["experiment `a@b`", "without @"]),
+        (format!("{one}name = \"a@b\"\n"), &["experiment `a@b`", "letters, digits"]),
         (format!("{one}parameters.L = {{ start = 1.0 }}\n"), &["`L` of an experiment", "shared", "local = true"]),
         (format!("{one}parameters.LL = {{ start = 1.0 }}\n"), &["`LL`"]),
         (format!("{one}{one}"), &["experiment `outputs`", "there are two of this name"]),
@@ -180,6 +192,8 @@ fn wrong_experiments_get_a_sentence() {
             format!("{one}name = \"a\"\n{one}name = \"b\"\nvalidation = true\n"),
             &["validation by `b`", "`a` is fitted to the same samples", "another window"],
         ),
+        (format!("{one}name = \"{}\"\n", "a".repeat(300)), &["its name has 300 characters", "up to 60"]),
+        (format!("{one}name = \"A\"\n{one}name = \"a\"\n"), &["experiment `a`", "there are two of this name"]),
         (format!("{one}initial_state = \"equilibrum\"\n"), &["no initial state `equilibrum`", "equilibrium"]),
         ("[[experiment]]\nfile = \"absent.csv\"\n".into(), &["absent.csv"]),
         (format!("{TWO}[[constraint]]\nrule = \"peak a_x <= 3\"\n"), &["several experiments at once"]),
@@ -189,6 +203,14 @@ fn wrong_experiments_get_a_sentence() {
         place.write("problem.toml", problem(text));
         place.refused("identify problem.toml", parts);
     }
+    // starts from a column
+    let start = |text: &str| problem(one).replace(LOCAL, text);
+    place.write("problem.toml", start("angle0 = { start_column = \"a_x\" }\n"));
+    place.refused("identify problem.toml", &["parameter `angle0`", "another value in each experiment", "local = true"]);
+    place.write("problem.toml", start("angle0 = { local = true, start_column = \"a_x\" }\n"));
+    place.refused("identify problem.toml", &["`a_x [m/s^2]` is in `m/s^2`, where `a_x` is in `rad`"]);
+    place.write("problem.toml", start("angle0 = { local = true, start = 1.0, start_column = \"a_x\" }\n"));
+    place.refused("identify problem.toml", &["`start` in [parameters.angle0]", "contradicts `start_column`"]);
     // results of something else
     place.write("problem.toml", problem(TWO)).write("no.json", "{").write("empty.json", "{\"model\": \"pendulum\"}");
     place.write("oscillator.json", "{\"model\": \"oscillator\", \"parameters\": [{\"name\": \"c\", \"value\": 1.0}]}");
@@ -197,7 +219,4 @@ fn wrong_experiments_get_a_sentence() {
     let parts = ["it is a result of model `oscillator`", "this is `pendulum`"];
     place.refused("simulate pendulum --from oscillator.json", &parts);
     place.refused("validate oscillator.json --data small/outputs.csv --problem problem.toml", &parts);
-    let mut command = place.command("identify problem.toml --json");
-    let run = Place::end(command.env("COSTATE_THREADS", "many"));
-    assert!(run.code == 0 || run.err.contains("COSTATE_THREADS"), "{}", run.err);
 }

@@ -2,6 +2,7 @@
 
 use super::measured::Measured;
 use super::{DataSource, ParameterSetting, Specification};
+use crate::columns;
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
@@ -64,6 +65,9 @@ impl Specification {
             built.extend(self.build_experiments(entry, scenario, &stated, &local, notes)?);
         }
         refuse_training_data(&built)?;
+        let fitted = built.iter().filter(|(_, stated, _)| !stated.validation);
+        let stated_all: Vec<(String, ExperimentSetting)> =
+            fitted.map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone())).collect();
         // what is fitted comes first
         built.sort_by_key(|(_, stated, _)| stated.validation);
         let mut built = built.into_iter();
@@ -89,11 +93,8 @@ impl Specification {
         for Pending { name, parameters } in &all {
             apply_own(&mut problem, name, parameters)?;
         }
-        // with an experiment's name, they go over what is said there
-        let named = self.parameters.iter().filter(|setting| setting.name.contains('@'));
-        for setting in named {
-            apply_setting(&mut problem, setting)?;
-        }
+        self.override_parameters(&mut problem, notes)?;
+        twice_the_same(&stated_all, notes);
         if problem.all().nth(1).is_some() {
             notes.push(format!(
                 "{} experiments are fitted{}; each has its own {}",
@@ -111,6 +112,24 @@ impl Specification {
     /// What is said of parameters, by the names of the model, or with an experiment's name.
     pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
         self.parameters.iter().try_for_each(|setting| apply_setting(problem, setting))
+    }
+
+    /// What goes over everything else; values of experiments that are not there are counted.
+    pub(super) fn override_parameters(&self, problem: &mut Problem, notes: &mut Vec<String>) -> Result<()> {
+        let mut strangers = Vec::new();
+        for setting in &self.overriding {
+            let known = problem.parameters.iter().any(|parameter| parameter.name == setting.name);
+            if !known && setting.name.contains('@') {
+                strangers.push(&setting.name);
+                continue;
+            }
+            apply_setting(problem, setting)?;
+        }
+        if let Some(first) = strangers.first() {
+            let count = strangers.len();
+            notes.push(format!("{count} values of experiments that are not here are left out, such as `{first}`"));
+        }
+        Ok(())
     }
 
     /// The experiments of one statement: one, or those that a record is split into.
@@ -131,21 +150,18 @@ impl Specification {
         let record = Record::read_csv_with_gaps(&source.file)?;
         let stem = || source.file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
         let name = stated.name.clone().unwrap_or_else(stem);
-        if name.contains(['@', '/', '\\']) || name.trim().is_empty() {
-            let problem = "names of files and parameters are made of it";
-            return Err(Error::invalid(format!("experiment `{name}`"), problem, "choose a name without @, / and \\"));
-        }
+        check_name(&name)?;
         let pieces = match &source.split {
             None => vec![(name, record)],
-            Some(column) => pieces(&record, column, &source.file, &name)?,
+            Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))?,
         };
         let count = pieces.len();
         let mut built = Vec::new();
         for (k, (name, record)) in pieces.into_iter().enumerate() {
             let mut own_notes = Vec::new();
-            let Measured { simulation, cost, window } =
-                self.measured((entry, &scenario), source, &record, &mut own_notes)?;
             let named = |error: Error| if count > 1 { error.in_experiment(&name) } else { error };
+            let measured = self.measured((entry, &scenario), source, &record, &mut own_notes);
+            let Measured { simulation, cost, window } = measured.map_err(named)?;
             let Some(cost) = cost else {
                 return Err(named(Self::nothing_to_compare(entry, source, record.names())));
             };
@@ -157,7 +173,7 @@ impl Specification {
             if k == 0 {
                 notes.append(&mut own_notes);
             }
-            let parameters = self.own_parameters(stated, &record, window, local)?;
+            let parameters = self.own_parameters(entry, stated, (&record, window), local)?;
             let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
@@ -170,15 +186,22 @@ impl Specification {
     /// An experiment's own settings of parameters: as stated, and starts from the first sample of a column.
     fn own_parameters(
         &self,
+        entry: &Entry,
         stated: &ExperimentSetting,
-        record: &Record,
-        window: Range<usize>,
+        (record, window): (&Record, Range<usize>),
         local: &[&str],
     ) -> Result<Vec<ParameterSetting>> {
         let mut own = Vec::new();
         for ParameterSetting { name, start_column, .. } in &self.parameters {
             let Some(column) = start_column else { continue };
-            let value = record.column(column)?[window.start];
+            if !local.contains(&&**name) {
+                let problem = "it starts from a column, which is another value in each experiment";
+                let remedy = format!("make it local: parameters.{name} = {{ local = true, start_column = .. }}");
+                return Err(Error::invalid(format!("parameter `{name}`"), problem, remedy));
+            }
+            let signature = entry.system.signature();
+            let unit = &signature.parameters[signature.parameter_index(name)?].unit;
+            let value = columns::get(record, &stated.data.file, column, unit)?.values[window.start];
             own.push(ParameterSetting { name: name.clone(), start: Some(value), ..ParameterSetting::default() });
         }
         for setting in &stated.parameters {
@@ -213,42 +236,78 @@ fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSet
     Ok(())
 }
 
+/// Names stand in those of files and parameters, and on command lines.
+fn check_name(name: &str) -> Result<()> {
+    const LONGEST: usize = 60;
+    let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
+    let problem = match name.chars().count() {
+        0 => "it has no name".to_string(),
+        1..=LONGEST if name.chars().all(is_plain) => return Ok(()),
+        1..=LONGEST => "names of files and parameters are made of it".to_string(),
+        count => format!("its name has {count} characters, and names of files are made of it"),
+    };
+    let shown: String = name.escape_debug().take(LONGEST).collect();
+    let remedy = format!("give it a name of letters, digits, `-`, `_` and `.`, up to {LONGEST} of them");
+    Err(Error::invalid(format!("experiment `{shown}`"), problem, remedy))
+}
+
 /// Rows with the same number in a column, one after another, each set with its name.
-fn pieces(record: &Record, column: &str, file: &Path, name: &str) -> Result<Vec<(String, Record)>> {
+pub(super) fn pieces(record: &Record, column: &str, file: &Path, prefix: &str) -> Result<Vec<(String, Record)>> {
+    const LARGEST: f64 = 1e9;
     let numbers = record.column(column)?;
     let mut pieces: Vec<(String, Record)> = Vec::new();
     let mut first = 0;
     for rows in numbers.chunk_by(|a, b| a == b) {
-        let piece = format!("{column}{}", rows[0]);
+        let piece = format!("{prefix}{}", rows[0]);
+        if rows[0].abs() > LARGEST || rows[0].fract() != 0.0 {
+            let problem = format!("`{column}` is {} in it, which is no number of a part", rows[0]);
+            return Err(Error::file(file, None, problem, "number the parts by whole numbers, such as 0, 1, 2"));
+        }
         if pieces.iter().any(|(known, _)| *known == piece) {
             let problem = format!("`{column}` is {} in two parts that do not follow each other", rows[0]);
             return Err(Error::file(file, None, problem, "number the parts one after another"));
         }
+        check_name(&piece)?;
         pieces.push((piece, record.part(first..first + rows.len())));
         first += rows.len();
-    }
-    if pieces.len() == 1 {
-        pieces[0].0 = name.to_string();
     }
     Ok(pieces)
 }
 
-/// That nothing is validated with what has been fitted.
-fn refuse_training_data(built: &[(Experiment, ExperimentSetting, Pending)]) -> Result<()> {
-    let place = |stated: &ExperimentSetting| -> PathBuf {
-        let file = &stated.data.file;
-        std::fs::canonicalize(file).unwrap_or_else(|_| file.clone())
-    };
+fn place(stated: &ExperimentSetting) -> PathBuf {
+    let file = &stated.data.file;
+    std::fs::canonicalize(file).unwrap_or_else(|_| file.clone())
+}
+
+/// Whether two statements are about the same samples, in part at least.
+fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
     let window = |stated: &ExperimentSetting| {
         let DataSource { from, until, .. } = stated.data;
         (from.unwrap_or(f64::NEG_INFINITY), until.unwrap_or(f64::INFINITY))
     };
+    let ((from, until), (first, last)) = (window(one), window(other));
+    place(one) == place(other) && first < until && from < last
+}
+
+/// Says that samples are fitted twice.
+fn twice_the_same(fitted: &[(String, ExperimentSetting)], notes: &mut Vec<String>) {
+    for (k, (name, stated)) in fitted.iter().enumerate() {
+        let same = |(_, other): &&(String, ExperimentSetting)| *other != *stated && overlap(other, stated);
+        if let Some((other, _)) = fitted[..k].iter().find(same) {
+            notes.push(format!(
+                "experiments `{other}` and `{name}` are fitted to the same samples of {}: standard errors count them twice",
+                stated.data.file.display()
+            ));
+        }
+    }
+}
+
+/// That nothing is validated with what has been fitted.
+fn refuse_training_data(built: &[(Experiment, ExperimentSetting, Pending)]) -> Result<()> {
     let (kept, fitted): (Vec<_>, Vec<_>) = built.iter().partition(|(_, stated, _)| stated.validation);
     for (experiment, stated, _) in kept {
-        let (from, until) = window(stated);
         let overlaps = |(other, fitted, _): &&&(Experiment, ExperimentSetting, Pending)| {
-            let (first, last) = window(fitted);
-            place(fitted) == place(stated) && first < until && from < last && other.name != experiment.name
+            overlap(fitted, stated) && other.name != experiment.name
         };
         if let Some((other, ..)) = fitted.iter().find(overlaps) {
             let problem =
