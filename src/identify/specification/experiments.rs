@@ -148,9 +148,13 @@ impl Specification {
         }
         let source = &stated.data;
         let record = Record::read_csv_with_gaps(&source.file)?;
-        let stem = || source.file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
-        let name = stated.name.clone().unwrap_or_else(stem);
-        check_name(&name)?;
+        let name = match &stated.name {
+            Some(name) => {
+                check_name(name)?;
+                name.clone()
+            }
+            None => name_of(&source.file),
+        };
         let pieces = match &source.split {
             None => vec![(name, record)],
             Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))?,
@@ -236,10 +240,21 @@ fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSet
     Ok(())
 }
 
+/// The most characters of an experiment's name.
+const LONGEST: usize = 60;
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || ['-', '_', '.'].contains(&c)
+}
+
+/// A name after a file.
+fn name_of(file: &Path) -> String {
+    let stem = file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
+    stem.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST).collect()
+}
+
 /// Names stand in those of files and parameters, and on command lines.
 fn check_name(name: &str) -> Result<()> {
-    const LONGEST: usize = 60;
-    let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
     let problem = match name.chars().count() {
         0 => "it has no name".to_string(),
         1..=LONGEST if name.chars().all(is_plain) => return Ok(()),

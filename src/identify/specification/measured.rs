@@ -12,7 +12,7 @@ use crate::registry::{Entry, Scenario};
 use crate::scheme;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
-use crate::signature::Quantity;
+use crate::signature::{Quantity, Signature};
 use crate::simulate::Simulation;
 use std::ops::Range;
 use std::path::Path;
@@ -49,118 +49,22 @@ impl Specification {
         record: &Record,
         notes: &mut Vec<String>,
     ) -> Result<Measured> {
-        let file = &source.file;
-        let time = time_column(record, source)?;
-        let axis = record.time(time)?;
-        let window = window(&axis, source)?;
-        let times = &axis.times()[window.clone()];
-        if let Some(end) = self.end {
-            let last = times[times.len() - 1];
-            let gap = (end - last) / axis.mean_step();
-            if gap.is_nan() || gap.abs() > 1e-3 {
-                let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
-                let problem = format!("the record {relation}: at {last} s against {end} s");
-                let remedy = "leave out `end`, or choose the samples with `from` and `until`";
-                return Err(Error::file(&source.file, None, problem, remedy));
-            }
-        }
-        let grid = self.grid(&axis, times, file)?;
-        let substeps = grid.count() / (times.len() - 1);
         let signature = entry.system.signature();
-        let named_like = |quantities: &[Quantity]| {
-            let found = quantities.iter().map(|q| Ok(columns::find(record, file, &q.name, &q.unit)?.map(|_| q)));
-            found.filter_map(Result::transpose).map(|q| Ok(q?.name.clone())).collect::<Result<Vec<_>>>()
-        };
-        let mut used = vec![time];
-        used.extend(source.split.as_deref());
-        used.extend(self.parameters.iter().filter_map(|setting| setting.start_column.as_deref()));
+        let mut reading = Reading::begin(signature, source, record)?;
+        reading.used.extend(self.parameters.iter().filter_map(|setting| setting.start_column.as_deref()));
+        self.check_end(&reading)?;
+        let (axis, window) = (reading.axis.clone(), reading.window.clone());
+        let times = &axis.times()[window.clone()];
+        let grid = self.grid(&axis, times, &source.file)?;
+        let substeps = grid.count() / (times.len() - 1);
         let mut signals = scenario.signals.clone();
-        let inputs = match &source.inputs {
-            Some(inputs) => inputs.clone(),
-            None => {
-                let interpolation = source.interpolation.unwrap_or(Interpolation::Linear);
-                let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
-                named_like(&signature.inputs)?.into_iter().map(column).collect()
-            }
-        };
-        for InputColumn { input, column, interpolation } in &inputs {
-            let k = signature.input_index(input)?;
-            let Column { name, values } = columns::get(record, file, column, &signature.inputs[k].unit)?;
-            signals[k] = Signal::sampled(axis.times(), values, *interpolation).map_err(|error| match error {
-                Error::Invalid { problem, remedy, .. } => {
-                    Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy)
-                }
-                other => other,
-            })?;
-            used.push(name);
-        }
-        let outputs = match &source.outputs {
-            Some(outputs) => outputs.clone(),
-            None => {
-                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
-                named_like(&signature.outputs)?.into_iter().map(column).collect()
-            }
-        };
+        let inputs = reading.inputs(&mut signals)?;
         let mut gaps = Vec::new();
-        let references = outputs
-            .iter()
-            .map(|OutputColumn { output, column, deviation }| {
-                let k = signature.output_index(output)?;
-                if !(deviation.is_finite() && *deviation > 0.0) {
-                    let problem = format!("residuals cannot be divided by {deviation}");
-                    return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
-                }
-                let Column { name, values } = columns::get_with_gaps(record, file, column, &signature.outputs[k].unit)?;
-                used.push(name);
-                let missing = values[window.clone()].iter().filter(|value| value.is_nan()).count();
-                if missing > 0 {
-                    gaps.push(format!(
-                        "{missing} of {} samples of `{name}` are missing, and take part nowhere",
-                        window.len()
-                    ));
-                }
-                Ok(Reference { output: k, values: values[window.clone()].to_vec(), deviation: *deviation })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let unused = record.names().iter().filter(|name| !used.contains(&name.as_str()));
-        let unused = unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        for input in signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name)) {
-            let name = &input.name;
-            if source.inputs.is_none() {
-                let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
-                let problem = format!("no column drives input `{name}`{left}");
-                let remedy = format!(
-                    "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
-                     [data.inputs] the model's own signal drives it"
-                );
-                return Err(Error::file(file, None, problem, remedy));
-            }
-            notes.push(format!("no column drives input `{name}`: the model's own signal does"));
-        }
-        let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        notes.push(format!(
-            "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
-            file.display(),
-            times.len(),
-            shown(times[0]),
-            shown(times[times.len() - 1]),
-            if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() },
-            list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
-            list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
-            if unused.is_empty() { "none" } else { &unused },
-        ));
+        let (outputs, references) = reading.references(&mut gaps)?;
+        notes.extend(reading.undriven(&inputs)?);
+        notes.push(reading.describe(&inputs, &outputs));
         notes.append(&mut gaps);
-        if outputs.len() > 1 && outputs.iter().all(|c| c.deviation == 1.0) {
-            let units: Vec<&str> = references.iter().map(|r| signature.outputs[r.output].unit.as_str()).collect();
-            if units.iter().any(|unit| *unit != units[0]) {
-                let first = |&(k, unit): &(usize, &&str)| !units[..k].contains(unit);
-                let units: Vec<&str> = units.iter().enumerate().filter(first).map(|(_, unit)| *unit).collect();
-                notes.push(format!(
-                    "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
-                    units.join(" and ")
-                ));
-            }
-        }
+        notes.extend(reading.unlike_units(&outputs, &references));
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
         let simulation = integrator.simulation(entry.system.clone(), grid, signals)?;
         if references.is_empty() {
@@ -170,6 +74,20 @@ impl Specification {
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let cost = LeastSquares::new(times, references, substeps, quadrature)?;
         Ok(Measured { simulation, cost: Some(cost), window })
+    }
+
+    /// That the record ends where the simulation is asked to end.
+    fn check_end(&self, reading: &Reading<'_>) -> Result<()> {
+        let Some(end) = self.end else { return Ok(()) };
+        let last = reading.axis.times()[reading.window.end - 1];
+        let gap = (end - last) / reading.axis.mean_step();
+        if gap.abs() <= 1e-3 {
+            return Ok(());
+        }
+        let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
+        let problem = format!("the record {relation}: at {last} s against {end} s");
+        let remedy = "leave out `end`, or choose the samples with `from` and `until`";
+        Err(Error::file(&reading.source.file, None, problem, remedy))
     }
 
     /// The integrator: where nobody has named one and steps are uneven, one that stands them.
@@ -235,5 +153,145 @@ impl Specification {
             return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);
         }
         TimeGrid::through(times, substeps)
+    }
+}
+
+/// A record that is being read for a model.
+struct Reading<'a> {
+    signature: &'a Signature,
+    source: &'a DataSource,
+    record: &'a Record,
+    axis: TimeAxis,
+    /// The samples that are meant.
+    window: Range<usize>,
+    /// Columns that have been used.
+    used: Vec<&'a str>,
+}
+
+impl<'a> Reading<'a> {
+    fn begin(signature: &'a Signature, source: &'a DataSource, record: &'a Record) -> Result<Self> {
+        let time = time_column(record, source)?;
+        let axis = record.time(time)?;
+        let window = window(&axis, source)?;
+        let used = std::iter::once(time).chain(source.split.as_deref()).collect();
+        Ok(Reading { signature, source, record, axis, window, used })
+    }
+
+    /// Quantities that a column is named like.
+    fn named_like(&self, quantities: &[Quantity]) -> Result<Vec<String>> {
+        let find = |q: &Quantity| columns::find(self.record, &self.source.file, &q.name, &q.unit);
+        let found = quantities.iter().map(|q| Ok(find(q)?.map(|_| q.name.clone())));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// Lets columns drive inputs.
+    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<InputColumn>> {
+        let (file, signature) = (&self.source.file, self.signature);
+        let inputs = match &self.source.inputs {
+            Some(inputs) => inputs.clone(),
+            None => {
+                let interpolation = self.source.interpolation.unwrap_or(Interpolation::Linear);
+                let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
+                self.named_like(&signature.inputs)?.into_iter().map(column).collect()
+            }
+        };
+        for InputColumn { input, column, interpolation } in &inputs {
+            let k = signature.input_index(input)?;
+            let Column { name, values } = columns::get(self.record, file, column, &signature.inputs[k].unit)?;
+            signals[k] = Signal::sampled(self.axis.times(), values, *interpolation).map_err(|error| match error {
+                Error::Invalid { problem, remedy, .. } => {
+                    Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy)
+                }
+                other => other,
+            })?;
+            self.used.push(name);
+        }
+        Ok(inputs)
+    }
+
+    /// What outputs are compared with; and what is missing there.
+    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OutputColumn>, Vec<Reference>)> {
+        let (file, signature) = (&self.source.file, self.signature);
+        let outputs = match &self.source.outputs {
+            Some(outputs) => outputs.clone(),
+            None => {
+                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
+                self.named_like(&signature.outputs)?.into_iter().map(column).collect()
+            }
+        };
+        let mut references = Vec::new();
+        for OutputColumn { output, column, deviation } in &outputs {
+            let k = signature.output_index(output)?;
+            if !(deviation.is_finite() && *deviation > 0.0) {
+                let problem = format!("residuals cannot be divided by {deviation}");
+                return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
+            }
+            let Column { name, values } =
+                columns::get_with_gaps(self.record, file, column, &signature.outputs[k].unit)?;
+            self.used.push(name);
+            let values = values[self.window.clone()].to_vec();
+            let missing = values.iter().filter(|value| value.is_nan()).count();
+            if missing > 0 {
+                let count = values.len();
+                gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
+            }
+            references.push(Reference { output: k, values, deviation: *deviation });
+        }
+        Ok((outputs, references))
+    }
+
+    fn unused(&self) -> String {
+        let unused = self.record.names().iter().filter(|name| !self.used.contains(&name.as_str()));
+        unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Inputs without a column: a note on each, if that is meant.
+    fn undriven(&self, inputs: &[InputColumn]) -> Result<Vec<String>> {
+        let without = self.signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name));
+        let note = |Quantity { name, .. }: &Quantity| {
+            if self.source.inputs.is_some() {
+                return Ok(format!("no column drives input `{name}`: the model's own signal does"));
+            }
+            let unused = self.unused();
+            let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
+            let remedy = format!(
+                "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
+                 [data.inputs] the model's own signal drives it"
+            );
+            Err(Error::file(&self.source.file, None, format!("no column drives input `{name}`{left}"), remedy))
+        };
+        without.map(note).collect()
+    }
+
+    /// What was read, in one line.
+    fn describe(&self, inputs: &[InputColumn], outputs: &[OutputColumn]) -> String {
+        let (axis, times, unused) = (&self.axis, &self.axis.times()[self.window.clone()], self.unused());
+        let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        format!(
+            "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
+            self.source.file.display(),
+            times.len(),
+            shown(times[0]),
+            shown(times[times.len() - 1]),
+            if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() },
+            list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
+            list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
+            if unused.is_empty() { "none" } else { &unused },
+        )
+    }
+
+    /// That residuals in different units are added up, if nobody has weighed them.
+    fn unlike_units(&self, outputs: &[OutputColumn], references: &[Reference]) -> Option<String> {
+        let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
+        let is_plain = outputs.iter().all(|c| c.deviation == 1.0);
+        if !is_plain || units.iter().all(|unit| *unit == units[0]) {
+            return None;
+        }
+        let first = |&(k, unit): &(usize, &&str)| !units[..k].contains(unit);
+        let units: Vec<&str> = units.iter().enumerate().filter(first).map(|(_, unit)| *unit).collect();
+        Some(format!(
+            "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
+            units.join(" and ")
+        ))
     }
 }
