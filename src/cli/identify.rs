@@ -15,7 +15,7 @@ use crate::report::{
     Folder, InputFile, Origin, command_line, date, parameter_table, parameter_table_with_errors, result_json,
 };
 use crate::scheme;
-use crate::specification::{ParameterSetting, Specification};
+use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
 use crate::statistics::{Statistics, fits, identifiability};
 use std::path::PathBuf;
 
@@ -147,11 +147,13 @@ fn origin(
     notes: Vec<String>,
 ) -> Result<Origin> {
     let problem = arguments.problem.file().map(|path| InputFile::new("problem", path));
-    let experiments = specification.experiments.iter().map(|experiment| &experiment.data);
+    let role = |experiment: &ExperimentSetting| if experiment.validation { "validation" } else { "data" };
+    let experiments = specification.experiments.iter().map(|experiment| (role(experiment), &experiment.data));
     let shared = specification.data.iter().filter(|_| specification.experiments.is_empty());
-    let mut files: Vec<&PathBuf> = experiments.chain(shared).map(|source| &source.file).collect();
+    let mut files: Vec<(&str, &PathBuf)> =
+        experiments.chain(shared.map(|data| ("data", data))).map(|(role, source)| (role, &source.file)).collect();
     files.dedup();
-    let data = files.into_iter().map(|file| InputFile::new("data", file));
+    let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
     Ok(Origin {
         summary: settings::entry(registry, specification)?.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),

@@ -30,7 +30,7 @@ pub struct Origin {
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct InputFile {
-    /// What for: `problem` or `data`.
+    /// What for: `problem`, `data`, or `validation` (data that were compared, but not fitted).
     pub role: &'static str,
     /// Its path, as it was given.
     pub path: String,
