@@ -1,6 +1,7 @@
 //! What a reader wants to know first, in a line each.
 
 use super::page::{Page, entries, escaped, marked, text, words};
+use crate::report::rounded;
 use serde_json::Value;
 
 /// Yes, no, or nobody knows.
@@ -39,8 +40,8 @@ pub(super) fn section(page: &mut Page, result: &Value) {
         let said = if violated.is_empty() { format!("all {}", constraints.len()) } else { format!("not {violated}") };
         line(page, "Constraints met", Mark::of(violated.is_empty()), &said);
     }
-    for (key, name) in [("residual_tests", "Residuals white"), ("validation", "Validated")] {
-        if let Some((mark, said)) = judged(&result[key]) {
+    for (name, judged) in [("Residuals white", white(result)), ("Validated", validated(result))] {
+        if let Some((mark, said)) = judged {
             line(page, name, mark, &said);
         }
     }
@@ -101,42 +102,45 @@ pub(super) fn unsure(result: &Value) -> String {
     names(entries(&result["parameters"]).iter().filter(is_unsure))
 }
 
-/// What a part of the result says of itself: its sentence (`verdict` or `text`), and the answers (`passed`, `white`, `validated`) that it
-/// and its entries give. None where it says neither.
-fn judged(value: &Value) -> Option<(Mark, String)> {
-    let mut answers = Vec::new();
-    collect(value, "", &mut answers);
-    let said = ["verdict", "text"].iter().find_map(|key| value[*key].as_str()).map(str::to_string);
-    if answers.is_empty() {
-        return said.map(|said| (Mark::Open, said));
-    }
-    let failed: Vec<&str> = answers.iter().filter(|(_, good)| !good).map(|(name, _)| name.as_str()).collect();
-    let listed = || {
-        let named: Vec<&str> = failed.iter().copied().filter(|name| !name.is_empty()).collect();
-        if named.is_empty() { "see below".to_string() } else { format!("not {}", named.join(", ")) }
+/// What tests make of the residuals; none where there are no tests.
+fn white(result: &Value) -> Option<(Mark, String)> {
+    let finding = |entry: &&Value| entry["finding"].as_str().unwrap_or_default().to_string();
+    let tested: Vec<&Value> = entries(&result["residual_tests"])
+        .iter()
+        .filter(|entry| !["", "too-few", "round-off"].contains(&finding(entry).as_str()))
+        .collect();
+    let is_bad = |entry: &&&Value| {
+        ["follow-input", "correlated", "constant", "offset", "outlier"].contains(&finding(entry).as_str())
     };
-    let said = said.unwrap_or_else(|| if failed.is_empty() { "see below".to_string() } else { listed() });
-    Some((Mark::of(failed.is_empty()), said))
+    let bad: Vec<String> = tested
+        .iter()
+        .filter(is_bad)
+        .map(|entry| format!("`{}` ({})", text(&entry["output"]), words(&finding(entry))))
+        .collect();
+    match (tested.len(), bad.len()) {
+        (0, _) => None,
+        (all, 0) => Some((Mark::Good, format!("{all} of {all} outputs"))),
+        (all, count) => Some((Mark::Bad, format!("{count} of {all} outputs are not: {}", bad.join(", ")))),
+    }
 }
 
-/// All answers of a value, with the names of those who give them.
-fn collect(value: &Value, name: &str, answers: &mut Vec<(String, bool)>) {
-    let own = ["output", "name", "experiment"].iter().find_map(|key| value[*key].as_str()).unwrap_or(name);
-    match value {
-        Value::Object(entries) => {
-            for (key, entry) in entries {
-                match entry.as_bool().filter(|_| matches!(key.as_str(), "passed" | "white" | "validated")) {
-                    Some(answer) => answers.push((own.to_string(), answer)),
-                    None => {
-                        let part = if own.is_empty() { words(key) } else { format!("{own} {}", words(key)) };
-                        collect(entry, &part, answers);
-                    }
-                }
-            }
-        }
-        Value::Array(entries) => entries.iter().for_each(|entry| collect(entry, own, answers)),
-        _ => {}
-    }
+/// Records that were not fitted are reproduced well if their errors are at most so many times those of the fitted ones.
+const AS_WELL: f64 = 2.0;
+
+/// How well records are reproduced that were not fitted, beside those that were; none where there are none.
+fn validated(result: &Value) -> Option<(Mark, String)> {
+    let base = |name: &str| name.split('@').next().unwrap_or_default().to_string();
+    let fitted = result["rmse"].as_object()?;
+    let ratio = |entry: &Value| {
+        let name = text(&entry["output"]);
+        let own = fitted.iter().filter(|(other, _)| base(other) == base(&name)).filter_map(|(_, rmse)| rmse.as_f64());
+        let ratio = entry["rmse"].as_f64()? / own.fold(0.0, f64::max);
+        ratio.is_finite().then_some((name, ratio))
+    };
+    let ratios: Vec<(String, f64)> = entries(&result["validation"]).iter().filter_map(ratio).collect();
+    let (name, worst) = ratios.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let said = format!("at worst, the RMSE of `{name}` is {} times that of the fitted records", rounded(worst, 2));
+    Some((Mark::of(worst <= AS_WELL), said))
 }
 
 #[cfg(test)]
@@ -147,11 +151,23 @@ mod tests {
     /// Protects verdicts from one good test among bad ones, and from silence being taken for success.
     #[test]
     fn one_bad_answer_is_a_bad_verdict() {
-        assert_eq!(judged(&Value::Null), None);
-        assert_eq!(judged(&json!({"a": {"p": 0.4}})), None);
-        let both = json!([{"output": "a", "white": true}, {"output": "b", "white": false}]);
-        assert_eq!(judged(&both), Some((Mark::Bad, "not b".to_string())));
-        let told = json!({"verdict": "fits as well", "passed": true, "rows": [{"name": "run", "passed": true}]});
-        assert_eq!(judged(&told), Some((Mark::Good, "fits as well".to_string())));
+        assert_eq!((white(&json!({})), validated(&json!({}))), (None, None));
+        let tests = |findings: &[&str]| {
+            let entries = findings.iter().map(|finding| json!({"output": finding, "finding": finding}));
+            white(&json!({"residual_tests": entries.collect::<Vec<_>>()}))
+        };
+        assert_eq!(tests(&["round-off", "too-few"]), None);
+        assert_eq!(tests(&["white", "slightly-correlated"]), Some((Mark::Good, "2 of 2 outputs".to_string())));
+        let said = "1 of 2 outputs are not: `correlated` (correlated)".to_string();
+        assert_eq!(tests(&["white", "correlated"]), Some((Mark::Bad, said)));
+        let beside = |rmse: f64| {
+            let other = json!([{"output": "a@c", "rmse": rmse}, {"output": "b@c", "rmse": 0.1}]);
+            validated(&json!({"rmse": {"a@a": 1.0, "a@b": 0.5, "b@a": 0.2}, "validation": other})).unwrap()
+        };
+        assert_eq!(
+            beside(1.5),
+            (Mark::Good, "at worst, the RMSE of `a@c` is 1.5 times that of the fitted records".to_string())
+        );
+        assert_eq!(beside(2.5).0, Mark::Bad);
     }
 }
