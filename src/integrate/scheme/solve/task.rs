@@ -1,0 +1,302 @@
+//! Newton's iteration for one balance at one time.
+
+use super::super::balance::{Inertia, Multipliers, Prepared};
+use super::super::newton::Verdict;
+use super::super::round_off::{Excess, STALLED, larger, largest, worst_row};
+use super::super::{Block, Counters};
+use super::{Failure, Place, Solver, Track};
+use crate::system::{Evaluator, Level, Point, Weights};
+
+/// Newton steps of shortened length before a step counts as failed.
+const DAMPED_ITERATIONS: usize = 60;
+/// The shortest part of an increment that is tried.
+const SHORTEST: f64 = 1e-4;
+/// Full steps converge where the next increment is less than this part of the last.
+const CONTRACTS: f64 = 0.1;
+
+/// One balance being solved.
+pub(super) struct Task<'a, 's> {
+    pub solver: &'s mut Solver,
+    pub system: &'s mut dyn Evaluator,
+    pub balance: &'s Prepared,
+    pub weights: Weights,
+    pub place: Place<'a>,
+    pub x: &'s mut [f64],
+    pub counters: &'s mut Counters,
+}
+
+impl Task<'_, '_> {
+    /// From the unknowns in `z`; on return `x` holds what they set.
+    pub fn iterate(&mut self) -> Result<(), Failure> {
+        let n = self.solver.layout.n;
+        let limit = self.solver.convergence.max_iterations();
+        let is_linear = self.balance.is_linear;
+        self.solver.convergence.begin();
+        let mut renew = true;
+        let mut worst = (f64::INFINITY, 0);
+        let mut sizes = [0.0; 2];
+        for iteration in 1..=limit {
+            if !self.equations(renew) {
+                let finite = self.solver.r.iter().all(|r| r.is_finite());
+                return Err(if finite { Failure::Singular } else { Failure::NotFinite });
+            }
+            let Solver { r, residual, tracks, .. } = &mut *self.solver;
+            if iteration == limit {
+                worst = worst_row(r);
+            }
+            // where steps end at round-off, the bound of a while ago tells it
+            let last_sizes = std::mem::replace(&mut sizes, [&r[..n], &r[n..]].map(largest));
+            let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
+            let known = iteration > 1
+                && bound_age.is_some()
+                && Excess::of([&*r, bound], n).vanishes_after_increment(last_sizes, *noise);
+            residual.copy_from_slice(r);
+            self.system.solve(r);
+            let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
+            if is_linear {
+                // one solve, and one more to remove its round-off
+                if iteration == 2 {
+                    self.update(true);
+                    return Ok(());
+                }
+                renew = false;
+                continue;
+            }
+            let verdict = self.solver.convergence.judge(increment);
+            renew = verdict == Verdict::Doubtful;
+            let doubted = renew && !known;
+            let round_off = known || doubted && self.is_round_off(iteration);
+            if verdict == Verdict::Converged || round_off {
+                self.update(true);
+                return Ok(());
+            }
+        }
+        Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
+    }
+
+    /// Whether the residual of an increment that did not shrink is round-off.
+    fn is_round_off(&mut self, iteration: usize) -> bool {
+        let n = self.solver.layout.n;
+        let Solver { z, r, .. } = &mut *self.solver;
+        // at the point where the residual was evaluated: its multipliers are back there
+        z.iter_mut().zip(&*r).for_each(|(z, r)| *z += r);
+        self.measure_round_off();
+        let Solver { z, r, residual, tracks, .. } = &mut *self.solver;
+        z.iter_mut().zip(&*r).for_each(|(z, r)| *z -= r);
+        let track = &mut tracks[self.place.number];
+        let excess = Excess::of([&*residual, &track.bound], n);
+        // increments of multipliers times those of positions
+        let change = largest(&r[n..]);
+        let products = self.weights.position * largest(&r[..n]) * change;
+        let drowned = excess.is_below_round_off(change);
+        if drowned {
+            track.noise = excess.noise(products);
+        }
+        excess.is_none() || drowned || iteration > STALLED && excess.is_noise(products)
+    }
+
+    /// Comes near to the solution from the unknowns in `z` by Newton's method with steps that are shortened until they lead
+    /// nearer, where full ones go in circles: stiff friction, contact. What counts is the next increment with the same factors
+    /// (the natural monotonicity test of Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3), which does not
+    /// mind the units of equations. True where full steps converge; no such path need exist where friction falls with the rate.
+    pub fn approach(&mut self) -> bool {
+        let n = self.solver.layout.n;
+        // room for an increment and for the point that it leaves
+        let track = &mut self.solver.tracks[self.place.number];
+        track.bound_age = None;
+        let mut from = std::mem::take(&mut track.bound);
+        let mut increment = std::mem::take(&mut self.solver.residual);
+        let mut near = false;
+        for _ in 0..DAMPED_ITERATIONS {
+            from.copy_from_slice(&self.solver.z);
+            if !self.newton_increment(true) {
+                break;
+            }
+            increment.copy_from_slice(&self.solver.r);
+            let scales = [&from[..n], &from[n..]].map(|part| largest(part) + f64::MIN_POSITIVE);
+            let size = |change: &[f64]| largest(&change[..n]) / scales[0] + largest(&change[n..]) / scales[1];
+            let whole = size(&increment);
+            let mut part = 1.0;
+            let found = loop {
+                for ((z, from), change) in self.solver.z.iter_mut().zip(&from).zip(&increment) {
+                    *z = from - part * change;
+                }
+                let finite = self.newton_increment(false);
+                let left = size(&self.solver.r);
+                if finite && left <= (1.0 - 0.25 * part) * whole {
+                    break Some(left / whole);
+                }
+                part *= 0.5;
+                if part < SHORTEST {
+                    break None;
+                }
+            };
+            match found {
+                Some(ratio) if part == 1.0 && ratio < CONTRACTS => near = true,
+                Some(_) => continue,
+                None => {}
+            }
+            break;
+        }
+        self.solver.residual = increment;
+        self.solver.tracks[self.place.number].bound = from;
+        near
+    }
+
+    /// The increment of Newton's method at the unknowns in `z` into `r`, with new factors or those that are there; false if it is
+    /// not finite.
+    fn newton_increment(&mut self, renew: bool) -> bool {
+        let regular = self.equations(renew);
+        if regular {
+            self.system.solve(&mut self.solver.r);
+        }
+        regular && self.solver.r.iter().all(|r| r.is_finite())
+    }
+
+    /// The residual at the unknowns in `z`, with new factors if asked for; false if there are none.
+    #[inline]
+    fn equations(&mut self, renew: bool) -> bool {
+        self.update(false);
+        let mut r = std::mem::take(&mut self.solver.r);
+        let (dynamics, constraint) = r.split_at_mut(self.solver.layout.n);
+        let point = self.solver.point(self.balance, self.x, self.place);
+        self.counters.iterations += 1;
+        let regular = if renew {
+            self.counters.factorisations += 1;
+            self.system.factorise(&point, self.weights, dynamics, constraint).is_ok()
+        } else {
+            self.system.residual(&point, self.weights.equations, dynamics, constraint);
+            true
+        };
+        if self.balance.is_split {
+            let a = &self.x[self.solver.layout.range(Block::A)];
+            self.system.constraint(Level::Acceleration, &Point { a, ..point }, constraint);
+        }
+        if !self.balance.load.is_empty() {
+            dynamics.iter_mut().zip(&self.solver.load).for_each(|(r, load)| *r += load);
+        }
+        let scale = 1.0 / self.weights.of_level();
+        constraint.iter_mut().for_each(|c| *c *= scale);
+        let compliance = self.weights.compliance;
+        if compliance != 0.0 {
+            constraint.iter_mut().zip(point.lambda).for_each(|(c, mu)| *c -= compliance * mu);
+        }
+        self.solver.r = r;
+        regular
+    }
+
+    /// Works out the bound of the residuals' round-off at `x`, with the multipliers in `z`.
+    fn measure_round_off(&mut self) {
+        let mut bound = std::mem::take(&mut self.solver.tracks[self.place.number].bound);
+        self.measure_velocities();
+        let (dynamics, constraint) = bound.split_at_mut(self.solver.layout.n);
+        let mut point = self.solver.point(self.balance, self.x, self.place);
+        if self.weights.equations.level == Level::Velocity {
+            point.v = &self.solver.terms;
+        }
+        self.system.round_off(&point, self.weights.equations, dynamics, constraint);
+        if !self.balance.load.is_empty() {
+            for (bound, load) in dynamics.iter_mut().zip(&self.solver.load) {
+                *bound += f64::EPSILON * load.abs();
+            }
+        }
+        let (level, compliance) = (self.weights.of_level(), self.weights.compliance);
+        for (c, mu) in constraint.iter_mut().zip(&self.solver.z[self.solver.layout.n..]) {
+            *c = *c / level + f64::EPSILON * (compliance * mu).abs();
+        }
+        let track = &mut self.solver.tracks[self.place.number];
+        (track.bound, track.bound_age, track.noise) = (bound, Some(0), 0.0);
+    }
+
+    /// Near rest, velocities are small differences of what a step begins with and what it adds, whose round-off they have.
+    fn measure_velocities(&mut self) {
+        let Solver { layout, z, base, whole_base, terms, .. } = &mut *self.solver;
+        let (n, block) = (layout.n, self.balance.at[1]);
+        terms.copy_from_slice(&self.x[layout.range(block)]);
+        let Some(k) = self.balance.sets().iter().position(|set| set.block == block) else { return };
+        let base = if self.balance.transfer.is_some() { &whole_base[block.index() * n..][..n] } else { &base[k][..n] };
+        let factor = self.balance.sets()[k].unknown;
+        for ((term, base), z) in terms.iter_mut().zip(base).zip(&*z) {
+            *term = (base.abs() + (factor * z).abs()).copysign(*term);
+        }
+    }
+
+    /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
+    #[inline(always)]
+    fn update(&mut self, end: bool) {
+        let Solver { layout, z, base, whole_base, inertia, .. } = &mut *self.solver;
+        if let Some(transfer) = &self.balance.transfer {
+            // equations never see S
+            transfer.update(if end { 4 } else { 3 }, whole_base, z, self.x);
+        }
+        let others = if self.balance.transfer.is_some() { &[] } else { self.balance.sets() };
+        for ((set, base), seen) in others.iter().zip(&*base).zip(self.balance.seen) {
+            if !seen && !end {
+                continue;
+            }
+            let block = &mut self.x[layout.range(set.block)];
+            let (factor, n) = (set.unknown, block.len());
+            for ((value, base), z) in block.iter_mut().zip(&base[..n]).zip(&z[..n]) {
+                *value = base + factor * z;
+            }
+        }
+        if let Inertia::Unknown(factor) = self.balance.inertia {
+            inertia.iter_mut().zip(&*z).for_each(|(s, z)| *s = factor * z);
+        }
+    }
+
+    /// z -= r, and the size of r relative to z; `None` if it is not finite. Projections change little: what counts is the change of what
+    /// they move.
+    #[inline]
+    fn apply_increment(&mut self) -> Option<f64> {
+        let Solver { layout, z, r, base, .. } = &mut *self.solver;
+        for (z, r) in z.iter_mut().zip(&*r) {
+            *z -= r;
+        }
+        let (a, lambda) = z.split_at(layout.n);
+        let (a_change, lambda_change) = r.split_at(layout.n);
+        let is_motion = self.balance.equations.forces;
+        let (mut relative, mut total) = (0.0f64, 0.0f64);
+        let mut measure = |change: f64, size: f64, floor: f64| {
+            total += change.abs();
+            relative = larger(relative, change.abs() / (size.abs() + floor));
+        };
+        // nothing moves where nothing is: the floor only keeps 0/0 away
+        if is_motion {
+            let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
+            a_change.iter().zip(a).for_each(|(change, a)| measure(*change, *a, floor));
+        } else {
+            // a projection sets one block first of all, and by the unknown itself
+            let base = base.first().map_or(&[][..], |base| base);
+            let floor = 1e-3 * (largest(base) + largest(a)) + f64::MIN_POSITIVE;
+            let moved = base.iter().zip(a).map(|(base, z)| base + z);
+            a_change.iter().zip(moved).for_each(|(change, moved)| measure(*change, moved, floor));
+        }
+        if !lambda.is_empty() {
+            total += lambda_change.iter().sum::<f64>();
+            if is_motion {
+                relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
+            }
+        }
+        total.is_finite().then_some(relative)
+    }
+
+    /// Puts multipliers and forces into the state.
+    pub fn keep(&mut self) {
+        let Solver { layout, z, zeros, r, .. } = &mut *self.solver;
+        let n = layout.n;
+        let lambda = &mut self.x[layout.multipliers()];
+        match self.balance.multipliers {
+            Multipliers::Forgotten => {}
+            Multipliers::Told => lambda.copy_from_slice(&z[n..]),
+            Multipliers::Added => lambda.iter_mut().zip(&z[n..]).for_each(|(lambda, mu)| *lambda += mu),
+        }
+        if let Some(block) = self.balance.force {
+            let [q, v] = self.balance.at.map(|block| &self.x[layout.range(block)]);
+            let point = Point { t: self.place.t, q, v, a: &zeros[..n], lambda: &z[n..], w: self.place.w };
+            let (dynamics, constraint) = r.split_at_mut(n);
+            self.system.residual(&point, self.balance.equations, dynamics, constraint);
+            self.x[layout.range(block)].copy_from_slice(dynamics);
+        }
+    }
+}

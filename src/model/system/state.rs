@@ -1,0 +1,139 @@
+//! Vectors over everything that a state, parameters and inputs hold.
+
+use crate::signature::Signature;
+
+/// What a state vector holds, part by part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// q
+    Position,
+    /// v
+    Velocity,
+    /// The consistent a.
+    Acceleration,
+    /// The scheme's own a.
+    SchemeAcceleration,
+    /// λ
+    Multiplier,
+    /// u
+    Parameter,
+    /// w
+    Input,
+}
+
+impl Part {
+    /// Those of n entries.
+    pub(crate) const STATE: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::SchemeAcceleration];
+}
+
+/// Cotangents (or tangents) of one state and of the parameters; the fields are as those of [`OutputPoint`](super::OutputPoint).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StateVector {
+    /// Positions, n.
+    pub q: Vec<f64>,
+    /// Velocities, n.
+    pub v: Vec<f64>,
+    /// Consistent accelerations, n.
+    pub a: Vec<f64>,
+    /// The scheme's own accelerations, n.
+    pub a_scheme: Vec<f64>,
+    /// Multipliers, m.
+    pub lambda: Vec<f64>,
+    /// Parameters, p.
+    pub u: Vec<f64>,
+    /// Inputs, where they are differentiated by ([`System::evaluator_by`](super::System::evaluator_by)).
+    pub w: Vec<f64>,
+    /// Those one step later, with which schemes begin.
+    pub w_next: Vec<f64>,
+    /// What a scheme carries from step to step besides; evaluators leave it alone.
+    pub memory: Vec<f64>,
+}
+
+impl StateVector {
+    /// All zero, in the sizes of `signature`.
+    pub fn zeros(signature: &Signature) -> Self {
+        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let p = signature.parameters.len();
+        let zeros = |k| vec![0.0; k];
+        StateVector {
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            a_scheme: zeros(n),
+            lambda: zeros(m),
+            u: zeros(p),
+            w: zeros(signature.inputs.len()),
+            w_next: zeros(signature.inputs.len()),
+            memory: Vec::new(),
+        }
+    }
+
+    /// With room for what a scheme carries.
+    pub fn with_memory(signature: &Signature, memory: usize) -> Self {
+        StateVector { memory: vec![0.0; memory], ..StateVector::zeros(signature) }
+    }
+
+    /// One of its parts.
+    #[inline]
+    pub fn part(&self, part: Part) -> &[f64] {
+        match part {
+            Part::Position => &self.q,
+            Part::Velocity => &self.v,
+            Part::Acceleration => &self.a,
+            Part::SchemeAcceleration => &self.a_scheme,
+            Part::Multiplier => &self.lambda,
+            Part::Parameter => &self.u,
+            Part::Input => &self.w,
+        }
+    }
+
+    /// One of its parts, to be changed.
+    #[inline]
+    pub fn part_mut(&mut self, part: Part) -> &mut [f64] {
+        match part {
+            Part::Position => &mut self.q,
+            Part::Velocity => &mut self.v,
+            Part::Acceleration => &mut self.a,
+            Part::SchemeAcceleration => &mut self.a_scheme,
+            Part::Multiplier => &mut self.lambda,
+            Part::Parameter => &mut self.u,
+            Part::Input => &mut self.w,
+        }
+    }
+
+    /// Exchanges the inputs for those one step later.
+    pub(crate) fn exchange_inputs(&mut self) {
+        std::mem::swap(&mut self.w, &mut self.w_next);
+    }
+
+    /// Block `k` of a scheme's state: q, v, a, a_scheme, then those in memory, which are as long.
+    pub(crate) fn block(&self, k: usize) -> &[f64] {
+        let n = self.q.len();
+        match k {
+            0 => &self.q,
+            1 => &self.v,
+            2 => &self.a,
+            3 => &self.a_scheme,
+            _ => &self.memory[(k - 4) * n..(k - 3) * n],
+        }
+    }
+
+    pub(crate) fn block_mut(&mut self, k: usize) -> &mut [f64] {
+        let n = self.q.len();
+        match k {
+            0 => &mut self.q,
+            1 => &mut self.v,
+            2 => &mut self.a,
+            3 => &mut self.a_scheme,
+            _ => &mut self.memory[(k - 4) * n..(k - 3) * n],
+        }
+    }
+
+    /// Sets every entry to zero except those of the parameters and inputs.
+    pub fn clear_state(&mut self) {
+        let Self { q, v, a, a_scheme, lambda, memory, .. } = self;
+        for part in [q, v, a, a_scheme, lambda, memory] {
+            part.fill(0.0);
+        }
+    }
+}
