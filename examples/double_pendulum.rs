@@ -8,7 +8,7 @@ use costate::data::Record;
 use costate::identify::{Identification, Settings, Status, identify};
 use costate::optimise::{Flow, Method};
 use costate::problem::Problem;
-use costate::report::{number, table};
+use costate::report::{number, problem_errors, table};
 use costate::statistics::{Noise, Statistics, identifiability};
 use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ fn main() -> costate::Result<()> {
 
 /// Root mean squares of the errors of the first angle, of the second, and the largest one of a swing's angle, rad.
 fn errors(problem: &Problem, found: &Identification) -> costate::Result<[f64; 3]> {
-    let errors = problem.output_errors(&problem.experiments, &found.values())?;
+    let errors = problem_errors(problem, &found.values())?;
     let mean = |first: usize| {
         let squares = errors.iter().skip(first).step_by(2).map(|error| error.rmse * error.rmse);
         (squares.sum::<f64>() / (errors.len() / 2) as f64).sqrt()

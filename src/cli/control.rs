@@ -124,13 +124,8 @@ fn check(arguments: &Arguments) -> Result<()> {
 
 /// Where results go.
 fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
-    let own = || PathBuf::from("out").join(format!("{}_control", arguments.problem.name()));
-    let path = match (&arguments.out, arguments.json) {
-        (Some(out), _) => out.clone(),
-        (None, true) => return Ok(None),
-        (None, false) => own(),
-    };
-    Folder::create(&path, arguments.png).map(Some)
+    let usual = format!("{}_control", arguments.problem.name());
+    settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)
 }
 
 /// The problem of the file, or the model's own one, with what the command line says.

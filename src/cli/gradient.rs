@@ -7,7 +7,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{number, rmse, table};
+use crate::report::{number, problem_errors, rmse, table};
 use crate::scheme;
 use crate::sensitivity::Method;
 use crate::shown::shown;
@@ -81,7 +81,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     } else {
         print(&text(&problem, &u, &names, &results, &listed, (cost, times)));
         if let (None, Some(_)) = (&problem.optimum, problem.least_squares()) {
-            let errors = problem.output_errors(&problem.experiments, &u)?;
+            let errors = problem_errors(&problem, &u)?;
             errors.iter().for_each(|error| print(&error.to_string()));
         }
     }

@@ -12,7 +12,8 @@ use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{
-    Folder, InputFile, Origin, command_line, date, parameter_table, parameter_table_with_errors, result_json,
+    Folder, InputFile, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors,
+    result_json,
 };
 use crate::scheme;
 use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
@@ -126,16 +127,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
 
 /// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
 fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
-    let out = match (&arguments.out, arguments.json) {
-        (Some(out), _) => Some(out.clone()),
-        (None, true) => None,
-        (None, false) => Some(PathBuf::from("out").join(&problem.name)),
-    };
-    if arguments.report && out.is_none() {
+    if arguments.report && arguments.json && arguments.out.is_none() {
         let problem = "with --json alone, nothing is written";
         return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
     }
-    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &problem.name, arguments.png)?;
     Ok(folder.map(|folder| folder.with_report(arguments.report)))
 }
 
@@ -313,7 +309,7 @@ fn curvatures(outcome: &Outcome) -> Option<String> {
 
 /// Root mean square errors, a line for each compared output.
 fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
-    let errors = problem.output_errors(&problem.experiments, &found.values());
+    let errors = problem_errors(problem, &found.values());
     errors.unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::identify::{Settings, identify};
 use crate::optimise::Flow;
-use crate::problem::Problem;
+use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
-use crate::report::{Folder, InputFile, rounded, table};
+use crate::report::{InputFile, rounded, table};
 use crate::specification::{DataSource, ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, fits};
 use serde_json::{Value, json};
@@ -133,8 +133,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let mut problem = settings::build(&specification, registry)?;
     earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
-        let base = name.split('@').next().unwrap_or_default();
-        specification.parameters.iter().any(|setting| setting.local == Some(true) && setting.name == base)
+        specification.parameters.iter().any(|setting| setting.local == Some(true) && setting.name == base_name(name))
     };
     problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
     problem.constraints.clear();
@@ -153,12 +152,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
     let document = document(&earlier, &problem, &found, arguments);
-    let out = match (&arguments.out, arguments.json) {
-        (Some(out), _) => Some(out.clone()),
-        (None, true) => None,
-        (None, false) => Some(PathBuf::from("out").join(format!("{}_validation", problem.name))),
-    };
-    let folder = out.map(|out| Folder::create(&out, arguments.png)).transpose()?;
+    let usual = format!("{}_validation", problem.name);
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
     let written = folder.as_ref().map(|folder| folder.validation(&problem, document.clone())).transpose();
     if arguments.json {
         print_document(&format!("{document:#}"));
@@ -193,8 +188,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
 
 /// The fit of an output in the result, by its name without an experiment's: the best and the worst.
 fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
-    let base = |name: &str| name.split('@').next().unwrap_or_default().to_string();
-    let own = earlier.fit_percent.iter().filter(|(other, _)| base(other) == base(name));
+    let own = earlier.fit_percent.iter().filter(|(other, _)| base_name(other) == base_name(name));
     let values: Vec<f64> = own.filter_map(|(_, value)| value.as_f64()).collect();
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))

@@ -6,7 +6,7 @@ use crate::compliance;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::plot::mechanism::{Picture, View, check_view, sketch};
-use crate::problem::Problem;
+use crate::problem::{Problem, base_name};
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::report::Folder;
@@ -83,11 +83,10 @@ impl RunArguments {
         let specification = self.problem.specification()?;
         let entry = find(registry, &specification)?;
         let mut u = entry.system.signature().nominal();
-        if let Some(earlier) = self.problem.earlier(&specification)? {
-            // of local values, those of the first experiment
-            for (name, value) in earlier.parameters.iter().rev() {
-                u[entry.system.signature().parameter_index(name.split('@').next().unwrap_or_default())?] = *value;
-            }
+        // of an earlier result: of local values, those of the first experiment
+        for ParameterSetting { name, start, .. } in specification.overriding.iter().rev() {
+            let place = entry.system.signature().parameter_index(base_name(name))?;
+            u[place] = start.unwrap_or(u[place]);
         }
         set(entry.system.signature(), &mut u, &assignments("--set", &self.set)?)?;
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
@@ -102,6 +101,16 @@ impl Run<'_> {
         let usual = || PathBuf::from("out").join(format!("{}_{kind}", self.entry.name()));
         Folder::create(&asked.cloned().unwrap_or_else(usual), png)
     }
+}
+
+/// The folder for results that is asked for, or else `out/USUAL`; none where they are printed as JSON alone.
+pub(super) fn results(asked: Option<&PathBuf>, json: bool, usual: &str, png: bool) -> Result<Option<Folder>> {
+    let path = match (asked, json) {
+        (Some(path), _) => path.clone(),
+        (None, true) => return Ok(None),
+        (None, false) => PathBuf::from("out").join(usual),
+    };
+    Folder::create(&path, png).map(Some)
 }
 
 impl ProblemArguments {
@@ -123,16 +132,10 @@ impl ProblemArguments {
         Ok(specification)
     }
 
-    /// The result that values are taken from.
-    fn earlier(&self, specification: &Specification) -> Result<Option<Earlier>> {
-        let Some(path) = &self.from else { return Ok(None) };
-        let earlier = Earlier::read(path)?;
-        earlier.check(&specification.model)?;
-        Ok(Some(earlier))
-    }
-
     fn apply(&self, specification: &mut Specification) -> Result<()> {
-        if let Some(earlier) = self.earlier(specification)? {
+        if let Some(path) = &self.from {
+            let earlier = Earlier::read(path)?;
+            earlier.check(&specification.model)?;
             let value = |(name, value): &(String, f64)| ParameterSetting {
                 name: name.clone(),
                 start: Some(*value),

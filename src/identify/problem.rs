@@ -6,7 +6,6 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::noise::SyntheticNoise;
-use crate::report::{OutputError, output_errors};
 use crate::scheme;
 use crate::signal::Signal;
 use crate::signature::Parameter;
@@ -83,6 +82,11 @@ impl Integrator {
     }
 }
 
+/// The name of a local parameter or of an output without that of its experiment: `a` of `a@fast`.
+pub fn base_name(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(base, _)| base)
+}
+
 /// One run of the machine, and what it is compared with.
 pub struct Experiment {
     /// Its name.
@@ -154,12 +158,17 @@ impl Problem {
     /// # Errors
     /// As [`Problem::with_experiment`].
     pub fn with_validation(mut self, experiment: Experiment, local: &[&str]) -> Result<Self> {
-        let first = self.parameters.len();
         let places = self.places_of(&experiment, local)?;
-        // nothing that is fitted depends on them
-        self.parameters[first..].iter_mut().for_each(|parameter| parameter.free = false);
         self.validation.push(Experiment { places, ..experiment });
+        self.hold_what_is_not_fitted();
         Ok(self)
+    }
+
+    /// Fixes local parameters of experiments that are compared only: nothing that is fitted depends on them.
+    pub(crate) fn hold_what_is_not_fitted(&mut self) {
+        for place in 0..self.parameters.len() {
+            self.parameters[place].free &= self.experiments.iter().any(|experiment| experiment.places.contains(&place));
+        }
     }
 
     fn places_of(&mut self, experiment: &Experiment, local: &[&str]) -> Result<Vec<usize>> {
@@ -183,7 +192,7 @@ impl Problem {
         for k in locals {
             places[k] = self.parameters.len();
             let mut own = self.parameters[k].clone();
-            let name = own.name.split('@').next().unwrap_or_default().to_string();
+            let name = base_name(&own.name).to_string();
             own.name = format!("{name}@{}", experiment.name);
             self.parameters[k].name = format!("{name}@{first}");
             self.parameters.push(own);
@@ -212,7 +221,7 @@ impl Problem {
         if let Some(place) = names().position(|own| own == name) {
             return Ok(vec![place]);
         }
-        let is_meant = |own: &str| own.split_once('@').is_some_and(|(own, _)| own == name);
+        let is_meant = |own: &str| base_name(own) == name;
         let found: Vec<usize> = names().enumerate().filter(|(_, own)| is_meant(own)).map(|(place, _)| place).collect();
         if found.is_empty() {
             return Err(Error::unknown("parameter", name, self.first().simulation.signature().place(), names()));
@@ -228,23 +237,6 @@ impl Problem {
     /// Time steps of all experiments that are fitted.
     pub fn steps(&self) -> usize {
         self.experiments.iter().map(|experiment| experiment.simulation.grid().count()).sum()
-    }
-
-    /// How far outputs are from what they are compared with, in all of these experiments at `u`.
-    ///
-    /// # Errors
-    /// If a simulation fails.
-    pub fn output_errors(&self, experiments: &[Experiment], u: &[f64]) -> Result<Vec<OutputError>> {
-        let mut errors = Vec::new();
-        for experiment in experiments {
-            let Some(cost) = experiment.cost.as_least_squares() else { continue };
-            let run = experiment.simulation.run(&experiment.own(u))?;
-            for mut error in output_errors(cost, &experiment.simulation, &run) {
-                error.output.name = self.name_in(experiment, &error.output.name);
-                errors.push(error);
-            }
-        }
-        Ok(errors)
     }
 
     /// The costs of all experiments as sums of squares, if all are.

@@ -16,7 +16,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
-use crate::problem::Problem;
+use crate::problem::{Problem, base_name};
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
 use crate::signal::Interpolation;
@@ -165,7 +165,7 @@ impl Specification {
     pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
         for setting in self.parameters.iter().chain(&self.overriding) {
             // of an experiment's own parameter the problem knows the place
-            let name = setting.name.split('@').next().unwrap_or_default();
+            let name = base_name(&setting.name);
             entry.system.signature().parameter_index(name)?;
         }
         let mut scenario = entry.scenario.clone();

@@ -16,7 +16,7 @@ pub(crate) mod table;
 use crate::cost::{LeastSquares, Reference};
 use crate::error::{Error, Result};
 use crate::identify::{Estimate, Identification, Status};
-use crate::problem::{Experiment, Problem};
+use crate::problem::{Experiment, Problem, base_name};
 use crate::scheme;
 use crate::signature::{Parameter, Quantity};
 use crate::simulate::{Simulation, Trajectory};
@@ -139,7 +139,7 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
     }
     let mut text = table(&header, &rows.collect::<Vec<_>>());
     if !told.is_empty() {
-        let bases = told.iter().map(|p| p.name.split('@').next().unwrap_or_default());
+        let bases = told.iter().map(|p| base_name(&p.name));
         let mut names: Vec<&str> = bases.collect();
         names.sort_unstable();
         names.dedup();
@@ -263,7 +263,7 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
 
 /// Root mean square of each compared output's residuals, by name; null where the simulation fails.
 pub fn rmse(problem: &Problem, u: &[f64]) -> Value {
-    let Ok(errors) = problem.output_errors(&problem.experiments, u) else { return Value::Null };
+    let Ok(errors) = problem_errors(problem, u) else { return Value::Null };
     by_name(errors.into_iter().map(|error| (error.output.name, error.rmse)))
 }
 
@@ -301,4 +301,21 @@ pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &
         OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
     };
     cost.references().iter().map(error).collect()
+}
+
+/// The same of all experiments of a problem at `u`, by one run each.
+///
+/// # Errors
+/// If a simulation fails.
+pub fn problem_errors(problem: &Problem, u: &[f64]) -> Result<Vec<OutputError>> {
+    let mut errors = Vec::new();
+    for experiment in &problem.experiments {
+        let Some(cost) = experiment.cost.as_least_squares() else { continue };
+        let run = experiment.simulation.run(&experiment.own(u))?;
+        for mut error in output_errors(cost, &experiment.simulation, &run) {
+            error.output.name = problem.name_in(experiment, &error.output.name);
+            errors.push(error);
+        }
+    }
+    Ok(errors)
 }

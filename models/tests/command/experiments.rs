@@ -37,7 +37,7 @@ fn records_are_fitted_together_and_validated() {
     // long enough for threads to be worth it
     records(&place, 12.0);
     let third = "[[experiment]]\nname = \"other\"\nfile = \"other/outputs.csv\"\nvalidation = true\n\
-                 parameters.angle0 = { start = 0.9 }\nparameters.omega0 = { start = -0.4 }\n";
+                 parameters.angle0 = { start = 0.9, free = true }\nparameters.omega0 = { start = -0.4 }\n";
     place.write("problem.toml", problem(&format!("{TWO}{third}")));
     let mut results = Vec::new();
     for threads in ["1", "2", "8"] {
@@ -66,6 +66,9 @@ fn records_are_fitted_together_and_validated() {
     for (name, expected) in expected {
         assert!((value(found, name) - expected).abs() < 1e-7, "{name}: {}", value(found, name));
     }
+    // what no fitted experiment depends on is not searched, whatever is said of it
+    let other = found["parameters"].as_array().unwrap().iter().find(|p| p["name"] == "angle0@other").unwrap();
+    assert_eq!(other["status"], "fixed");
     let validated = found["validation"].as_array().unwrap();
     let names: Vec<&str> = validated.iter().map(|output| output["output"].as_str().unwrap()).collect();
     assert_eq!(names, ["a_x@other", "a_y@other"]);

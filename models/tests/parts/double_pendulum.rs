@@ -5,6 +5,7 @@ use costate::identify::{Identification, Settings, identify};
 use costate::optimise::{Flow, Method};
 use costate::planar::{Body, Mechanism};
 use costate::problem::Problem;
+use costate::report::problem_errors;
 use costate::statistics::identifiability;
 use costate::{Hht, Result, Simulation, System, TimeGrid};
 use costate_models::double_pendulum;
@@ -100,7 +101,7 @@ fn fit_growing(record: &Record, count: usize, ends: &[f64], freed: &[&str]) -> R
 
 /// Root mean square of all angle errors, rad.
 fn rmse(problem: &Problem, found: &Identification) -> f64 {
-    let errors = problem.output_errors(&problem.experiments, &found.values()).unwrap();
+    let errors = problem_errors(problem, &found.values()).unwrap();
     (errors.iter().map(|error| error.rmse * error.rmse).sum::<f64>() / errors.len() as f64).sqrt()
 }
 

@@ -94,6 +94,7 @@ impl Specification {
             apply_own(&mut problem, name, parameters)?;
         }
         self.override_parameters(&mut problem, notes)?;
+        problem.hold_what_is_not_fitted();
         twice_the_same(&stated_all, notes);
         if problem.all().nth(1).is_some() {
             notes.push(format!(

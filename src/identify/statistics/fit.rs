@@ -13,7 +13,7 @@ use super::time_step::TimeStepCheck;
 use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
-use crate::problem::Problem;
+use crate::problem::{Problem, base_name};
 use crate::report::{root_mean_square, rounded};
 use nalgebra::DMatrix;
 
@@ -127,8 +127,7 @@ impl OutputFit {
     /// Whether it is the same output with the same data once more: residuals are the same to the last bit.
     fn is_of_same_data(&self, other: &OutputFit) -> bool {
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
-        let output = |name: &str| name.split('@').next().unwrap_or_default().to_string();
-        output(&self.name) == output(&other.name)
+        base_name(&self.name) == base_name(&other.name)
             && self.deviation == other.deviation
             && self.times == other.times
             && bits(&self.residuals) == bits(&other.residuals)

@@ -6,6 +6,7 @@ use super::fit::{OutputFit, ParameterStatistics, Statistics, Verdict};
 use super::identifiability::Identifiability;
 use super::residual_tests::ResidualTests;
 use super::time_step::TimeStepCheck;
+use crate::problem::base_name;
 use crate::report::{number, root_mean_square, rounded, table};
 use serde_json::{Value, json};
 
@@ -80,15 +81,14 @@ fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
     if outputs.len() <= LISTED {
         return outputs.iter().map(OutputFit::line).collect();
     }
-    let base = |output: &OutputFit| output.name.split('@').next().unwrap_or_default().to_string();
-    let mut names: Vec<String> = Vec::new();
-    outputs.iter().map(base).for_each(|name| {
+    let mut names: Vec<&str> = Vec::new();
+    outputs.iter().map(|output| base_name(&output.name)).for_each(|name| {
         if !names.contains(&name) {
             names.push(name)
         }
     });
-    let line = |name: &String| {
-        let own: Vec<&OutputFit> = outputs.iter().filter(|output| base(output) == *name).collect();
+    let line = |name: &&str| {
+        let own: Vec<&OutputFit> = outputs.iter().filter(|output| base_name(&output.name) == *name).collect();
         let worst = own.iter().max_by(|a, b| a.rmse().total_cmp(&b.rmse()))?;
         let all = root_mean_square(own.iter().flat_map(|output| output.residuals.iter().copied()));
         let least = own.iter().filter_map(|output| output.fit_percent).reduce(f64::min);

@@ -1,6 +1,7 @@
 //! What a reader wants to know first, in a line each.
 
 use super::page::{Page, entries, escaped, marked, text, words};
+use crate::problem::base_name;
 use crate::report::rounded;
 use serde_json::Value;
 
@@ -129,11 +130,13 @@ const AS_WELL: f64 = 2.0;
 
 /// How well records are reproduced that were not fitted, beside those that were; none where there are none.
 fn validated(result: &Value) -> Option<(Mark, String)> {
-    let base = |name: &str| name.split('@').next().unwrap_or_default().to_string();
     let fitted = result["rmse"].as_object()?;
     let ratio = |entry: &Value| {
         let name = text(&entry["output"]);
-        let own = fitted.iter().filter(|(other, _)| base(other) == base(&name)).filter_map(|(_, rmse)| rmse.as_f64());
+        let own = fitted
+            .iter()
+            .filter(|(other, _)| base_name(other) == base_name(&name))
+            .filter_map(|(_, rmse)| rmse.as_f64());
         let ratio = entry["rmse"].as_f64()? / own.fold(0.0, f64::max);
         ratio.is_finite().then_some((name, ratio))
     };
