@@ -59,7 +59,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             start.iterations
         )),
     }
-    for fit in measured.iter().flat_map(|measured| output_errors(measured, simulation, &trajectory)) {
+    for fit in measured
+        .iter()
+        .flat_map(|measured| output_errors((measured, &measured.sensors().nominal()), simulation, &trajectory))
+    {
         print(&fit.to_string());
     }
     Ok(Verdict::Good)

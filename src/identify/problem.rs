@@ -1,7 +1,7 @@
 //! Experiments, each a simulation with a cost, and parameters to be found: what gradients, checks and identifications work on.
 
 use crate::constraint::Constraint;
-use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
+use crate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -9,7 +9,7 @@ use crate::noise::SyntheticNoise;
 use crate::scheme;
 use crate::signal::Signal;
 use crate::signature::Parameter;
-use crate::simulate::Simulation;
+use crate::simulate::{Simulation, Trajectory};
 use crate::start::InitialState;
 use crate::system::System;
 use std::sync::Arc;
@@ -95,20 +95,43 @@ pub struct Experiment {
     pub simulation: Simulation,
     /// What is minimised.
     pub cost: Box<dyn Cost>,
-    /// Places of the model's parameters among those of the problem.
+    /// Places of the model's parameters among those of the problem, and then of those of its sensors ([`Cost::sensors`]).
     pub places: Vec<usize>,
 }
 
 impl Experiment {
     /// One whose parameters are those of the problem.
     pub fn new(name: impl Into<String>, simulation: Simulation, cost: Box<dyn Cost>) -> Self {
-        let places = (0..simulation.signature().parameters.len()).collect();
-        Experiment { name: name.into(), simulation, cost, places }
+        let places = Vec::new();
+        let experiment = Experiment { name: name.into(), simulation, cost, places };
+        Experiment { places: (0..experiment.own_parameters().count()).collect(), ..experiment }
     }
 
     /// The model's parameters, of those of the problem.
     pub fn own(&self, u: &[f64]) -> Vec<f64> {
-        self.places.iter().map(|&place| u[place]).collect()
+        let count = self.simulation.signature().parameters.len();
+        self.places.iter().take(count).map(|&place| u[place]).collect()
+    }
+
+    /// What a run at `u`, the problem's parameters, gives of an output as its sensor shows it.
+    pub fn shown(&self, run: &Trajectory, u: &[f64], output: usize) -> Vec<f64> {
+        let y = run.output(output);
+        match self.cost.sensors() {
+            Some(sensors) => sensors.shown(output, run.times(), y, &self.of_sensors(u)),
+            None => y,
+        }
+    }
+
+    /// The sensors' parameters, of those of the problem.
+    pub fn of_sensors(&self, u: &[f64]) -> Vec<f64> {
+        let first = self.simulation.signature().parameters.len();
+        self.places.iter().skip(first).map(|&place| u[place]).collect()
+    }
+
+    /// Those of the model, and those of its sensors.
+    fn own_parameters(&self) -> impl Iterator<Item = &Parameter> {
+        let sensors = self.cost.sensors().map_or(&[][..], Sensors::parameters);
+        self.simulation.signature().parameters.iter().chain(sensors)
     }
 }
 
@@ -121,7 +144,8 @@ pub struct Problem {
     pub experiments: Vec<Experiment>,
     /// What is compared, but not fitted.
     pub validation: Vec<Experiment>,
-    /// All parameters: those of the model, in its order, as the first experiment has them; then local ones of the others. Bounds, scale and
+    /// All parameters: those of the model, in its order, as the first experiment has them; those of its sensors; then those that the
+    /// others have for themselves. Bounds, scale and
     /// freedom are as this problem wants them.
     pub parameters: Vec<Parameter>,
     /// Where an identification starts, one value a parameter.
@@ -136,9 +160,10 @@ impl Problem {
     /// One experiment that starts at the model's nominal values.
     pub fn new(name: impl Into<String>, simulation: Simulation, cost: Box<dyn Cost>) -> Self {
         let name = name.into();
-        let signature = simulation.signature();
-        let (parameters, start) = (signature.parameters.clone(), signature.nominal());
-        let experiments = vec![Experiment::new(name.clone(), simulation, cost)];
+        let first = Experiment::new(name.clone(), simulation, cost);
+        let parameters: Vec<Parameter> = first.own_parameters().cloned().collect();
+        let start = parameters.iter().map(|parameter| parameter.nominal).collect();
+        let experiments = vec![first];
         let (validation, constraints) = (Vec::new(), Vec::new());
         Problem { name, experiments, validation, parameters, start, optimum: None, constraints }
     }
@@ -184,21 +209,47 @@ impl Problem {
         if self.all().any(|known| known.name.to_lowercase() == experiment.name.to_lowercase()) {
             return Err(Error::invalid(place, "there are two of this name", "give each experiment its own"));
         }
-        let mut locals = local.iter().map(|name| signature.parameter_index(name)).collect::<Result<Vec<usize>>>()?;
-        locals.sort_unstable();
-        locals.dedup();
-        let mut places: Vec<usize> = (0..signature.parameters.len()).collect();
-        let first = self.experiments[0].name.clone();
-        for k in locals {
-            places[k] = self.parameters.len();
-            let mut own = self.parameters[k].clone();
-            let name = base_name(&own.name).to_string();
-            own.name = format!("{name}@{}", experiment.name);
-            self.parameters[k].name = format!("{name}@{first}");
-            self.parameters.push(own);
-            self.start.push(self.start[k]);
+        let known = || self.all().chain([experiment]).flat_map(Experiment::own_parameters).map(|p| p.name.as_str());
+        if let Some(name) = local.iter().find(|name| !known().any(|known| known == **name)) {
+            return Err(Error::unknown("parameter", name, signature.place(), known()));
+        }
+        let mut places = Vec::new();
+        for own in experiment.own_parameters() {
+            let is_local = local.contains(&&*own.name);
+            let place = match (self.shared_place(&own.name), is_local) {
+                (Some((_, place)), false) => place,
+                (found, _) => {
+                    let mut new = own.clone();
+                    let mut start = own.nominal;
+                    if let Some((other, place)) = found {
+                        new.clone_from(&self.parameters[place]);
+                        start = self.start[place];
+                        self.parameters[place].name = format!("{}@{}", own.name, self.nth(other).name);
+                    }
+                    new.name = if is_local { format!("{}@{}", own.name, experiment.name) } else { own.name.clone() };
+                    self.parameters.push(new);
+                    self.start.push(start);
+                    self.parameters.len() - 1
+                }
+            };
+            places.push(place);
         }
         Ok(places)
+    }
+
+    /// The first experiment that has a parameter of this name, and the parameter's place.
+    fn shared_place(&self, name: &str) -> Option<(usize, usize)> {
+        self.all().enumerate().find_map(|(number, experiment)| {
+            let own = experiment.own_parameters().position(|own| own.name == name)?;
+            Some((number, experiment.places[own]))
+        })
+    }
+
+    fn nth(&self, number: usize) -> &Experiment {
+        match number.checked_sub(self.experiments.len()) {
+            None => &self.experiments[number],
+            Some(number) => &self.validation[number],
+        }
     }
 
     /// The first experiment.

@@ -37,18 +37,20 @@ fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
 }
 
 impl Folder {
-    /// `output_NAME` of a simulation beside a record.
+    /// `output_NAME` of a simulation beside a record, as seen by sensors with these parameters.
     pub(super) fn measured_outputs(
         &self,
         simulation: &Simulation,
         trajectory: &Trajectory,
-        cost: &LeastSquares,
+        (cost, sensors): (&LeastSquares, &[f64]),
         name: &dyn Fn(&str) -> String,
     ) -> Result<()> {
         let times = at_samples(cost, trajectory.times().to_vec());
         for reference in cost.references() {
             let output = &simulation.signature().outputs[reference.output];
-            let simulated = at_samples(cost, trajectory.output(reference.output));
+            let y = trajectory.output(reference.output);
+            let shown = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
+            let simulated = at_samples(cost, shown);
             let measured = ("measured", &*reference_beside(output, reference, &simulated));
             let name = name(&output.name);
             let figure = plot::comparison(&name, &printed(&output.unit), &times, measured, &simulated)?;
@@ -67,7 +69,8 @@ impl Folder {
                 let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
                 let run = experiment.simulation.run(&experiment.own(&problem.start))?;
                 let name = |output: &str| problem.name_in(experiment, output);
-                aside.measured_outputs(&experiment.simulation, &run, cost, &name)
+                let sensors = experiment.of_sensors(&problem.start);
+                aside.measured_outputs(&experiment.simulation, &run, (cost, &sensors), &name)
             })
         })
     }
@@ -83,7 +86,7 @@ impl Folder {
         for (k, experiment) in problem.all().enumerate() {
             let Some(cost) = experiment.cost.as_least_squares() else { continue };
             let run = experiment.simulation.run(&experiment.own(&values))?;
-            let errors = output_errors(cost, &experiment.simulation, &run);
+            let errors = output_errors((cost, &experiment.of_sensors(&values)), &experiment.simulation, &run);
             let deviations = cost.references().iter().map(|reference| reference.deviation);
             let worst =
                 errors.iter().zip(deviations).fold(0.0, |worst: f64, (e, deviation)| worst.max(e.rmse / deviation));
@@ -111,7 +114,8 @@ impl Folder {
         // of each run what is shown is kept, since states take more memory than all of it
         let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
             let run = simulation.run(&experiment.own(u))?;
-            Ok(cost.references().iter().map(|reference| at_samples(cost, run.output(reference.output))).collect())
+            let shown = |reference: &Reference| at_samples(cost, experiment.shown(&run, u, reference.output));
+            Ok(cost.references().iter().map(shown).collect())
         };
         // without a figure, only the beginning is asked for
         let shown = if is_drawn { shown } else { &shown[..1] };

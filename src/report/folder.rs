@@ -199,7 +199,9 @@ impl Folder {
     ) -> Result<()> {
         let signature = simulation.signature();
         let parameters = signature.parameters.iter().zip(u);
-        let errors = measured.map(|cost| output_errors(cost, simulation, trajectory)).unwrap_or_default();
+        let errors = measured
+            .map(|cost| output_errors((cost, &cost.sensors().nominal()), simulation, trajectory))
+            .unwrap_or_default();
         let rmse: serde_json::Map<_, _> =
             errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
         let document = json!({
@@ -268,7 +270,10 @@ impl Folder {
         }
         let units = units(&signature.outputs);
         self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
-        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost, &str::to_string))
+        measured.map_or(Ok(()), |cost| {
+            let sensors = cost.sensors().nominal();
+            self.measured_outputs(simulation, trajectory, (cost, &sensors), &str::to_string)
+        })
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of

@@ -292,10 +292,15 @@ pub(crate) fn root_mean_square(residuals: impl Iterator<Item = f64>) -> f64 {
     (squares / count as f64).sqrt()
 }
 
-/// The compared outputs of a trajectory, over the samples that take part in the cost.
-pub fn output_errors(cost: &LeastSquares, simulation: &Simulation, trajectory: &Trajectory) -> Vec<OutputError> {
+/// The compared outputs of a trajectory, over the samples that take part in the cost, as seen by sensors with these parameters.
+pub fn output_errors(
+    (cost, sensors): (&LeastSquares, &[f64]),
+    simulation: &Simulation,
+    trajectory: &Trajectory,
+) -> Vec<OutputError> {
     let error = |reference: &Reference| {
         let y = trajectory.output(reference.output);
+        let y = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
         let output = &simulation.signature().outputs[reference.output];
         let residuals = cost.samples(reference).map(|i| output.difference(y[i * cost.substeps()], reference.values[i]));
         OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
@@ -312,7 +317,7 @@ pub fn problem_errors(problem: &Problem, u: &[f64]) -> Result<Vec<OutputError>> 
     for experiment in &problem.experiments {
         let Some(cost) = experiment.cost.as_least_squares() else { continue };
         let run = experiment.simulation.run(&experiment.own(u))?;
-        for mut error in output_errors(cost, &experiment.simulation, &run) {
+        for mut error in output_errors((cost, &experiment.of_sensors(u)), &experiment.simulation, &run) {
             error.output.name = problem.name_in(experiment, &error.output.name);
             errors.push(error);
         }

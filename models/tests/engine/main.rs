@@ -26,6 +26,7 @@ mod newton;
 mod penalty;
 mod random;
 mod schemes;
+mod sensors;
 mod slider_crank;
 mod structure;
 mod time_step;

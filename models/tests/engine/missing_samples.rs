@@ -101,7 +101,8 @@ fn statistics_count_the_samples_that_are_there() -> Result<()> {
     assert!(statistics.outputs.iter().all(|output| output.times.len() == output.residuals.len()));
     let trajectory = problem.first().simulation.run(&found.values())?;
     let cost = problem.first().cost.as_least_squares().unwrap();
-    for (error, output) in output_errors(cost, &problem.first().simulation, &trajectory).iter().zip(&statistics.outputs)
+    for (error, output) in
+        output_errors((cost, &[]), &problem.first().simulation, &trajectory).iter().zip(&statistics.outputs)
     {
         assert!((error.rmse / output.rmse() - 1.0).abs() < 1e-12);
         // a sine of 1 mrad

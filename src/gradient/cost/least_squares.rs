@@ -8,7 +8,7 @@
 //! all, and the cost is continuous where the output or the reference jumps. It is smooth but where a residual is half a turn,
 //! which no fit should be near to; there it has a ridge.
 
-use super::{Cost, CostEvaluator, Quadrature, Sample};
+use super::{Cost, CostEvaluator, Quadrature, Sample, Sensors};
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
@@ -49,6 +49,8 @@ pub struct LeastSquares {
     weights: Vec<f64>,
     /// What was added to the references, where they are simulations.
     noise: Vec<AddedNoise>,
+    /// What is seen of the outputs.
+    sensors: Sensors,
 }
 
 impl LeastSquares {
@@ -95,7 +97,31 @@ impl LeastSquares {
                 quadrature.weight(before, after)
             })
             .collect();
-        Ok(LeastSquares { references, substeps, weights, noise: Vec::new() })
+        Ok(LeastSquares { references, substeps, weights, noise: Vec::new(), sensors: Sensors::default() })
+    }
+
+    /// Compares what sensors show of outputs. Samples that cannot be compared whatever a delay is within its bounds are left out.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if no sample is left of an output, a sensor's output is not compared, or compared twice.
+    pub fn with_sensors(mut self, sensors: Sensors, times: &[f64]) -> Result<Self> {
+        for sensor in sensors.all() {
+            let mut own = self.references.iter_mut().filter(|reference| reference.output == sensor.output);
+            let what = || format!("the sensor of output {}", sensor.output);
+            let (Some(reference), None) = (own.next(), own.next()) else {
+                let problem = "its output is not compared with one reference";
+                return Err(Error::invalid(what(), problem, "give outputs with sensors one reference each"));
+            };
+            let there = sensors.comparable(sensor.output, times);
+            let left_out = (0..times.len()).filter(|i| !there.contains(i));
+            left_out.for_each(|i| reference.values[i] = f64::NAN);
+            if reference.samples().next().is_none() {
+                let problem = "within the bounds of its delay, no sample is left to be compared";
+                return Err(Error::invalid(what(), problem, "bound the delay more narrowly, or take a longer record"));
+            }
+        }
+        self.sensors = sensors;
+        Ok(self)
     }
 
     /// Adds noise to every reference, whose deviation becomes that of the noise.
@@ -148,6 +174,11 @@ impl LeastSquares {
         &self.references
     }
 
+    /// What is seen of the outputs.
+    pub fn sensors(&self) -> &Sensors {
+        &self.sensors
+    }
+
     /// Steps of the simulation between two samples.
     pub fn substeps(&self) -> usize {
         self.substeps
@@ -190,6 +221,7 @@ impl Cost for LeastSquares {
             );
             return Err(Error::invalid("the least-squares cost", problem, "let the grid follow the samples"));
         }
+        self.sensors.check(signature)?;
         match self.references.iter().find(|r| r.output >= signature.outputs.len()) {
             Some(r) => {
                 let problem = format!("there is no output {} in {}", r.output, signature.place());
@@ -207,6 +239,10 @@ impl Cost for LeastSquares {
 
     fn as_least_squares(&self) -> Option<&LeastSquares> {
         Some(self)
+    }
+
+    fn sensors(&self) -> Option<&Sensors> {
+        (!self.sensors.is_empty()).then_some(&self.sensors)
     }
 }
 

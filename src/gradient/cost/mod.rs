@@ -2,10 +2,12 @@
 
 mod goals;
 mod least_squares;
+pub(crate) mod sensor;
 mod sum;
 
 pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
+pub use sensor::{Sensor, Sensors};
 pub use sum::Sum;
 
 use crate::error::Result;
@@ -79,6 +81,11 @@ pub trait Cost: Send + Sync {
 
     /// The least-squares structure, if it has one.
     fn as_least_squares(&self) -> Option<&LeastSquares> {
+        None
+    }
+
+    /// What it sees of outputs, where that is not what they are. Of such outputs it may be a sum of squares only.
+    fn sensors(&self) -> Option<&Sensors> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start), and its derivatives along directions: one recursion for all schemes.
 
 use super::hessian::Along;
+use super::sensed::Sensed;
 use super::{Gradient, add_cost, clear, sample};
 use crate::cost::{CostEvaluator, Sample};
 use crate::error::Result;
@@ -25,7 +26,7 @@ impl Gradient<'_> {
         let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
         clear(bar);
-        let by_inputs = &mut self.by_inputs;
+        let (by_inputs, sensed) = (&mut self.by_inputs, self.sensed.as_ref());
         let mut total = 0.0;
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
@@ -42,12 +43,15 @@ impl Gradient<'_> {
                 evaluator.output(&x, y);
                 continuous.follow(y);
             }
-            if concerned {
+            if concerned || sensed.is_some() {
+                if let Some(Sensed { sensors, run, .. }) = sensed {
+                    run.show(sensors, i, y);
+                }
                 let sample = sample(simulation, i, &x, y, u);
-                add_cost(cost, evaluator, &sample, bar, y_bar);
+                add_cost((cost, sensed), evaluator, &sample, bar, y_bar);
                 if is_curved {
-                    total += cost.value(&sample);
-                    add_curvature(cost, evaluator, &sample, y_bar, &mut along.directions, &mut room);
+                    total += if concerned { cost.value(&sample) } else { 0.0 };
+                    add_curvature((cost, sensed), evaluator, &sample, y_bar, &mut along.directions, &mut room);
                 }
             }
             if i > 0 {
@@ -66,14 +70,18 @@ impl Gradient<'_> {
         }
         take_inputs(0, bar, by_inputs);
         along.take_inputs(0);
-        gradient.copy_from_slice(&bar.u);
+        let (model, own) = gradient.split_at_mut(bar.u.len());
+        model.copy_from_slice(&bar.u);
+        if let Some(sensed) = sensed {
+            own.copy_from_slice(&sensed.run.own_bar);
+        }
         Ok(total)
     }
 }
 
 /// Adds the derivatives of [`add_cost`], with its cotangents `y_bar` of the outputs, along directions; `room` is for two lists of outputs.
 fn add_curvature(
-    cost: &mut dyn CostEvaluator,
+    (cost, sensed): (&mut dyn CostEvaluator, Option<&Sensed<'_>>),
     evaluator: &mut dyn Evaluator,
     sample: &Sample<'_>,
     y_bar: &[f64],
@@ -81,11 +89,16 @@ fn add_curvature(
     [y_tangent, y_curved]: &mut [Vec<f64>; 2],
 ) {
     evaluator.linearise_output(&sample.x);
-    for Direction { tangent, cotangent, .. } in directions {
+    for (d, Direction { tangent, cotangent, .. }) in directions.iter_mut().enumerate() {
         y_tangent.fill(0.0);
         y_curved.fill(0.0);
         evaluator.output_push_forward(tangent, y_tangent);
-        cost.curvature(sample, tangent, y_tangent, cotangent, y_curved);
+        if cost.concerns(sample.index, sample.last) {
+            cost.curvature(sample, tangent, y_tangent, cotangent, y_curved);
+        }
+        if let Some(Sensed { sensors, along, .. }) = sensed {
+            along[d].pull_back(sensors, sample.index, y_curved);
+        }
         evaluator.output_pull_back(y_curved, cotangent);
         evaluator.output_curvature(&sample.x, y_bar, tangent, cotangent);
     }

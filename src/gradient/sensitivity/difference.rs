@@ -2,6 +2,7 @@
 
 use super::Gradient;
 use crate::error::Result;
+use crate::signature::Parameter;
 
 /// A gradient entry by differences, with an estimate of its error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,9 +27,12 @@ impl Gradient<'_> {
     }
 
     fn extrapolated(&mut self, u: &[f64], thrice: bool) -> Result<Vec<Difference>> {
-        self.workspace.ensure_stored(u)?;
+        let (model, _) = self.split(u)?;
+        self.workspace.ensure_stored(model)?;
         self.choose(u)?;
-        let parameters = &self.workspace.simulation.given().signature().parameters;
+        let own = self.sensed.as_ref().map_or(&[][..], |sensed| sensed.sensors.parameters());
+        let parameters: Vec<&Parameter> =
+            self.workspace.simulation.given().signature().parameters.iter().chain(own).collect();
         let active = self.active.clone();
         let mut moved = u.to_vec();
         // the cost's own round-off, as far as differences have seen it, and how far each parameter was moved

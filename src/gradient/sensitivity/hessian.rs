@@ -5,6 +5,7 @@
 //! factorisations are shared by all directions. Where the last run was a gradient at the same parameters, its states serve again.
 
 use super::Gradient;
+use super::sensed::Sensed;
 use crate::error::{Error, Result};
 use crate::memory::{self, bytes_of};
 use crate::scheme::Direction;
@@ -77,37 +78,54 @@ impl Gradient<'_> {
         let remedy = "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
         memory::check(what, bytes_of(numbers) + bytes_of(self.workspace.numbers_missing()), remedy)?;
         memory::reserve(&mut stored, numbers, what, remedy)?;
-        self.workspace.ensure_stored(u)?;
+        self.ensure_seen(u)?;
         self.choose(u)?;
+        let model = self.bar.u.len();
+        let mut changes: Vec<Vec<f64>> = along.iter().map(|along| along.u.clone()).collect();
+        changes.iter_mut().for_each(|u| self.clear_inactive(u));
+        let own: Vec<&[f64]> = changes.iter().map(|u| &u[model..]).collect();
+        self.begin_along(&own)?;
         let zero = StateVector::with_memory(simulation.signature(), layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
-        for (tangent, along) in tangents.iter_mut().zip(along) {
-            tangent.u.copy_from_slice(&along.u);
-            self.clear_inactive(&mut tangent.u);
-        }
-        let (continuous, y) = (&mut self.continuous, &mut self.y);
+        tangents.iter_mut().zip(&changes).for_each(|(tangent, u)| tangent.u.copy_from_slice(&u[..model]));
+        let (continuous, y, sensed) = (&mut self.continuous, &mut self.y, &mut self.sensed);
+        let mut y_tangent = vec![0.0; y.len()];
         continuous.restart();
         let mut begun = Vec::new();
         self.workspace.push_forward(
             &mut tangents,
             &|i, tangents| take_inputs_along(i, along, tangents.iter_mut()),
             &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
-            &mut |_, evaluator, x, tangents| {
+            &mut |i, evaluator, x, tangents| {
                 if continuous.any() {
                     evaluator.output(x, y);
                     continuous.follow(y);
                 }
+                if let Some(Sensed { sensors, along, .. }) = sensed {
+                    evaluator.linearise_output(x);
+                    for (course, tangent) in along.iter_mut().zip(tangents.iter()) {
+                        y_tangent.fill(0.0);
+                        evaluator.output_push_forward(tangent, &mut y_tangent);
+                        Sensed::watch(course, sensors, i, &y_tangent);
+                    }
+                }
                 tangents.iter().for_each(|x| put(x, &mut stored));
             },
         )?;
+        let (u, _) = self.split(u)?;
+        self.see_along(u);
         let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
         let directions = tangents.into_iter().map(direction).collect();
         let by_inputs = vec![vec![0.0; self.by_inputs.len()]; along.len()];
         let mut along = Along { stored, begun, size, directions, along, by_inputs };
         let total = self.sweep(u, gradient, &mut along)?;
         self.clear_inactive(gradient);
-        for ((product, direction), by_inputs) in products.iter_mut().zip(&along.directions).zip(along.by_inputs) {
+        let directions = along.directions.iter().zip(along.by_inputs);
+        for (d, (product, (direction, by_inputs))) in products.iter_mut().zip(directions).enumerate() {
             product.u.clone_from(&direction.cotangent.u);
+            if let Some(sensed) = &self.sensed {
+                product.u.extend_from_slice(&sensed.along[d].own_bar);
+            }
             self.clear_inactive(&mut product.u);
             product.w = by_inputs;
         }

@@ -7,12 +7,14 @@ mod adjoint;
 mod continuous;
 mod difference;
 mod hessian;
+mod sensed;
 mod step_map;
 mod tangent;
 
 pub use difference::Difference;
 pub use hessian::Change;
 pub(crate) use step_map::StepMap;
+pub(crate) use tangent::Seen;
 pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::continuous::Continuous;
@@ -24,6 +26,7 @@ use crate::memory;
 use crate::simulate::{Simulation, Workspace};
 use crate::start::Astray;
 use crate::system::{By, Evaluator, OutputPoint, StateVector};
+use sensed::Sensed;
 
 /// How a gradient is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,6 +74,8 @@ pub struct Gradient<'p> {
     bar: StateVector,
     tangents: Vec<StateVector>,
     continuous: Continuous,
+    /// What the cost sees of outputs, where that is not what they are.
+    sensed: Option<Sensed<'p>>,
     /// By the inputs at all times, one time after another; empty where they are given.
     by_inputs: Vec<f64>,
 }
@@ -125,8 +130,10 @@ impl<'p> Gradient<'p> {
         cost.check(signature, simulation.grid().times())?;
         let zeros = vec![0.0; signature.outputs.len()];
         let bar = StateVector::with_memory(signature, workspace.layout.memory);
+        let sensed = cost.sensors().map(|sensors| Sensed::new(sensors, simulation)).transpose()?;
+        let own = sensed.as_ref().map_or(0, |sensed| sensed.sensors.parameters().len());
         Ok(Gradient {
-            wanted: vec![Wanted::Yes; signature.parameters.len()],
+            wanted: vec![Wanted::Yes; signature.parameters.len() + own],
             active: Vec::new(),
             left_out: Vec::new(),
             workspace,
@@ -136,6 +143,7 @@ impl<'p> Gradient<'p> {
             bar,
             tangents: Vec::new(),
             continuous: Continuous::of(signature),
+            sensed,
             by_inputs: Vec::new(),
         })
     }
@@ -168,14 +176,18 @@ impl<'p> Gradient<'p> {
         let x0 = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
         // a stored run always has its start
         let start = start.as_ref();
-        let mut astray = start.map_or(Vec::new(), |f_0| f_0.astray(&mut **evaluator, simulation.signature(), &x0, u));
+        let model = &u[..self.bar.u.len()];
+        let mut astray =
+            start.map_or(Vec::new(), |f_0| f_0.astray(&mut **evaluator, simulation.signature(), &x0, model));
         self.left_out = astray.iter().map(|a| a.parameter).filter(|&k| self.wanted[k] == Wanted::IfFollowed).collect();
         astray.retain(|a| self.wanted[a.parameter] == Wanted::Yes);
         Astray::refuse(&astray)?;
         let is_active = |k: &usize| self.wanted[*k] != Wanted::No && !self.left_out.contains(k);
         let active: Vec<usize> = (0..u.len()).filter(is_active).collect();
         if self.active != active {
-            self.tangents = tangent::directions(&self.workspace, &active);
+            // sensors' parameters come last
+            let model = active.partition_point(|k| *k < self.bar.u.len());
+            self.tangents = tangent::directions(&self.workspace, &active[..model]);
             self.active = active;
         }
         Ok(())
@@ -216,7 +228,8 @@ impl<'p> Gradient<'p> {
             Method::Adjoint => {
                 let cost = self.forward(u, true)?;
                 self.choose(u)?;
-                self.sweep(u, gradient, &mut hessian::Along::default())?;
+                let (model, _) = self.split(u)?;
+                self.sweep(model, gradient, &mut hessian::Along::default())?;
                 self.clear_inactive(gradient);
                 Ok(cost)
             }
@@ -236,6 +249,25 @@ impl<'p> Gradient<'p> {
 
     fn forward(&mut self, u: &[f64], store: bool) -> Result<f64> {
         let simulation = self.workspace.simulation.given();
+        let total = match self.sensed {
+            None => self.watched(u, store)?,
+            Some(_) => {
+                let (model, own) = self.split(u)?;
+                self.workspace.forward(model, true, &mut |_, _, _| {})?;
+                self.see(model, own)?
+            }
+        };
+        let last = simulation.grid().count();
+        if total.is_finite() {
+            return Ok(total);
+        }
+        let (time, step) = (simulation.grid().times()[last], last);
+        Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step })
+    }
+
+    /// A run whose cost is added up as it goes.
+    fn watched(&mut self, u: &[f64], store: bool) -> Result<f64> {
+        let simulation = self.workspace.simulation.given();
         let (cost, y, continuous) = (&mut self.cost, &mut self.y, &mut self.continuous);
         let last = simulation.grid().count();
         let mut total = 0.0;
@@ -250,11 +282,7 @@ impl<'p> Gradient<'p> {
                 total += cost.value(&sample(simulation, i, x, y, u));
             }
         })?;
-        if total.is_finite() {
-            return Ok(total);
-        }
-        let (time, step) = (simulation.grid().times()[last], last);
-        Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step })
+        Ok(total)
     }
 }
 
@@ -266,14 +294,19 @@ fn sample<'a>(simulation: &Simulation, i: usize, x: &OutputPoint<'a>, y: &'a [f6
 
 /// Adds the derivative of the cost at one time to `bar`.
 fn add_cost(
-    cost: &mut dyn CostEvaluator,
+    (cost, sensed): (&mut dyn CostEvaluator, Option<&Sensed<'_>>),
     evaluator: &mut dyn Evaluator,
     sample: &Sample<'_>,
     bar: &mut StateVector,
     y_bar: &mut [f64],
 ) {
     y_bar.fill(0.0);
-    cost.gradient(sample, bar, y_bar);
+    if cost.concerns(sample.index, sample.last) {
+        cost.gradient(sample, bar, y_bar);
+    }
+    if let Some(Sensed { sensors, run, .. }) = sensed {
+        run.pull_back(sensors, sample.index, y_bar);
+    }
     if y_bar.iter().any(|y| *y != 0.0) {
         evaluator.linearise_output(&sample.x);
         evaluator.output_pull_back(y_bar, bar);

@@ -1,10 +1,14 @@
 //! Direct differentiation: tangents of every state, through the same step equation.
 
 use super::hessian::{Change, take_inputs_along};
+use super::sensed::Sensed;
 use super::{Gradient, add_cost, sample};
 use crate::cost::LeastSquares;
+use crate::cost::sensor::{PLAIN, Reading, Stencil};
 use crate::error::{Error, Result};
+use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
+use crate::memory::{self, bytes_of};
 use crate::scheme::{Counters, Stepper};
 use crate::signature::Quantity;
 use crate::simulate::Workspace;
@@ -82,22 +86,35 @@ impl Gradient<'_> {
         let workspace = &self.workspace;
         let zero = StateVector::with_memory(workspace.simulation.signature(), workspace.layout.memory);
         let mut tangents: Vec<StateVector> =
-            along.iter().map(|along| StateVector { u: along.u.clone(), ..zero.clone() }).collect();
+            along.iter().map(|along| StateVector { u: along.u[..zero.u.len()].to_vec(), ..zero.clone() }).collect();
         let mut slopes = vec![0.0; along.len()];
-        self.workspace.ensure_stored(u)?;
+        self.ensure_seen(u)?;
         let inputs = |i: usize, tangents: &mut [StateVector]| take_inputs_along(i, along, tangents.iter_mut());
-        let cost = self.cost_tangents(u, &mut tangents, &inputs, &mut slopes)?;
+        let (model, _) = self.split(u)?;
+        let cost = self.cost_tangents(model, &mut tangents, &inputs, &mut slopes)?;
+        if let Some(sensed) = &self.sensed {
+            for (slope, along) in slopes.iter_mut().zip(along) {
+                let own = sensed.run.own_bar.iter().zip(&along.u[model.len()..]);
+                *slope += own.map(|(bar, along)| bar * along).sum::<f64>();
+            }
+        }
         Ok((cost, slopes))
     }
 
     pub(super) fn tangent_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        let (model, own) = self.split(u)?;
+        self.workspace.forward(model, true, &mut |_, _, _| {})?;
+        self.see(model, own)?;
         self.choose(u)?;
         let mut tangents = std::mem::take(&mut self.tangents);
-        let mut slopes = vec![0.0; self.active.len()];
-        let total = self.cost_tangents(u, &mut tangents, &|_, _| {}, &mut slopes);
+        let mut slopes = vec![0.0; tangents.len()];
+        let total = self.cost_tangents(model, &mut tangents, &|_, _| {}, &mut slopes);
         self.tangents = tangents;
         gradient.fill(0.0);
+        if let Some(sensed) = &self.sensed {
+            gradient[model.len()..].copy_from_slice(&sensed.run.own_bar);
+            self.clear_inactive(gradient);
+        }
         self.active.iter().zip(slopes).for_each(|(&k, slope)| gradient[k] = slope);
         total
     }
@@ -113,7 +130,7 @@ impl Gradient<'_> {
         let simulation = self.workspace.simulation.given();
         let last = simulation.grid().count();
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
-        let continuous = &mut self.continuous;
+        let (continuous, sensed) = (&mut self.continuous, self.sensed.as_ref());
         continuous.restart();
         let mut total = 0.0;
         self.workspace.push_forward(tangents, inputs, &mut |_| {}, &mut |i, evaluator, x, tangents| {
@@ -122,15 +139,18 @@ impl Gradient<'_> {
                 evaluator.output(x, y);
                 continuous.follow(y);
             }
-            if !concerned {
+            if !concerned && sensed.is_none() {
                 return;
             }
+            if let Some(Sensed { sensors, run, .. }) = sensed {
+                run.show(sensors, i, y);
+            }
             let sample = sample(simulation, i, x, y, u);
-            total += cost.value(&sample);
+            total += if concerned { cost.value(&sample) } else { 0.0 };
             bar.clear_state();
             bar.u.fill(0.0);
             bar.w.fill(0.0);
-            add_cost(cost, evaluator, &sample, bar, y_bar);
+            add_cost((cost, sensed), evaluator, &sample, bar, y_bar);
             for (slope, tangent) in slopes.iter_mut().zip(tangents) {
                 *slope += product(bar, tangent);
             }
@@ -190,9 +210,67 @@ impl Gradient<'_> {
         cost: &LeastSquares,
         visit: &mut dyn FnMut(&ResidualRow<'_>),
     ) -> Result<()> {
+        self.residuals_and_outputs(u, cost, &|_| false, &mut |seen| {
+            if let Seen::Residual(row) = seen {
+                visit(&row);
+            }
+        })
+    }
+
+    /// Shows every residual as [`Gradient::residual_rows`], those of outputs with sensors last; and outputs at times that are `wanted`.
+    pub(crate) fn residuals_and_outputs(
+        &mut self,
+        u: &[f64],
+        cost: &LeastSquares,
+        wanted: &dyn Fn(usize) -> bool,
+        visit: &mut dyn FnMut(Seen<'_>),
+    ) -> Result<()> {
         let mut derivatives = vec![0.0; u.len()];
-        let wanted = |i: usize| cost.weight_at(i) != 0.0;
-        self.output_tangents(u, &wanted, &mut |x| x.residual_rows(cost, &mut derivatives, visit))
+        let mut slopes = SensedSlopes::room(self, cost, u.len())?;
+        let is_sensed = !slopes.0.is_empty();
+        let taken = |i: usize| is_sensed || cost.weight_at(i) != 0.0 || wanted(i);
+        self.output_tangents(u, &taken, &mut |x| {
+            slopes.take(cost, x);
+            x.residual_rows(cost, &mut derivatives, &mut |row| visit(Seen::Residual(*row)));
+            if wanted(x.index) {
+                visit(Seen::Outputs(*x));
+            }
+        })?;
+        self.sensed_rows(cost, &slopes, &mut derivatives, visit)
+    }
+
+    /// The residuals of outputs with sensors, of the run that was seen last.
+    fn sensed_rows(
+        &self,
+        cost: &LeastSquares,
+        slopes: &SensedSlopes,
+        row: &mut [f64],
+        visit: &mut dyn FnMut(Seen<'_>),
+    ) -> Result<()> {
+        let Some(Sensed { sensors, run, .. }) = &self.sensed else { return Ok(()) };
+        let simulation = self.workspace.simulation.given();
+        let (times, model) = (simulation.grid().times(), self.bar.u.len());
+        for (place, reference) in cost.references().iter().enumerate() {
+            let Some(k) = sensors.of(reference.output) else { continue };
+            let output = &simulation.signature().outputs[reference.output];
+            let Reading { gain, delay, .. } = sensors.reading(k, &run.own, PLAIN);
+            for sample in cost.samples(reference) {
+                let i = sample * cost.substeps();
+                let stencil = Stencil::at(times, i, delay);
+                row.fill(0.0);
+                for (entry, slopes) in row.iter_mut().zip(&slopes.0[k]) {
+                    *entry = gain * stencil.apply(slopes, 0) / reference.deviation;
+                }
+                let y = |order: usize| stencil.apply(&run.y[k], order) / reference.deviation;
+                let by = Reading { gain: y(0), bias: 1.0 / reference.deviation, delay: gain * y(1) };
+                sensors.add(k, by, &mut row[model..]);
+                self.clear_inactive(row);
+                let residual = output.difference(run.shown(k, i), reference.values[sample]) / reference.deviation;
+                let weight = cost.weight_at(i);
+                visit(Seen::Residual(ResidualRow { reference: place, weight, residual, derivatives: row }));
+            }
+        }
+        Ok(())
     }
 
     /// Shows the outputs with their derivatives at every time that is `wanted`, in the order of time, by one run with tangents.
@@ -205,7 +283,9 @@ impl Gradient<'_> {
         wanted: &dyn Fn(usize) -> bool,
         visit: &mut dyn FnMut(&OutputTangents<'_>),
     ) -> Result<()> {
-        self.workspace.forward(u, true, &mut |_, _, _| {})?;
+        let (model, own) = self.split(u)?;
+        self.workspace.forward(model, true, &mut |_, _, _| {})?;
+        self.see(model, own)?;
         self.choose(u)?;
         let p = u.len();
         let active = &self.active;
@@ -264,12 +344,44 @@ impl<'a> OutputTangents<'a> {
             return;
         }
         for (place, reference) in cost.references().iter().enumerate() {
+            // what sensors show depends on other times, too
+            if cost.sensors().of(reference.output).is_some() {
+                continue;
+            }
             let Some(value) = reference.sample(self.index / cost.substeps()) else { continue };
             let slopes = self.slopes(reference.output);
             derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
             let output = reference.output;
             let residual = self.outputs[output].difference(self.y[output], value) / reference.deviation;
             visit(&ResidualRow { reference: place, weight, residual, derivatives });
+        }
+    }
+}
+
+/// What is shown of a run with tangents.
+pub(crate) enum Seen<'a> {
+    Residual(ResidualRow<'a>),
+    Outputs(OutputTangents<'a>),
+}
+
+/// Derivatives of outputs that have sensors: of each sensor, by each parameter of the model, at all times.
+struct SensedSlopes(Vec<Vec<Vec<f64>>>);
+
+impl SensedSlopes {
+    fn room(gradient: &Gradient<'_>, cost: &LeastSquares, parameters: usize) -> Result<Self> {
+        let simulation = gradient.workspace.simulation.given();
+        let times = simulation.grid().times().len();
+        let model = parameters.min(gradient.bar.u.len());
+        let numbers = cost.sensors().all().len().saturating_mul(model).saturating_mul(times);
+        let what = || simulation.kept("derivatives of what sensors show");
+        memory::check(what, bytes_of(numbers), FEWER_STEPS)?;
+        let of_sensor = |_| vec![vec![0.0; times]; model];
+        Ok(SensedSlopes((0..cost.sensors().all().len()).map(of_sensor).collect()))
+    }
+
+    fn take(&mut self, cost: &LeastSquares, x: &OutputTangents<'_>) {
+        for (sensor, own) in cost.sensors().all().iter().zip(&mut self.0) {
+            own.iter_mut().zip(x.slopes(sensor.output)).for_each(|(own, slope)| own[x.index] = *slope);
         }
     }
 }

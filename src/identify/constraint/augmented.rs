@@ -1,12 +1,12 @@
 //! The augmented Lagrangian of a simulation, as a cost: adjoint, tangents and Hessians see nothing new.
 
 use super::{Constraint, Value};
-use crate::cost::{Cost, CostEvaluator, LeastSquares, Sample};
+use crate::cost::{Cost, CostEvaluator, LeastSquares, Sample, Sensors};
 use crate::error::Result;
 use crate::grid::TimeGrid;
 use crate::least_squares::{Linearised, Reduction};
 use crate::optimise::{Limit, Multipliers};
-use crate::sensitivity::Gradient;
+use crate::sensitivity::{Gradient, Seen};
 use crate::signature::Signature;
 use crate::system::StateVector;
 use std::ops::RangeInclusive;
@@ -109,22 +109,24 @@ impl<'p> AugmentedCost<'p> {
         u: &[f64],
         multipliers: &Multipliers,
     ) -> Result<(f64, Linearised, Vec<f64>)> {
-        let wanted = |i: usize| cost.weight_at(i) != 0.0 || self.rows.iter().any(|rows| rows.at(i).is_some());
+        let wanted = |i: usize| self.rows.iter().any(|rows| rows.at(i).is_some());
         let mut reduction = Reduction::new(u.len());
-        let (mut derivatives, mut scaled) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+        let mut scaled = vec![0.0; u.len()];
         let (mut c, mut squares) = (vec![0.0; self.count()], 0.0);
-        gradient.output_tangents(u, &wanted, &mut |x| {
-            x.residual_rows(cost, &mut derivatives, &mut |row| {
+        gradient.residuals_and_outputs(u, cost, &wanted, &mut |seen| match seen {
+            Seen::Residual(row) => {
                 let root = row.weight.sqrt();
                 scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
                 squares += (root * row.residual).powi(2);
                 reduction.add(&scaled, root * row.residual);
-            });
-            for (output, row) in self.rows.iter().filter_map(|rows| rows.at(x.index)) {
-                c[row] = x.y[output];
-                if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
-                    scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
-                    reduction.add(&scaled, residual);
+            }
+            Seen::Outputs(x) => {
+                for (output, row) in self.rows.iter().filter_map(|rows| rows.at(x.index)) {
+                    c[row] = x.y[output];
+                    if let Some((residual, factor)) = multipliers.residual(row, c[row]) {
+                        scaled.iter_mut().zip(x.slopes(output)).for_each(|(entry, slope)| *entry = factor * slope);
+                        reduction.add(&scaled, residual);
+                    }
                 }
             }
         })?;
@@ -148,6 +150,10 @@ impl<'p> AugmentedCost<'p> {
 }
 
 impl Cost for AugmentedCost<'_> {
+    fn sensors(&self) -> Option<&Sensors> {
+        self.cost.sensors()
+    }
+
     fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
         self.cost.check(signature, times)
     }

@@ -109,7 +109,7 @@ pub fn fits(problem: &Problem, experiments: &[Experiment], u: &[f64]) -> Result<
         let run =
             experiment.simulation.run(&experiment.own(u)).map_err(|error| error.in_experiment(&experiment.name))?;
         for reference in cost.references() {
-            let y = run.output(reference.output);
+            let y = experiment.shown(&run, u, reference.output);
             let output = &experiment.simulation.signature().outputs[reference.output];
             let error = |i: usize| output.difference(y[i * cost.substeps()], reference.values[i]) / reference.deviation;
             let scaled: Vec<f64> = cost.samples(reference).map(error).collect();
