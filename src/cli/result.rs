@@ -20,6 +20,8 @@ pub(super) struct Earlier {
     path: PathBuf,
     pub model: String,
     pub parameters: Vec<(String, f64)>,
+    /// Those of them that are about sensors.
+    pub sensors: Vec<String>,
     scheme: Option<(String, Vec<(String, f64)>)>,
     /// Steps between two samples.
     substeps: Option<usize>,
@@ -55,8 +57,12 @@ impl Earlier {
         let files = document["input_files"].as_array().cloned().unwrap_or_default();
         let data = files.iter().filter(|file| file["role"] == "data");
         let sums = data.filter_map(|file| text(&file["sha256"])).collect();
+        let experiments = document["experiments"].as_array().cloned().unwrap_or_default();
+        let outputs = experiments.iter().flat_map(|experiment| experiment["outputs"].as_array().into_iter().flatten());
+        let own = outputs.flat_map(|output| output["sensor"].as_array().into_iter().flatten());
+        let sensors = own.filter_map(text).collect();
         let converged = document["converged"].as_bool().unwrap_or(true);
-        Ok(Earlier { path, model, parameters, scheme, substeps, converged, sums, fit_percent })
+        Ok(Earlier { path, model, parameters, sensors, scheme, substeps, converged, sums, fit_percent })
     }
 
     /// That it is about this model.
@@ -77,7 +83,11 @@ impl Earlier {
                 None if problem.places(name).is_ok() => {}
                 None => {
                     let text = format!("it has a parameter `{name}`, which {} has not", problem.name);
-                    return Err(Error::file(&self.path, None, text, "give a result of this version of the model"));
+                    let remedy = match self.sensors.contains(name) {
+                        true => "say what its sensors do in a problem file: --problem FILE.toml",
+                        false => "give a result of this version of the model",
+                    };
+                    return Err(Error::file(&self.path, None, text, remedy));
                 }
             }
         }

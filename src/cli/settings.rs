@@ -80,15 +80,21 @@ impl RunArguments {
         registry: &'r Registry,
         find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
     ) -> Result<Run<'r>> {
-        let specification = self.problem.specification()?;
+        let mut specification = self.problem.specification()?;
         let entry = find(registry, &specification)?;
         let mut u = entry.system.signature().nominal();
+        let sensors: Vec<String> = specification.of_sensors().collect();
         // of an earlier result: of local values, those of the first experiment
-        for ParameterSetting { name, start, .. } in specification.overriding.iter().rev() {
+        let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
+        for ParameterSetting { name, start, .. } in specification.overriding.iter().rev().filter(|x| of_model(&x.name))
+        {
             let place = entry.system.signature().parameter_index(base_name(name))?;
             u[place] = start.unwrap_or(u[place]);
         }
-        set(entry.system.signature(), &mut u, &assignments("--set", &self.set)?)?;
+        let (own, of_sensors): (Vec<_>, Vec<_>) =
+            assignments("--set", &self.set)?.into_iter().partition(|(name, _)| of_model(name));
+        set(entry.system.signature(), &mut u, &own)?;
+        specification.overriding.extend(of_sensors.into_iter().map(ParameterSetting::starting));
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
         say(notes, &simulation);
         Ok(Run { entry, u, simulation, measured })
@@ -136,12 +142,16 @@ impl ProblemArguments {
         if let Some(path) = &self.from {
             let earlier = Earlier::read(path)?;
             earlier.check(&specification.model)?;
-            let value = |(name, value): &(String, f64)| ParameterSetting {
-                name: name.clone(),
-                start: Some(*value),
-                ..ParameterSetting::default()
+            let known: Vec<String> = specification.of_sensors().collect();
+            let is_lost = |name: &str| {
+                let name = base_name(name);
+                earlier.sensors.iter().any(|own| base_name(own) == name) && !known.iter().any(|own| own == name)
             };
-            specification.overriding.extend(earlier.parameters.iter().map(value));
+            let (lost, kept): (Vec<_>, Vec<_>) = earlier.parameters.iter().partition(|(name, _)| is_lost(name));
+            if let Some((name, _)) = lost.first() {
+                tell(&format!("note: values of sensors that are not here are left out, such as `{name}`"));
+            }
+            specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
         }
         specification.substeps = self.substeps.or(specification.substeps);
         if !self.data.is_empty() {

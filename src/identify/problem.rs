@@ -214,10 +214,18 @@ impl Problem {
             return Err(Error::unknown("parameter", name, signature.place(), known()));
         }
         let mut places = Vec::new();
-        for own in experiment.own_parameters() {
+        let of_model = signature.parameters.len();
+        for (k, own) in experiment.own_parameters().enumerate() {
             let is_local = local.contains(&&*own.name);
             let place = match (self.shared_place(&own.name), is_local) {
-                (Some((_, place)), false) => place,
+                (Some((_, place)), false) => {
+                    // bounds of a delay are those of all records
+                    let shared = &mut self.parameters[place];
+                    if k >= of_model {
+                        (shared.lower, shared.upper) = (shared.lower.max(own.lower), shared.upper.min(own.upper));
+                    }
+                    place
+                }
                 (found, _) => {
                     let mut new = own.clone();
                     let mut start = own.nominal;

@@ -12,6 +12,7 @@
 //! # split = "segment"           # rows of one number in this column, one after another, are an experiment of their own
 //! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
+//! # outputs.y = { sensor = ["gain", "bias", "delay"] }   # parameters gain_y, bias_y, delay_y [s] of its sensor, to be fitted
 //!
 //! [integrator]
 //! scheme = "hht"                # or hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2
@@ -291,10 +292,17 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         let mut columns = Vec::new();
         for name in table_keys(outputs.table) {
             let Some(output) = outputs.section(&name)? else { continue };
-            output.only(&["column", "deviation"])?;
+            output.only(&["column", "deviation", "sensor"])?;
+            let effects = output.texts("sensor")?.unwrap_or_default();
+            if let Some(twice) = (1..effects.len()).find(|k| effects[..*k].contains(&effects[*k])) {
+                let problem = format!("`{}` is named twice", effects[twice]);
+                return Err(output.wrong("sensor", problem, "name each once"));
+            }
+            let sensor = effects.iter().map(|effect| effect.parse()).collect::<Result<Vec<_>>>();
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
                 deviation: output.number("deviation")?.unwrap_or(1.0),
+                sensor: sensor.map_err(|error| error.within(output.place()))?,
                 output: name,
             });
         }

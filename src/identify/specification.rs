@@ -4,10 +4,12 @@
 mod experiments;
 mod measured;
 mod record;
+mod sensors;
 
 pub use experiments::ExperimentSetting;
 use measured::Measured;
 pub(crate) use record::beside;
+pub use sensors::Effect;
 
 use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
@@ -46,6 +48,8 @@ pub struct OutputColumn {
     pub column: String,
     /// Residuals are divided by this, in the output's unit.
     pub deviation: f64,
+    /// What the sensor does to the output.
+    pub sensor: Vec<Effect>,
 }
 
 /// Where measurements come from.
@@ -93,6 +97,11 @@ pub struct ParameterSetting {
 }
 
 impl ParameterSetting {
+    /// One that starts at a value.
+    pub(crate) fn starting((name, value): (String, f64)) -> Self {
+        ParameterSetting { name, start: Some(value), ..ParameterSetting::default() }
+    }
+
     /// Changes what is said of the parameter, and where it starts.
     pub(crate) fn apply(&self, parameter: &mut Parameter, start: &mut f64) {
         let Parameter { lower, upper, scale, size, free, .. } = parameter;
@@ -166,7 +175,11 @@ impl Specification {
         for setting in self.parameters.iter().chain(&self.overriding) {
             // of an experiment's own parameter the problem knows the place
             let name = base_name(&setting.name);
-            entry.system.signature().parameter_index(name)?;
+            let signature = entry.system.signature();
+            let known = || signature.parameters.iter().map(|own| own.name.clone()).chain(self.of_sensors());
+            if !known().any(|known| known == name) {
+                return Err(Error::unknown("parameter", name, signature.place(), known()));
+            }
         }
         let mut scenario = entry.scenario.clone();
         scenario.step = self.step.unwrap_or(scenario.step);
@@ -256,7 +269,8 @@ impl Specification {
         parameters: &mut [Parameter],
         start: &mut [f64],
     ) -> Result<()> {
-        self.parameters.iter().chain(&self.overriding).try_for_each(|setting| {
+        let settings = self.parameters.iter().chain(&self.overriding);
+        settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
             let k = signature.parameter_index(&setting.name)?;
             setting.apply(&mut parameters[k], &mut start[k]);
             Ok(())

@@ -243,6 +243,7 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
             "unit": unit,
             "deviation": reference.deviation,
             "samples": cost.samples(reference).count(),
+            "sensor": cost.sensors().names(reference.output),
         })
     };
     let outputs = cost.iter().flat_map(|cost| cost.references().iter().map(|reference| output(cost, reference)));

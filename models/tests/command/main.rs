@@ -11,3 +11,4 @@ mod reports;
 mod results;
 mod run;
 mod second_order;
+mod sensors;

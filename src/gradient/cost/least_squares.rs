@@ -107,7 +107,10 @@ impl LeastSquares {
     pub fn with_sensors(mut self, sensors: Sensors, times: &[f64]) -> Result<Self> {
         for sensor in sensors.all() {
             let mut own = self.references.iter_mut().filter(|reference| reference.output == sensor.output);
-            let what = || format!("the sensor of output {}", sensor.output);
+            let what = || match &sensor.delay {
+                Some(delay) => format!("the delay `{}`", delay.name),
+                None => format!("the sensor of output {}", sensor.output),
+            };
             let (Some(reference), None) = (own.next(), own.next()) else {
                 let problem = "its output is not compared with one reference";
                 return Err(Error::invalid(what(), problem, "give outputs with sensors one reference each"));
@@ -116,8 +119,10 @@ impl LeastSquares {
             let left_out = (0..times.len()).filter(|i| !there.contains(i));
             left_out.for_each(|i| reference.values[i] = f64::NAN);
             if reference.samples().next().is_none() {
-                let problem = "within the bounds of its delay, no sample is left to be compared";
-                return Err(Error::invalid(what(), problem, "bound the delay more narrowly, or take a longer record"));
+                let length = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
+                let problem =
+                    format!("within its bounds, no sample is left to be compared: the record takes {length} s");
+                return Err(Error::invalid(what(), problem, "bound it more narrowly, or take a longer record"));
             }
         }
         self.sensors = sensors;

@@ -90,6 +90,12 @@ impl Sensors {
         self.sensors.is_empty()
     }
 
+    /// Names of the parameters of an output's sensor.
+    pub fn names(&self, output: usize) -> Vec<&str> {
+        let own = self.sensors.iter().filter(|sensor| sensor.output == output).flat_map(Sensor::parameters);
+        own.map(|parameter| parameter.name.as_str()).collect()
+    }
+
     pub(crate) fn check(&self, signature: &Signature) -> Result<()> {
         match self.sensors.iter().find(|sensor| sensor.output >= signature.outputs.len()) {
             Some(Sensor { output, .. }) => {

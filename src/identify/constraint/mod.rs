@@ -235,6 +235,10 @@ impl Constraint {
                 if *output >= problem.first().simulation.signature().outputs.len() {
                     return wrong(format!("there is no output {output}"), "use a place from the signature");
                 }
+                if problem.first().cost.sensors().is_some_and(|sensors| sensors.of(*output).is_some()) {
+                    let what = "its output is compared by a sensor with gain, bias or delay";
+                    return wrong(what.into(), "let the model have a second output of the same, and constrain that");
+                }
                 let times = problem.first().simulation.grid().times();
                 match window.indices(problem.first().simulation.grid()) {
                     Some(_) => Ok(()),

@@ -58,7 +58,6 @@ impl Specification {
         notes: &mut Vec<String>,
     ) -> Result<Problem> {
         let mut local = self.local();
-        local.iter().try_for_each(|name| entry.system.signature().parameter_index(name).map(|_| ()))?;
         local.dedup();
         let mut built = Vec::new();
         for stated in self.stated() {
@@ -79,7 +78,8 @@ impl Specification {
             }
         };
         let start = entry.start(scenario)?;
-        let mut problem = Problem { start, ..Problem::new(entry.name(), first.simulation, first.cost) };
+        let mut problem = Problem::new(entry.name(), first.simulation, first.cost);
+        problem.start[..start.len()].copy_from_slice(&start);
         problem.experiments[0].name = first.name;
         let mut all = vec![pending];
         for (experiment, stated, pending) in built {

@@ -1,6 +1,7 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
 use super::record::{time_column, window};
+use super::sensors;
 use super::{DataSource, InputColumn, OutputColumn, Specification};
 use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference};
@@ -72,7 +73,9 @@ impl Specification {
         }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
+        let sensors = self.sensors(signature, &outputs, &references, &axis)?;
+        notes.extend(sensors::left_out(signature, &sensors, times));
+        let cost = LeastSquares::new(times, references, substeps, quadrature)?.with_sensors(sensors, times)?;
         Ok(Measured { simulation, cost: Some(cost), window })
     }
 
@@ -215,12 +218,17 @@ impl<'a> Reading<'a> {
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
             None => {
-                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
+                let column = |name: String| OutputColumn {
+                    output: name.clone(),
+                    column: name,
+                    deviation: 1.0,
+                    sensor: Vec::new(),
+                };
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
         let mut references = Vec::new();
-        for OutputColumn { output, column, deviation } in &outputs {
+        for OutputColumn { output, column, deviation, .. } in &outputs {
             let k = signature.output_index(output)?;
             if !(deviation.is_finite() && *deviation > 0.0) {
                 let problem = format!("residuals cannot be divided by {deviation}");

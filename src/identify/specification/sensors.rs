@@ -1,0 +1,138 @@
+//! What is stated of sensors: which outputs they show with a gain, a bias or late.
+
+use super::{OutputColumn, ParameterSetting, Specification};
+use crate::cost::{Reference, Sensor, Sensors};
+use crate::data::TimeAxis;
+use crate::error::{Error, Result};
+use crate::shown::shown;
+use crate::signature::{Parameter, Quantity, Signature};
+
+/// Bounds of a delay where nothing is said of them, in samples to both sides.
+const MOST: f64 = 5.0;
+
+/// What a sensor does to an output; each has a parameter, called `gain_OUTPUT` and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It multiplies.
+    Gain,
+    /// It adds a constant.
+    Bias,
+    /// It is late.
+    Delay,
+}
+
+impl Effect {
+    /// All there are.
+    pub const ALL: [Effect; 3] = [Effect::Gain, Effect::Bias, Effect::Delay];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effect::Gain => "gain",
+            Effect::Bias => "bias",
+            Effect::Delay => "delay",
+        }
+    }
+
+    /// The name of its parameter.
+    fn parameter(self, output: &str) -> String {
+        format!("{}_{output}", self.name())
+    }
+}
+
+impl std::str::FromStr for Effect {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Effect::ALL.map(Effect::name);
+        let found = Effect::ALL.into_iter().find(|effect| effect.name() == name);
+        found.ok_or_else(|| Error::unknown("effect of a sensor", name, "`sensor`", known))
+    }
+}
+
+impl Specification {
+    /// Sensors of the outputs that have one, with their parameters as stated; `references` are in the order of `outputs`.
+    pub(super) fn sensors(
+        &self,
+        signature: &Signature,
+        outputs: &[OutputColumn],
+        references: &[Reference],
+        axis: &TimeAxis,
+    ) -> Result<Sensors> {
+        let mut sensors = Vec::new();
+        for (column, reference) in outputs.iter().zip(references).filter(|(column, _)| !column.sensor.is_empty()) {
+            let quantity = &signature.outputs[reference.output];
+            let mut sensor = Sensor::new(reference.output);
+            for effect in &column.sensor {
+                let parameter = self.stated_of(effect_on(*effect, quantity, reference, axis), signature)?;
+                match effect {
+                    Effect::Gain => sensor.gain = Some(parameter),
+                    Effect::Bias => sensor.bias = Some(parameter),
+                    Effect::Delay => sensor.delay = Some(parameter),
+                }
+            }
+            sensors.push(sensor);
+        }
+        Sensors::new(sensors)
+    }
+
+    /// Names of all sensors' parameters.
+    pub(crate) fn of_sensors(&self) -> impl Iterator<Item = String> {
+        let sources = self.data.iter().chain(self.experiments.iter().map(|experiment| &experiment.data));
+        let columns = sources.flat_map(|source| source.outputs.iter().flatten());
+        columns.flat_map(|column| column.sensor.iter().map(|effect| effect.parameter(&column.output)))
+    }
+
+    /// The parameter with what is said of it.
+    fn stated_of(&self, mut parameter: Parameter, signature: &Signature) -> Result<Parameter> {
+        if signature.parameters.iter().any(|own| own.name == parameter.name) {
+            let what = format!("the sensor's parameter `{}`", parameter.name);
+            let problem = format!("{} has one of this name", signature.place());
+            return Err(Error::invalid(what, problem, "rename the model's"));
+        }
+        let settings = self.parameters.iter().chain(&self.overriding);
+        let own: Vec<&ParameterSetting> = settings.filter(|setting| setting.name == parameter.name).collect();
+        let mut start = parameter.nominal;
+        own.into_iter().for_each(|setting| setting.apply(&mut parameter, &mut start));
+        parameter.nominal = start;
+        Ok(parameter)
+    }
+}
+
+/// The parameter of an effect where nothing is said of it.
+fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &TimeAxis) -> Parameter {
+    let name = effect.parameter(&quantity.name);
+    match effect {
+        Effect::Gain => Parameter::new(name, "1", 1.0),
+        Effect::Bias => {
+            let count = reference.samples().count().max(1) as f64;
+            let mean = reference.samples().sum::<f64>() / count;
+            let spread = (reference.samples().map(|y| (y - mean).powi(2)).sum::<f64>() / count).sqrt();
+            let size = [spread, mean.abs(), 1.0].into_iter().find(|size| *size > 0.0 && size.is_finite());
+            Parameter { size, ..Parameter::new(name, quantity.unit.clone(), 0.0) }
+        }
+        Effect::Delay => {
+            let step = axis.mean_step();
+            Parameter::new(name, "s", 0.0).bounds(-MOST * step, MOST * step).size(step)
+        }
+    }
+}
+
+/// What is left out because of delays, in sentences.
+pub(super) fn left_out(signature: &Signature, sensors: &Sensors, times: &[f64]) -> Vec<String> {
+    let late = sensors.all().iter().filter_map(|sensor| Some((sensor.output, sensor.delay.as_ref()?)));
+    let note = |(output, delay): (usize, &Parameter)| {
+        let there = sensors.comparable(output, times);
+        let (before, after) = (there.start, times.len() - there.end);
+        (before + after > 0).then(|| {
+            format!(
+                "`{}` is compared without its first {before} and last {after} samples, where a delay of {} s to {} s leads out of \
+                 the record",
+                signature.outputs[output].name,
+                shown(delay.lower),
+                shown(delay.upper),
+            )
+        })
+    };
+    late.filter_map(note).collect()
+}
