@@ -60,7 +60,7 @@ fn what_sensors_do_is_found_from_a_problem_file() {
     place.good("validate found/result.json --problem local.toml --data other.csv --fit-local --out validated");
     let validation: Value = serde_json::from_str(&place.read("validated/validation.json")).unwrap();
     assert!(
-        validation["outputs"].as_array().unwrap().iter().all(|fit| fit["fit_percent"].as_f64().unwrap() > 99.0),
+        validation["validation"].as_array().unwrap().iter().all(|fit| fit["fit_percent"].as_f64().unwrap() > 99.0),
         "{validation}"
     );
     let shared = "[[experiment]]\nfile = \"swing.csv\"\n[[experiment]]\nfile = \"other.csv\"\n";
