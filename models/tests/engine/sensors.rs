@@ -260,7 +260,7 @@ fn sensors_that_make_no_sense_are_refused() -> Result<()> {
     let mut engine = Gradient::new(simulation, &**cost)?;
     let error = engine.cost(&problem.start[..5]).unwrap_err().to_string();
     assert!(error.contains("sensors"), "{error}");
-    let error = engine.continuous_adjoint(&problem.start, 2, &mut vec![0.0; 8]).unwrap_err().to_string();
+    let error = engine.continuous_adjoint(&problem.start, 2, &mut [0.0; 8]).unwrap_err().to_string();
     assert!(error.contains("sensors"), "{error}");
     Ok(())
 }

@@ -16,8 +16,7 @@ impl Gradient<'_> {
         self.workspace.forget_orders();
         let simulation = &self.workspace.simulation;
         let signature = simulation.signature();
-        let grid = simulation.grid();
-        let last = grid.count();
+        let (grid, last) = (simulation.grid(), simulation.grid().count());
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let is_curved = !along.directions.is_empty();
         let mut room = [(); 2].map(|()| vec![0.0; if is_curved { y.len() } else { 0 }]);
@@ -70,12 +69,17 @@ impl Gradient<'_> {
         }
         take_inputs(0, bar, by_inputs);
         along.take_inputs(0);
-        let (model, own) = gradient.split_at_mut(bar.u.len());
-        model.copy_from_slice(&bar.u);
-        if let Some(sensed) = sensed {
+        self.give(gradient);
+        Ok(total)
+    }
+
+    /// The derivatives by the parameters of the model, and by those of sensors.
+    fn give(&self, gradient: &mut [f64]) {
+        let (model, own) = gradient.split_at_mut(self.bar.u.len());
+        model.copy_from_slice(&self.bar.u);
+        if let Some(sensed) = &self.sensed {
             own.copy_from_slice(&sensed.run.own_bar);
         }
-        Ok(total)
     }
 }
 

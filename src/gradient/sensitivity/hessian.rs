@@ -88,30 +88,7 @@ impl Gradient<'_> {
         let zero = StateVector::with_memory(simulation.signature(), layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
         tangents.iter_mut().zip(&changes).for_each(|(tangent, u)| tangent.u.copy_from_slice(&u[..model]));
-        let (continuous, y, sensed) = (&mut self.continuous, &mut self.y, &mut self.sensed);
-        let mut y_tangent = vec![0.0; y.len()];
-        continuous.restart();
-        let mut begun = Vec::new();
-        self.workspace.push_forward(
-            &mut tangents,
-            &|i, tangents| take_inputs_along(i, along, tangents.iter_mut()),
-            &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
-            &mut |i, evaluator, x, tangents| {
-                if continuous.any() {
-                    evaluator.output(x, y);
-                    continuous.follow(y);
-                }
-                if let Some(Sensed { sensors, along, .. }) = sensed {
-                    evaluator.linearise_output(x);
-                    for (course, tangent) in along.iter_mut().zip(tangents.iter()) {
-                        y_tangent.fill(0.0);
-                        evaluator.output_push_forward(tangent, &mut y_tangent);
-                        Sensed::watch(course, sensors, i, &y_tangent);
-                    }
-                }
-                tangents.iter().for_each(|x| put(x, &mut stored));
-            },
-        )?;
+        let begun = self.store_tangents(&mut tangents, along, &mut stored)?;
         let (u, _) = self.split(u)?;
         self.see_along(u);
         let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
@@ -130,6 +107,41 @@ impl Gradient<'_> {
             product.w = by_inputs;
         }
         Ok(total)
+    }
+
+    /// Carries tangents along the stored run and keeps them at all times, one state after another; sensors watch. What the scheme made of
+    /// those of the start.
+    fn store_tangents(
+        &mut self,
+        tangents: &mut [StateVector],
+        along: &[Change],
+        stored: &mut Vec<f64>,
+    ) -> Result<Vec<f64>> {
+        let (continuous, y, sensed) = (&mut self.continuous, &mut self.y, &mut self.sensed);
+        let mut y_tangent = vec![0.0; y.len()];
+        continuous.restart();
+        let mut begun = Vec::new();
+        self.workspace.push_forward(
+            tangents,
+            &|i, tangents| take_inputs_along(i, along, tangents.iter_mut()),
+            &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
+            &mut |i, evaluator, x, tangents| {
+                if continuous.any() {
+                    evaluator.output(x, y);
+                    continuous.follow(y);
+                }
+                if let Some(Sensed { sensors, along, .. }) = sensed {
+                    evaluator.linearise_output(x);
+                    for (course, tangent) in along.iter_mut().zip(tangents.iter()) {
+                        y_tangent.fill(0.0);
+                        evaluator.output_push_forward(tangent, &mut y_tangent);
+                        Sensed::watch(course, sensors, i, &y_tangent);
+                    }
+                }
+                tangents.iter().for_each(|x| put(x, stored));
+            },
+        )?;
+        Ok(begun)
     }
 
     fn check_numbers(&self, u: &[f64], along: &[Change], gradient: &[f64], products: &[Change]) -> Result<()> {
