@@ -5,6 +5,7 @@ mod problems;
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::identify::{Settings, identify};
 use costate::least_squares::Reduction;
+use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::optimise::{Flow, Method};
 use costate::problem::Problem;
 use costate::report::{Folder, parameter_table_with_errors, result_json};
@@ -317,6 +318,30 @@ fn intervals_of_the_engine_mount_cover_the_truth() {
     let problem = entry.problem(&scenario).unwrap();
     let truth = problem.optimum.clone().unwrap();
     covers(problem, &truth, 2e-3, 2024);
+}
+
+/// Protects intervals at bounds: with 2 % noise the linear interval of the engine mount's `d_H2` reaches below zero, where it cannot be; it
+/// is cut there, and both are told.
+#[test]
+fn intervals_are_cut_at_bounds() {
+    let registry = costate_models::registry().unwrap();
+    let entry = registry.get("engine-mount").unwrap();
+    let mut scenario = entry.scenario.clone();
+    scenario.step = 2e-3;
+    scenario.noise = Some(SyntheticNoise { seed: 3, level: NoiseLevel::Relative(0.02) });
+    let mut problem = entry.problem(&scenario).unwrap();
+    problem.start = problem.optimum.clone().unwrap();
+    let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
+    let statistics = Statistics::of(&problem, &found, Noise::Estimated).unwrap();
+    let place = problem.places("d_H2").unwrap()[0];
+    let of = &statistics.parameters[place];
+    let (low, high) = of.beyond_bounds.expect("the interval ends at a bound");
+    let bound = problem.parameters[place].lower;
+    assert!(low < bound && of.intervals[1] == (bound, high), "{of:?}");
+    assert!(statistics.warnings.iter().any(|w| w.contains("cut at the bounds: `d_H2`")), "{:?}", statistics.warnings);
+    let json = result_json(&problem, "lm", &found, &Ok(statistics));
+    let entry = json["confidence"].as_array().unwrap().iter().find(|entry| entry["name"] == "d_H2").unwrap();
+    assert_eq!((entry["95"][0].as_f64(), entry["95_without_bounds"][0].as_f64()), (Some(bound), Some(low)));
 }
 
 /// Protects what people and programs get: a table with infinite and finite errors, warnings that name the combination, JSON

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
 use crate::report::{root_mean_square, rounded};
+use crate::signature::Parameter;
 use nalgebra::DMatrix;
 
 /// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
@@ -86,8 +87,10 @@ pub struct ParameterStatistics {
     pub at_start: bool,
     /// Infinite where the data do not determine it; NaN where there is none: held, or no residual left to estimate the noise.
     pub standard_error: f64,
-    /// Lower and upper ends for each of [`LEVELS`]; as the standard error where that is not finite.
+    /// Lower and upper ends for each of [`LEVELS`], cut at the parameter's bounds; as the standard error where that is not finite.
     pub intervals: [(f64, f64); 3],
+    /// The 95 % interval as it is without bounds, where that is another one.
+    pub beyond_bounds: Option<(f64, f64)>,
 }
 
 /// How well an output is reproduced.
@@ -354,9 +357,16 @@ impl Statistics {
             (Some(_), _) => (f64::INFINITY, [(f64::NEG_INFINITY, f64::INFINITY); 3]),
             (None, _) => (f64::NAN, [(f64::NAN, f64::NAN); 3]),
         };
-        let (name, unit) = (problem.parameters[k].name.clone(), problem.parameters[k].unit.clone());
+        let Parameter { name, unit, lower, upper, .. } = problem.parameters[k].clone();
+        // the true value is within its bounds: what is cut off holds it in none of the cases that the level counts
+        let cut = intervals.map(|(low, high): (f64, f64)| match standard_error.is_finite() {
+            true => (low.max(lower), high.min(upper)),
+            false => (low, high),
+        });
+        let beyond_bounds = (standard_error.is_finite() && cut[1] != intervals[1]).then_some(intervals[1]);
+        let intervals = cut;
         let at_start = free.contains(&k) && value == problem.start[k];
-        ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals }
+        ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds }
     }
 
     fn warn(&self) -> Vec<String> {
@@ -381,6 +391,7 @@ impl Statistics {
         }
         if !self.is_noise_free {
             self.warn_of_large_errors(&mut warnings);
+            self.warn_of_bounds(&mut warnings);
         }
         self.warn_of_residuals(&mut warnings);
         warnings
@@ -409,6 +420,20 @@ impl Statistics {
             };
             warnings
                 .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
+        }
+    }
+
+    /// Intervals that would go beyond bounds.
+    fn warn_of_bounds(&self, warnings: &mut Vec<String>) {
+        let cut = |p: &ParameterStatistics| {
+            let (low, high) = p.beyond_bounds?;
+            let (low, high) = (rounded(low, 3), rounded(high, 3));
+            Some(format!("`{}` ({low} to {high} {} without them)", p.name, p.unit))
+        };
+        let cut: Vec<String> = self.parameters.iter().filter_map(cut).collect();
+        if !cut.is_empty() {
+            let what = if cut.len() == 1 { "the 95 % interval is" } else { "95 % intervals are" };
+            warnings.push(format!("{what} cut at the bounds: {}", cut.join(", ")));
         }
     }
 

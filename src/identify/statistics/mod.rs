@@ -13,7 +13,7 @@
 //! | reduced chi-square | χ²/ν; about 1 if model and deviations are right |
 //! | covariance, [`Noise::Given`] | (SᵀS)⁻¹ |
 //! | covariance, [`Noise::Estimated`] | (SᵀS)⁻¹ χ²/ν |
-//! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Bounds are not looked at |
+//! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Cut at bounds, within which the true value is, with a warning that gives the interval without them |
 //! | R² of an output | 1 - Σ(y - ȳ)² / Σ(ȳ - mean ȳ)² |
 //! | fit percentage | 100 (1 - \|y - ȳ\| / \|ȳ - mean ȳ\|) |
 //! | AIC, BIC, noise given | χ² + 2 p, χ² + p ln n |

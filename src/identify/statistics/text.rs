@@ -157,7 +157,8 @@ impl Statistics {
         let confidence = self.parameters.iter().filter(is_interval).filter(is_told);
         let confidence = confidence.map(|p| {
             let unbounded = p.standard_error.is_infinite();
-            json!({"name": p.name, "unbounded": unbounded, "68": p.interval(0), "95": p.interval(1), "99.7": p.interval(2)})
+            let beyond = p.beyond_bounds.map(|(low, high)| json!([low, high]));
+            json!({"95_without_bounds": beyond, "name": p.name, "unbounded": unbounded, "68": p.interval(0), "95": p.interval(1), "99.7": p.interval(2)})
         });
         result["confidence"] = confidence.collect();
         let rows = (0..names.len()).map(|i| self.correlation.row(i).iter().map(|x| finite(*x)).collect::<Vec<_>>());
