@@ -13,6 +13,7 @@
 //! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
 //! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
 //! # outputs.y = { sensor = ["gain", "bias", "delay"] }   # parameters gain_y, bias_y, delay_y [s] of its sensor, to be fitted
+//! # outputs.y = { low_pass = 20.0, every = 5 }   # Hz, on record and model alike; and every fifth sample
 //!
 //! [integrator]
 //! scheme = "hht"                # or hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2
@@ -292,7 +293,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         let mut columns = Vec::new();
         for name in table_keys(outputs.table) {
             let Some(output) = outputs.section(&name)? else { continue };
-            output.only(&["column", "deviation", "sensor"])?;
+            output.only(&["column", "deviation", "sensor", "low_pass", "every"])?;
             let effects = output.texts("sensor")?.unwrap_or_default();
             if let Some(twice) = (1..effects.len()).find(|k| effects[..*k].contains(&effects[*k])) {
                 let problem = format!("`{}` is named twice", effects[twice]);
@@ -302,6 +303,8 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
                 deviation: output.number("deviation")?.unwrap_or(1.0),
+                low_pass: output.number("low_pass")?,
+                every: output.count("every")?,
                 sensor: sensor.map_err(|error| error.within(output.place()))?,
                 output: name,
             });

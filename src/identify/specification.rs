@@ -50,6 +50,10 @@ pub struct OutputColumn {
     pub deviation: f64,
     /// What the sensor does to the output.
     pub sensor: Vec<Effect>,
+    /// The frequency of a low-pass filter for both, Hz.
+    pub low_pass: Option<f64>,
+    /// Of the samples, the first of every so many is compared.
+    pub every: Option<usize>,
 }
 
 /// Where measurements come from.

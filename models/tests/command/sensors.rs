@@ -76,6 +76,28 @@ fn what_sensors_do_is_found_from_a_problem_file() {
     }
 }
 
+// Protects filters: record and model are filtered alike, so that what is found stays what it is; samples that depend on each other are told.
+#[test]
+fn records_are_filtered_and_thinned_like_the_model() {
+    let place = Place::new();
+    record(&place, "swing", 1.1);
+    for (keys, note) in
+        [("low_pass = 5.0", "compare every 13th sample"), ("low_pass = 5.0, every = 13", "compared without")]
+    {
+        place.write("problem.toml", PROBLEM.replace("\"delay\"]", &format!("\"delay\"], {keys}")));
+        let run = place.good("identify problem.toml --json");
+        assert!(run.err.contains(note), "{}", run.err);
+        let result: Value = serde_json::from_str(&run.out).unwrap();
+        for (name, truth, allowed) in [("gain_a_x", 1.02, 5e-4), ("delay_a_x", 3e-3, 5e-5), ("L", 0.83, 5e-4)] {
+            assert!((value(&result, name) - truth).abs() < allowed, "{keys}: {name}: {}", value(&result, name));
+        }
+    }
+    place.write("problem.toml", PROBLEM.replace("\"delay\"]", "\"delay\"], low_pass = 50.0"));
+    place.refused("identify problem.toml", &["50 Hz", "half the frequency of the samples"]);
+    place.write("problem.toml", PROBLEM.replace("\"delay\"]", "\"delay\"], every = 0"));
+    place.refused("identify problem.toml", &["every", "a_x"]);
+}
+
 // Protects sentences: effects that do not exist, parameters of sensors that are not there, bounds that leave nothing, constraints on what a
 // sensor shows.
 #[test]
@@ -90,7 +112,7 @@ fn wrong_sensors_get_a_sentence() {
         (
             "L = { start = 0.7 }",
             "delay_a_x = { lower = -2.0, upper = 2.0 }",
-            "the delay `delay_a_x`: within its bounds",
+            "the sensor with `delay_a_x`: of a record of",
         ),
         ("L = { start = 0.7 }", "delay_a_x = { upper = inf }", "its bounds are"),
         ("L = { start = 0.7 }", "delay_a_x = { start = 1.0 }", "delay_a_x"),

@@ -14,17 +14,19 @@ use costate::{Error, Gradient, Method, Parameter, Plain, Result, Signal, Simulat
 use costate_models::Oscillator;
 use std::sync::Arc;
 
-/// Sensors with all there is on the first output, with a bias on the second, and none on others.
-fn sensors(outputs: usize, step: f64) -> Sensors {
+/// Sensors with all there is on the first output, with a bias on the second, and none on others; filtered where steps are even.
+fn sensors(outputs: usize, step: f64, is_even: bool) -> Sensors {
+    let low_pass = is_even.then_some(0.25 / step);
     let parameter = |name: &str, nominal: f64| Parameter::new(name, "1", nominal).size(1.0);
     let mut all = vec![Sensor {
-        output: 0,
         gain: Some(parameter("gain", 1.1)),
         bias: Some(parameter("bias", 0.3)),
         delay: Some(Parameter::new("delay", "s", 0.7 * step).bounds(-4.0 * step, 4.0 * step).size(step)),
+        low_pass,
+        ..Sensor::new(0)
     }];
     if outputs > 1 {
-        all.push(Sensor { bias: Some(parameter("other_bias", -0.2)), ..Sensor::new(1) });
+        all.push(Sensor { bias: Some(parameter("other_bias", -0.2)), low_pass, every: 3, ..Sensor::new(1) });
     }
     Sensors::new(all).unwrap()
 }
@@ -41,7 +43,8 @@ fn cost(simulation: &Simulation, u: &[f64], quadrature: Quadrature) -> LeastSqua
     };
     let outputs = simulation.signature().outputs.len();
     let references = (0..outputs).map(reference).collect();
-    let sensors = sensors(outputs, 2.0 * simulation.grid().step(1));
+    let is_even = simulation.grid().uniform_step().is_some();
+    let sensors = sensors(outputs, 2.0 * simulation.grid().step(1), is_even);
     LeastSquares::new(&times, references, 2, quadrature).unwrap().with_sensors(sensors, &times).unwrap()
 }
 
@@ -51,7 +54,7 @@ fn cost(simulation: &Simulation, u: &[f64], quadrature: Quadrature) -> LeastSqua
 #[test]
 fn derivatives_through_sensors_are_exact() {
     for_all_models!(|name, case| {
-        let case = case.clone().alpha(-0.05).first_steps(40);
+        let case = case.clone().alpha(-0.05).first_steps(60);
         for case in [case.clone(), case.uneven()] {
             let simulation = case.simulation();
             let cost = cost(&simulation, &case.u, Quadrature::Trapezoid);
@@ -233,6 +236,11 @@ fn sensors_are_shared_or_local() -> Result<()> {
     Ok(())
 }
 
+fn filtered(times: &[f64], sensors: Sensors) -> Result<LeastSquares> {
+    let reference = Reference { output: 0, values: vec![1.0, 2.0, 3.0], deviation: 1.0 };
+    LeastSquares::new(times, vec![reference], 1, Quadrature::Unit)?.with_sensors(sensors, times)
+}
+
 /// Protects what is refused: delays without bounds, as long as the record, sensors of outputs that nothing is compared with, wrong counts
 /// of values, and the continuous adjoint.
 #[test]
@@ -252,6 +260,13 @@ fn sensors_that_make_no_sense_are_refused() -> Result<()> {
     assert!(error.contains("no sample is left"), "{error}");
     let error = plain.with_sensors(late(0.1, 1)?, &times).unwrap_err().to_string();
     assert!(error.contains("not compared"), "{error}");
+    let coarse = Sensors::new(vec![Sensor { low_pass: Some(6.0), ..Sensor::new(0) }])?;
+    let error = filtered(&times, coarse).unwrap_err().to_string();
+    assert!(error.contains("6 Hz") && error.contains("half the frequency"), "{error}");
+    let slow = || Sensors::new(vec![Sensor { low_pass: Some(1.0), ..Sensor::new(0) }]);
+    let error = filtered(&[0.0, 0.1, 0.3], slow()?).unwrap_err().to_string();
+    assert!(error.contains("unevenly spaced"), "{error}");
+    filtered(&times, slow()?)?;
     let twice = Sensors::new(vec![Sensor::new(0), Sensor::new(0)]).unwrap_err().to_string();
     assert!(twice.contains("two"), "{twice}");
     let record = Record::new(20)?;

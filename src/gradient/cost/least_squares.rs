@@ -100,31 +100,14 @@ impl LeastSquares {
         Ok(LeastSquares { references, substeps, weights, noise: Vec::new(), sensors: Sensors::default() })
     }
 
-    /// Compares what sensors show of outputs. Samples that cannot be compared whatever a delay is within its bounds are left out.
+    /// Compares what sensors show of outputs. Samples that cannot be compared whatever a delay is within its bounds are left out, and
+    /// references are filtered where sensors have a filter.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if no sample is left of an output, a sensor's output is not compared, or compared twice.
-    pub fn with_sensors(mut self, sensors: Sensors, times: &[f64]) -> Result<Self> {
-        for sensor in sensors.all() {
-            let mut own = self.references.iter_mut().filter(|reference| reference.output == sensor.output);
-            let what = || match &sensor.delay {
-                Some(delay) => format!("the delay `{}`", delay.name),
-                None => format!("the sensor of output {}", sensor.output),
-            };
-            let (Some(reference), None) = (own.next(), own.next()) else {
-                let problem = "its output is not compared with one reference";
-                return Err(Error::invalid(what(), problem, "give outputs with sensors one reference each"));
-            };
-            let there = sensors.comparable(sensor.output, times);
-            let left_out = (0..times.len()).filter(|i| !there.contains(i));
-            left_out.for_each(|i| reference.values[i] = f64::NAN);
-            if reference.samples().next().is_none() {
-                let length = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
-                let problem =
-                    format!("within its bounds, no sample is left to be compared: the record takes {length} s");
-                return Err(Error::invalid(what(), problem, "bound it more narrowly, or take a longer record"));
-            }
-        }
+    /// [`Error::Invalid`] if no sample is left of an output, a sensor's output is not compared, or compared twice; a filter for samples that
+    /// are uneven or missing, or of a frequency that they do not have.
+    pub fn with_sensors(mut self, mut sensors: Sensors, times: &[f64]) -> Result<Self> {
+        sensors.prepare(&mut self.references, times, self.substeps)?;
         self.sensors = sensors;
         Ok(self)
     }
@@ -166,6 +149,7 @@ impl LeastSquares {
     /// The same for a simulation whose steps are divided into `parts`.
     pub(crate) fn with_steps_divided(mut self, parts: usize) -> Self {
         self.substeps *= parts;
+        self.sensors.substeps *= parts;
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod goals;
 mod least_squares;
+mod low_pass;
 pub(crate) mod sensor;
 mod sum;
 

@@ -1,8 +1,11 @@
-//! What sensors make of outputs: z(t) = gain · y(t - delay) + bias, each of the three given or a parameter to be found.
+//! What sensors make of outputs: z(t) = gain · y(t - delay) + bias, each of the three given or a parameter to be found; and a low-pass
+//! filter for both what they show and what was measured.
 //!
 //! Between the times of a run, outputs follow cubic Hermite polynomials whose slopes are differences over five times (of fourth order;
 //! fewer where the run has no five): once continuously differentiable by the delay.
 
+use super::Reference;
+use super::low_pass::LowPass;
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Signature};
 use std::ops::Range;
@@ -18,12 +21,42 @@ pub struct Sensor {
     pub bias: Option<Parameter>,
     /// How much later the sensor shows what has happened, s; 0 where it is none.
     pub delay: Option<Parameter>,
+    /// The frequency, Hz, at which a low-pass filter without delay halves the amplitude, both of what it shows and of what was measured.
+    pub low_pass: Option<f64>,
+    /// Of the samples, the first of every so many is compared; 1 for all.
+    pub every: usize,
 }
 
 impl Sensor {
     /// One that shows an output as it is.
     pub fn new(output: usize) -> Self {
-        Sensor { output, gain: None, bias: None, delay: None }
+        Sensor { output, gain: None, bias: None, delay: None, low_pass: None, every: 1 }
+    }
+
+    /// For messages.
+    fn place(&self) -> String {
+        match self.delay.iter().chain(self.parameters()).next() {
+            Some(parameter) => format!("the sensor with `{}`", parameter.name),
+            None => format!("the sensor of output {}", self.output),
+        }
+    }
+
+    /// Its filter for samples at `times`.
+    fn filter(&self, frequency: f64, values: &[f64], times: &[f64]) -> Result<LowPass> {
+        let what = || format!("the low-pass filter of {frequency} Hz");
+        let step = match times {
+            [first, .., last] => (last - first) / (times.len() - 1) as f64,
+            _ => return Err(Error::invalid(what(), "there are no two samples to filter", "leave it out")),
+        };
+        if let Some(i) = (1..times.len()).find(|&i| (times[i] - times[i - 1] - step).abs() > 1e-3 * step) {
+            let problem = format!("samples are unevenly spaced at {} s", times[i]);
+            return Err(Error::invalid(what(), problem, "resample the record, or leave the filter out"));
+        }
+        if let Some(i) = values.iter().position(|value| value.is_nan()) {
+            let problem = format!("the sample at {} s is missing", times[i]);
+            return Err(Error::invalid(what(), problem, "choose samples without gaps, or leave the filter out"));
+        }
+        LowPass::new(frequency, step, values.iter().sum::<f64>() / values.len() as f64)
     }
 
     /// What it is told by.
@@ -37,6 +70,9 @@ impl Sensor {
 pub struct Sensors {
     sensors: Vec<Sensor>,
     parameters: Vec<Parameter>,
+    /// Steps of the simulation between two samples.
+    pub(super) substeps: usize,
+    filters: Vec<Option<LowPass>>,
 }
 
 /// Values of a sensor's parameters, or derivatives by them.
@@ -67,7 +103,51 @@ impl Sensors {
             }
         }
         let parameters = sensors.iter().flat_map(|sensor| sensor.parameters().cloned()).collect();
-        Ok(Sensors { sensors, parameters })
+        let filters = vec![None; sensors.len()];
+        Ok(Sensors { sensors, parameters, substeps: 1, filters })
+    }
+
+    /// Makes what was measured at `times` what can be compared with what sensors show: filtered, of deviations as after the filter, and
+    /// NaN where it takes no part.
+    pub(super) fn prepare(&mut self, references: &mut [Reference], times: &[f64], substeps: usize) -> Result<()> {
+        self.substeps = substeps;
+        for (k, sensor) in self.sensors.iter().enumerate() {
+            let mut own = references.iter_mut().filter(|reference| reference.output == sensor.output);
+            let (Some(reference), None) = (own.next(), own.next()) else {
+                let problem = "its output is not compared with one reference";
+                return Err(Error::invalid(sensor.place(), problem, "give outputs with sensors one reference each"));
+            };
+            if let Some(frequency) = sensor.low_pass {
+                let filter = sensor.filter(frequency, &reference.values, times)?;
+                filter.apply(&mut reference.values, 1);
+                reference.deviation *= filter.gain_of_noise();
+                self.filters[k] = Some(filter);
+            }
+            let there = self.comparable(sensor.output, times);
+            let is_left_out = |i: usize| !there.contains(&i) || !(i - there.start).is_multiple_of(sensor.every.max(1));
+            (0..times.len()).filter(|i| is_left_out(*i)).for_each(|i| reference.values[i] = f64::NAN);
+            if reference.samples().next().is_none() {
+                let length = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
+                let problem = format!("of a record of {length} s no sample is left to be compared");
+                let remedy = "bound its delay more narrowly, or take a longer record";
+                return Err(Error::invalid(sensor.place(), problem, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// Filters values, or derivatives, that sensor `k` shows at all times.
+    pub(crate) fn filter(&self, k: usize, values: &mut [f64], is_linear: bool) {
+        match (&self.filters[k], is_linear) {
+            (None, _) => {}
+            (Some(filter), true) => filter.apply_linear(values, self.substeps),
+            (Some(filter), false) => filter.apply(values, self.substeps),
+        }
+    }
+
+    /// The times that are those of samples.
+    pub(crate) fn samples(&self, times: &[f64]) -> impl Iterator<Item = usize> + use<> {
+        (0..times.len()).step_by(self.substeps.max(1))
     }
 
     /// One each.
@@ -136,18 +216,27 @@ impl Sensors {
     pub fn shown(&self, output: usize, times: &[f64], y: Vec<f64>, own: &[f64]) -> Vec<f64> {
         let Some(k) = self.of(output) else { return y };
         let Reading { gain, bias, delay } = self.reading(k, own, PLAIN);
-        (0..times.len()).map(|i| gain * Stencil::at(times, i, delay).apply(&y, 0) + bias).collect()
+        let mut z =
+            (0..times.len()).map(|i| gain * Stencil::at(times, i, delay).apply(&y, 0) + bias).collect::<Vec<f64>>();
+        self.filter(k, &mut z, false);
+        z
     }
 
-    /// Samples that can be compared whatever the delay of an output is within its bounds; all `times` of the samples without one.
+    /// Samples that can be compared whatever the delay of an output is within its bounds; all `times` of the samples without one. A filter
+    /// spreads what the delay makes of the ends.
     pub(crate) fn comparable(&self, output: usize, times: &[f64]) -> Range<usize> {
-        let delay = self.of(output).and_then(|k| self.sensors[k].delay.as_ref());
+        let Some(k) = self.of(output) else { return 0..times.len() };
+        let delay = self.sensors[k].delay.as_ref();
+        let memory = self.filters[k].map_or(0, |filter| filter.memory);
         let Some(Parameter { lower, upper, .. }) = delay else { return 0..times.len() };
         let (Some(&begin), Some(&end)) = (times.first(), times.last()) else { return 0..0 };
         // a sample at the edge is one in spite of round-off
         let slack = 1e-9 * (end - begin);
         let first = times.partition_point(|t| t - upper < begin - slack);
         let last = times.partition_point(|t| t - lower <= end + slack);
+        // a delay that is known for sure to lead nowhere needs no margin
+        let first = if *upper > 0.0 { first + memory } else { first };
+        let last = if *lower < 0.0 { last.saturating_sub(memory) } else { last };
         first..last.max(first)
     }
 }

@@ -83,25 +83,27 @@ impl<'p> Sensed<'p> {
         (0..self.sensors.all().len()).map(|k| self.sensors.reading(k, own, without)).collect()
     }
 
-    /// z = gain · y(t - delay) + bias, at the times that are `wanted`.
-    fn show(&mut self, times: &[f64], wanted: &dyn Fn(usize) -> bool) {
+    /// z = gain · y(t - delay) + bias, filtered.
+    fn show(&mut self, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         for (k, Reading { gain, bias, delay }) in readings.into_iter().enumerate() {
-            for i in (0..times.len()).filter(|i| wanted(*i)) {
+            for i in self.sensors.samples(times) {
                 self.run.z[k][i] = gain * Stencil::at(times, i, delay).apply(&self.run.y[k], 0) + bias;
             }
+            self.sensors.filter(k, &mut self.run.z[k], false);
         }
     }
 
     /// From the cost by z to that by y and by the sensors' parameters.
-    fn pull_back(&mut self, times: &[f64], wanted: &dyn Fn(usize) -> bool) {
+    fn pull_back(&mut self, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         let Sensed { sensors, run, .. } = self;
         run.own_bar.fill(0.0);
         for (k, Reading { gain, delay, .. }) in readings.into_iter().enumerate() {
             run.y_bar[k].fill(0.0);
+            sensors.filter(k, &mut run.z_bar[k], true);
             let mut by = Reading::default();
-            for i in (0..times.len()).filter(|i| wanted(*i)) {
+            for i in sensors.samples(times) {
                 let (stencil, z_bar) = (Stencil::at(times, i, delay), run.z_bar[k][i]);
                 stencil.add(gain * z_bar, 0, &mut run.y_bar[k]);
                 by.gain += z_bar * stencil.apply(&run.y[k], 0);
@@ -113,23 +115,24 @@ impl<'p> Sensed<'p> {
     }
 
     /// z along direction `d`.
-    fn show_along(&mut self, d: usize, times: &[f64], wanted: &dyn Fn(usize) -> bool) {
+    fn show_along(&mut self, d: usize, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         let changes = self.readings(&self.along[d].own, Reading::default());
         for (k, (at, change)) in readings.into_iter().zip(changes).enumerate() {
             let (y, along) = (&self.run.y[k], &mut self.along[d]);
-            for i in (0..times.len()).filter(|i| wanted(*i)) {
+            for i in self.sensors.samples(times) {
                 let stencil = Stencil::at(times, i, at.delay);
                 along.z[k][i] = change.gain * stencil.apply(y, 0)
                     + at.gain * change.delay * stencil.apply(y, 1)
                     + at.gain * stencil.apply(&along.y[k], 0)
                     + change.bias;
             }
+            self.sensors.filter(k, &mut along.z[k], true);
         }
     }
 
     /// The derivative of [`Sensed::pull_back`] along direction `d`.
-    fn pull_back_along(&mut self, d: usize, times: &[f64], wanted: &dyn Fn(usize) -> bool) {
+    fn pull_back_along(&mut self, d: usize, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         let changes = self.readings(&self.along[d].own, Reading::default());
         let Sensed { sensors, run, along } = self;
@@ -137,8 +140,9 @@ impl<'p> Sensed<'p> {
         along.own_bar.fill(0.0);
         for (k, (at, change)) in readings.into_iter().zip(changes).enumerate() {
             along.y_bar[k].fill(0.0);
+            sensors.filter(k, &mut along.z_bar[k], true);
             let mut by = Reading::default();
-            for i in (0..times.len()).filter(|i| wanted(*i)) {
+            for i in sensors.samples(times) {
                 let stencil = Stencil::at(times, i, at.delay);
                 let (z_bar, z_bar_dot) = (run.z_bar[k][i], along.z_bar[k][i]);
                 let y = |order: usize| stencil.apply(&run.y[k], order);
@@ -193,7 +197,7 @@ impl<'p> Gradient<'p> {
             continuous.follow(y);
             Sensed::watch(&mut sensed.run, sensed.sensors, i, y);
         }
-        sensed.show(times, &|i| cost.concerns(i, last));
+        sensed.show(times);
         continuous.restart();
         let mut scratch = StateVector::zeros(simulation.signature());
         let mut total = 0.0;
@@ -214,7 +218,7 @@ impl<'p> Gradient<'p> {
             let all = sensed.sensors.all().iter().zip(&mut sensed.run.z_bar);
             all.for_each(|(sensor, own)| own[i] = y_bar[sensor.output]);
         }
-        sensed.pull_back(times, &|i| cost.concerns(i, last));
+        sensed.pull_back(times);
         Ok(total)
     }
 
@@ -237,7 +241,7 @@ impl<'p> Gradient<'p> {
         let zero = StateVector::zeros(simulation.signature());
         let (mut scratch, mut y_tangent) = (zero.clone(), vec![0.0; y.len()]);
         for d in 0..sensed.along.len() {
-            sensed.show_along(d, times, &|i| cost.concerns(i, last));
+            sensed.show_along(d, times);
             for i in 0..=last {
                 if !cost.concerns(i, last) {
                     continue;
@@ -254,7 +258,7 @@ impl<'p> Gradient<'p> {
                 let all = sensed.sensors.all().iter().zip(&mut sensed.along[d].z_bar);
                 all.for_each(|(sensor, own)| own[i] = y_bar[sensor.output]);
             }
-            sensed.pull_back_along(d, times, &|i| cost.concerns(i, last));
+            sensed.pull_back_along(d, times);
         }
     }
 }

@@ -236,34 +236,26 @@ impl Gradient<'_> {
                 visit(Seen::Outputs(*x));
             }
         })?;
-        self.sensed_rows(cost, &slopes, &mut derivatives, visit)
+        self.sensed_rows(cost, &mut slopes, &mut derivatives, visit)
     }
 
     /// The residuals of outputs with sensors, of the run that was seen last.
     fn sensed_rows(
         &self,
         cost: &LeastSquares,
-        slopes: &SensedSlopes,
+        slopes: &mut SensedSlopes,
         row: &mut [f64],
         visit: &mut dyn FnMut(Seen<'_>),
     ) -> Result<()> {
         let Some(Sensed { sensors, run, .. }) = &self.sensed else { return Ok(()) };
         let simulation = self.workspace.simulation.given();
-        let (times, model) = (simulation.grid().times(), self.bar.u.len());
         for (place, reference) in cost.references().iter().enumerate() {
             let Some(k) = sensors.of(reference.output) else { continue };
             let output = &simulation.signature().outputs[reference.output];
-            let Reading { gain, delay, .. } = sensors.reading(k, &run.own, PLAIN);
+            let columns = self.sensed_columns(k, slopes);
             for sample in cost.samples(reference) {
                 let i = sample * cost.substeps();
-                let stencil = Stencil::at(times, i, delay);
-                row.fill(0.0);
-                for (entry, slopes) in row.iter_mut().zip(&slopes.0[k]) {
-                    *entry = gain * stencil.apply(slopes, 0) / reference.deviation;
-                }
-                let y = |order: usize| stencil.apply(&run.y[k], order) / reference.deviation;
-                let by = Reading { gain: y(0), bias: 1.0 / reference.deviation, delay: gain * y(1) };
-                sensors.add(k, by, &mut row[model..]);
+                row.iter_mut().zip(&columns).for_each(|(entry, column)| *entry = column[i] / reference.deviation);
                 self.clear_inactive(row);
                 let residual = output.difference(run.shown(k, i), reference.values[sample]) / reference.deviation;
                 let weight = cost.weight_at(i);
@@ -271,6 +263,27 @@ impl Gradient<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Derivatives of what sensor `k` shows at all times, by each parameter; of the outputs' slopes nothing is left.
+    fn sensed_columns(&self, k: usize, slopes: &mut SensedSlopes) -> Vec<Vec<f64>> {
+        let Some(Sensed { sensors, run, .. }) = &self.sensed else { return Vec::new() };
+        let times = self.workspace.simulation.given().grid().times();
+        let Reading { gain, delay, .. } = sensors.reading(k, &run.own, PLAIN);
+        let slopes = std::mem::take(&mut slopes.0[k]);
+        let mut own = vec![0.0; sensors.parameters().len()];
+        let mut columns = vec![vec![0.0; times.len()]; slopes.len() + own.len()];
+        for i in sensors.samples(times) {
+            let stencil = Stencil::at(times, i, delay);
+            own.fill(0.0);
+            let y = |order: usize| stencil.apply(&run.y[k], order);
+            sensors.add(k, Reading { gain: y(0), bias: 1.0, delay: gain * y(1) }, &mut own);
+            let of_model = slopes.iter().map(|slopes| gain * stencil.apply(slopes, 0));
+            let all = of_model.chain(own.iter().copied());
+            columns.iter_mut().zip(all).for_each(|(column, entry)| column[i] = entry);
+        }
+        columns.iter_mut().for_each(|column| sensors.filter(k, column, true));
+        columns
     }
 
     /// Shows the outputs with their derivatives at every time that is `wanted`, in the order of time, by one run with tangents.

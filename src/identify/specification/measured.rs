@@ -74,8 +74,8 @@ impl Specification {
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let sensors = self.sensors(signature, &outputs, &references, &axis)?;
-        notes.extend(sensors::left_out(signature, &sensors, times));
         let cost = LeastSquares::new(times, references, substeps, quadrature)?.with_sensors(sensors, times)?;
+        notes.extend(sensors::remarks(signature, &cost, times));
         Ok(Measured { simulation, cost: Some(cost), window })
     }
 
@@ -223,6 +223,8 @@ impl<'a> Reading<'a> {
                     column: name,
                     deviation: 1.0,
                     sensor: Vec::new(),
+                    low_pass: None,
+                    every: None,
                 };
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }

@@ -1,7 +1,7 @@
 //! What is stated of sensors: which outputs they show with a gain, a bias or late.
 
 use super::{OutputColumn, ParameterSetting, Specification};
-use crate::cost::{Reference, Sensor, Sensors};
+use crate::cost::{LeastSquares, Reference, Sensor, Sensors};
 use crate::data::TimeAxis;
 use crate::error::{Error, Result};
 use crate::shown::shown;
@@ -50,6 +50,12 @@ impl std::str::FromStr for Effect {
     }
 }
 
+impl OutputColumn {
+    fn has_sensor(&self) -> bool {
+        !self.sensor.is_empty() || self.low_pass.is_some() || self.every.is_some()
+    }
+}
+
 impl Specification {
     /// Sensors of the outputs that have one, with their parameters as stated; `references` are in the order of `outputs`.
     pub(super) fn sensors(
@@ -60,9 +66,14 @@ impl Specification {
         axis: &TimeAxis,
     ) -> Result<Sensors> {
         let mut sensors = Vec::new();
-        for (column, reference) in outputs.iter().zip(references).filter(|(column, _)| !column.sensor.is_empty()) {
+        for (column, reference) in outputs.iter().zip(references).filter(|(column, _)| column.has_sensor()) {
             let quantity = &signature.outputs[reference.output];
-            let mut sensor = Sensor::new(reference.output);
+            if column.every == Some(0) {
+                let place = format!("`every` of output `{}`", column.output);
+                return Err(Error::invalid(place, "it is 0", "give 1 for all samples, 2 for every second, .."));
+            }
+            let every = column.every.unwrap_or(1);
+            let mut sensor = Sensor { low_pass: column.low_pass, every, ..Sensor::new(reference.output) };
             for effect in &column.sensor {
                 let parameter = self.stated_of(effect_on(*effect, quantity, reference, axis), signature)?;
                 match effect {
@@ -118,21 +129,33 @@ fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &
     }
 }
 
-/// What is left out because of delays, in sentences.
-pub(super) fn left_out(signature: &Signature, sensors: &Sensors, times: &[f64]) -> Vec<String> {
-    let late = sensors.all().iter().filter_map(|sensor| Some((sensor.output, sensor.delay.as_ref()?)));
-    let note = |(output, delay): (usize, &Parameter)| {
-        let there = sensors.comparable(output, times);
-        let (before, after) = (there.start, times.len() - there.end);
-        (before + after > 0).then(|| {
-            format!(
-                "`{}` is compared without its first {before} and last {after} samples, where a delay of {} s to {} s leads out of \
-                 the record",
-                signature.outputs[output].name,
+/// What sensors make of the comparison, in sentences.
+pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for sensor in cost.sensors().all() {
+        let name = &signature.outputs[sensor.output].name;
+        if let Some(delay) = &sensor.delay {
+            let there = cost.sensors().comparable(sensor.output, times);
+            let (before, after) = (there.start, times.len() - there.end);
+            remarks.push(format!(
+                "`{name}` is compared without its first {before} and last {after} samples, where a delay of {} s to {} s leads \
+                 out of the record",
                 shown(delay.lower),
                 shown(delay.upper),
-            )
-        })
-    };
-    late.filter_map(note).collect()
+            ));
+        }
+        if let (Some(frequency), Some(all)) = (sensor.low_pass, times.len().checked_sub(1)) {
+            let step = (times[all] - times[0]) / all as f64;
+            // where the autocorrelation of filtered white noise has fallen below a twentieth
+            let apart = (0.65 / (frequency * step)).ceil() as usize;
+            if sensor.every < apart {
+                remarks.push(format!(
+                    "the filter of {} Hz makes neighbouring residuals of `{name}` depend on each other, for which standard errors \
+                     are too small: compare every {apart}th sample (every = {apart})",
+                    shown(frequency),
+                ));
+            }
+        }
+    }
+    remarks
 }
