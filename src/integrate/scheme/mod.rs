@@ -8,12 +8,14 @@ mod ali3p;
 mod balance;
 mod bdf2;
 mod generalized_alpha;
+mod held;
 mod hht;
 mod i2p;
 mod newmark;
 mod newton;
 mod products;
 mod round_off;
+mod sequence;
 mod solve;
 mod stepper;
 
@@ -24,6 +26,7 @@ pub use generalized_alpha::GeneralizedAlpha;
 pub use hht::{Form, Hht};
 pub use i2p::I2p;
 pub use newton::NewtonOptions;
+pub(crate) use sequence::Sequence;
 pub use stepper::{Direction, Step, Stepper};
 
 use crate::error::{Error, Result};
