@@ -2,7 +2,7 @@
 
 use super::balance::{Balance, Multipliers};
 use super::sequence::Sequence;
-use super::{Block, Counters, Layout, Scheme};
+use super::{Block, Counters, Layout, NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Evaluator, StateVector};
@@ -55,12 +55,12 @@ pub struct Stepper {
 }
 
 impl Stepper {
-    /// Memory for one thread.
-    pub fn new(scheme: Arc<dyn Scheme>, signature: &Signature) -> Self {
+    /// Memory for one thread, with limits of Newton's iteration.
+    pub fn new(scheme: Arc<dyn Scheme>, newton: NewtonOptions, signature: &Signature) -> Self {
         let layout = Layout::new(&*scheme, signature);
         let mut stepper = Stepper {
             carried: layout.n * usize::from(scheme.carried_blocks()),
-            sequence: Sequence::new(layout, scheme.newton_options(), signature),
+            sequence: Sequence::new(layout, newton, signature),
             scheme,
             layout,
             listed: Vec::new(),

@@ -73,7 +73,7 @@ impl<'p> Workspace<'p> {
         Workspace {
             simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
             evaluator,
-            stepper: Stepper::new(simulation.scheme.clone(), signature),
+            stepper: Stepper::new(simulation.scheme.clone(), simulation.newton, signature),
             layout,
             states: States::new(&layout, &*simulation.scheme),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
