@@ -9,7 +9,7 @@ pub use workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Layout, Scheme, Step};
+use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Step};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
@@ -27,6 +27,7 @@ pub struct Simulation {
     /// Inputs at every time, evaluated once.
     inputs: Vec<f64>,
     beginning: Beginning,
+    newton: NewtonOptions,
 }
 
 impl std::fmt::Debug for Simulation {
@@ -93,7 +94,8 @@ impl Simulation {
             return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
         }
         let beginning = Beginning { compliance, ..Beginning::default() };
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning })
+        let newton = NewtonOptions::default();
+        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning, newton })
     }
 
     /// The same on another grid, with other inputs.
@@ -102,6 +104,7 @@ impl Simulation {
     /// As [`Simulation::new`].
     pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
         let mut other = Simulation::new(self.system.clone(), self.scheme.clone(), grid, signals)?;
+        other.newton = self.newton;
         other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)
     }
@@ -110,6 +113,12 @@ impl Simulation {
     /// equilibrium.
     pub fn initial_state(mut self, state: InitialState) -> Self {
         self.beginning.state = state;
+        self
+    }
+
+    /// Changes the limits of Newton's iteration in each step.
+    pub fn newton(mut self, options: NewtonOptions) -> Self {
+        self.newton = options;
         self
     }
 

@@ -137,7 +137,7 @@ fn what_cannot_be_held_is_named() -> Result<()> {
     assert!(resting.run(&u).expect_err("an equilibrium moves all").to_string().contains("equilibrium"));
     // held where it does not reach
     let mut far = u.clone();
-    far[3] = 0.05;
+    far[3] = 1.0;
     let error = simulation.hold(["crank.angle"])?.run(&far).expect_err("it does not reach");
     assert!(matches!(error, Error::NotAssembled { .. }), "{error}");
     Ok(())

@@ -5,7 +5,7 @@ use super::sensed::Sensed;
 use super::{Gradient, add_cost, clear, sample};
 use crate::cost::{CostEvaluator, Sample};
 use crate::error::Result;
-use crate::scheme::{Direction, Stepper};
+use crate::scheme::Direction;
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, StateVector};
 
@@ -62,9 +62,8 @@ impl Gradient<'_> {
         }
         self.workspace.counters.factorisations += last + 1;
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        Stepper::end_cotangents(bar, &mut along.directions);
         // a stored run always has its start
-        if let Some(f_0) = &self.workspace.start {
+        if let Some(f_0) = &mut self.workspace.start {
             f_0.pull_back(evaluator, signature, &start, bar, &mut along.directions)?;
         }
         take_inputs(0, bar, by_inputs);

@@ -3,7 +3,6 @@
 use super::{Gradient, sample};
 use crate::cost::{Cost, SquaredRow};
 use crate::error::{Error, Result};
-use crate::scheme::Stepper;
 use crate::system::{Evaluator, OutputPoint, StateVector};
 use nalgebra::DMatrix;
 
@@ -98,11 +97,10 @@ impl Gradient<'_> {
             let mut tangents = units(&zero, i == 0, &self.active);
             if i == 0 {
                 // a stored run always has its start
-                if let Some(f_0) = &workspace.start {
+                if let Some(f_0) = &mut workspace.start {
                     let start = states.point(0, step.t, step.w);
                     f_0.push_forward(evaluator, signature, &start, &mut tangents)?;
                 }
-                Stepper::begin_tangents(&mut tangents);
             } else {
                 states.give(&step, stepper);
                 stepper.push_forward(evaluator, signature, &step, &mut tangents)?;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Stepper};
+use crate::scheme::Counters;
 use crate::signature::Quantity;
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, StateVector};
@@ -36,10 +36,9 @@ impl Workspace<'_> {
         let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         inputs(0, tangents);
         // a stored run always has its start
-        if let Some(f_0) = &self.start {
+        if let Some(f_0) = &mut self.start {
             f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
         }
-        Stepper::begin_tangents(tangents);
         visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
         for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;

@@ -10,9 +10,9 @@
 //! With a penalty α, N/m, the right sides of the constraints are λ/α, μ/(ς α), κ/(ς α), ς = h²/4, in place of 0: the paper's
 //! λ = α C and (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t, with α finite. Rows that repeat others then share their force.
 
+use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
-use super::{NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -20,7 +20,6 @@ use crate::system::Level;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ali3p {
     penalty: f64,
-    newton: NewtonOptions,
 }
 
 impl Ali3p {
@@ -34,13 +33,7 @@ impl Ali3p {
                           for exact constraints";
             return Err(Error::invalid("scheme `ali3p`", format!("its penalty is {penalty}"), remedy));
         }
-        Ok(Ali3p { penalty, newton: NewtonOptions::default() })
-    }
-
-    /// Changes Newton's limits.
-    pub fn newton(mut self, options: NewtonOptions) -> Self {
-        self.newton = options;
-        self
+        Ok(Ali3p { penalty })
     }
 }
 
@@ -55,10 +48,6 @@ impl Scheme for Ali3p {
 
     fn compliance(&self, h: f64) -> f64 {
         4.0 / (h * h * self.penalty)
-    }
-
-    fn newton_options(&self) -> NewtonOptions {
-        self.newton
     }
 
     fn step(&self, h: f64, _ratio: f64, balances: &mut Vec<Balance>) {

@@ -8,6 +8,7 @@
 //! with the unknowns (z, μ). A time step is a list of balances, each of which reads what the ones before it have set; so is what a
 //! scheme makes of a start.
 
+use crate::diagnosis::Purpose;
 use crate::system::{Equations, Level, Weights};
 
 /// A vector of the state with one entry a coordinate.
@@ -142,6 +143,8 @@ pub struct Balance {
     pub(super) multipliers: Multipliers,
     /// How much later than the end of the step it holds, s, with the inputs of the step that follows.
     pub(super) later: f64,
+    /// Whether it may begin far from its solution, keeps the coordinates that are held, and never yields.
+    pub(super) is_of_start: bool,
 }
 
 impl Balance {
@@ -157,6 +160,7 @@ impl Balance {
             force: None,
             multipliers,
             later: 0.0,
+            is_of_start: false,
         }
     }
 
@@ -168,6 +172,12 @@ impl Balance {
     /// The smallest change z in the norm of the mass matrix onto the constraints of a level: M z + C_qᵀ μ = 0.
     pub fn projection(level: Level) -> Self {
         Balance::new(false, level, Inertia::Unknown(1.0), Multipliers::Forgotten)
+    }
+
+    /// Balanced forces at rest: positions z with C_qᵀ μ = Q on the constraints.
+    pub(crate) fn at_rest() -> Self {
+        let own = Balance::new(true, Level::Position, Inertia::Unknown(0.0), Multipliers::Forgotten).of_start();
+        own.set(Block::Q, [], 1.0).set(Block::V, [], 0.0)
     }
 
     /// Sets a block to a combination of what was there before and a multiple of the unknown.
@@ -208,6 +218,12 @@ impl Balance {
     /// Lets it hold by so much later than the start, with the inputs at the end of the first step.
     pub fn later(mut self, later: f64) -> Self {
         (self.later, self.multipliers) = (later, Multipliers::Forgotten);
+        self
+    }
+
+    /// Makes it one of a start: it may begin far from its solution, keeps the coordinates that are held, and never yields.
+    pub(crate) fn of_start(mut self) -> Self {
+        self.is_of_start = true;
         self
     }
 
@@ -257,7 +273,7 @@ impl Balance {
     /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]).
     pub(super) fn prepare(self, compliance: f64) -> Prepared {
         Prepared {
-            weights: self.weights(compliance),
+            weights: self.weights(if self.is_of_start { 0.0 } else { compliance }),
             unknown_itself: self.unknown_itself(),
             is_linear: self.is_linear(),
             is_split: self.is_split(),
@@ -382,6 +398,13 @@ pub(super) struct Prepared {
     pub seen: [bool; SETS],
     /// It sets Q, V, A, S and λ.
     pub is_whole: bool,
+}
+
+impl Prepared {
+    /// What its matrix is meant for, in a step by number.
+    pub fn purpose(&self, step: usize) -> Purpose {
+        if self.weights.acceleration == 0.0 { Purpose::Equilibrium } else { Purpose::of(step) }
+    }
 }
 
 impl std::ops::Deref for Prepared {

@@ -6,9 +6,9 @@
 //! x = [(1+ω)² x₋ - ω² x₋₋ + (1+ω) h x'] / (1+2ω)        for x = q and x = v
 //! ```
 
+use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::one_step_later;
-use super::{NewtonOptions, Scheme};
 use crate::system::Level;
 
 const Q: Block = Block::Q;
@@ -18,18 +18,8 @@ const Q_BEFORE: Block = Block::own(0);
 const V_BEFORE: Block = Block::own(1);
 
 /// The scheme.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bdf2 {
-    newton: NewtonOptions,
-}
-
-impl Bdf2 {
-    /// Changes Newton's limits.
-    pub fn newton(mut self, options: NewtonOptions) -> Self {
-        self.newton = options;
-        self
-    }
-}
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bdf2;
 
 impl Scheme for Bdf2 {
     fn name(&self) -> &'static str {
@@ -38,10 +28,6 @@ impl Scheme for Bdf2 {
 
     fn settings(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
-    }
-
-    fn newton_options(&self) -> NewtonOptions {
-        self.newton
     }
 
     fn own_blocks(&self) -> u8 {

@@ -1,8 +1,8 @@
 //! Generalized-α for systems with constraints on positions (Chung & Hulbert 1993; Arnold & Brüls 2007), and Newmark's scheme.
 
+use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
-use super::{NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -12,7 +12,6 @@ pub struct GeneralizedAlpha {
     name: &'static str,
     setting: Option<(&'static str, f64)>,
     formulas: Newmark,
-    newton: NewtonOptions,
 }
 
 /// What is wrong with a spectral radius, if anything is.
@@ -34,7 +33,7 @@ impl GeneralizedAlpha {
         check_radius("generalized-alpha", spectral_radius)?;
         let formulas = Newmark::with_radius(spectral_radius);
         let setting = Some(("spectral_radius", spectral_radius));
-        Ok(GeneralizedAlpha { name: "generalized-alpha", setting, formulas, newton: NewtonOptions::default() })
+        Ok(GeneralizedAlpha { name: "generalized-alpha", setting, formulas })
     }
 
     /// Newmark's scheme with γ in [1/2, 1] and β = (γ + 1/2)²/4: of first order, and damping, beyond 1/2.
@@ -48,19 +47,13 @@ impl GeneralizedAlpha {
         }
         let formulas = Newmark { gamma, beta: 0.25 * (gamma + 0.5) * (gamma + 0.5), ..Newmark::new(0.0, 0.0) };
         let setting = Some(("gamma", gamma));
-        Ok(GeneralizedAlpha { name: "newmark", setting, formulas, newton: NewtonOptions::default() })
+        Ok(GeneralizedAlpha { name: "newmark", setting, formulas })
     }
 
     /// The trapezoidal rule: Newmark's scheme with γ = 1/2, without any damping.
     pub fn trapezoidal() -> Self {
         let formulas = Newmark::new(0.0, 0.0);
-        GeneralizedAlpha { name: "trapezoidal", setting: None, formulas, newton: NewtonOptions::default() }
-    }
-
-    /// Changes Newton's limits.
-    pub fn newton(mut self, options: NewtonOptions) -> Self {
-        self.newton = options;
-        self
+        GeneralizedAlpha { name: "trapezoidal", setting: None, formulas }
     }
 }
 
@@ -71,10 +64,6 @@ impl Scheme for GeneralizedAlpha {
 
     fn settings(&self) -> Vec<(&'static str, f64)> {
         self.setting.into_iter().collect()
-    }
-
-    fn newton_options(&self) -> NewtonOptions {
-        self.newton
     }
 
     fn rings_with_constraints(&self) -> Option<&'static str> {

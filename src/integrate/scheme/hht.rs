@@ -10,9 +10,9 @@
 //! a_i at t_i + α h; the consistent form keeps second order, on even steps. On uneven ones a_{i-1} belongs to t_{i-1} + α h_{i-1}, and both
 //! are of first order where α ≠ 0.
 
+use super::Scheme;
 use super::balance::{Balance, Block, Combination, Inertia};
 use super::newmark::Newmark;
-use super::{NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -31,7 +31,6 @@ pub enum Form {
 pub struct Hht {
     alpha: f64,
     form: Form,
-    newton: NewtonOptions,
 }
 
 impl Hht {
@@ -45,18 +44,12 @@ impl Hht {
             let problem = format!("{alpha} lies outside [-1/3, 0], where the scheme is stable and of second order");
             return Err(Error::invalid("alpha of the HHT scheme", problem, "use -0.1, for example"));
         }
-        Ok(Hht { alpha, form: Form::Consistent, newton: NewtonOptions::default() })
+        Ok(Hht { alpha, form: Form::Consistent })
     }
 
     /// Chooses the form of the equation.
     pub fn form(mut self, form: Form) -> Self {
         self.form = form;
-        self
-    }
-
-    /// Changes Newton's limits.
-    pub fn newton(mut self, options: NewtonOptions) -> Self {
-        self.newton = options;
         self
     }
 }
@@ -71,10 +64,6 @@ impl Scheme for Hht {
 
     fn settings(&self) -> Vec<(&'static str, f64)> {
         vec![("alpha", self.alpha)]
-    }
-
-    fn newton_options(&self) -> NewtonOptions {
-        self.newton
     }
 
     fn own_blocks(&self) -> u8 {

@@ -9,10 +9,10 @@
 //! It never divides a position by β h²: of all schemes here it has the lowest floor of round-off, and it is stable at large and uneven
 //! steps.
 
+use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::generalized_alpha::check_radius;
 use super::newmark::Newmark;
-use super::{NewtonOptions, Scheme};
 use crate::error::Result;
 use crate::system::Level;
 
@@ -20,7 +20,6 @@ use crate::system::Level;
 #[derive(Debug, Clone, PartialEq)]
 pub struct I2p {
     spectral_radius: f64,
-    newton: NewtonOptions,
 }
 
 impl I2p {
@@ -30,13 +29,7 @@ impl I2p {
     /// [`crate::Error::Invalid`] outside that interval.
     pub fn new(spectral_radius: f64) -> Result<Self> {
         check_radius("i2p", spectral_radius)?;
-        Ok(I2p { spectral_radius, newton: NewtonOptions::default() })
-    }
-
-    /// Changes Newton's limits.
-    pub fn newton(mut self, options: NewtonOptions) -> Self {
-        self.newton = options;
-        self
+        Ok(I2p { spectral_radius })
     }
 }
 
@@ -47,10 +40,6 @@ impl Scheme for I2p {
 
     fn settings(&self) -> Vec<(&'static str, f64)> {
         vec![("spectral_radius", self.spectral_radius)]
-    }
-
-    fn newton_options(&self) -> NewtonOptions {
-        self.newton
     }
 
     fn own_blocks(&self) -> u8 {

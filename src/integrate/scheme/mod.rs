@@ -8,12 +8,14 @@ mod ali3p;
 mod balance;
 mod bdf2;
 mod generalized_alpha;
+mod held;
 mod hht;
 mod i2p;
 mod newmark;
 mod newton;
 mod products;
 mod round_off;
+mod sequence;
 mod solve;
 mod stepper;
 
@@ -24,6 +26,7 @@ pub use generalized_alpha::GeneralizedAlpha;
 pub use hht::{Form, Hht};
 pub use i2p::I2p;
 pub use newton::NewtonOptions;
+pub(crate) use sequence::Sequence;
 pub use stepper::{Direction, Step, Stepper};
 
 use crate::error::{Error, Result};
@@ -39,9 +42,6 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
 
     /// Its settings, by name.
     fn settings(&self) -> Vec<(&'static str, f64)>;
-
-    /// Limits of Newton's iteration.
-    fn newton_options(&self) -> NewtonOptions;
 
     /// How many blocks of its own it uses ([`Block::own`]); zero before the start.
     fn own_blocks(&self) -> u8 {
@@ -93,9 +93,6 @@ impl Scheme for Arc<dyn Scheme> {
     fn settings(&self) -> Vec<(&'static str, f64)> {
         (**self).settings()
     }
-    fn newton_options(&self) -> NewtonOptions {
-        (**self).newton_options()
-    }
     fn own_blocks(&self) -> u8 {
         (**self).own_blocks()
     }
@@ -134,7 +131,7 @@ const SCHEMES: [Registered; 8] = [
     ("generalized-alpha", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(GeneralizedAlpha::new(radius)?))),
     ("ali3p", Some(("penalty", f64::INFINITY)), |penalty| Ok(Arc::new(Ali3p::new(penalty)?))),
     ("i2p", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(I2p::new(radius)?))),
-    ("bdf2", None, |_| Ok(Arc::new(Bdf2::default()))),
+    ("bdf2", None, |_| Ok(Arc::new(Bdf2))),
 ];
 
 /// Of schemes that hold positions of constraints alone by Newmark's formulas.

@@ -5,6 +5,7 @@ mod task;
 use task::Task;
 
 use super::balance::{Combination, Inertia, Prepared, combine};
+use super::held::Held;
 use super::newton::Convergence;
 use super::round_off::BOUND_LIFE;
 use super::{Block, Counters, Layout, NewtonOptions};
@@ -63,6 +64,10 @@ pub(super) struct Solver {
     /// The state in which a step that is solved once more has ended: the next balance of motion begins there.
     end: Option<Vec<f64>>,
     spare: Vec<f64>,
+    /// Coordinates that balances of a start keep.
+    pub held: Held,
+    /// Of a balance of a start: the least sum of squares of its constraints, and the positions there.
+    pub closest: (f64, Vec<f64>),
 }
 
 impl Solver {
@@ -85,6 +90,8 @@ impl Solver {
             zeros: zeros(size),
             end: None,
             spare: zeros(layout.size()),
+            held: Held::default(),
+            closest: (f64::INFINITY, zeros(layout.n)),
         }
     }
 
@@ -134,6 +141,7 @@ impl Solver {
             *z = start + ratio * change;
         }
         let extrapolated = is_motion && track.step.is_some();
+        let may_approach = !balance.is_of_start;
         let mut task = Task { solver: self, system, balance, weights: balance.weights, place, x, counters };
         let mut outcome = task.iterate();
         if outcome.is_err() && extrapolated {
@@ -141,7 +149,7 @@ impl Solver {
             task.solver.z.copy_from_slice(&task.solver.z_start);
             outcome = task.iterate();
         }
-        if matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
+        if may_approach && matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
             task.solver.z.copy_from_slice(&task.solver.z_start);
             if !task.approach() {
                 task.solver.z.copy_from_slice(&task.solver.z_start);
@@ -171,6 +179,7 @@ impl Solver {
         if !balance.load.is_empty() {
             blocks(&balance.load, &mut self.load);
         }
+        self.closest.0 = f64::INFINITY;
         self.z_start.fill(0.0);
         if balance.equations.forces {
             if let Some(block) = balance.unknown_itself {
@@ -179,6 +188,37 @@ impl Solver {
             }
             self.z_start[n..].copy_from_slice(&x[layout.multipliers()]);
         }
+    }
+
+    /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
+    #[inline(always)]
+    fn update(&mut self, balance: &Prepared, x: &mut [f64], end: bool) {
+        let Solver { layout, z, base, whole_base, inertia, .. } = self;
+        if let Some(transfer) = &balance.transfer {
+            // equations never see S
+            transfer.update(if end { 4 } else { 3 }, whole_base, z, x);
+        }
+        let others = if balance.transfer.is_some() { &[] } else { balance.sets() };
+        for ((set, base), seen) in others.iter().zip(&*base).zip(balance.seen) {
+            if !seen && !end {
+                continue;
+            }
+            let block = &mut x[layout.range(set.block)];
+            let (factor, n) = (set.unknown, block.len());
+            for ((value, base), z) in block.iter_mut().zip(&base[..n]).zip(&z[..n]) {
+                *value = base + factor * z;
+            }
+        }
+        if let Inertia::Unknown(factor) = balance.inertia {
+            inertia.iter_mut().zip(&*z).for_each(|(s, z)| *s = factor * z);
+        }
+    }
+
+    /// Lets what a balance sets follow unknowns that have been found elsewhere.
+    pub fn put(&mut self, balance: &Prepared, z: &[f64], x: &mut [f64]) {
+        self.take(balance, x);
+        self.z.copy_from_slice(z);
+        self.update(balance, x, true);
     }
 
     /// Where the balance is evaluated, with the unknowns in `z`.

@@ -1,13 +1,11 @@
-//! A scheme at work: its balances solved one after another.
+//! A scheme at work: its balances solved one after another, and differentiated.
 
-use super::balance::{Balance, Multipliers, Prepared};
-use super::products::{Room, Solved};
-use super::solve::{Failure, Place, Solver};
-use super::{Block, Counters, Layout, Scheme};
-use crate::diagnosis::{Purpose, not_finite, singular};
+use super::balance::{Balance, Multipliers};
+use super::sequence::Sequence;
+use super::{Block, Counters, Layout, NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, Point, StateVector};
+use crate::system::{Evaluator, StateVector};
 use std::sync::Arc;
 
 /// One step: from time `t - h` to `t`; or the start, with what follows it.
@@ -38,51 +36,41 @@ pub struct Direction {
     pub cotangent: StateVector,
 }
 
+/// Positions of a step that is solved once more, beside the largest, which count as the same.
+const SAME: f64 = 1e-9;
+
 /// A scheme with memory for one thread.
 pub struct Stepper {
-    pub(super) scheme: Arc<dyn Scheme>,
-    pub(super) layout: Layout,
+    scheme: Arc<dyn Scheme>,
+    layout: Layout,
     /// Numbers that steps read besides q, v, a, S and λ.
     carried: usize,
-    pub(super) solver: Solver,
-    pub(super) balances: Vec<Prepared>,
+    sequence: Sequence,
     /// As they come from the scheme.
     listed: Vec<Balance>,
     /// Sizes of the step, and of the one before it, that the balances are for; whether it is the start.
     made_for: Option<(f64, f64, bool)>,
-    /// The states at both ends of a step that is differentiated.
-    pub(super) before: Vec<f64>,
-    pub(super) end: Vec<f64>,
-    /// Each balance of a step where it has been solved.
-    pub(super) replay: Vec<Solved>,
-    /// Room for products.
-    pub(super) room: Room,
+    /// The state at the end of a step that is differentiated.
+    end: Vec<f64>,
 }
 
 impl Stepper {
-    /// Memory for one thread.
-    pub fn new(scheme: Arc<dyn Scheme>, signature: &Signature) -> Self {
+    /// Memory for one thread, with limits of Newton's iteration.
+    pub fn new(scheme: Arc<dyn Scheme>, newton: NewtonOptions, signature: &Signature) -> Self {
         let layout = Layout::new(&*scheme, signature);
         let mut stepper = Stepper {
-            solver: Solver::new(layout, scheme.newton_options()),
             carried: layout.n * usize::from(scheme.carried_blocks()),
+            sequence: Sequence::new(layout, newton, signature),
             scheme,
             layout,
-            balances: Vec::new(),
             listed: Vec::new(),
             made_for: None,
-            before: vec![0.0; layout.size()],
             end: vec![0.0; layout.size()],
-            replay: Vec::new(),
-            room: Room::new(layout, signature),
         };
         // room for the longest list, once
         for is_start in [true, false] {
             stepper.prepare(1.0, 1.0, is_start);
-            stepper.solver.restart(&stepper.balances);
-            stepper.room.fit(&stepper.balances);
-            let count = stepper.balances.len().max(stepper.replay.len());
-            stepper.replay.resize_with(count, || Solved::new(layout));
+            stepper.sequence.fit();
         }
         stepper.made_for = None;
         stepper
@@ -99,19 +87,12 @@ impl Stepper {
         } else {
             self.scheme.step(h, h / h_before, &mut self.listed);
         }
-        self.balances.clear();
-        let compliance = self.scheme.compliance(h);
-        self.balances.extend(self.listed.iter().map(|balance| balance.prepare(compliance)));
+        self.sequence.take(&self.listed, self.scheme.compliance(h));
         self.made_for = Some((h, h_before, is_start));
     }
 
-    pub(super) fn prepare_for(&mut self, step: &Step<'_>) {
+    fn prepare_for(&mut self, step: &Step<'_>) {
         self.prepare(step.h, step.h_before, step.index == 0);
-    }
-
-    pub(super) fn place<'a>(balance: &Balance, number: usize, step: &Step<'a>) -> Place<'a> {
-        let w = if balance.later > 0.0 { step.w_next } else { step.w };
-        Place { t: step.t + balance.later, w, number }
     }
 
     /// Makes of a consistent state in `x0`, whose S is A, what the first step begins with, and forgets earlier steps.
@@ -127,12 +108,12 @@ impl Stepper {
         counters: &mut Counters,
     ) -> Result<()> {
         self.prepare_for(step);
-        self.solver.restart(&self.balances);
-        for number in 0..self.balances.len() {
-            self.solve(system, signature, step, number, (None, x0), counters)?;
+        self.sequence.restart();
+        for number in 0..self.sequence.balances.len() {
+            self.sequence.solve(system, signature, step, number, (None, x0), counters)?;
         }
         self.prepare(step.h, step.h, false);
-        self.solver.restart(&self.balances);
+        self.sequence.restart();
         Ok(())
     }
 
@@ -150,10 +131,10 @@ impl Stepper {
         counters: &mut Counters,
     ) -> Result<()> {
         self.prepare_for(step);
-        for number in 0..self.balances.len() {
+        for number in 0..self.sequence.balances.len() {
             let before = (number == 0).then_some(previous);
             self.begin(number, previous, next);
-            self.solve(system, signature, step, number, (before, next), counters)?;
+            self.sequence.solve(system, signature, step, number, (before, next), counters)?;
         }
         self.recover(previous, next);
         counters.steps += 1;
@@ -162,7 +143,7 @@ impl Stepper {
 
     /// What the first balance leaves alone stays as it was.
     fn begin(&self, number: usize, previous: &[f64], next: &mut [f64]) {
-        let (layout, balance) = (self.layout, &self.balances[0]);
+        let (layout, balance) = (self.layout, &self.sequence.balances[0]);
         if number > 0 || balance.is_whole && self.carried == 0 {
             return;
         }
@@ -190,39 +171,80 @@ impl Stepper {
         }
     }
 
-    pub(super) fn solve(
+    /// Whether a step is one balance, which ends in the state and the tangents that are stored.
+    fn is_single(&self, step: &Step<'_>) -> bool {
+        step.index > 0 && self.sequence.balances.len() == 1
+    }
+
+    /// Room for the states that products of a step want, to be filled before them: that at its end, and, where there is room for it, that
+    /// at its beginning, from which the balances of a list are solved once more.
+    pub fn room(&mut self, step: &Step<'_>) -> (&mut [f64], Option<&mut [f64]>) {
+        self.prepare_for(step);
+        if self.is_single(step) {
+            return (&mut self.sequence.replay[0].x, None);
+        }
+        (&mut self.end, Some(&mut self.sequence.before))
+    }
+
+    /// Brings back the state and the unknowns after each balance of a step.
+    fn bring_back(&mut self, system: &mut dyn Evaluator, signature: &Signature, step: &Step<'_>) -> Result<()> {
+        self.prepare_for(step);
+        if self.is_single(step) {
+            self.sequence.keep_end();
+            return Ok(());
+        }
+        self.sequence.restart();
+        if step.index > 0 {
+            self.sequence.solver.begin_at(&self.end);
+        }
+        let mut counters = Counters::default();
+        for number in 0..self.sequence.balances.len() {
+            self.sequence.solve_and_keep(system, signature, step, number, &mut counters)?;
+        }
+        if step.index == 0 {
+            return Ok(());
+        }
+        let (n, count) = (self.layout.n, self.sequence.balances.len());
+        let (again, end) = (&self.sequence.beginning(count)[..n], &self.end[..n]);
+        let size = again.iter().fold(0.0f64, |size, q| size.max(q.abs()));
+        if again.iter().zip(end).all(|(again, end)| (again - end).abs() <= SAME * size) {
+            return Ok(());
+        }
+        let problem = "solved once more for derivatives, it leads elsewhere: its equations have several solutions";
+        Err(Error::invalid(format!("the step to t = {} s", step.t), problem, "take smaller steps, or another scheme"))
+    }
+
+    /// Turns a cotangent of the step's end into one of its beginning; adds to its parameters' part. Does the same to its derivatives along
+    /// directions. The state that [`Stepper::room`] asks for is in place.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn pull_back(
         &mut self,
         system: &mut dyn Evaluator,
         signature: &Signature,
         step: &Step<'_>,
-        number: usize,
-        (before, x): (Option<&[f64]>, &mut [f64]),
-        counters: &mut Counters,
+        bar: &mut StateVector,
+        directions: &mut [Direction],
     ) -> Result<()> {
-        let balance = &self.balances[number];
-        let place = Self::place(balance, number, step);
-        let first = counters.iterations;
-        let Err(failure) = self.solver.solve(system, balance, place, step.h, (before, x), counters) else {
-            return Ok(());
-        };
-        let n = self.layout.n;
-        Err(match failure {
-            Failure::Singular => {
-                singular(system, signature, &self.solver.point(balance, x, place), Purpose::of(step.index))
-            }
-            Failure::NotFinite => {
-                let residual = self.solver.residual_at(system, balance, place, x);
-                let point = Point { a: &self.solver.z[..n], ..self.solver.point(balance, x, place) };
-                not_finite(signature, &point, &residual, step.index)
-            }
-            Failure::NotConverged { residual, row } => Error::NewtonFailed {
-                time: step.t,
-                step: step.index,
-                step_size: step.h,
-                iterations: counters.iterations - first,
-                residual,
-                equation: signature.equation_name(row),
-            },
-        })
+        self.bring_back(system, signature, step)?;
+        let is_single = self.is_single(step);
+        self.sequence.pull_back(system, signature, step, bar, directions, is_single)
+    }
+
+    /// Turns tangents of a step's beginning into those of its end; their parameters' parts are the directions. The state that
+    /// [`Stepper::room`] asks for is in place.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn push_forward(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        tangents: &mut [StateVector],
+    ) -> Result<()> {
+        self.bring_back(system, signature, step)?;
+        self.sequence.push_forward(system, signature, step, tangents)
     }
 }

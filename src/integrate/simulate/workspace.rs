@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Block, Counters, Layout, Stepper};
+use crate::scheme::{Counters, Layout, Stepper};
 use crate::signature::{Quantity, Signature};
 use crate::start::Start;
 use crate::system::{By, Evaluator, OutputPoint};
@@ -73,7 +73,7 @@ impl<'p> Workspace<'p> {
         Workspace {
             simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
             evaluator,
-            stepper: Stepper::new(simulation.scheme.clone(), signature),
+            stepper: Stepper::new(simulation.scheme.clone(), simulation.newton, signature),
             layout,
             states: States::new(&layout, &*simulation.scheme),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
@@ -130,9 +130,8 @@ impl<'p> Workspace<'p> {
         let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
         let [previous, next] = &mut self.current;
         let beginning = &simulation.beginning;
-        let start = Start::solve(&mut *self.evaluator, signature, &self.layout, (t0, w0), beginning, previous)?;
+        let start = Start::solve(&mut *self.evaluator, signature, (t0, w0), beginning, previous)?;
         self.start = Some(start);
-        previous.copy_within(self.layout.range(Block::A), self.layout.range(Block::S).start);
         previous[self.layout.memory_range()].fill(0.0);
         for i in 0..=grid.count() {
             Workspace::go_on(&self.interrupt, grid, i)?;

@@ -1,4 +1,4 @@
-//! Static equilibrium as a start, with first and second derivatives.
+//! The search for a static equilibrium.
 //!
 //! Positions q_0 and multipliers ν solve
 //!
@@ -12,12 +12,10 @@
 //! settle. Forces and lengths need not be weighed against each other; coordinates that have neither stiffness nor tension yet
 //! are held; and the shift goes to zero where steps agree with what linearisation promises.
 
-use super::accelerations;
 use crate::diagnosis::{Purpose, not_finite, singular};
 use crate::error::{Error, Result};
-use crate::scheme::Direction;
 use crate::signature::Signature;
-use crate::system::{Equations, Evaluator, Point, StateVector, Weights};
+use crate::system::{Equations, Evaluator, Point, Weights};
 
 /// Iterations before the search counts as failed; each costs about one iteration of a time step.
 const LIMIT: usize = 300;
@@ -32,14 +30,6 @@ const LAST_SHIFT: f64 = 1e-4;
 const STALLED: f64 = 1e-11;
 /// Size of coordinates that are all zero, beside the smallest of other kinds.
 const ZERO: f64 = 1e-3;
-
-/// What is kept of the search.
-#[derive(Debug, Clone)]
-pub(super) struct Equilibrium {
-    nu: Vec<f64>,
-    /// Iterations that were taken.
-    pub iterations: usize,
-}
 
 fn weights(shift: f64) -> Weights {
     Weights { acceleration: shift, position: 1.0, velocity: 0.0, compliance: 0.0, equations: Equations::MOTION }
@@ -105,6 +95,8 @@ struct Search<'a> {
     q: Vec<f64>,
     nu: Vec<f64>,
     zeros: Vec<f64>,
+    /// D and C there.
+    residual: Vec<f64>,
     kinds: Kinds,
     /// σ, 1/s²; zero where Newton's iteration is left alone.
     shift: f64,
@@ -116,36 +108,110 @@ struct Search<'a> {
     damping: f64,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// From positions at rest, with the accelerations and multipliers there.
+    fn new(signature: &Signature, x: &Point<'a>) -> Self {
+        let kinds = Kinds::new(signature, x.q);
+        let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
+        let shift = kinds.largest(x.a).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
+        Search {
+            t: x.t,
+            w: x.w,
+            q: x.q.to_vec(),
+            nu: x.lambda.to_vec(),
+            zeros: vec![0.0; x.q.len()],
+            residual: vec![0.0; x.q.len() + x.lambda.len()],
+            kinds,
+            shift: 0.0,
+            safe_shift: if shift > 0.0 { shift } else { 1.0 },
+            first_shift: None,
+            damping: 1.0,
+        }
+    }
+
     fn point(&self) -> Point<'_> {
+        Point { t: self.t, q: &self.q, v: &self.zeros, a: &self.zeros, lambda: &self.nu, w: self.w }
+    }
+
+    /// D and C, and factors of the shifted matrix; false if there are none.
+    fn factorise(&mut self, system: &mut dyn Evaluator, signature: &Signature) -> Result<bool> {
+        let mut residual = std::mem::take(&mut self.residual);
+        let (dynamics, constraint) = residual.split_at_mut(self.q.len());
+        let regular = system.factorise(&self.point(), weights(self.shift), dynamics, constraint).is_ok();
+        self.residual = residual;
+        if !self.residual.iter().all(|r| r.is_finite()) {
+            return Err(not_finite(signature, &self.point(), &self.residual, 0));
+        }
+        if !regular && self.shift == 0.0 && self.first_shift.is_some() {
+            return Err(singular(system, signature, &self.point(), Purpose::Equilibrium));
+        }
+        Ok(regular)
+    }
+
+    /// One iteration; where it is the last, it returns the unknowns (q, ν).
+    fn iterate(&mut self, system: &mut dyn Evaluator, signature: &Signature) -> Result<Option<Vec<f64>>> {
         let n = self.q.len();
-        let zeros = &self.zeros[..n];
-        Point { t: self.t, q: &self.q, v: zeros, a: zeros, lambda: &self.nu, w: self.w }
+        if !self.factorise(system, signature)? {
+            self.retreat();
+            return Ok(None);
+        }
+        let mut step = self.residual.clone();
+        system.solve(&mut step);
+        self.kinds.include(&step[..n]);
+        let size = self.kinds.measure(&step[..n]);
+        let trial = self.try_step(system, &step);
+        let contraction = match self.kinds.measure(&trial.correction[..n]) / self.damping {
+            0.0 => 0.0,
+            left => left / size,
+        };
+        if self.shift == 0.0 && self.damping == 1.0 {
+            let within = |bound: Vec<f64>| self.residual.iter().zip(bound).all(|(r, bound)| r.abs() <= bound);
+            let stalls = contraction.is_nan() || contraction > FAST;
+            if size <= f64::EPSILON || stalls && (size <= STALLED || within(self.round_off(system))) {
+                return Ok(Some([trial.q, trial.nu].concat()));
+            }
+        }
+        // false for NaN
+        let agrees = contraction <= CONTRACTION;
+        if !agrees {
+            // a shift shortens motions, but not what is due to violated constraints
+            self.damping *= 0.5;
+        }
+        if !agrees || self.goes_uphill(&step) {
+            self.retreat();
+            return Ok(None);
+        }
+        let corrected = |x: Vec<f64>, correction: &[f64]| x.iter().zip(correction).map(|(x, c)| x - c).collect();
+        self.q = corrected(trial.q, &trial.correction[..n]);
+        self.nu = corrected(trial.nu, &trial.correction[n..]);
+        self.kinds.include(&self.q);
+        self.advance(contraction);
+        Ok(None)
     }
 
     /// The position that `step` leads to, with what remains there of the shifted and damped equations, solved for.
-    fn try_step(&self, system: &mut dyn Evaluator, residual: &[f64], step: &[f64]) -> Trial {
+    fn try_step(&self, system: &mut dyn Evaluator, step: &[f64]) -> Trial {
         let n = self.q.len();
         let move_by = |x: &[f64], step: &[f64]| -> Vec<f64> {
             x.iter().zip(step).map(|(x, step)| x - self.damping * step).collect()
         };
         let (q, nu) = (move_by(&self.q, &step[..n]), move_by(&self.nu, &step[n..]));
         let a: Vec<f64> = step[..n].iter().map(|step| -self.shift * self.damping * step).collect();
-        let mut correction = vec![0.0; residual.len()];
+        let mut correction = vec![0.0; step.len()];
         let (dynamics, constraint) = correction.split_at_mut(n);
         system.residual(&Point { q: &q, a: &a, lambda: &nu, ..self.point() }, Equations::MOTION, dynamics, constraint);
-        correction.iter_mut().zip(residual).for_each(|(r, before)| *r -= (1.0 - self.damping) * before);
+        correction.iter_mut().zip(&self.residual).for_each(|(r, before)| *r -= (1.0 - self.damping) * before);
         system.solve(&mut correction);
         Trial { q, nu, correction }
     }
 
     /// Whether a step gains energy: M + stiffness is negative along it, and Newton's iteration heads for a summit. What the
     /// step does about violated constraints says nothing of that.
-    fn goes_uphill(&self, residual: &[f64], step: &[f64]) -> bool {
+    fn goes_uphill(&self, step: &[f64]) -> bool {
         let n = self.q.len();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let work = product(&residual[..n], &step[..n]);
-        let of_constraints = product(&residual[n..], &step[n..]);
+        let work = product(&self.residual[..n], &step[..n]);
+        let of_constraints = product(&self.residual[n..], &step[n..]);
         work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.kinds.measure(&step[..n]) > STALLED
     }
 
@@ -184,175 +250,22 @@ impl Search<'_> {
     }
 }
 
-impl Equilibrium {
-    /// Moves `q` from the model's initial position to an equilibrium.
-    pub(super) fn solve(
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        t: f64,
-        w: &[f64],
-        q: &mut [f64],
-    ) -> Result<Self> {
-        let (n, m) = (q.len(), signature.constraints.len());
-        let zeros = vec![0.0; n.max(m)];
-        let x = Point { t, q, v: &zeros[..n], a: &zeros[..n], lambda: &zeros[..m], w };
-        // multipliers for a beginning, because tension may be all that holds a coordinate
-        let z = accelerations(system, signature, &x, super::of_accelerations(0.0))?;
-        let kinds = Kinds::new(signature, q);
-        let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
-        let shift = kinds.largest(&z[..n]).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
-        let mut search = Search {
-            t,
-            w,
-            q: q.to_vec(),
-            nu: z[n..].to_vec(),
-            zeros,
-            kinds,
-            shift: 0.0,
-            safe_shift: if shift > 0.0 { shift } else { 1.0 },
-            first_shift: None,
-            damping: 1.0,
-        };
-        let mut residual = vec![0.0; n + m];
-        for iterations in 1..=LIMIT {
-            let (dynamics, constraint) = residual.split_at_mut(n);
-            let regular = system.factorise(&search.point(), weights(search.shift), dynamics, constraint).is_ok();
-            if !residual.iter().all(|r| r.is_finite()) {
-                return Err(not_finite(signature, &search.point(), &residual, 0));
-            }
-            if !regular {
-                if search.shift == 0.0 && search.first_shift.is_some() {
-                    return Err(singular(system, signature, &search.point(), Purpose::Equilibrium));
-                }
-                search.retreat();
-                continue;
-            }
-            let mut step = residual.clone();
-            system.solve(&mut step);
-            let changed = step[..n].to_vec();
-            search.kinds.include(&changed);
-            let size = search.kinds.measure(&changed);
-            let trial = search.try_step(system, &residual, &step);
-            let contraction = match search.kinds.measure(&trial.correction[..n]) / search.damping {
-                0.0 => 0.0,
-                left => left / size,
-            };
-            if search.shift == 0.0 && search.damping == 1.0 {
-                let within = |bound: Vec<f64>| residual.iter().zip(bound).all(|(r, bound)| r.abs() <= bound);
-                let stalls = contraction.is_nan() || contraction > FAST;
-                if size <= f64::EPSILON || stalls && (size <= STALLED || within(search.round_off(system))) {
-                    q.copy_from_slice(&trial.q);
-                    return Ok(Equilibrium { nu: trial.nu, iterations });
-                }
-            }
-            // false for NaN
-            let agrees = contraction <= CONTRACTION;
-            if !agrees {
-                // a shift shortens motions, but not what is due to violated constraints
-                search.damping *= 0.5;
-            }
-            if !agrees || search.goes_uphill(&residual, &step) {
-                search.retreat();
-                continue;
-            }
-            let corrected = |x: Vec<f64>, correction: &[f64]| x.iter().zip(correction).map(|(x, c)| x - c).collect();
-            search.q = corrected(trial.q, &trial.correction[..n]);
-            search.nu = corrected(trial.nu, &trial.correction[n..]);
-            search.kinds.include(&search.q);
-            search.advance(contraction);
-        }
-        let bound = search.round_off(system);
-        let excess = |row: &usize| residual[*row].abs() / bound[*row];
-        let worst = (0..n + m).max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0);
-        Err(Error::NoEquilibrium {
-            time: t,
-            iterations: LIMIT,
-            residual: residual.get(worst).map_or(0.0, |r| r.abs()),
-            equation: signature.equation_name(worst),
-        })
-    }
-
-    /// The equations' derivatives at the equilibrium, and their factors.
-    fn linearise<'x>(
-        &'x self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'x>,
-        zeros: &'x [f64],
-    ) -> Result<Point<'x>> {
-        let n = x0.q.len();
-        let point = Point { v: &zeros[..n], a: &zeros[..n], lambda: &self.nu, ..*x0 };
-        match system.linearise(&point, weights(0.0)) {
-            Ok(()) => Ok(point),
-            Err(_) => Err(singular(system, signature, &point, Purpose::Equilibrium)),
+/// From positions at rest, with the accelerations and multipliers there: positions and multipliers of an equilibrium, one behind the other,
+/// and the iterations that it took.
+pub(super) fn find(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>) -> Result<(Vec<f64>, usize)> {
+    let mut search = Search::new(signature, x);
+    for iterations in 1..=LIMIT {
+        if let Some(found) = search.iterate(system, signature)? {
+            return Ok((found, iterations));
         }
     }
-
-    /// With the derivatives in place: the tangents of q_0 and ν for a direction of the parameters and inputs, all else zero.
-    fn tangent(system: &mut dyn Evaluator, signature: &Signature, along: &StateVector) -> StateVector {
-        let mut tangent = StateVector { u: along.u.clone(), w: along.w.clone(), ..StateVector::zeros(signature) };
-        let n = tangent.q.len();
-        let mut r = vec![0.0; n + tangent.lambda.len()];
-        let (dynamics, constraint) = r.split_at_mut(n);
-        system.push_forward(&tangent, dynamics, constraint);
-        system.solve(&mut r);
-        tangent.q.iter_mut().chain(&mut tangent.lambda).zip(&r).for_each(|(x, r)| *x = -r);
-        tangent
-    }
-
-    /// From a cotangent of q_0 to one of the parameters and inputs, and its derivatives along directions. Velocities are zero whatever the
-    /// parameters are: their cotangents come to nothing, as do those of the model's own start.
-    pub(super) fn pull_back(
-        &self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'_>,
-        bar: &mut StateVector,
-        directions: &mut [Direction],
-    ) -> Result<()> {
-        let n = x0.q.len();
-        let zeros = vec![0.0; n];
-        let point = self.linearise(system, signature, x0, &zeros)?;
-        let solve = |system: &mut dyn Evaluator, q: &[f64], lambda: &[f64]| {
-            let mut p = [q, lambda].concat();
-            system.solve_transposed(&mut p);
-            p
-        };
-        let add = |bar: &mut StateVector, own: &StateVector| {
-            bar.u.iter_mut().zip(&own.u).chain(bar.w.iter_mut().zip(&own.w)).for_each(|(bar, own)| *bar += own);
-        };
-        let pull = |system: &mut dyn Evaluator, p: &[f64], bar: &mut StateVector| {
-            let mut cotangent = StateVector::zeros(signature);
-            system.pull_back(-1.0, &p[..n], &p[n..], &mut cotangent);
-            add(bar, &cotangent);
-        };
-        let p = solve(system, &bar.q, &vec![0.0; self.nu.len()]);
-        for Direction { tangent, cotangent, .. } in directions {
-            let along = Self::tangent(system, signature, tangent);
-            let mut curved = StateVector::zeros(signature);
-            system.curvature(&point, Equations::MOTION, -1.0, [&p[..n], &p[n..]], &along, &mut curved);
-            curved.q.iter_mut().zip(&cotangent.q).for_each(|(curved, own)| *curved += own);
-            add(cotangent, &curved);
-            let own = solve(system, &curved.q, &curved.lambda);
-            pull(system, &own, cotangent);
-        }
-        pull(system, &p, bar);
-        Ok(())
-    }
-
-    /// Tangents of q_0 for the directions in the parameters' and inputs' parts; velocities have none.
-    pub(super) fn push_forward(
-        &self,
-        system: &mut dyn Evaluator,
-        signature: &Signature,
-        x0: &Point<'_>,
-        tangents: &mut [StateVector],
-    ) -> Result<()> {
-        let zeros = vec![0.0; x0.q.len()];
-        self.linearise(system, signature, x0, &zeros)?;
-        for tangent in tangents {
-            tangent.q = Self::tangent(system, signature, tangent).q;
-        }
-        Ok(())
-    }
+    let bound = search.round_off(system);
+    let excess = |row: &usize| search.residual[*row].abs() / bound[*row];
+    let worst = (0..bound.len()).max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0);
+    Err(Error::NoEquilibrium {
+        time: x.t,
+        iterations: LIMIT,
+        residual: search.residual.get(worst).map_or(0.0, |r| r.abs()),
+        equation: signature.equation_name(worst),
+    })
 }

@@ -10,7 +10,8 @@
 //! Where a length is changed and the start stays, there is no motion to differentiate: what comes out belongs to a mechanism that
 //! the first step pulls together.
 
-use super::{NAMED, Origin, Start, Violations};
+use super::violations::{NAMED, Violations};
+use super::{InitialState, Start};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
@@ -52,14 +53,14 @@ impl Start {
         x0: &Point<'_>,
         u: &[f64],
     ) -> Vec<Astray> {
-        if signature.constraints.is_empty() || !matches!(self.origin, Origin::Model) {
+        if signature.constraints.is_empty() || self.report.initial_state != InitialState::AsGiven {
             return Vec::new();
         }
         let suspects = suspects(system, signature, x0);
         if suspects.is_empty() {
             return Vec::new();
         }
-        let limits = Violations::find(system, signature, x0.t, x0.w, x0.q, x0.v);
+        let limits = Violations::find(system, signature, x0);
         let rows = system.constraint_rows(x0);
         let mut judge = Judge { system, signature, x0, rows, limits };
         suspects.into_iter().filter_map(|k| judge.verdict(k, signature.parameters[k].size_at(u[k]))).collect()

@@ -1,36 +1,34 @@
-//! The start of a simulation: initial state, consistency, and the residual f_0(x_0, u) = 0 with its products.
-//!
-//! q_0(u) and v_0(u) are the model's; a_0 and λ_0 solve
+//! The start of a simulation: the balances that lead from the model's initial state q_m(u), v_m(u) to that of the first time. The last of
+//! them gives consistent accelerations and multipliers,
 //!
 //! ```text
 //! M a_0 + C_qᵀ λ_0 = Q,      d²/dt² C = 0 along the motion.
 //! ```
 //!
-//! If a projection is asked for, q_0 and v_0 are moved onto the constraints first, by the smallest change in the norm of
+//! If a projection is asked for, positions and velocities are moved onto the constraints before it, by the smallest change in the norm of
 //! the mass matrix:
 //!
 //! ```text
 //! M (q_0 - q_m) + C_qᵀ ν = 0,  C(q_0) = 0;      M (v_0 - v_m) + C_qᵀ μ = 0,  C_q v_0 + C_t = 0
 //! ```
 //!
-//! with M and C_q at q_0; coordinates may be held, so that the others move. If a static equilibrium is asked for, v_0 = 0 and q_0 balances the forces, see [`equilibrium`]. These
-//! are equations like any other: gradients pass through them.
+//! with M and C_q at q_0; coordinates may be held, so that the others move. If a static equilibrium is asked for, v_0 = 0 and q_0 balances
+//! the forces: C_qᵀ ν = Q, C(q_0) = 0; see [`equilibrium`] for how it is found. Gradients pass through all of them as through those of a
+//! step.
 
-mod border;
 mod equilibrium;
 mod follow;
-mod projection;
+mod held;
+mod violations;
 
 pub(crate) use follow::Astray;
 
-use crate::diagnosis::{Purpose, singular};
 use crate::error::{Error, Result};
 use crate::mass;
-use crate::scheme::{Direction, Layout};
-use crate::signature::{Quantity, Signature};
-use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
-use equilibrium::Equilibrium;
-use projection::{Projection, Setting};
+use crate::scheme::{Balance, Block, Counters, Direction, Inertia, Sequence, Step};
+use crate::signature::Signature;
+use crate::system::{Evaluator, Level, Point, StateVector};
+use violations::{Violations, in_words};
 
 /// Where a simulation begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +45,21 @@ pub enum InitialState {
 
 impl InitialState {
     const ALL: [InitialState; 3] = [InitialState::AsGiven, InitialState::Projected, InitialState::Equilibrium];
+
+    /// The balances that take the model's initial state to a start.
+    fn balances(self, constrained: bool) -> Vec<Balance> {
+        let moved = |level, block| Balance::projection(level).set(block, [(block, 1.0)], 1.0).of_start();
+        let accelerations = Balance::of_motion(Level::Acceleration, Inertia::Of(Block::A));
+        let mut list = match self {
+            InitialState::Projected if constrained => {
+                vec![moved(Level::Position, Block::Q), moved(Level::Velocity, Block::V)]
+            }
+            InitialState::Equilibrium => vec![Balance::at_rest()],
+            InitialState::AsGiven | InitialState::Projected => Vec::new(),
+        };
+        list.push(accelerations.set(Block::A, [], 1.0).set(Block::S, [], 1.0));
+        list
+    }
 
     /// Its name in commands and files.
     pub fn name(self) -> &'static str {
@@ -80,23 +93,6 @@ pub struct StartReport {
     pub iterations: usize,
 }
 
-/// What belongs to the start of one simulation.
-#[derive(Debug, Clone)]
-pub(crate) struct Start {
-    pub report: StartReport,
-    origin: Origin,
-    /// Of the equations of its accelerations.
-    weights: Weights,
-}
-
-/// What q_0 and v_0 solve.
-#[derive(Debug, Clone)]
-enum Origin {
-    Model,
-    Projection(Projection),
-    Equilibrium(Equilibrium),
-}
-
 /// Where a simulation is to begin, and the coordinates that a projection holds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beginning {
@@ -106,121 +102,146 @@ pub(crate) struct Beginning {
     pub compliance: f64,
 }
 
-/// Of the equations of the start's accelerations.
-fn of_accelerations(compliance: f64) -> Weights {
-    let equations = Equations { forces: true, level: Level::Acceleration };
-    Weights { acceleration: 1.0, position: 0.0, velocity: 0.0, compliance, equations }
+/// What belongs to the start of one simulation: its balances where they have been solved.
+pub(crate) struct Start {
+    pub report: StartReport,
+    sequence: Sequence,
 }
 
-/// A violation this many times the round-off of evaluating the constraint counts as round-off of the user's formulas: some
-/// 1e-10 of the terms in it.
-const TOLERANCE: f64 = 1e6;
-
-/// What a start fills.
-struct Parts<'a> {
-    q: &'a mut [f64],
-    v: &'a mut [f64],
-    a: &'a mut [f64],
-    lambda: &'a mut [f64],
+/// The start among the steps.
+fn step<'a>((t, w): (f64, &'a [f64])) -> Step<'a> {
+    Step { index: 0, t, h: 0.0, h_before: 0.0, w, w_next: w }
 }
 
-impl<'a> Parts<'a> {
-    fn of(layout: &Layout, x: &'a mut [f64]) -> Self {
-        let (q, rest) = x.split_at_mut(layout.n);
-        let (v, rest) = rest.split_at_mut(layout.n);
-        let (a, rest) = rest.split_at_mut(layout.n);
-        Parts { q, v, a, lambda: &mut rest[layout.n..layout.n + layout.m] }
-    }
+/// Of a state (q, v, a, S, λ).
+fn point<'a>(signature: &Signature, (t, w): (f64, &'a [f64]), x: &'a [f64]) -> Point<'a> {
+    let n = signature.coordinates.len();
+    Point { t, q: &x[..n], v: &x[n..2 * n], a: &x[2 * n..3 * n], lambda: &x[4 * n..], w }
 }
 
 impl Start {
-    /// Fills q, v, a, λ of `x0`.
+    /// Fills q, v, a, S and λ of `x0`.
     pub(crate) fn solve(
         system: &mut dyn Evaluator,
         signature: &Signature,
-        layout: &Layout,
-        (t, w): (f64, &[f64]),
+        at: (f64, &[f64]),
         beginning: &Beginning,
         x0: &mut [f64],
     ) -> Result<Self> {
-        let &Beginning { state: initial_state, ref held, compliance } = beginning;
-        let (n, m) = (layout.n, layout.m);
-        let x = Parts::of(layout, x0);
-        system.initial(x.q, x.v);
-        for (values, level) in [(&*x.q, "position"), (&*x.v, "velocity")] {
-            if let Some(j) = values.iter().position(|value| !value.is_finite()) {
-                let quantity = format!("initial {level} of `{}`", signature.coordinates[j].name);
-                return Err(Error::NotFinite { quantity, value: values[j], time: t, step: 0 });
-            }
-        }
-        let mut report = StartReport { initial_state, ..StartReport::default() };
-        let mut violations = Vec::new();
-        if m > 0 {
-            let found = Violations::find(system, signature, t, w, x.q, x.v);
-            violations = found.describe(signature);
-            (report.position, report.velocity) = (found.position, found.velocity);
-        }
-        let origin = match initial_state {
-            InitialState::AsGiven if !violations.is_empty() => {
-                return Err(Error::InconsistentStart { violations: in_words(&violations) });
-            }
-            InitialState::Projected if m > 0 => {
-                let setting = Setting { signature, t, w, held };
-                Origin::Projection(Projection::solve(system, &setting, x.q, x.v)?)
-            }
-            InitialState::AsGiven | InitialState::Projected => Origin::Model,
-            InitialState::Equilibrium if !held.is_empty() => {
-                let problem = "a search for an equilibrium moves all of them";
-                return Err(Error::invalid("the held coordinates", problem, "hold them in a projected start"));
-            }
-            InitialState::Equilibrium => {
-                let found = Equilibrium::solve(system, signature, t, w, x.q)?;
-                x.v.fill(0.0);
-                refuse_moving_constraints(system, signature, t, w, x.q, x.v)?;
-                report.iterations = found.iterations;
-                Origin::Equilibrium(found)
-            }
+        let &Beginning { state, ref held, compliance } = beginning;
+        let list = state.balances(!signature.constraints.is_empty());
+        let mut start = Start {
+            report: StartReport { initial_state: state, ..StartReport::default() },
+            sequence: Sequence::of_start(signature, &list, compliance, held),
         };
-        let zeros = vec![0.0; n.max(m)];
-        let point = Point { t, q: x.q, v: x.v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let z = accelerations(system, signature, &point, of_accelerations(compliance))?;
-        x.a.copy_from_slice(&z[..n]);
-        x.lambda.copy_from_slice(&z[n..]);
-        mass::check_start(system, signature, &point)?;
-        Ok(Start { report, origin, weights: of_accelerations(compliance) })
+        start.begin(system, signature, at, held)?;
+        for number in 0..list.len() {
+            match (state, number) {
+                (InitialState::Equilibrium, 0) => start.rest(system, signature, at)?,
+                _ => start.take(system, signature, at, number)?,
+            }
+        }
+        let x = &*start.sequence.beginning(list.len());
+        mass::check_start(system, signature, &point(signature, at, x))?;
+        x0[..x.len()].copy_from_slice(x);
+        Ok(start)
     }
 
-    /// From a cotangent of (q_0, v_0, a_0, λ_0) to one of the parameters, which is added to `bar.u`.
+    /// Takes the model's initial state, and judges it.
+    fn begin(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        at: (f64, &[f64]),
+        held: &[usize],
+    ) -> Result<()> {
+        let x = self.sequence.beginning(0);
+        let (q, rest) = x.split_at_mut(signature.coordinates.len());
+        system.initial(q, &mut rest[..q.len()]);
+        let x = point(signature, at, x);
+        for (values, level) in [(x.q, "position"), (x.v, "velocity")] {
+            if let Some(j) = values.iter().position(|value| !value.is_finite()) {
+                let quantity = format!("initial {level} of `{}`", signature.coordinates[j].name);
+                return Err(Error::NotFinite { quantity, value: values[j], time: x.t, step: 0 });
+            }
+        }
+        let mut violations = Vec::new();
+        if !signature.constraints.is_empty() {
+            let found = Violations::find(system, signature, &x);
+            violations = found.describe(signature);
+            (self.report.position, self.report.velocity) = (found.position, found.velocity);
+        }
+        match self.report.initial_state {
+            InitialState::AsGiven if !violations.is_empty() => {
+                Err(Error::InconsistentStart { violations: in_words(&violations) })
+            }
+            InitialState::Projected => held::check(system, signature, &x, held),
+            InitialState::Equilibrium if !held.is_empty() => {
+                let problem = "a search for an equilibrium moves all of them";
+                Err(Error::invalid("the held coordinates", problem, "hold them in a projected start"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Solves one of its balances.
+    fn take(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        at: (f64, &[f64]),
+        number: usize,
+    ) -> Result<()> {
+        let mut counters = Counters::default();
+        let outcome = self.sequence.solve_and_keep(system, signature, &step(at), number, &mut counters);
+        let (Err(error), Some(q)) = (&outcome, self.sequence.closest()) else { return outcome };
+        let (iterations, still) = (counters.iterations, vec![0.0; q.len()]);
+        let x = Point { q, v: &still, ..point(signature, at, &self.sequence.before) };
+        let violations = Violations::find(system, signature, &x).of_positions(signature);
+        let violations = match error {
+            Error::NewtonFailed { .. } if violations.is_empty() => {
+                "none by more than round-off, without settling".into()
+            }
+            _ if iterations == 1 || violations.is_empty() => return outcome,
+            _ => in_words(&violations),
+        };
+        Err(Error::NotAssembled { iterations, violations })
+    }
+
+    /// Finds a static equilibrium.
+    fn rest(&mut self, system: &mut dyn Evaluator, signature: &Signature, at: (f64, &[f64])) -> Result<()> {
+        let n = signature.coordinates.len();
+        let x = self.sequence.beginning(0);
+        x[n..2 * n].fill(0.0);
+        // multipliers for a beginning, because tension may be all that holds a coordinate
+        let mut moving = x.to_vec();
+        let mut motion = Sequence::of_start(signature, &InitialState::AsGiven.balances(true), 0.0, &[]);
+        motion.solve(system, signature, &step(at), 0, (None, &mut moving), &mut Counters::default())?;
+        let (z, iterations) = equilibrium::find(system, signature, &point(signature, at, &moving))?;
+        self.report.iterations = iterations;
+        self.sequence.keep(0, &z);
+        violations::refuse_moving_constraints(system, signature, &point(signature, at, self.sequence.beginning(1)))
+    }
+
+    /// From a cotangent of the state at `x0` to one of the parameters, which is added to `bar.u`; and its derivatives along directions.
     pub(crate) fn pull_back(
-        &self,
+        &mut self,
         system: &mut dyn Evaluator,
         signature: &Signature,
         x0: &Point<'_>,
         bar: &mut StateVector,
         directions: &mut [Direction],
     ) -> Result<()> {
-        let n = x0.q.len();
-        system.linearise(x0, self.weights).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
-        let solve = |system: &mut dyn Evaluator, bar: &StateVector| {
-            let mut p: Vec<f64> = bar.a.iter().chain(&bar.lambda).copied().collect();
-            system.solve_transposed(&mut p);
-            p
-        };
-        let p = solve(system, bar);
-        for Direction { tangent, cotangent, .. } in directions.iter_mut() {
-            system.curvature(x0, self.weights.equations, -1.0, [&p[..n], &p[n..]], tangent, cotangent);
-            let own = solve(system, cotangent);
-            system.pull_back(-1.0, &own[..n], &own[n..], cotangent);
+        for Direction { tangent, before, .. } in directions.iter_mut() {
+            before.clear_state();
+            system.initial_push_forward(&tangent.u, &mut before.q, &mut before.v);
         }
-        system.pull_back(-1.0, &p[..n], &p[n..], bar);
-        match &self.origin {
-            Origin::Model => {}
-            Origin::Projection(projection) => projection.pull_back(system, signature, x0, bar, directions)?,
+        self.sequence.pull_back(system, signature, &step((x0.t, x0.w)), bar, directions, false)?;
+        if self.report.initial_state == InitialState::Equilibrium {
             // the model's initial state has no part in where the search ends
-            Origin::Equilibrium(found) => return found.pull_back(system, signature, x0, bar, directions),
+            return Ok(());
         }
-        for Direction { tangent, cotangent, .. } in directions {
-            let StateVector { q, v, u, .. } = cotangent;
+        for Direction { tangent, cotangent: StateVector { q, v, u, .. }, .. } in directions {
             system.initial_pull_back(q, v, u);
             system.initial_curvature(&bar.q, &bar.v, &tangent.u, u);
         }
@@ -229,162 +250,18 @@ impl Start {
         Ok(())
     }
 
-    /// Tangents of (q_0, v_0, a_0, λ_0) for the directions in the parameters' parts.
+    /// Tangents of the state at `x0` for the directions in the parameters' and inputs' parts.
     pub(crate) fn push_forward(
-        &self,
+        &mut self,
         system: &mut dyn Evaluator,
         signature: &Signature,
         x0: &Point<'_>,
         tangents: &mut [StateVector],
     ) -> Result<()> {
-        let (n, m) = (x0.q.len(), x0.lambda.len());
-        tangents.iter_mut().for_each(StateVector::clear_state);
-        if let Origin::Equilibrium(found) = &self.origin {
-            found.push_forward(system, signature, x0, tangents)?;
-        } else {
-            for tangent in tangents.iter_mut() {
-                system.initial_push_forward(&tangent.u, &mut tangent.q, &mut tangent.v);
-            }
-            if let Origin::Projection(projection) = &self.origin {
-                projection.push_forward(system, signature, x0, tangents)?;
-            }
+        for tangent in tangents.iter_mut() {
+            tangent.clear_state();
+            system.initial_push_forward(&tangent.u, &mut tangent.q, &mut tangent.v);
         }
-        system.linearise(x0, self.weights).map_err(|_| singular(system, signature, x0, Purpose::Accelerations))?;
-        for tangent in tangents {
-            let mut r = vec![0.0; n + m];
-            let (dynamics, constraint) = r.split_at_mut(n);
-            system.push_forward(tangent, dynamics, constraint);
-            system.solve(&mut r);
-            tangent.a.iter_mut().chain(&mut tangent.lambda).zip(&r).for_each(|(z, r)| *z = -r);
-        }
-        Ok(())
+        self.sequence.push_forward(system, signature, &step((x0.t, x0.w)), tangents)
     }
-}
-
-/// Accelerations and multipliers for the positions and velocities of `x`, whose own are zero.
-fn accelerations(
-    system: &mut dyn Evaluator,
-    signature: &Signature,
-    x: &Point<'_>,
-    weights: Weights,
-) -> Result<Vec<f64>> {
-    let (n, m) = (x.q.len(), x.lambda.len());
-    let mut r = vec![0.0; n + m];
-    let (dynamics, constraint) = r.split_at_mut(n);
-    let regular = system.factorise(x, weights, dynamics, constraint).is_ok();
-    if let Some(row) = r.iter().position(|r| !r.is_finite()) {
-        let quantity = format!("the residual of the {}", signature.equation_name(row));
-        return Err(Error::NotFinite { quantity, value: r[row], time: x.t, step: 0 });
-    }
-    if !regular {
-        return Err(singular(system, signature, x, Purpose::Accelerations));
-    }
-    // linear in (a, λ): one solve, and one more to remove its round-off
-    system.solve(&mut r);
-    let mut z: Vec<f64> = r.iter().map(|r| -r).collect();
-    let point = Point { a: &z[..n], lambda: &z[n..], ..*x };
-    let (dynamics, constraint) = r.split_at_mut(n);
-    system.residual(&point, weights.equations, dynamics, constraint);
-    constraint.iter_mut().zip(&z[n..]).for_each(|(c, lambda)| *c -= weights.compliance * lambda);
-    system.solve(&mut r);
-    z.iter_mut().zip(&r).for_each(|(z, r)| *z -= r);
-    Ok(z)
-}
-
-/// A constraint that moves at the first time leaves no rest. (One that only begins to move then does.)
-fn refuse_moving_constraints(
-    system: &mut dyn Evaluator,
-    signature: &Signature,
-    t: f64,
-    w: &[f64],
-    q: &[f64],
-    no_velocity: &[f64],
-) -> Result<()> {
-    if signature.constraints.is_empty() {
-        return Ok(());
-    }
-    let Violations { velocity, velocity_limit, .. } = Violations::find(system, signature, t, w, q, no_velocity);
-    match (0..velocity.len()).find(|&k| velocity[k].is_nan() || velocity[k] > velocity_limit[k]) {
-        None => Ok(()),
-        Some(k) => {
-            let what = format!("constraint `{}`", signature.constraints[k].name);
-            let problem =
-                format!("it moves by {:.3e} a second at t = {t} s, which leaves no equilibrium at rest", velocity[k]);
-            Err(Error::invalid(what, problem, "begin where it stands still, or with another initial state"))
-        }
-    }
-}
-
-/// Distances from the constraints in position and velocity, and how large they may be.
-struct Violations {
-    position: Vec<f64>,
-    velocity: Vec<f64>,
-    position_limit: Vec<f64>,
-    velocity_limit: Vec<f64>,
-    /// C and C_q v + C_t.
-    residuals: [Vec<f64>; 2],
-}
-
-impl Violations {
-    fn find(system: &mut dyn Evaluator, signature: &Signature, t: f64, w: &[f64], q: &[f64], v: &[f64]) -> Self {
-        let (n, m) = (q.len(), signature.constraints.len());
-        let zeros = vec![0.0; n.max(m)];
-        let point = Point { t, q, v, a: &zeros[..n], lambda: &zeros[..m], w };
-        let row_length = |row: &Vec<(u32, f64)>| row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-        let mut lengths: Vec<f64> = system.constraint_rows(&point).iter().map(row_length).collect();
-        lengths.iter_mut().filter(|length| **length <= 0.0).for_each(|length| *length = 1.0);
-        let (mut residual, mut bound, mut unused) = (vec![0.0; m], vec![0.0; m], vec![0.0; n]);
-        let mut residuals = |level| {
-            system.constraint(level, &point, &mut residual);
-            residual.clone()
-        };
-        let residuals = [residuals(Level::Position), residuals(Level::Velocity)];
-        let [position, velocity] = residuals
-            .each_ref()
-            .map(|residuals| residuals.iter().zip(&lengths).map(|(r, length)| r.abs() / length).collect::<Vec<f64>>());
-        system.round_off(&point, Equations::MOTION, &mut unused, &mut bound);
-        let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
-        // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
-        let speed = v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
-        let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
-        Violations { position, velocity, position_limit, velocity_limit, residuals }
-    }
-
-    /// The rows that are violated, each with its distance in the coordinates and its residual in its own unit.
-    fn describe(&self, signature: &Signature) -> Vec<String> {
-        let all = 0..signature.constraints.len();
-        all.flat_map(|k| [self.position_of(signature, k), self.velocity_of(signature, k)]).flatten().collect()
-    }
-
-    /// The rows that are violated in position alone.
-    fn of_positions(&self, signature: &Signature) -> Vec<String> {
-        (0..signature.constraints.len()).filter_map(|k| self.position_of(signature, k)).collect()
-    }
-
-    fn position_of(&self, signature: &Signature, k: usize) -> Option<String> {
-        let (name, unit) = named(&signature.constraints[k]);
-        let (distance, residual) = (self.position[k], self.residuals[0][k]);
-        let violated = distance.is_nan() || distance > self.position_limit[k];
-        violated.then(|| format!("`{name}` by {distance:.3e} in position (residual {residual:.3e} {unit})"))
-    }
-
-    fn velocity_of(&self, signature: &Signature, k: usize) -> Option<String> {
-        let (name, unit) = named(&signature.constraints[k]);
-        let (distance, residual) = (self.velocity[k], self.residuals[1][k]);
-        let violated = distance.is_nan() || distance > self.velocity_limit[k];
-        violated.then(|| format!("`{name}` by {distance:.3e} in velocity (residual {residual:.3e} {unit}/s)"))
-    }
-}
-
-fn named(Quantity { name, unit, .. }: &Quantity) -> (&str, &str) {
-    (name, if unit.is_empty() { "1" } else { unit })
-}
-
-/// Rows that are named at most: in a chain that is wrong at its foot, all are.
-const NAMED: usize = 8;
-
-fn in_words(violations: &[String]) -> String {
-    let more = violations.len().saturating_sub(NAMED);
-    let told = violations[..violations.len() - more].join(", ");
-    if more == 0 { told } else { format!("{told}, and {more} more") }
 }

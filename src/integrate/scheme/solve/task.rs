@@ -1,6 +1,6 @@
 //! Newton's iteration for one balance at one time.
 
-use super::super::balance::{Inertia, Multipliers, Prepared};
+use super::super::balance::{Multipliers, Prepared};
 use super::super::newton::Verdict;
 use super::super::round_off::{Excess, STALLED, larger, largest, worst_row};
 use super::super::{Block, Counters};
@@ -51,23 +51,23 @@ impl Task<'_, '_> {
                 && bound_age.is_some()
                 && Excess::of([&*r, bound], n).vanishes_after_increment(last_sizes, *noise);
             residual.copy_from_slice(r);
-            self.system.solve(r);
+            self.solve_factors();
             let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
             if is_linear {
                 // one solve, and one more to remove its round-off
                 if iteration == 2 {
-                    self.update(true);
+                    self.solver.update(self.balance, self.x, true);
                     return Ok(());
                 }
                 renew = false;
                 continue;
             }
             let verdict = self.solver.convergence.judge(increment);
-            renew = verdict == Verdict::Doubtful;
-            let doubted = renew && !known;
+            let doubted = verdict == Verdict::Doubtful && !known;
+            renew = verdict == Verdict::Doubtful || self.balance.is_of_start;
             let round_off = known || doubted && self.is_round_off(iteration);
             if verdict == Verdict::Converged || round_off {
-                self.update(true);
+                self.solver.update(self.balance, self.x, true);
                 return Ok(());
             }
         }
@@ -148,15 +148,33 @@ impl Task<'_, '_> {
     fn newton_increment(&mut self, renew: bool) -> bool {
         let regular = self.equations(renew);
         if regular {
-            self.system.solve(&mut self.solver.r);
+            self.solve_factors();
         }
         regular && self.solver.r.iter().all(|r| r.is_finite())
+    }
+
+    /// The increment from the residual in `r`.
+    #[inline]
+    fn solve_factors(&mut self) {
+        let Solver { r, held, .. } = &mut *self.solver;
+        if self.balance.is_of_start { held.solve(self.system, r, false) } else { self.system.solve(r) }
+    }
+
+    /// Whether factors are there for a balance of a start too; where it is nearest to its constraints is kept.
+    fn watch(&mut self, regular: bool) -> bool {
+        let Solver { layout, held, r, closest: (least, closest), .. } = &mut *self.solver;
+        let size = r[layout.n..].iter().map(|c| c * c).sum::<f64>();
+        if size < *least {
+            *least = size;
+            closest.copy_from_slice(&self.x[layout.range(Block::Q)]);
+        }
+        regular && held.renew(self.system, layout.n + layout.m)
     }
 
     /// The residual at the unknowns in `z`, with new factors if asked for; false if there are none.
     #[inline]
     fn equations(&mut self, renew: bool) -> bool {
-        self.update(false);
+        self.solver.update(self.balance, self.x, false);
         let mut r = std::mem::take(&mut self.solver.r);
         let (dynamics, constraint) = r.split_at_mut(self.solver.layout.n);
         let point = self.solver.point(self.balance, self.x, self.place);
@@ -182,7 +200,7 @@ impl Task<'_, '_> {
             constraint.iter_mut().zip(point.lambda).for_each(|(c, mu)| *c -= compliance * mu);
         }
         self.solver.r = r;
-        regular
+        if self.balance.is_of_start && renew { self.watch(regular) } else { regular }
     }
 
     /// Works out the bound of the residuals' round-off at `x`, with the multipliers in `z`.
@@ -218,30 +236,6 @@ impl Task<'_, '_> {
         let factor = self.balance.sets()[k].unknown;
         for ((term, base), z) in terms.iter_mut().zip(base).zip(&*z) {
             *term = (base.abs() + (factor * z).abs()).copysign(*term);
-        }
-    }
-
-    /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
-    #[inline(always)]
-    fn update(&mut self, end: bool) {
-        let Solver { layout, z, base, whole_base, inertia, .. } = &mut *self.solver;
-        if let Some(transfer) = &self.balance.transfer {
-            // equations never see S
-            transfer.update(if end { 4 } else { 3 }, whole_base, z, self.x);
-        }
-        let others = if self.balance.transfer.is_some() { &[] } else { self.balance.sets() };
-        for ((set, base), seen) in others.iter().zip(&*base).zip(self.balance.seen) {
-            if !seen && !end {
-                continue;
-            }
-            let block = &mut self.x[layout.range(set.block)];
-            let (factor, n) = (set.unknown, block.len());
-            for ((value, base), z) in block.iter_mut().zip(&base[..n]).zip(&z[..n]) {
-                *value = base + factor * z;
-            }
-        }
-        if let Inertia::Unknown(factor) = self.balance.inertia {
-            inertia.iter_mut().zip(&*z).for_each(|(s, z)| *s = factor * z);
         }
     }
 
