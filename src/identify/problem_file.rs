@@ -1,90 +1,23 @@
-//! Problem files: a [`Specification`] in TOML.
+//! Problem files: a [`Specification`] in TOML. All keys, with types, units, defaults and meanings: [`reference`], which is
+//! `docs/problem-file.md`.
 //!
 //! ```toml
 //! model = "silverbox"
 //!
 //! [data]
 //! file = "multisine.csv"        # beside this file
-//! time = "t"                    # default: t or time
-//! interpolation = "cubic"       # of inputs matched by name: zero-order, linear, cubic
-//! from = 0.0                    # s; default: the whole record
-//! until = 10.0
-//! # split = "segment"           # rows of one number in this column, one after another, are an experiment of their own
-//! inputs.u = { column = "u", interpolation = "cubic" }    # default: columns named like inputs, `u` or `u [V]`
-//! outputs.y = { column = "y", deviation = 1e-3 }          # default: columns named like outputs
-//! # outputs.y = { sensor = ["gain", "bias", "delay"] }   # parameters gain_y, bias_y, delay_y [s] of its sensor, to be fitted
-//! # outputs.y = { low_pass = 20.0, every = 5 }   # Hz, on record and model alike; and every fifth sample
-//!
-//! [integrator]
-//! scheme = "hht"                # or hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2
-//! alpha = 0.0                   # a setting alone names its scheme, too
-//! substeps = 16                 # or step = 1.024e-4
-//! # end = 10.0                  # s; with a record it must be the record's
-//! initial_state = "as-given"    # or projected (onto the constraints), equilibrium (at rest, forces in balance)
-//! # hold = ["crank.angle"]      # coordinates that a projected start keeps while it moves the others
-//!
-//! [cost]
-//! weights = "unit"              # or rectangle, trapezoid
-//! # outputs = ["y"]             # what is compared; only without [data]
-//! noise = "estimated"           # or given: deviations are standard deviations of the noise
-//! # synthetic_noise = { seed = 1, level = 0.01 }           # on a simulated reference: part of each output's spread,
-//! # synthetic_noise = { seed = 1, level = { y = 1e-3 } }   # or in the output's unit; only without [data]
+//! inputs.u = { column = "u", interpolation = "cubic" }
+//! outputs.y = { column = "y", deviation = 1e-3 }
 //!
 //! [parameters]
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
-//! k3 = { start = 3.0, upper = 10.0 }
-//! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
-//! x0 = { local = true, start_column = "x" }    # every experiment has its own, called x0@NAME; from the column's first sample
-//!
-//! [[experiment]]                # in the place of one [data], which says what they share; all its keys, and:
-//! name = "slow"                 # default: that of the file
-//! file = "slow.csv"
-//! initial_state = "equilibrium" # also hold
-//! weight = 2.0                  # of its residuals beside those of others
-//! parameters.x0 = { start = 0.1 }    # of its local parameters
-//!
-//! [[experiment]]
-//! file = "another_day.csv"
-//! validation = true             # compared with the result, and not fitted
-//!
-//! [[constraint]]
-//! name = "stiffness at 1 V"     # for reports
-//! sum = { k1 = 1.0, k3 = 1.0 }  # weights of parameters
-//! equals = 4.6                  # or at_most, at_least, or both of these
-//! unit = "V/V"                  # default: that of the parameters
-//!
-//! [[constraint]]
-//! output = "y"                  # at every time, each with its own multiplier
-//! at_most = 0.3                 # also at_least, equals
-//! from = 0.1                    # s; default: the whole time
-//! until = 0.4                   # or time = "end"
-//!
-//! [[constraint]]
-//! rule = "m <= 1e-5"            # as on the command line: "a + 2 b = 3", "peak y <= 0.3", "y = 0 at end"
-//!
-//! [optimiser]
-//! method = "bfgs"               # lm, gauss-newton, l-bfgs, ding, newton-tr, dfp, steepest-descent, steepest-descent-fixed
-//! max_evaluations = 500         # also max_iterations, cost_target; gradient_tolerance, cost_tolerance,
-//!                               # step_tolerance (MINPACK's gtol, ftol, xtol)
-//! constraint_tolerance = 1e-8   # relative to a constraint's size; also penalty, the first one in units of the cost
-//! ```
-//!
-//! For `costate control`, inputs that are to be found and goals for outputs:
-//!
-//! ```toml
-//! [[control.signal]]
-//! input = "F"
-//! size = 100.0                  # its magnitude; also start, intervals, shape, lower, upper, rate, effort, about, smoothness
-//!
-//! [[control.goal]]
-//! output = "phi1"
-//! reach = 3.141592653589793     # at the end; or lower, upper (soft limits), or follow = "path.csv" and column; also weight,
-//!                               # must = true
 //! ```
 
 mod control;
+mod keys;
 mod section;
 
+pub use keys::reference;
 use section::{Section, table_keys};
 
 use crate::constraint::{ConstraintSetting, Window};
@@ -124,17 +57,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
         Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
     let root = Section { file: path, name: String::new(), table: &table };
-    root.only(&[
-        "model",
-        "data",
-        "integrator",
-        "cost",
-        "parameters",
-        "constraint",
-        "experiment",
-        "optimiser",
-        "control",
-    ])?;
+    root.only(&[&keys::TOP])?;
     let Some(model) = root.text("model")? else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
     };
@@ -173,10 +96,8 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
 }
 
 fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Result<()> {
-    let settings = scheme::settings();
-    let own = ["scheme", "step", "substeps", "end", "initial_state", "hold"];
-    integrator.only(&[&own[..], &settings].concat())?;
-    for name in settings {
+    integrator.only(&[&keys::INTEGRATOR])?;
+    for name in scheme::settings() {
         specification.scheme_settings.extend(integrator.number(name)?.map(|value| (name.to_string(), value)));
     }
     specification.step = integrator.number("step")?;
@@ -200,7 +121,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
 }
 
 fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
-    cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
+    cost.only(&[&keys::COST])?;
     specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
     specification.quadrature = cost.named("weights", quadrature)?;
     specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
@@ -213,17 +134,7 @@ fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
 }
 
 fn optimiser(optimiser: &Section<'_>, specification: &mut Specification) -> Result<()> {
-    optimiser.only(&[
-        "method",
-        "max_evaluations",
-        "max_iterations",
-        "cost_target",
-        "gradient_tolerance",
-        "cost_tolerance",
-        "step_tolerance",
-        "constraint_tolerance",
-        "penalty",
-    ])?;
+    optimiser.only(&[&keys::OPTIMISER])?;
     specification.method = optimiser.named("method", str::parse)?;
     let defaults = optimise::Options::default();
     specification.options = optimise::Options {
@@ -251,12 +162,9 @@ fn quadrature(name: &str) -> Result<Quadrature> {
 }
 
 fn data(section: &Section<'_>) -> Result<DataSource> {
-    section.only(&DATA_KEYS)?;
+    section.only(&[&keys::DATA])?;
     over(section, &DataSource::default())
 }
-
-/// Keys of a record.
-const DATA_KEYS: [&str; 8] = ["file", "time", "interpolation", "split", "from", "until", "inputs", "outputs"];
 
 /// What a section says of a record, over what is said of all.
 fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
@@ -279,7 +187,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         let mut columns = Vec::new();
         for name in table_keys(inputs.table) {
             let Some(input) = inputs.section(&name)? else { continue };
-            input.only(&["column", "interpolation"])?;
+            input.only(&[&keys::INPUT])?;
             let own = input.named("interpolation", str::parse)?;
             columns.push(InputColumn {
                 column: input.text("column")?.unwrap_or_else(|| name.clone()),
@@ -293,7 +201,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         let mut columns = Vec::new();
         for name in table_keys(outputs.table) {
             let Some(output) = outputs.section(&name)? else { continue };
-            output.only(&["column", "deviation", "sensor", "low_pass", "every"])?;
+            output.only(&[&keys::OUTPUT])?;
             let effects = output.texts("sensor")?.unwrap_or_default();
             if let Some(twice) = (1..effects.len()).find(|k| effects[..*k].contains(&effects[*k])) {
                 let problem = format!("`{}` is named twice", effects[twice]);
@@ -315,8 +223,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
 }
 
 fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSetting> {
-    let own = ["name", "validation", "weight", "initial_state", "hold", "parameters"];
-    section.only(&[&own[..], &DATA_KEYS].concat())?;
+    section.only(&[&keys::EXPERIMENT, &keys::DATA])?;
     let data = over(section, shared)?;
     if data.file.as_os_str().is_empty() {
         return Err(section.wrong("file", "the experiment has no data", "add: file = \"record.csv\""));
@@ -344,7 +251,7 @@ fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSe
 }
 
 fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
-    section.only(&["seed", "level"])?;
+    section.only(&[&keys::SYNTHETIC_NOISE])?;
     let level = match section.table.get("level") {
         Some(Value::Table(_)) => {
             let mut levels = Vec::new();
@@ -364,7 +271,7 @@ fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
 }
 
 fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
-    section.only(&["start", "start_column", "lower", "upper", "scale", "size", "fixed", "free", "local"])?;
+    section.only(&[&keys::PARAMETER])?;
     let scale = match section.text("scale")?.as_deref() {
         None => None,
         Some("linear") => Some(Scale::Linear),
@@ -394,8 +301,7 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
 }
 
 fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
-    section
-        .only(&["name", "rule", "sum", "output", "equals", "at_most", "at_least", "unit", "time", "from", "until"])?;
+    section.only(&[&keys::CONSTRAINT])?;
     let name = section.text("name")?;
     let unit = section.text("unit")?;
     let what = [section.text("rule")?.is_some(), section.section("sum")?.is_some(), section.text("output")?.is_some()];

@@ -13,6 +13,53 @@ fn lines_are_counted_in_any_text() {
     }
 }
 
+/// Protects the reference of keys: the page is what the reader knows. `WRITE=1 cargo test --test library keys_are_documented` writes it.
+#[test]
+fn all_keys_are_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problem-file.md");
+    let reference = costate::problem_file::reference();
+    if std::env::var_os("WRITE").is_some() {
+        std::fs::write(&page, &reference).unwrap();
+    }
+    let written = std::fs::read_to_string(&page).unwrap_or_default();
+    let remedy =
+        "docs/problem-file.md is not that of the source: WRITE=1 cargo test --test library keys_are_documented";
+    assert!(written == reference, "{remedy}");
+    for row in reference.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert!(cells.len() == 7 && !cells[2].is_empty() && !cells[5].is_empty(), "{row}");
+    }
+}
+
+/// Protects the reference from keys that nothing reads any more, and from defaults of another time.
+#[test]
+fn documented_keys_are_read_and_have_their_defaults() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    // settings of schemes are read by the schemes' names for them
+    let mut files = ["identify/problem_file.rs", "integrate/scheme/mod.rs"].map(|file| source.join(file)).to_vec();
+    let others = std::fs::read_dir(source.join("identify/problem_file")).unwrap();
+    files.extend(others.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("keys.rs")));
+    let reader: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let reference = costate::problem_file::reference();
+    for name in reference.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()) {
+        assert!(reader.contains(&format!("\"{name}\"")), "nothing reads `{name}`");
+    }
+    let row = |name: &str| reference.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+    let options = costate::optimise::Options::default();
+    for (name, default) in [
+        ("max_evaluations", options.max_evaluations as f64),
+        ("max_iterations", options.max_iterations as f64),
+        ("cost_target", options.cost_target),
+        ("gradient_tolerance", options.gradient_tolerance),
+        ("cost_tolerance", options.cost_tolerance),
+        ("step_tolerance", options.step_tolerance),
+        ("constraint_tolerance", costate::optimise::ConstraintOptions::default().tolerance),
+    ] {
+        let cell = row(name).unwrap().split('|').nth(4).unwrap().trim().parse::<f64>();
+        assert_eq!(cell, Ok(default), "{name}");
+    }
+}
+
 proptest! {
     // Protects against panics: arbitrary text is answered.
     #[test]

@@ -1,51 +1,19 @@
 //! The section on control.
-//!
-//! ```toml
-//! [control]
-//! refinements = 1               # once more with half the step
-//!
-//! [[control.signal]]
-//! input = "F"                   # or a motion of the model, without start, intervals and shape
-//! start = 0.0                   # a constant; default: the scenario's signal
-//! size = 100.0                  # its magnitude
-//! intervals = 60                # default: a node at every step
-//! shape = "linear"              # or constant, cubic, fourier
-//! lower = -120.0                # bounds; also upper, and rate: the largest change a second
-//! effort = 1e-4                 # weight of ½ ∫ ((w - about)/size)² dt; also about, smoothness
-//!
-//! [[control.goal]]
-//! output = "phi1"
-//! reach = 3.141592653589793     # at the end; or lower and upper (soft limits); or follow = "path.csv" with column = "x"
-//! weight = 5.0
-//! must = false                  # true: a constraint
-//! ```
 
-use super::Section;
+use super::{Section, keys};
 use crate::control::{AimSetting, ControlSetting, GoalSetting, Nodes, Shape, UnknownSignal};
 use crate::error::Result;
 use crate::specification::beside;
 
 pub(super) fn control(section: &Section<'_>) -> Result<ControlSetting> {
-    section.only(&["signal", "goal", "refinements"])?;
+    section.only(&[&keys::CONTROL])?;
     let signals = section.sections("signal")?.iter().map(signal).collect::<Result<_>>()?;
     let goals = section.sections("goal")?.iter().map(goal).collect::<Result<_>>()?;
     Ok(ControlSetting { signals, goals, refinements: section.count("refinements")? })
 }
 
 fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {
-    section.only(&[
-        "input",
-        "start",
-        "size",
-        "intervals",
-        "shape",
-        "lower",
-        "upper",
-        "rate",
-        "effort",
-        "about",
-        "smoothness",
-    ])?;
+    section.only(&[&keys::SIGNAL])?;
     let Some(input) = section.text("input")? else {
         return Err(section.wrong("input", "it is missing", "name the input or the motion that is to be found"));
     };
@@ -72,7 +40,7 @@ fn signal(section: &Section<'_>) -> Result<(UnknownSignal, Option<f64>)> {
 }
 
 fn goal(section: &Section<'_>) -> Result<GoalSetting> {
-    section.only(&["output", "reach", "lower", "upper", "follow", "column", "weight", "must"])?;
+    section.only(&[&keys::GOAL])?;
     let Some(output) = section.text("output")? else {
         return Err(section.wrong("output", "it is missing", "name the output that the goal is about"));
     };

@@ -1,5 +1,6 @@
 //! Tables of a file, whose keys are asked for by name and kind.
 
+use super::keys::Keys;
 use crate::error::{Error, Result};
 use std::path::Path;
 use toml::{Table, Value};
@@ -28,9 +29,11 @@ impl<'a> Section<'a> {
         Error::invalid(format!("`{key}` in {}", self.place()), problem, remedy)
     }
 
-    pub fn only(&self, known: &[&str]) -> Result<()> {
-        match self.table.keys().find(|key| !known.contains(&key.as_str())) {
-            Some(key) => Err(Error::unknown("key", key, self.place(), known)),
+    /// Refuses what is not in any of these.
+    pub fn only(&self, known: &[&Keys]) -> Result<()> {
+        let names = || known.iter().flat_map(|keys| keys.names());
+        match self.table.keys().find(|key| names().all(|name| name != key.as_str())) {
+            Some(key) => Err(Error::unknown("key", key, self.place(), names())),
             None => Ok(()),
         }
     }
