@@ -22,6 +22,7 @@ mod gradient;
 mod hessian;
 mod identifiability;
 mod identify;
+mod init;
 mod models;
 mod progress;
 mod report;
@@ -57,6 +58,8 @@ Exit codes: 0 done, 1 not converged (or a check failed, or results could not be 
 enum Command {
     /// List the models with their parameters, inputs and outputs.
     Models(models::Arguments),
+    /// Write a problem file that says everything that can be said of a model and its data.
+    Init(init::Arguments),
     /// Simulate a model; write states, outputs and figures.
     Simulate(simulate::Arguments),
     /// Draw a mechanism from parts, at its start or at given times.
@@ -101,6 +104,7 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
 fn run(registry: Result<Registry>, command: Command) -> u8 {
     let outcome = registry.and_then(|registry| match command {
         Command::Models(arguments) => models::run(&registry, &arguments),
+        Command::Init(arguments) => init::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
         Command::Draw(arguments) => draw::run(&registry, &arguments),
         Command::Animate(arguments) => animate::run(&registry, &arguments),

@@ -6,6 +6,7 @@ mod measured;
 mod record;
 
 pub use experiments::ExperimentSetting;
+pub(crate) use experiments::name_of;
 use measured::Measured;
 pub(crate) use record::beside;
 
