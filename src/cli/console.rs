@@ -65,6 +65,11 @@ pub(super) fn tell(text: &str) {
     ERR.write(|| line(io::stderr().lock(), &tidy(text)));
 }
 
+/// What is wrong.
+pub(super) fn tell_error(text: &str) {
+    tell(&format!("error: {text}"));
+}
+
 /// Help, or what is wrong with the arguments, on the stream that is right for it. Returns the exit code.
 pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
     let stream = if message.use_stderr() { &ERR } else { &OUT };

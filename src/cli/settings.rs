@@ -125,6 +125,11 @@ impl ProblemArguments {
         Some(Path::new(&self.model)).filter(|path| is_problem_file(path))
     }
 
+    /// Whether it is more than a model's built-in problem: a problem file, or a record.
+    pub(super) fn is_measured(&self) -> bool {
+        self.file().is_some() || !self.data.is_empty()
+    }
+
     /// The problem file's statements, with those of the command line over them.
     pub(super) fn specification(&self) -> Result<Specification> {
         let mut specification = specification(&self.model)?;

@@ -37,19 +37,19 @@ fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
 }
 
 impl Folder {
-    /// `output_NAME` of a simulation beside a record.
+    /// `output_NAME` of a simulation beside what it is compared with, which has this label.
     pub(super) fn measured_outputs(
         &self,
         simulation: &Simulation,
         trajectory: &Trajectory,
-        cost: &LeastSquares,
+        (cost, compared): (&LeastSquares, &str),
         name: &dyn Fn(&str) -> String,
     ) -> Result<()> {
         let times = at_samples(cost, trajectory.times().to_vec());
         for reference in cost.references() {
             let output = &simulation.signature().outputs[reference.output];
             let simulated = at_samples(cost, trajectory.output(reference.output));
-            let measured = ("measured", &*reference_beside(output, reference, &simulated));
+            let measured = (compared, &*reference_beside(output, reference, &simulated));
             let name = name(&output.name);
             let figure = plot::comparison(&name, &printed(&output.unit), &times, measured, &simulated)?;
             self.draw(&format!("output_{name}"), &figure)?;
@@ -62,14 +62,32 @@ impl Folder {
     /// # Errors
     /// [`crate::Error::Io`], or a simulation that fails.
     pub fn validation(&self, problem: &Problem, document: serde_json::Value) -> Result<()> {
-        self.together("validation.json", document, |aside| {
-            problem.experiments.iter().take(MOST_EXPERIMENTS).try_for_each(|experiment| {
-                let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
-                let run = experiment.simulation.run(&experiment.own(&problem.start))?;
-                let name = |output: &str| problem.name_in(experiment, output);
-                aside.measured_outputs(&experiment.simulation, &run, cost, &name)
-            })
+        let all: Vec<usize> = (0..problem.experiments.len()).collect();
+        self.together("validation.json", document, |aside| aside.at_start(problem, &all))
+    }
+
+    /// `check.json`, and `output_NAME` and `input` of experiments at the problem's start: of the first ones of these places among all.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`], or a simulation that fails.
+    pub fn check(&self, problem: &Problem, places: &[usize], document: serde_json::Value) -> Result<()> {
+        self.together("check.json", document, |aside| {
+            aside.input_figures(problem)?;
+            aside.at_start(problem, places)
         })
+    }
+
+    /// `output_NAME` of the first of these experiments, one run each.
+    fn at_start(&self, problem: &Problem, places: &[usize]) -> Result<()> {
+        let chosen = places.iter().take(MOST_EXPERIMENTS).filter_map(|&k| problem.all().nth(k));
+        for experiment in chosen {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(&problem.start))?;
+            let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
+            let name = |output: &str| problem.name_in(experiment, output);
+            self.measured_outputs(&experiment.simulation, &run, (cost, compared), &name)?;
+        }
+        Ok(())
     }
 
     /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and

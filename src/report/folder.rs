@@ -150,7 +150,7 @@ impl Folder {
     }
 
     /// `input`; of several experiments with inputs of their own, `input@EXPERIMENT`, of the first ones.
-    fn input_figures(&self, problem: &Problem) -> Result<()> {
+    pub(super) fn input_figures(&self, problem: &Problem) -> Result<()> {
         problem.experiments.iter().take(compared::MOST_EXPERIMENTS).try_for_each(|experiment| {
             self.input_figure_as(&problem.name_in(experiment, "input"), &experiment.simulation)
         })
@@ -268,7 +268,8 @@ impl Folder {
         }
         let units = units(&signature.outputs);
         self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
-        measured.map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, cost, &str::to_string))
+        measured
+            .map_or(Ok(()), |cost| self.measured_outputs(simulation, trajectory, (cost, "measured"), &str::to_string))
     }
 
     /// Everything that an identification gives: `result.json`, `history.csv`, `outputs.csv` and figures; those of

@@ -1,5 +1,6 @@
 //! The command line: options, files, results, pictures.
 
+mod check;
 mod constraints;
 mod control;
 mod experiments;

@@ -54,7 +54,11 @@ impl Columns {
     pub fn unused(&self) -> Vec<&str> {
         let is_used = |name: &&str| {
             **name == *self.time
-                || self.inputs.iter().chain(&self.outputs).any(|m| m.column.as_ref().is_some_and(|(own, _)| own == name))
+                || self
+                    .inputs
+                    .iter()
+                    .chain(&self.outputs)
+                    .any(|m| m.column.as_ref().is_some_and(|(own, _)| own == name))
         };
         self.names.iter().map(String::as_str).filter(|name| !is_used(name)).collect()
     }

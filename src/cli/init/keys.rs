@@ -67,6 +67,7 @@ pub(super) const KEYS: &[Key] = &[
     key("cost", r#"outputs = ["OUTPUT"]"#, "what is compared without a record"),
     key("cost", "synthetic_noise = { seed = 1, level = 0.01 }", "without a record: part of each output's spread, or level = { OUTPUT = 1e-3 }"),
 
+    key("parameters", "NAME = { start = 1.0, lower = 0.1, upper = 10.0, free = true }", "without a bound there is none; what is not named is as the model says"),
     key("parameters", r#"NAME = { local = true, start_column = "COLUMN" }"#, "every experiment has its own, which starts from the column's first sample"),
     key("parameters", r#"NAME = { scale = "log" }"#, "for positive parameters that are known to a factor only"),
     key("parameters", "NAME = { size = 1e-3 }", "a change that matters, for those that start at zero"),

@@ -230,7 +230,11 @@ fn mapping(columns: &Columns) -> Vec<Said> {
                 }
                 (None, Some(refusal)) => lines.push(said("#", format!("{kind} {quantity}: {refusal}"), "")),
                 (None, None) => {
-                    lines.push(said("#", format!("no column for {} {quantity}; {left}", kind.trim_end_matches('s')), ""));
+                    lines.push(said(
+                        "#",
+                        format!("no column for {} {quantity}; {left}", kind.trim_end_matches('s')),
+                        "",
+                    ));
                     lines.push(said("#", format!("{key} = {{ column = \"COLUMN\", {setting} }}"), ""));
                 }
             }
@@ -239,7 +243,9 @@ fn mapping(columns: &Columns) -> Vec<Said> {
             lines.push(said("inputs", "{}", "the built-in signals drive the model; give way to columns, if there are"));
         }
     };
-    add("inputs", &columns.inputs, r#"interpolation = "linear""#, &|q| format!("{}; zero-order, linear, cubic", q.unit));
+    add("inputs", &columns.inputs, r#"interpolation = "linear""#, &|q| {
+        format!("{}; zero-order, linear, cubic", q.unit)
+    });
     add("outputs", &columns.outputs, "deviation = 1.0", &|q| format!("{}, of the noise", q.unit));
     lines
 }
@@ -262,10 +268,8 @@ fn integrator(text: &mut Text, entry: &Entry, sources: &[Source]) -> Result<()> 
             lines.push(said("end", format!("{:?}", scenario.end), "s"));
         }
         _ => {
-            let remark = format!(
-                "time steps between two samples; the built-in problem has steps of {} s",
-                shown(scenario.step)
-            );
+            let remark =
+                format!("time steps between two samples; the built-in problem has steps of {} s", shown(scenario.step));
             lines.push(said("substeps", "1", remark));
         }
     }
