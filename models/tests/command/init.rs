@@ -81,8 +81,7 @@ fn every_key_of_the_parser_is_told() {
             }
         }
         let lines = told.lines().skip(1).take(if header == "[parameters.c]" { 0 } else { usize::MAX });
-        for line in lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(" = "))
-        {
+        for line in lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(" = ")) {
             let understood = parse(header, line);
             let is_unknown = matches!(understood, Err(Error::UnknownName { kind: "key", .. }));
             let wrong = understood.err().map(|error| error.to_string()).unwrap_or_default();

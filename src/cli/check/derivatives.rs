@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::check::{CheckOptions, JacobianReport, check_jacobians, check_products};
 use crate::cli::Verdict;
-use crate::cli::console::{print, print_document};
+use crate::cli::console::{print, print_document, waiting};
 use crate::cli::settings;
 use crate::error::Result;
 use crate::problem::Problem;
@@ -23,7 +23,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let hand =
         entry.hand_derived.as_ref().map(|hand| check_jacobians(&*entry.system, &**hand, &options)).transpose()?;
     let products = check_products(&*entry.system, &options)?;
+    let waiting = waiting("gradient in three ways", 0);
     let gradient = gradient(&problem)?;
+    drop(waiting);
     let right = hand.iter().chain([&products]).all(JacobianReport::passed) && gradient.iter().all(|entry| entry.right);
     if arguments.json {
         let document = json!({

@@ -2,7 +2,6 @@
 
 mod derivatives;
 mod diagnosis;
-mod duration;
 mod problem;
 mod text;
 

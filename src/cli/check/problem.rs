@@ -2,9 +2,9 @@
 
 use super::Arguments;
 use super::diagnosis::{Looked, at_bounds, twice};
-use super::duration::Duration;
 use super::text;
-use crate::cli::console::{print, print_document, tell_error};
+use crate::cli::console::{print, print_document, tell_error, waiting};
+use crate::cli::duration::Duration;
 use crate::cli::{Verdict, kept, settings};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -77,7 +77,13 @@ fn worst_first(found: &Found) -> Vec<usize> {
 }
 
 fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) -> Found {
-    let experiments: Vec<Looked> = problem.all().map(|experiment| Looked::at(problem, experiment)).collect();
+    let waiting = waiting("experiments at the start", problem.all().count());
+    let look = |(done, experiment)| {
+        waiting.done(done);
+        Looked::at(problem, experiment)
+    };
+    let experiments: Vec<Looked> = problem.all().enumerate().map(look).collect();
+    waiting.now("derivatives");
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
     let mut wrong: Vec<String> = experiments.iter().filter_map(failure).collect();
     let mut warnings: Vec<String> = experiments.iter().flat_map(Looked::doubts).collect();

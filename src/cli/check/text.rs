@@ -1,8 +1,8 @@
 //! A check for a person.
 
 use super::diagnosis::{Looked, percent};
-use super::duration::Duration;
 use super::problem::Found;
+use crate::cli::duration::Duration;
 use crate::problem::Problem;
 use crate::report::{number, rounded, table};
 use crate::scheme;
@@ -91,7 +91,30 @@ fn experiment(looked: &Looked) -> Vec<String> {
 /// Derivatives by free parameters, and what can be determined.
 fn parameters(problem: &Problem, found: &Found) -> Vec<String> {
     let verdict = |k: usize| {
-        lines.push(format!("cost {:.6e} at the start", found.cost));
+        let identified = found.identifiability.as_ref().ok()?;
+        let place = identified.parameters.iter().position(|parameter| parameter.index == k)?;
+        Some((identified.influences[place], identified.verdict(place)))
+    };
+    let row = |&(k, entry): &(usize, f64)| {
+        let parameter = &problem.parameters[k];
+        let (influence, verdict) = verdict(k).map_or(("-".into(), "-"), |(x, word)| (format!("{x:.2e}"), word));
+        vec![
+            parameter.name.clone(),
+            number(problem.start[k]),
+            parameter.unit.clone(),
+            format!("{entry:.3e}"),
+            influence,
+            verdict.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.gradient.iter().take(ENTRIES).map(row).collect();
+    let header = ["parameter", "start", "unit", "derivative x size", "influence", "at the start"];
+    let mut lines = vec![table(&header, &rows)];
+    if found.gradient.len() > ENTRIES {
+        lines.push(format!("and {} smaller derivatives, in check.json", found.gradient.len() - ENTRIES));
+    }
+    let condition = |value: f64| if value.is_finite() { rounded(value, 3) } else { "infinite".to_string() };
+    lines.push(format!("cost {:.6e} at the start", found.cost));
     lines.push(match &found.identifiability {
         Ok(identified) => format!(
             "the data determine {} directions of {} free parameters; condition number {}",
