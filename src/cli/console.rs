@@ -118,8 +118,10 @@ pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
 /// dropped.
 pub(super) struct Waiting(Option<ProgressBar>);
 
-/// Begins to wait for `parts` of something (0: a whole).
+/// Begins to wait for `parts` of something (0: a whole). A few parts do not tell how long the others take.
 pub(super) fn waiting(what: &str, parts: usize) -> Waiting {
+    const FEW: usize = 4;
+    let parts = if parts < FEW { 0 } else { parts };
     let bar = is_watched().then(|| {
         let bar = if parts == 0 { ProgressBar::new_spinner() } else { ProgressBar::new(parts as u64) };
         let template = if parts == 0 {

@@ -47,10 +47,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// No notes and no progress on standard error: errors alone
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, display_order = 900, conflicts_with = "verbose")]
     quiet: bool,
     /// Every evaluation on standard error, too
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 901)]
     verbose: bool,
 }
 
@@ -83,7 +83,7 @@ enum Command {
     Gradient(gradient::Arguments),
     /// Compute the Hessian of the cost.
     Hessian(hessian::Arguments),
-    /// Check a model's Jacobians and the gradient of its built-in problem.
+    /// Check derivatives of a model; of a problem file, everything that can be known before a long run.
     Check(check::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),

@@ -30,7 +30,8 @@ impl Progress {
             format!("; outer iteration {}, violation {:.1e}", outer.number, outer.violation)
         });
         let line = format!(
-            "iteration {number:4}: cost {cost:.6e}, gradient {gradient_norm:.1e}, {evaluations} runs{failed}{}{outer}",
+            "iteration {number:4}: cost {cost:.6e}, gradient {gradient_norm:.1e}, {evaluations} {}{failed}{}{outer}",
+            if *evaluations == 1 { "run" } else { "runs" },
             self.left(*evaluations)
         );
         match &self.line {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(flatten)]
     run: RunArguments,
-    /// Folder for CSV files, simulation.json and figures [default: out/MODEL_simulation; none with --json]
+    /// Folder for files and figures [default: out/MODEL_simulation; none with --json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too

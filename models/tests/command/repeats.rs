@@ -114,3 +114,48 @@ fn problem_again(place: &Place) {
     problem(&other);
     place.write("record.csv", other.read("record.csv"));
 }
+
+// Protects results from power cuts: a search that is killed at any moment leaves the result of the run before or its own, whole; the next run
+// clears up and finds the very same.
+#[cfg(unix)]
+#[test]
+fn killed_searches_leave_whole_results() {
+    let place = Place::new();
+    let arguments = ["identify oscillator --fix d --out results", "identify oscillator --png --out results"];
+    let run = |arguments: &str| Place::end(place.command(arguments).env("SOURCE_DATE_EPOCH", "0")).code;
+    let content = || -> Vec<(String, Vec<u8>)> {
+        let names = place.files().into_iter().filter(|name| name.starts_with("results/") && !name.contains("/."));
+        let read = |name: String| match name.ends_with("result.json") {
+            false => (name.clone(), std::fs::read(place.path(&name)).unwrap()),
+            true => {
+                let mut result = read(&place, &name);
+                result["seconds"] = Value::Null;
+                (name, result.to_string().into_bytes())
+            }
+        };
+        names.map(read).collect()
+    };
+    let [(other, _), (own, duration)] = arguments.map(|arguments| {
+        let began = std::time::Instant::now();
+        assert_eq!(run(arguments), 0);
+        (content(), began.elapsed())
+    });
+    let mut random = 12345u64;
+    for round in 0..10 {
+        assert_eq!(run(arguments[0]), 0);
+        assert!(content() == other, "round {round}: {:?}", place.files());
+        assert!(!place.files().iter().any(|name| name.contains("/.")), "debris: {:?}", place.files());
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let moment = duration.mul_f64((random >> 33) as f64 / (1u64 << 31) as f64);
+        let mut child = place.command(arguments[1]).env("SOURCE_DATE_EPOCH", "0").spawn().unwrap();
+        std::thread::sleep(moment);
+        // it may have ended
+        let _ = child.kill();
+        child.wait().unwrap();
+        let left = content();
+        let is_headless = !left.iter().any(|(name, _)| name == "results/result.json");
+        assert!(left == other || left == own || is_headless, "killed after {moment:?}: {:?}", place.files());
+    }
+    assert_eq!(run(arguments[1]), 0);
+    assert!(content() == own, "{:?}", place.files());
+}
