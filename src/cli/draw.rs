@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// Times, s, with commas between them [default: the start as it is put together]
+    /// Times, s, with commas between them [default: the start]
     #[arg(long, visible_alias = "times", value_name = "SECONDS,..", value_delimiter = ',', allow_hyphen_values = true, value_parser = settings::number)]
     at: Vec<f64>,
     /// All times in one panel, earlier ones lighter, in place of a panel a time

@@ -26,7 +26,7 @@ pub(super) struct ProblemArguments {
     /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
     #[arg(long, value_name = "FILE.csv")]
     pub data: Vec<PathBuf>,
-    /// Parameter values of an earlier result (its folder); `identify --from RESULT` alone repeats it
+    /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it
     #[arg(long, value_name = "RESULT")]
     pub from: Option<PathBuf>,
     /// Parameter values to begin with: name=value,..

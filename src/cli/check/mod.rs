@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     /// Check derivatives of a problem file, too, as of a model
     #[arg(long)]
     derivatives: bool,
-    /// Folder for check.json and figures of a problem [default: out/MODEL_check; none with --json]
+    /// Folder for check.json and figures [default: out/MODEL_check; none with --json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too
