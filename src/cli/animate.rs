@@ -38,11 +38,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let frames = animation.times(simulation.grid())?.len();
     let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
     let trajectory = simulation.run(u)?;
+    let waiting = console::waiting("frames", frames);
     let picture = Picture::of_motion(simulation, u, &trajectory)?.view(view)?;
     let picture = settings::exaggerate(picture, arguments.exaggerate.as_deref())?;
-    let bar = console::progress_bar(frames as u64);
-    let bytes = picture.animation(&animation, &mut |finished| bar.set_position(finished as u64))?;
-    bar.finish_and_clear();
+    let bytes = picture.animation(&animation, &mut |finished| waiting.done(finished))?;
+    drop(waiting);
     let path = folder.path().join("animation.gif");
     let written = write_atomically(&path, &bytes);
     if written.is_err() {

@@ -5,10 +5,11 @@
 
 use crate::error::Error;
 use crate::shown::tidy;
+use crate::table::folded as folded_at_80;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// One of the two streams, with the reason of its first failure.
@@ -51,18 +52,59 @@ fn line(mut stream: impl Write, text: &str) -> io::Result<()> {
 
 /// A result for a person, on standard output.
 pub(super) fn print(text: &str) {
-    OUT.write(|| line(io::stdout().lock(), text));
+    OUT.write(|| line(io::stdout().lock(), &folded(text, io::stdout().is_terminal())));
 }
 
 /// A result for a program, on standard output.
 pub(super) fn print_document(text: &str) {
     DOCUMENT.store(true, Ordering::Relaxed);
-    print(text);
+    OUT.write(|| line(io::stdout().lock(), text));
 }
 
-/// A remark, progress or an error, on standard error.
+/// How much is told on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Loudness {
+    /// Errors only.
+    Quiet,
+    /// Notes, warnings and progress, too.
+    Normal,
+    /// Every evaluation, too.
+    Verbose,
+}
+
+static LOUDNESS: AtomicU8 = AtomicU8::new(Loudness::Normal as u8);
+
+pub(super) fn set_loudness(loudness: Loudness) {
+    LOUDNESS.store(loudness as u8, Ordering::Relaxed);
+}
+
+fn is(loudness: Loudness) -> bool {
+    LOUDNESS.load(Ordering::Relaxed) >= loudness as u8
+}
+
+pub(super) fn is_verbose() -> bool {
+    is(Loudness::Verbose)
+}
+
+fn say(text: &str) {
+    ERR.write(|| line(io::stderr().lock(), &folded(&tidy(text), io::stderr().is_terminal())));
+}
+
+/// A remark, a warning or progress, on standard error.
 pub(super) fn tell(text: &str) {
-    ERR.write(|| line(io::stderr().lock(), &tidy(text)));
+    if is(Loudness::Normal) {
+        say(text);
+    }
+}
+
+/// Sentences as lines of whole words for people; programs that read them get them whole.
+fn folded(text: &str, is_terminal: bool) -> String {
+    if is_terminal { folded_at_80(text) } else { text.to_string() }
+}
+
+/// What is wrong.
+pub(super) fn tell_error(text: &str) {
+    say(&format!("error: {text}"));
 }
 
 /// Help, or what is wrong with the arguments, on the stream that is right for it. Returns the exit code.
@@ -72,28 +114,65 @@ pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
     u8::try_from(message.exit_code()).unwrap_or(2)
 }
 
-/// A bar that shows itself on terminals only. What it cannot draw, it leaves out.
-pub(super) fn progress_bar(length: u64) -> ProgressBar {
-    ProgressBar::new(length)
+/// What is under way, with the time that it takes; of a known number of parts, with the time that is left. On terminals only, until it is
+/// dropped.
+pub(super) struct Waiting(Option<ProgressBar>);
+
+/// Begins to wait for `parts` of something (0: a whole). A few parts do not tell how long the others take.
+pub(super) fn waiting(what: &str, parts: usize) -> Waiting {
+    const FEW: usize = 4;
+    let parts = if parts < FEW { 0 } else { parts };
+    let bar = is_watched().then(|| {
+        let bar = if parts == 0 { ProgressBar::new_spinner() } else { ProgressBar::new(parts as u64) };
+        let template = if parts == 0 {
+            "{spinner} {msg}, {elapsed}"
+        } else {
+            "{spinner} {msg}: {pos} of {len}, {elapsed}, {eta} left"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(what.to_string());
+        bar.enable_steady_tick(std::time::Duration::from_millis(120));
+        bar
+    });
+    Waiting(bar)
 }
 
-/// A line that changes, on terminals only.
-pub(super) fn changing_line() -> Option<ProgressBar> {
-    io::stderr().is_terminal().then(|| {
-        let line = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            line.set_style(style);
+impl Waiting {
+    /// So many parts are done.
+    pub fn done(&self, parts: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(parts as u64);
         }
-        line.enable_steady_tick(std::time::Duration::from_millis(120));
-        line
-    })
+    }
+
+    /// What is under way now.
+    pub fn now(&self, what: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(what.to_string());
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Whether somebody sees lines that change; lines of single evaluations would tear them.
+pub(super) fn is_watched() -> bool {
+    io::stderr().is_terminal() && is(Loudness::Normal) && !is_verbose()
 }
 
 /// The exit code of a command that ended with `code`: 1 in place of 0 if it could not say what it had to say.
 pub(super) fn exit_code(code: u8) -> u8 {
     let (out, err) = (OUT.lost(), ERR.lost());
     if let Some(reason) = &out {
-        tell(&format!("error: {reason}"));
+        tell_error(&reason.to_string());
     }
     if let Some(reason) = &err
         && !DOCUMENT.load(Ordering::Relaxed)

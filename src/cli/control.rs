@@ -1,7 +1,7 @@
 //! `costate control`: inputs over time that reach goals.
 
-use super::console::{print, print_document, tell};
-use super::progress::Progress;
+use super::console::{print, print_document, tell, tell_error};
+use super::progress::{self, Progress};
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::control::{Control, ControlScenario, Nodes, Shape, Solution, UnknownSignal};
@@ -74,7 +74,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let folder = folder(arguments)?;
     let interrupt = watch_for_interrupt();
-    let mut options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
+    let trace = progress::trace(Vec::new());
+    let mut options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
     options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     let begun = Instant::now();
@@ -88,7 +89,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let (control, solution) = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
-            tell(&error.to_string());
+            tell_error(&error.to_string());
             return Ok(Verdict::Bad);
         }
         other => other?,
@@ -210,14 +211,16 @@ impl Search<'_> {
             if let Some((last, found)) = &last {
                 control.begin_with(last, &found.outcome.u);
             }
-            let mut progress = Progress::begin(&format!(
+            let sentence = format!(
                 "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
                 control.simulation.grid().count(),
                 control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
                 scheme::in_words(control.simulation.scheme()),
                 control.unknowns().0,
                 self.method
-            ));
+            );
+            // how many evaluations control takes depends on its signals
+            let mut progress = Progress::begin(&sentence, "");
             let tolerance = self.arguments.constraint_tolerance;
             let solution = control.minimise(self.method, tolerance, self.options, &mut |iteration| {
                 progress.show(iteration);

@@ -1,6 +1,6 @@
 //! `costate draw`
 
-use super::console::print;
+use super::console::{print, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::{Verdict, kept};
 use crate::error::Result;
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// Times, s, with commas between them [default: the start, without any simulation]
-    #[arg(long, value_name = "SECONDS,..", value_delimiter = ',', allow_hyphen_values = true, value_parser = settings::number)]
+    /// Times, s, with commas between them [default: the start]
+    #[arg(long, visible_alias = "times", value_name = "SECONDS,..", value_delimiter = ',', allow_hyphen_values = true, value_parser = settings::number)]
     at: Vec<f64>,
     /// All times in one panel, earlier ones lighter, in place of a panel a time
     #[arg(long)]
@@ -42,7 +42,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     check_times(simulation.grid(), &times)?;
     // what does not move is drawn as it was put together, even if it cannot be simulated
     let moves = simulation.start_state() != InitialState::AsGiven || times.iter().any(|t| *t > start);
+    let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
     let trajectory = if moves { Some(simulation.run(u)?) } else { None };
+    drop(waiting);
     let picture = match &trajectory {
         Some(trajectory) => Picture::of_motion(simulation, u, trajectory)?,
         None => Picture::of_start(simulation, u)?,

@@ -1,7 +1,7 @@
 //! `costate gradient`
 
 use super::Verdict;
-use super::console::{print, print_document, tell};
+use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, ProblemArguments};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
@@ -55,7 +55,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let p = u.len();
     let mut results = Vec::new();
     let mut cost = 0.0;
+    let waiting = waiting("gradient", 0);
     for &method in &methods {
+        waiting.now(&format!("gradient by {}", method.name()));
         let mut slope = vec![0.0; p];
         cost = gradient.cost_and_gradient(&u, method, &mut slope)?;
         results.push(slope);
@@ -72,6 +74,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             Err(error) => tell(&format!("note: {error}; it has no column here")),
         }
     }
+    drop(waiting);
     compare(&problem, &methods, &results, &listed);
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
@@ -111,7 +114,9 @@ fn measure(gradient: &mut Ensemble<'_>, u: &[f64], method: Method, repeat: usize
     let mut slope = vec![0.0; u.len()];
     let mut alone = Vec::new();
     let mut both = Vec::new();
-    for _ in 0..repeat {
+    let waiting = waiting("runs", repeat);
+    for done in 0..repeat {
+        waiting.done(done);
         let began = Instant::now();
         gradient.cost(u)?;
         alone.push(began.elapsed().as_secs_f64());

@@ -1,7 +1,7 @@
 //! `costate hessian`
 
 use super::Verdict;
-use super::console::{print, print_document};
+use super::console::{print, print_document, waiting};
 use super::settings::{self, ProblemArguments};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
@@ -44,13 +44,16 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
     let (mut results, mut left_out) = (Vec::new(), Vec::new());
-    for method in chosen {
+    let waiting = waiting("Hessians", chosen.len());
+    for (done, method) in chosen.into_iter().enumerate() {
+        waiting.done(done);
         let began = Instant::now();
         let mut engine = problem.gradient()?;
         let (gradient, hessian) = compute(&problem, &mut engine, &u, method)?;
         left_out = engine.left_out().to_vec();
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
+    drop(waiting);
     let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
     // without free parameters there is a matrix all the same

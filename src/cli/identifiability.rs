@@ -1,7 +1,7 @@
 //! `costate identifiability`
 
 use super::Verdict;
-use super::console::{print, print_document};
+use super::console::{print, print_document, waiting};
 use super::settings::{self, ProblemArguments};
 use crate::error::Result;
 use crate::registry::Registry;
@@ -24,7 +24,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
+    let waiting = waiting("a run with tangents", 0);
     let found = identifiability(&problem, &u)?;
+    drop(waiting);
     if arguments.json {
         let mut result = found.json();
         result["model"] = json!(problem.name);

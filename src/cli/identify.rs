@@ -1,7 +1,9 @@
 //! `costate identify`: the main job.
 
-use super::console::{print, print_document, tell};
-use super::progress::Progress;
+use super::console::{print, print_document, tell, tell_error};
+use super::progress::{self, Progress};
+use super::repeat::{self, Repeat};
+use super::result::result_file;
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
@@ -20,10 +22,10 @@ use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
 use crate::statistics::{Statistics, fits, identifiability};
 use std::path::PathBuf;
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    problem: ProblemArguments,
+    pub problem: ProblemArguments,
     #[arg(
         long,
         value_name = "NAME",
@@ -31,9 +33,6 @@ pub(super) struct Arguments {
 steepest-descent or steepest-descent-fixed"
     )]
     method: Option<String>,
-    /// Start values: name=value,..
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
-    start: Vec<String>,
     /// Keep parameters at their start: name,..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     fix: Vec<String>,
@@ -60,39 +59,54 @@ steepest-descent or steepest-descent-fixed"
     max_iterations: Option<usize>,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// Figures as PNG, too
     #[arg(long)]
-    png: bool,
+    pub png: bool,
     /// Everything in one page for reading and printing, too: report.html
     #[arg(long)]
-    report: bool,
+    pub report: bool,
     /// Print the result as JSON
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    match arguments.problem.result_alone() {
+        Some(result) => repeat::run(registry, arguments, result),
+        None => search(registry, arguments, None),
+    }
+}
+
+/// What is asked for, once more if it `repeats` an earlier run.
+pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option<&Repeat>) -> Result<Verdict> {
     let specification = stated(arguments)?;
     let (problem, notes) = specification.build_with_notes(registry)?;
+    repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
     let notes = settings::say_of(notes, &problem);
-    let origin = origin(registry, arguments, &specification, notes)?;
+    let mut origin = origin(registry, arguments, &specification, notes)?;
+    if let Some(repeat) = repeats {
+        origin.command.clone_from(&repeat.command);
+    }
     let interrupt = watch_for_interrupt();
-    let options = Options { interrupt: interrupt.clone(), ..specification.options.clone() };
+    let names = problem.free().into_iter().map(|k| problem.parameters[k].name.clone()).collect();
+    let trace = progress::trace(names);
+    let options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
     let constraints = specification.constraint_options.clone();
     let settings = Settings { method: specification.method, options, constraints, ..Settings::default() };
     let (method, reason) = settings.method_for(&problem);
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
-    let mut progress = Progress::begin(&format!(
+    let sentence = format!(
         "{}: {} steps a simulation by {}, {} free parameters\nmethod: {} ({reason})",
         problem.name,
         problem.steps(),
         scheme::in_words(problem.first().simulation.scheme()),
         problem.free().len(),
         method.name()
-    ));
+    );
+    let mut progress = Progress::begin(&sentence, method.name());
     let found = identify(&problem, &settings, &mut |iteration| {
         progress.show(iteration);
         Flow::Continue
@@ -100,7 +114,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     progress.finish();
     let found = match found {
         Err(error) if interrupt.is_raised() => {
-            tell(&error.to_string());
+            tell_error(&error.to_string());
             return Ok(Verdict::Bad);
         }
         other => other?,
@@ -113,6 +127,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let mut document = result_json(&problem, method, &found, &statistics);
     origin.extend_json(&settings, &mut document);
+    let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
     let write = |folder: &Folder| folder.identification(&problem, &found, &statistics, document.clone());
     let written = folder.as_ref().map(write).transpose();
     // a full disk must not cost the result
@@ -122,7 +137,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
     }
     let verdict = kept(written.map(|_| ()));
-    Ok(if found.outcome.converged { verdict } else { Verdict::Bad })
+    let good = found.outcome.converged && same != Some(Verdict::Bad);
+    Ok(if good { verdict } else { Verdict::Bad })
 }
 
 /// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
@@ -150,11 +166,12 @@ fn origin(
         experiments.chain(shared.map(|data| ("data", data))).map(|(role, source)| (role, &source.file)).collect();
     files.dedup();
     let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
+    let from = arguments.problem.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));
     Ok(Origin {
         summary: settings::entry(registry, specification)?.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         date: date()?,
-        input_files: problem.into_iter().chain(data).collect(),
+        input_files: problem.into_iter().chain(data).chain(from).collect(),
         notes,
     })
 }
@@ -193,9 +210,6 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     }
     synthetic_noise(arguments, &mut specification)?;
     let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
-    for (name, value) in settings::assignments("--start", &arguments.start)? {
-        specification.overriding.push(ParameterSetting { start: Some(value), ..setting(&name) });
-    }
     if let Some(name) = arguments.fix.iter().find(|name| arguments.free.contains(name)) {
         let problem = format!("`{name}` is in both");
         return Err(Error::invalid("--fix and --free", problem, "leave it out of one of them"));

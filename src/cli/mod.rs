@@ -18,21 +18,26 @@ mod check;
 mod console;
 mod control;
 mod draw;
+mod duration;
 mod gradient;
 mod hessian;
 mod identifiability;
 mod identify;
+mod init;
 mod models;
 mod progress;
+mod repeat;
 mod report;
 mod result;
 mod settings;
+mod shell;
 mod simulate;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 use crate::registry::Registry;
 use clap::{Parser, Subcommand};
+use console::Loudness;
 use std::process::ExitCode;
 
 /// Exact gradients of multibody simulations, and parameter identification on top of them.
@@ -41,15 +46,24 @@ use std::process::ExitCode;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// No notes and no progress on standard error: errors alone
+    #[arg(short, long, global = true, display_order = 900, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Every evaluation on standard error, too
+    #[arg(short, long, global = true, display_order = 901)]
+    verbose: bool,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   costate models
+  costate init oscillator --data record.csv
+  costate check oscillator.toml
   costate identify engine_mount --out results
   costate identify problem.toml --report
   costate control overhead_crane
-  costate gradient oscillator --method all --at c=30
+  costate identify --from out/oscillator
+  costate gradient oscillator --method all --set c=30
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
 
@@ -57,6 +71,8 @@ Exit codes: 0 done, 1 not converged (or a check failed, or results could not be 
 enum Command {
     /// List the models with their parameters, inputs and outputs.
     Models(models::Arguments),
+    /// Write a problem file that says everything that can be said of a model and its data.
+    Init(init::Arguments),
     /// Simulate a model; write states, outputs and figures.
     Simulate(simulate::Arguments),
     /// Draw a mechanism from parts, at its start or at given times.
@@ -67,7 +83,7 @@ enum Command {
     Gradient(gradient::Arguments),
     /// Compute the Hessian of the cost.
     Hessian(hessian::Arguments),
-    /// Check a model's Jacobians and the gradient of its built-in problem.
+    /// Check derivatives of a model; of a problem file, everything that can be known before a long run.
     Check(check::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
@@ -79,6 +95,10 @@ enum Command {
     Validate(result::Arguments),
     /// Find inputs over time that reach goals, and replay them at half the step.
     Control(Box<control::Arguments>),
+    /// Print what lets a shell complete commands and options.
+    Completions(shell::Completions),
+    /// Write manual pages.
+    Man(shell::Manual),
 }
 
 /// Whether the work is done, or ran without success.
@@ -91,7 +111,14 @@ enum Verdict {
 /// Runs the command line of this process on the models of `registry`.
 pub fn main(registry: Result<Registry>) -> ExitCode {
     let code = match Arguments::try_parse() {
-        Ok(arguments) => run(registry, arguments.command),
+        Ok(Arguments { command, quiet, verbose }) => {
+            console::set_loudness(match (quiet, verbose) {
+                (true, _) => Loudness::Quiet,
+                (false, true) => Loudness::Verbose,
+                (false, false) => Loudness::Normal,
+            });
+            run(registry, command)
+        }
         Err(message) => console::tell_of_arguments(&message),
     };
     ExitCode::from(console::exit_code(code))
@@ -101,6 +128,7 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
 fn run(registry: Result<Registry>, command: Command) -> u8 {
     let outcome = registry.and_then(|registry| match command {
         Command::Models(arguments) => models::run(&registry, &arguments),
+        Command::Init(arguments) => init::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
         Command::Draw(arguments) => draw::run(&registry, &arguments),
         Command::Animate(arguments) => animate::run(&registry, &arguments),
@@ -112,12 +140,14 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Report(arguments) => report::run(&arguments),
         Command::Validate(arguments) => result::run(&registry, &arguments),
         Command::Control(arguments) => control::run(&registry, &arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::manual(&arguments),
     });
     match outcome {
         Ok(Verdict::Good) => 0,
         Ok(Verdict::Bad) => 1,
         Err(error) => {
-            console::tell(&format!("error: {error}"));
+            console::tell_error(&error.to_string());
             2
         }
     }
@@ -128,7 +158,7 @@ fn kept(written: Result<()>) -> Verdict {
     match written {
         Ok(()) => Verdict::Good,
         Err(error) => {
-            console::tell(&format!("error: {error}"));
+            console::tell_error(&error.to_string());
             Verdict::Bad
         }
     }

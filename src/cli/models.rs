@@ -1,12 +1,13 @@
 //! `costate models`
 
 use super::Verdict;
-use super::console::print;
+use super::console::{print, print_document};
 use crate::error::Result;
 use crate::registry::{Entry, Registry};
 use crate::report::number;
-use crate::signature::{Quantity, Scale};
+use crate::signature::{Parameter, Quantity, Scale};
 use crate::table::table_within;
+use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -15,6 +16,9 @@ pub(super) struct Arguments {
     /// Names only, one a line
     #[arg(long)]
     names: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "names")]
+    json: bool,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
@@ -24,11 +28,47 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     if arguments.names {
         chosen.iter().for_each(|entry| print(entry.name()));
+    } else if arguments.json {
+        let all: Vec<Value> = chosen.into_iter().map(document).collect::<Result<_>>()?;
+        print_document(&format!("{:#}", Value::Array(all)));
     } else {
         let texts: Vec<String> = chosen.into_iter().map(describe).collect::<Result<_>>()?;
         print(&texts.join("\n\n"));
     }
     Ok(Verdict::Good)
+}
+
+/// A model for programs.
+fn document(entry: &Entry) -> Result<Value> {
+    let signature = entry.system.signature();
+    let start = entry.start(&entry.scenario)?;
+    let list = |quantities: &[Quantity]| -> Value {
+        quantities.iter().map(|quantity| json!({"name": quantity.name, "unit": quantity.unit})).collect()
+    };
+    let parameter = |(p, start): (&Parameter, f64)| {
+        let Parameter { name, unit, nominal, lower, upper, scale, free, size } = p;
+        // a bound that is infinite is null
+        json!({
+            "name": name, "unit": unit, "nominal": nominal, "start": start, "lower": lower, "upper": upper,
+            "scale": scale, "free": free, "size": size,
+        })
+    };
+    let scenario = &entry.scenario;
+    Ok(json!({
+        "model": entry.name(),
+        "summary": entry.summary,
+        "coordinates": list(&signature.coordinates),
+        "constraints": list(&signature.constraints),
+        "degrees_of_freedom": entry.system.degrees_of_freedom(),
+        "inputs": list(&signature.inputs),
+        "outputs": list(&signature.outputs),
+        "parameters": signature.parameters.iter().zip(start).map(parameter).collect::<Vec<_>>(),
+        "compared": scenario.outputs,
+        "end": scenario.end,
+        "step": scenario.step,
+        "scheme": scenario.integrator.scheme,
+        "has_control": entry.control.is_some(),
+    }))
 }
 
 fn describe(entry: &Entry) -> Result<String> {

@@ -1,37 +1,44 @@
 //! How a search gets on, for people who wait.
 
-use super::console::{self, tell};
-use crate::optimise::Iteration;
-use indicatif::ProgressBar;
+use super::console::{self, Waiting, tell, waiting};
+use super::duration::{time, usual};
+use crate::optimise::{Evaluation, Iteration, Trace};
 use std::time::Instant;
 
 /// A line that changes on a terminal, lines one below the other elsewhere.
 pub(super) struct Progress {
-    bar: Option<ProgressBar>,
+    line: Option<Waiting>,
+    began: Instant,
     last: Instant,
+    /// Evaluations that the method takes as a rule.
+    usual: Option<(f64, f64)>,
 }
 
 impl Progress {
-    /// Begins with a sentence on what is searched, and how.
-    pub fn begin(sentence: &str) -> Self {
+    /// Begins with a sentence on what is searched, and how; `method` tells how long it may last.
+    pub fn begin(sentence: &str, method: &str) -> Self {
         tell(sentence);
-        Progress { bar: console::changing_line(), last: Instant::now() }
+        let now = Instant::now();
+        let line = console::is_watched().then(|| waiting("the first evaluation", 0));
+        Progress { line, began: now, last: now, usual: usual(method).map(|usual| usual.evaluations) }
     }
 
     pub fn show(&mut self, iteration: &Iteration) {
         let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, .. } = iteration;
-        let failed = if *failed_evaluations > 0 { format!(", {failed_evaluations} failed") } else { String::new() };
+        let failed = if *failed_evaluations > 0 { format!(" ({failed_evaluations} failed)") } else { String::new() };
         let outer = outer.map_or(String::new(), |outer| {
-            format!("  outer iteration {}, violation {:.1e}", outer.number, outer.violation)
+            format!("; outer iteration {}, violation {:.1e}", outer.number, outer.violation)
         });
         let line = format!(
-            "iteration {number:4}  cost {cost:.6e}  scaled gradient {gradient_norm:.2e}  evaluations {evaluations}{failed}{outer}"
+            "iteration {number:4}: cost {cost:.6e}, gradient {gradient_norm:.1e}, {evaluations} {}{failed}{}{outer}",
+            if *evaluations == 1 { "run" } else { "runs" },
+            self.left(*evaluations)
         );
-        match &self.bar {
-            Some(bar) => bar.set_message(line),
+        match &self.line {
+            Some(bar) => bar.now(&line),
             // a file or a pipe: the first few, then one in ten or one a second
             None => {
-                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 {
+                if *number < 5 || number % 10 == 0 || self.last.elapsed().as_secs_f64() > 1.0 || console::is_verbose() {
                     tell(&line);
                     self.last = Instant::now();
                 }
@@ -39,9 +46,45 @@ impl Progress {
         }
     }
 
-    pub fn finish(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    /// The time so far, and what is left if it takes as many evaluations as usual.
+    fn left(&self, evaluations: usize) -> String {
+        const SHORT: f64 = 0.5;
+        let seconds = self.began.elapsed().as_secs_f64();
+        if seconds < SHORT {
+            return String::new();
         }
+        let (each, done) = (seconds / evaluations.max(1) as f64, evaluations as f64);
+        let left = self.usual.map(|(few, many)| match () {
+            () if done < few => format!(", {} to {} left", time((few - done) * each), time((many - done) * each)),
+            () if done < many => format!(", up to {} left", time((many - done) * each)),
+            () => ", longer than usual".to_string(),
+        });
+        // on a terminal, the time so far stands behind it
+        let so_far = if self.line.is_some() { String::new() } else { format!(", {}", time(seconds)) };
+        so_far + &left.unwrap_or_default()
     }
+
+    pub fn finish(&mut self) {
+        self.line = None;
+    }
+}
+
+/// Tells every evaluation of the parameters of these names, if that is asked for.
+pub(super) fn trace(names: Vec<String>) -> Trace {
+    /// Values that are told at most.
+    const TOLD: usize = 6;
+    if !console::is_verbose() {
+        return Trace::default();
+    }
+    Trace::new(move |evaluation: &Evaluation<'_>| {
+        let Evaluation { number, u, cost, seconds } = evaluation;
+        let values: Vec<String> =
+            names.iter().zip(*u).take(TOLD).map(|(name, u)| format!("{name} = {u:.6e}")).collect();
+        let more = if names.len() > TOLD { ", .." } else { "" };
+        let outcome = match cost {
+            Ok(cost) => format!("cost {cost:.9e}"),
+            Err(reason) => format!("failed: {reason}"),
+        };
+        tell(&format!("evaluation {number:4}: {outcome}, {}; {}{more}", time(*seconds), values.join(", ")));
+    })
 }

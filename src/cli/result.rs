@@ -1,6 +1,7 @@
 //! Results of earlier runs: `--from RESULT`, and `costate validate`.
 
 use super::console::{print, print_document, tell};
+use super::progress::Progress;
 use super::settings;
 use super::{Verdict, kept};
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// What is read of a `result.json`.
 pub(super) struct Earlier {
     path: PathBuf,
+    /// All of it.
+    pub document: Value,
     pub model: String,
     pub parameters: Vec<(String, f64)>,
     /// Those of them that are about sensors.
@@ -35,7 +38,7 @@ pub(super) struct Earlier {
 impl Earlier {
     /// Reads a `result.json`, or the one of a folder.
     pub fn read(path: &Path) -> Result<Self> {
-        let path = if path.is_dir() { path.join("result.json") } else { path.to_path_buf() };
+        let path = result_file(path);
         let wrong = |problem: String| {
             Error::file(&path, None, problem, "give the result.json of `costate identify`, or its folder")
         };
@@ -62,7 +65,12 @@ impl Earlier {
         let own = outputs.flat_map(|output| output["sensor"].as_array().into_iter().flatten());
         let sensors = own.filter_map(text).collect();
         let converged = document["converged"].as_bool().unwrap_or(true);
-        Ok(Earlier { path, model, parameters, sensors, scheme, substeps, converged, sums, fit_percent })
+        Ok(Earlier { path, document, model, parameters, sensors, scheme, substeps, converged, sums, fit_percent })
+    }
+
+    /// The result.json.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// That it is about this model.
@@ -105,6 +113,11 @@ impl Earlier {
             }
         }
     }
+}
+
+/// A `result.json`, or the one of a folder.
+pub(super) fn result_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("result.json") } else { path.to_path_buf() }
 }
 
 #[derive(clap::Args, Debug)]
@@ -157,7 +170,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
             return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
         }
-        let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+        let settings = Settings::default();
+        let (method, reason) = settings.method_for(&problem);
+        let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
+        let found = identify(&problem, &settings, &mut |iteration| {
+            progress.show(iteration);
+            Flow::Continue
+        })?;
+        progress.finish();
         problem.start = found.values();
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;

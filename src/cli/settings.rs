@@ -11,23 +11,27 @@ use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::report::Folder;
 use crate::scheme;
-use crate::signature::{Parameter, Signature};
+use crate::signature::Parameter;
 use crate::simulate::Simulation;
 use crate::specification::{DataSource, ExperimentSetting, ParameterSetting, Specification};
 use crate::system::System;
 use std::path::{Path, PathBuf};
 
 /// What a command works on: a model or problem file, perhaps a record, and the settings of the time integrator.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct ProblemArguments {
     /// The model's name (its built-in problem), or a problem file (.toml)
-    model: String,
+    #[arg(required_unless_present = "from")]
+    model: Option<String>,
     /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
     #[arg(long, value_name = "FILE.csv")]
-    data: Vec<PathBuf>,
-    /// Parameter values of an earlier result: its result.json, or its folder
+    pub data: Vec<PathBuf>,
+    /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it
     #[arg(long, value_name = "RESULT")]
-    from: Option<PathBuf>,
+    pub from: Option<PathBuf>,
+    /// Parameter values to begin with: name=value,..
+    #[arg(long, visible_alias = "start", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
     /// What inputs do between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
@@ -57,9 +61,6 @@ pub(super) struct ProblemArguments {
 /// What is run once, at given parameters.
 #[derive(clap::Args, Debug)]
 pub(super) struct RunArguments {
-    /// Parameter values other than the nominal ones: name=value,..
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
-    set: Vec<String>,
     #[command(flatten)]
     problem: ProblemArguments,
 }
@@ -80,7 +81,7 @@ impl RunArguments {
         registry: &'r Registry,
         find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
     ) -> Result<Run<'r>> {
-        let mut specification = self.problem.specification()?;
+        let specification = self.problem.specification()?;
         let entry = find(registry, &specification)?;
         let mut u = entry.system.signature().nominal();
         let sensors: Vec<String> = specification.of_sensors().collect();
@@ -91,10 +92,10 @@ impl RunArguments {
             let place = entry.system.signature().parameter_index(base_name(name))?;
             u[place] = start.unwrap_or(u[place]);
         }
-        let (own, of_sensors): (Vec<_>, Vec<_>) =
-            assignments("--set", &self.set)?.into_iter().partition(|(name, _)| of_model(name));
-        set(entry.system.signature(), &mut u, &own)?;
-        specification.overriding.extend(of_sensors.into_iter().map(ParameterSetting::starting));
+        for (name, _) in assignments("--set", &self.problem.set)?.into_iter().filter(|(name, _)| of_model(name)) {
+            let place = entry.system.signature().parameter_index(base_name(&name))?;
+            doubt(&entry.system.signature().parameters[place], u[place]);
+        }
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
         say(notes, &simulation);
         Ok(Run { entry, u, simulation, measured })
@@ -122,18 +123,33 @@ pub(super) fn results(asked: Option<&PathBuf>, json: bool, usual: &str, png: boo
 impl ProblemArguments {
     /// The model's name, or that of the problem file.
     pub(super) fn name(&self) -> String {
-        let path = PathBuf::from(&self.model);
-        path.file_stem().map_or(self.model.clone(), |stem| stem.to_string_lossy().into_owned())
+        let model = self.model.clone().unwrap_or_default();
+        let stem = Path::new(&model).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or(model)
     }
 
     /// The problem file, if it is one.
     pub(super) fn file(&self) -> Option<&Path> {
-        Some(Path::new(&self.model)).filter(|path| is_problem_file(path))
+        self.model.as_ref().map(Path::new).filter(|path| is_problem_file(path))
+    }
+
+    /// The result that is given in the place of a model.
+    pub(super) fn result_alone(&self) -> Option<&Path> {
+        self.from.as_deref().filter(|_| self.model.is_none())
+    }
+
+    /// Whether it is more than a model's built-in problem: a problem file, or a record.
+    pub(super) fn is_measured(&self) -> bool {
+        self.file().is_some() || !self.data.is_empty()
     }
 
     /// The problem file's statements, with those of the command line over them.
     pub(super) fn specification(&self) -> Result<Specification> {
-        let mut specification = specification(&self.model)?;
+        let Some(model) = &self.model else {
+            let problem = "it is not named; only `costate identify --from RESULT` takes it from the result";
+            return Err(Error::invalid("the model", problem, "name a model, or a problem file that ends in .toml"));
+        };
+        let mut specification = specification(model)?;
         self.apply(&mut specification)?;
         Ok(specification)
     }
@@ -152,6 +168,9 @@ impl ProblemArguments {
                 tell(&format!("note: values of sensors that are not here are left out, such as `{name}`"));
             }
             specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
+        }
+        for (name, value) in assignments("--set", &self.set)? {
+            specification.overriding.push(ParameterSetting::starting((name, value)));
         }
         specification.substeps = self.substeps.or(specification.substeps);
         if !self.data.is_empty() {
@@ -329,16 +348,6 @@ pub(super) fn assignments(option: &str, texts: &[String]) -> Result<Vec<(String,
         pairs.push((name, value));
     }
     Ok(pairs)
-}
-
-/// `u` with some values replaced by name.
-pub(super) fn set(signature: &Signature, u: &mut [f64], changes: &[(String, f64)]) -> Result<()> {
-    for (name, value) in changes {
-        let place = signature.parameter_index(name)?;
-        u[place] = *value;
-        doubt(&signature.parameters[place], *value);
-    }
-    Ok(())
 }
 
 /// Says where a value lies outside its bounds.

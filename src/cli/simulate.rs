@@ -1,11 +1,11 @@
 //! `costate simulate`
 
-use super::console::print;
+use super::console::{print, print_document, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::output_errors;
+use crate::report::{Folder, output_errors, simulation_json};
 use crate::scheme;
 use crate::shown::shown;
 use crate::start::InitialState;
@@ -15,24 +15,35 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(flatten)]
     run: RunArguments,
-    /// Folder for CSV files, simulation.json and figures [default: out/MODEL_simulation]
+    /// Folder for files and figures [default: out/MODEL_simulation; none with --json]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Figures as PNG, too
     #[arg(long)]
     png: bool,
+    /// Print what simulation.json holds
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let run = arguments.run.prepare(registry, settings::entry)?;
-    let folder = run.folder(arguments.out.as_ref(), "simulation", arguments.png)?;
     let Run { entry, u, simulation, measured } = &run;
-    folder.check_memory(simulation)?;
+    let usual = format!("{}_simulation", entry.name());
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
+    folder.iter().try_for_each(|folder| folder.check_memory(simulation))?;
+    let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
     let trajectory = simulation.run(u)?;
-    let written = folder.simulation(simulation, u, &trajectory, measured.as_ref());
-    if written.is_err() {
+    waiting.now("writing files and figures");
+    let document = simulation_json(simulation, u, &trajectory, measured.as_ref());
+    let write = |folder: &Folder| folder.simulation((simulation, &trajectory), measured.as_ref(), document.clone());
+    let written = folder.as_ref().map_or(Ok(()), write);
+    drop(waiting);
+    if arguments.json {
+        print_document(&format!("{document:#}"));
         return Ok(kept(written));
     }
+    let (Ok(()), Some(folder)) = (&written, folder) else { return Ok(kept(written)) };
     let counters = trajectory.counters;
     print(&format!(
         "{}: {} {} of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",

@@ -73,6 +73,11 @@ pub(crate) fn split(header: &str) -> Option<(&str, &str)> {
     Some((name.trim_end(), unit.trim()))
 }
 
+/// Whether two units are one, spelt in any usual way.
+pub(crate) fn same_unit(one: &str, other: &str) -> bool {
+    plain(one) == plain(other)
+}
+
 /// One spelling for the usual ones of a unit.
 fn plain(unit: &str) -> String {
     let unit = unit.replace('²', "^2").replace('³', "^3").replace(['·', '*'], " ");

@@ -7,6 +7,7 @@ mod record;
 mod sensors;
 
 pub use experiments::ExperimentSetting;
+pub(crate) use experiments::name_of;
 use measured::Measured;
 pub(crate) use record::beside;
 pub use sensors::Effect;

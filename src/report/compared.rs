@@ -37,12 +37,12 @@ fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
 }
 
 impl Folder {
-    /// `output_NAME` of a simulation beside a record, as seen by sensors with these parameters.
+    /// `output_NAME` of a simulation, as seen by sensors with these parameters, beside what it is compared with, which has this label.
     pub(super) fn measured_outputs(
         &self,
         simulation: &Simulation,
         trajectory: &Trajectory,
-        (cost, sensors): (&LeastSquares, &[f64]),
+        (cost, sensors, compared): (&LeastSquares, &[f64], &str),
         name: &dyn Fn(&str) -> String,
     ) -> Result<()> {
         let times = at_samples(cost, trajectory.times().to_vec());
@@ -51,7 +51,7 @@ impl Folder {
             let y = trajectory.output(reference.output);
             let shown = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
             let simulated = at_samples(cost, shown);
-            let measured = ("measured", &*reference_beside(output, reference, &simulated));
+            let measured = (compared, &*reference_beside(output, reference, &simulated));
             let name = name(&output.name);
             let figure = plot::comparison(&name, &printed(&output.unit), &times, measured, &simulated)?;
             self.draw(&format!("output_{name}"), &figure)?;
@@ -64,15 +64,33 @@ impl Folder {
     /// # Errors
     /// [`crate::Error::Io`], or a simulation that fails.
     pub fn validation(&self, problem: &Problem, document: serde_json::Value) -> Result<()> {
-        self.together("validation.json", document, |aside| {
-            problem.experiments.iter().take(MOST_EXPERIMENTS).try_for_each(|experiment| {
-                let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
-                let run = experiment.simulation.run(&experiment.own(&problem.start))?;
-                let name = |output: &str| problem.name_in(experiment, output);
-                let sensors = experiment.of_sensors(&problem.start);
-                aside.measured_outputs(&experiment.simulation, &run, (cost, &sensors), &name)
-            })
+        let all: Vec<usize> = (0..problem.experiments.len()).collect();
+        self.together("validation.json", document, |aside| aside.at_start(problem, &all))
+    }
+
+    /// `check.json`, and `output_NAME` and `input` of experiments at the problem's start: of the first ones of these places among all.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`], or a simulation that fails.
+    pub fn check(&self, problem: &Problem, places: &[usize], document: serde_json::Value) -> Result<()> {
+        self.together("check.json", document, |aside| {
+            aside.input_figures(problem)?;
+            aside.at_start(problem, places)
         })
+    }
+
+    /// `output_NAME` of the first of these experiments, one run each.
+    fn at_start(&self, problem: &Problem, places: &[usize]) -> Result<()> {
+        let chosen = places.iter().take(MOST_EXPERIMENTS).filter_map(|&k| problem.all().nth(k));
+        for experiment in chosen {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(&problem.start))?;
+            let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
+            let name = |output: &str| problem.name_in(experiment, output);
+            let sensors = experiment.of_sensors(&problem.start);
+            self.measured_outputs(&experiment.simulation, &run, (cost, &sensors, compared), &name)?;
+        }
+        Ok(())
     }
 
     /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and

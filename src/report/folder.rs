@@ -1,6 +1,6 @@
 //! The folder of a run: results, histories, outputs and figures, written together.
 
-use super::{compared, html, named, output_errors, plot, printed, units};
+use super::{compared, html, named, plot, printed, units};
 use crate::cost::LeastSquares;
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 use crate::statistics::{ResidualTests, Statistics};
-use crate::{file_set, memory, scheme};
+use crate::{file_set, memory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -150,7 +150,7 @@ impl Folder {
     }
 
     /// `input`; of several experiments with inputs of their own, `input@EXPERIMENT`, of the first ones.
-    fn input_figures(&self, problem: &Problem) -> Result<()> {
+    pub(super) fn input_figures(&self, problem: &Problem) -> Result<()> {
         problem.experiments.iter().take(compared::MOST_EXPERIMENTS).try_for_each(|experiment| {
             self.input_figure_as(&problem.name_in(experiment, "input"), &experiment.simulation)
         })
@@ -185,41 +185,19 @@ impl Folder {
         })
     }
 
-    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json`, figures; with what it was
-    /// `measured` against, if it was.
+    /// Everything that a simulation gives: `states.csv`, `outputs.csv`, `simulation.json` with `document` ([`simulation_json`]),
+    /// figures; with what it was `measured` against, if it was.
+    ///
+    /// [`simulation_json`]: super::simulation_json
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn simulation(
         &self,
-        simulation: &Simulation,
-        u: &[f64],
-        trajectory: &Trajectory,
+        (simulation, trajectory): (&Simulation, &Trajectory),
         measured: Option<&LeastSquares>,
+        document: Value,
     ) -> Result<()> {
-        let signature = simulation.signature();
-        let parameters = signature.parameters.iter().zip(u);
-        let errors = measured
-            .map(|cost| output_errors((cost, &cost.sensors().nominal()), simulation, trajectory))
-            .unwrap_or_default();
-        let rmse: serde_json::Map<_, _> =
-            errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
-        let document = json!({
-            "model": signature.name,
-            "scheme": simulation.scheme().name(),
-            "scheme_settings": scheme::settings_of(simulation.scheme()),
-            "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
-            "steps": trajectory.counters.steps,
-            "rmse": rmse,
-            "newton_iterations": trajectory.counters.iterations,
-            "factorisations": trajectory.counters.factorisations,
-            "start": {
-                "initial_state": trajectory.start.initial_state.name(),
-                "equilibrium_iterations": trajectory.start.iterations,
-                "position_residuals": trajectory.start.position,
-                "velocity_residuals": trajectory.start.velocity,
-            },
-        });
         self.together("simulation.json", document, |aside| {
             aside.states(simulation, trajectory)?;
             aside.outputs(simulation, trajectory)?;
@@ -272,7 +250,7 @@ impl Folder {
         self.signals("outputs", plot::trajectory, times, &named(&signature.outputs, &units, &outputs))?;
         measured.map_or(Ok(()), |cost| {
             let sensors = cost.sensors().nominal();
-            self.measured_outputs(simulation, trajectory, (cost, &sensors), &str::to_string)
+            self.measured_outputs(simulation, trajectory, (cost, &sensors, "measured"), &str::to_string)
         })
     }
 

@@ -7,7 +7,7 @@ mod origin;
 
 pub use control::control_json;
 pub use folder::Folder;
-pub use origin::{InputFile, Origin, SCHEMA, command_line, date};
+pub use origin::{InputFile, Origin, SCHEMA, command_line, date, words};
 
 mod compared;
 pub mod plot;
@@ -212,6 +212,37 @@ pub fn result_json(
         Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
     }
     result
+}
+
+/// What a simulation with these parameters came to, for programs; with the errors of what it was `measured` against, if it was.
+pub fn simulation_json(
+    simulation: &Simulation,
+    u: &[f64],
+    trajectory: &Trajectory,
+    measured: Option<&LeastSquares>,
+) -> Value {
+    let signature = simulation.signature();
+    let parameters = signature.parameters.iter().zip(u);
+    let errors = measured
+        .map(|cost| output_errors((cost, &cost.sensors().nominal()), simulation, trajectory))
+        .unwrap_or_default();
+    let rmse: serde_json::Map<_, _> = errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
+    json!({
+        "model": signature.name,
+        "scheme": simulation.scheme().name(),
+        "scheme_settings": scheme::settings_of(simulation.scheme()),
+        "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
+        "steps": trajectory.counters.steps,
+        "rmse": rmse,
+        "newton_iterations": trajectory.counters.iterations,
+        "factorisations": trajectory.counters.factorisations,
+        "start": {
+            "initial_state": trajectory.start.initial_state.name(),
+            "equilibrium_iterations": trajectory.start.iterations,
+            "position_residuals": trajectory.start.position,
+            "velocity_residuals": trajectory.start.velocity,
+        },
+    })
 }
 
 /// What was found of each parameter, and what it was told to keep to.

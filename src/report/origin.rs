@@ -30,7 +30,7 @@ pub struct Origin {
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct InputFile {
-    /// What for: `problem`, `data`, or `validation` (data that were compared, but not fitted).
+    /// What for: `problem`, `data`, `validation` (data that were compared, but not fitted), or `result` (whose values it began with).
     pub role: &'static str,
     /// Its path, as it was given.
     pub path: String,
@@ -98,6 +98,41 @@ pub fn command_line(arguments: impl IntoIterator<Item = String>) -> String {
         if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
     };
     arguments.into_iter().enumerate().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a [`command_line`]; `None` if it is none: a quotation without an end, or what a shell would do more with.
+pub fn words(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut begun) = (Vec::new(), String::new(), false);
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' if begun => {
+                words.push(std::mem::take(&mut word));
+                begun = false;
+            }
+            ' ' => {}
+            '\'' => {
+                begun = true;
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => {
+                begun = true;
+                word.push(rest.next()?);
+            }
+            '"' | '$' | '`' | '|' | '&' | ';' | '<' | '>' => return None,
+            c => {
+                begun = true;
+                word.push(c);
+            }
+        }
+    }
+    words.extend(begun.then_some(word));
+    Some(words)
 }
 
 /// Now, or the time that `SOURCE_DATE_EPOCH` names (seconds since 1970), for results that are to be the same twice.
@@ -175,6 +210,11 @@ mod tests {
             "costate identify x/y.toml --fix a,b"
         );
         assert_eq!(line(&["costate", "m_1 + m_2 = 3", "it's", ""]), r"costate 'm_1 + m_2 = 3' 'it'\''s' ''");
+        for case in [&["costate", "m_1 + m_2 = 3", "it's", "", "--fix", "a\\b \"x\" $HOME"][..], &["costate"], &[]] {
+            assert_eq!(words(&line(case)).unwrap(), case);
+        }
+        assert_eq!(words("costate 'open"), None);
+        assert_eq!(words("costate a; rm b"), None);
     }
 
     /// Protects checksums: that of the empty file is known, what is no file has none.

@@ -69,6 +69,21 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Lines that a terminal holds: what is longer goes on, indented, on the next one.
+pub(crate) fn folded(text: &str) -> String {
+    const INDENT: usize = 2;
+    let fold = |line: &str| {
+        let own = line.len() - line.trim_start().len();
+        if length(line) <= WIDTH || own + INDENT + NARROWEST > WIDTH {
+            return line.to_string();
+        }
+        let indent = " ".repeat(own + INDENT);
+        let lines = broken(line.trim_start(), WIDTH - own - INDENT);
+        format!("{}{}", &line[..own], lines.join(&format!("\n{indent}")))
+    };
+    text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
+}
+
 struct Column<'t> {
     header: &'t str,
     cells: Vec<&'t str>,
@@ -140,6 +155,22 @@ mod tests {
 
     fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
         rows.iter().map(|row| row.iter().map(|cell| cell.to_string()).collect()).collect()
+    }
+
+    /// Protects sentences on terminals: no word is broken, tables and short lines stay as they are.
+    #[test]
+    fn long_lines_are_folded() {
+        let table = "name  value\nc         1";
+        assert_eq!(folded(table), table);
+        let long = format!("  note: {}", "word ".repeat(30).trim_end());
+        let told = folded(&long);
+        assert!(
+            told.lines().all(|line| line.chars().count() <= WIDTH)
+                && told.lines().nth(1).unwrap().starts_with("    word")
+        );
+        assert_eq!(told.split_whitespace().collect::<Vec<_>>(), long.split_whitespace().collect::<Vec<_>>());
+        let path = "x".repeat(100);
+        assert_eq!(folded(&path), path);
     }
 
     /// Protects terminals of 80 characters: headers give way first, then remarks, then the table; nothing is lost or cut.

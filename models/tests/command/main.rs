@@ -1,12 +1,16 @@
 //! The command line: options, files, results, pictures.
 
+mod check;
 mod constraints;
 mod control;
 mod experiments;
+mod init;
+mod manners;
 mod options;
 mod pictures;
 mod problem_files;
 mod records;
+mod repeats;
 mod reports;
 mod results;
 mod run;

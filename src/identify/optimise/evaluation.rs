@@ -3,11 +3,13 @@
 use super::band_model::BandModel;
 use super::bounded_step::{BoundedModel, Suggestion};
 use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
+use super::trace::Evaluation;
 use super::variable::Scaling;
 use super::{BandObjective, CurvedObjective, LeastSquaresObjective, Objective};
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use nalgebra::DMatrix;
+use std::time::Instant;
 
 /// A point where the function has been run.
 #[derive(Debug, Clone)]
@@ -180,6 +182,11 @@ impl<'a> Evaluator<'a> {
         }
         self.evaluations += 1;
         let u = self.scaling.physical(x);
+        let (number, began) = (self.evaluations, Instant::now());
+        let tell = |cost: std::result::Result<f64, &str>| {
+            let seconds = began.elapsed().as_secs_f64();
+            self.options.trace.tell(&Evaluation { number, u: &u, cost, seconds });
+        };
         let failure = match u.iter().find(|u| !u.is_finite()) {
             // A logarithmic scale overflows easily: no reason to bother the simulation.
             Some(_) => "a variable overflowed".to_string(),
@@ -188,7 +195,10 @@ impl<'a> Evaluator<'a> {
                 Ok((_, gradient, _)) if gradient.iter().any(|g| !g.is_finite()) => {
                     "the gradient is not finite".to_string()
                 }
-                Ok((cost, gradient, model)) => return self.keep(x, u, cost, gradient, model).map(Some),
+                Ok((cost, gradient, model)) => {
+                    tell(Ok(cost));
+                    return self.keep(x, u, cost, gradient, model).map(Some);
+                }
                 Err(error) if error.is_simulation_failure() => error.to_string(),
                 Err(Error::Interrupted { .. }) => {
                     self.evaluations -= 1;
@@ -197,6 +207,7 @@ impl<'a> Evaluator<'a> {
                 Err(error) => return Err(Halt::Error(error)),
             },
         };
+        tell(Err(&failure));
         self.failed_evaluations += 1;
         self.last_failure = failure;
         Ok(None)

@@ -57,6 +57,7 @@ mod progress;
 mod residual_curvature;
 mod residual_model;
 mod residual_search;
+mod trace;
 mod trial;
 mod truncated_cg;
 mod variable;
@@ -66,6 +67,7 @@ pub use augmented_lagrangian::{ConstrainedObjective, ConstrainedOutcome, Constra
 pub use method::{CurvedMethod, LeastSquaresMethod, Method, StepRule};
 pub use multipliers::{Limit, Multipliers};
 pub use outcome::{Curvature, Flow, Iteration, Options, Outcome, OuterIteration, Reason};
+pub use trace::{Evaluation, Trace};
 pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::error::{Error, Result};

@@ -1,5 +1,6 @@
 //! What goes into a minimisation besides the function, and what comes out.
 
+use super::trace::Trace;
 use super::variable::VariableStatus;
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
@@ -28,6 +29,8 @@ pub struct Options {
     pub cost_noise: f64,
     /// Stops at once, with the best so far: within a step, too, and within a run of a function that looks at the same flag.
     pub interrupt: Interrupt,
+    /// Sees every run of the function.
+    pub trace: Trace,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             step_tolerance: 1e-15,
             cost_noise: 1e-10,
             interrupt: Interrupt::default(),
+            trace: Trace::default(),
         }
     }
 }

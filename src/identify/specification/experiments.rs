@@ -249,7 +249,7 @@ fn is_plain(c: char) -> bool {
 }
 
 /// A name after a file.
-fn name_of(file: &Path) -> String {
+pub(crate) fn name_of(file: &Path) -> String {
     let stem = file.file_stem().map_or("data".into(), |stem| stem.to_string_lossy().into_owned());
     stem.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST).collect()
 }

@@ -165,6 +165,11 @@ impl Identifiability {
         }
     }
 
+    /// How many directions of the parameters the data determine.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// Places of the parameters, the most influential first.
     pub fn ranking(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.parameters.len()).collect();

@@ -240,6 +240,20 @@ impl Curvature {
 }
 
 impl Identifiability {
+    /// What the data say about parameter `k` of [`Identifiability::parameters`] near this point, in a word or two.
+    pub fn verdict(&self, k: usize) -> &'static str {
+        let name = self.parameters[k].name.as_str();
+        if self.without_influence.contains(&k) {
+            "no influence"
+        } else if self.involved.contains(&k) {
+            "undetermined"
+        } else if self.weak.iter().any(|direction| direction.names().contains(&name)) {
+            "hardly determined"
+        } else {
+            "determined"
+        }
+    }
+
     /// For a person: parameters by influence, singular values, verdict.
     pub fn report(&self) -> String {
         let rows: Vec<Vec<String>> = self
@@ -248,15 +262,6 @@ impl Identifiability {
             .enumerate()
             .map(|(rank, k)| {
                 let parameter = &self.parameters[k];
-                let verdict = if self.without_influence.contains(&k) {
-                    "no influence"
-                } else if self.involved.contains(&k) {
-                    "undetermined"
-                } else if self.weak.iter().any(|direction| direction.names().contains(&parameter.name.as_str())) {
-                    "hardly determined"
-                } else {
-                    "determined"
-                };
                 vec![
                     (rank + 1).to_string(),
                     parameter.name.clone(),
@@ -264,7 +269,7 @@ impl Identifiability {
                     number(parameter.size),
                     parameter.unit.clone(),
                     format!("{:.3e}", self.influences[k]),
-                    verdict.into(),
+                    self.verdict(k).into(),
                 ]
             })
             .collect();

@@ -1,0 +1,112 @@
+//! `costate check` of problem files: everything that can be known before a long run.
+
+use crate::run;
+use run::{Place, csv, times};
+use serde_json::Value;
+
+/// The oscillator's record: with the force, and every tenth sample of `a` missing.
+fn record(place: &Place, name: &str, sign: f64) {
+    place.good("simulate oscillator --set c=33,d=0.5 --end 2 --out reference");
+    let outputs = place.read("reference/outputs.csv");
+    let mut text = String::from("t,F,a\n");
+    for (i, line) in outputs.lines().skip(1).enumerate() {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let a = if i % 10 == 3 { String::new() } else { (sign * cells[1]).to_string() };
+        text += &format!("{},{},{a}\n", cells[0], cells[4]);
+    }
+    place.write(name, text);
+}
+
+// Protects a long run from what is known before it: samples, inputs, missing values, fit and deviations at the start, influence, condition
+// and duration are told and written, with a figure of each output.
+#[test]
+fn a_good_problem_is_told_whole() {
+    let place = Place::new();
+    record(&place, "r.csv", 1.0);
+    place.good("init oscillator --data r.csv");
+    let run = place.good("check oscillator.toml --out checked --png");
+    for part in [
+        "201 samples from 0 s to 2 s, 0.01 s apart (100 Hz), a time step each",
+        "input F: -1 to 0.9999 N",
+        "RMSE/deviation",
+        "derivative x size",
+        "the data determine 2 directions of 2 free parameters; condition number",
+        "a fit by lm: 8 to 21 evaluations as a rule",
+        "all is well",
+    ] {
+        assert!(run.out.contains(part), "`{part}` is missing in\n{}", run.out);
+    }
+    assert!(run.out.lines().all(|line| line.chars().count() <= 80), "{}", run.out);
+    assert!(run.err.contains("of 201 samples of `a` are missing"), "{}", run.err);
+    for name in ["check.json", "input.svg", "output_a.svg", "output_a.png"] {
+        assert!(place.path(&format!("checked/{name}")).is_file(), "{name}");
+    }
+    let mut written: Value = serde_json::from_str(&place.read("checked/check.json")).unwrap();
+    let mut printed = place.json("check oscillator.toml --json", 0);
+    for document in [&mut written, &mut printed] {
+        assert!(document["duration"]["seconds_per_evaluation"].as_f64().unwrap() > 0.0);
+        document["duration"] = Value::Null;
+        document["files"] = Value::Null;
+    }
+    assert_eq!(written, printed);
+    assert_eq!(printed["experiments"][0]["outputs"][0]["missing"], 20);
+    assert_eq!(printed["identifiability"]["rank"], 2);
+    assert!(!place.files().iter().any(|name| name.starts_with("out")), "{:?}", place.files());
+    // what the table says is what a gradient at the start says
+    let gradient = place.json("gradient oscillator.toml --json", 0);
+    let error = printed["cost"].as_f64().unwrap() / gradient["cost"].as_f64().unwrap() - 1.0;
+    assert!(error.abs() < 1e-12, "{error}");
+}
+
+// Protects from a search that cannot succeed: what the data do not determine and what cannot be run is wrong, with exit code 1; a wrong sign
+// and a bound are doubts.
+#[test]
+fn what_is_wrong_is_told_before_the_run() {
+    let place = Place::new();
+    record(&place, "r.csv", -1.0);
+    let head = "model = \"oscillator\"\n[data]\nfile = \"r.csv\"\n[parameters]\n";
+    place.write("sign.toml", format!("{head}d = {{ start = 0.0 }}\n"));
+    let run = place.good("check sign.toml");
+    for part in ["farther from the data of `a`", "with this sign?", "`d` starts at its lower bound, 0", "2 warnings"] {
+        assert!(run.out.replace('\n', " ").contains(part), "`{part}` is missing in\n{}", run.out);
+    }
+    // of mass, stiffness and damping, an input that is zero leaves ratios
+    let text = "t,F,a\n".to_string() + csv("", times(101, 0.01), |t| vec![0.0, (6.0 * t).cos()]).trim_start();
+    place.write("free.csv", text);
+    place
+        .write("free.toml", "model = \"oscillator\"\n[data]\nfile = \"free.csv\"\n[parameters]\nm = { free = true }\n");
+    let run = place.run("check free.toml");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    for part in ["input `F` is 0 N all the time", "WRONG: the data do not tell", "NOT ready: 1 thing wrong"] {
+        assert!(run.out.contains(part), "`{part}` is missing in\n{}", run.out);
+    }
+    place.write("stiff.toml", format!("{head}c = {{ start = -4e4, lower = -1e5 }}\n"));
+    let found = place.json("check stiff.toml --json", 1);
+    assert_eq!(found["passed"], false);
+    assert!(found["experiments"][0]["failure"].is_string(), "{found:#}");
+    assert!(place.run("check stiff.toml --out figures").code == 1 && !place.path("figures/output_a.svg").exists());
+    place.write("fixed.toml", format!("{head}c = {{ fixed = true }}\nd = {{ fixed = true }}\n"));
+    assert!(place.run("check fixed.toml").out.contains("all parameters are fixed"));
+}
+
+// Protects an evening with many records: what is wrong with each of them is told at once; derivatives can still be checked.
+#[test]
+fn every_experiment_is_told() {
+    let place = Place::new();
+    record(&place, "r.csv", 1.0);
+    let experiments = |files: &[&str]| -> String {
+        files.iter().map(|file| format!("[[experiment]]\nfile = \"{file}\"\n")).collect()
+    };
+    place.write("broken.csv", "t,F\n0,1\n1,2\n");
+    place.write("bad.toml", format!("model = \"oscillator\"\n{}", experiments(&["r.csv", "absent.csv", "broken.csv"])));
+    place.refused("check bad.toml", &["absent.csv", "broken.csv", "no column is named like an output"]);
+    place.write("other.csv", place.read("r.csv"));
+    place.write("two.toml", format!("model = \"oscillator\"\n{}", experiments(&["r.csv", "other.csv"])));
+    let run = place.good("check two.toml --out checked");
+    assert!(run.out.contains("experiment `r`") && run.out.contains("experiment `other`"), "{}", run.out);
+    assert!(place.path("checked/output_a@other.svg").is_file());
+    assert!(place.good("check two.toml --derivatives").out.contains("all agree"));
+    let derivatives = place.json("check oscillator --end 1 --json", 0);
+    assert_eq!(derivatives["passed"], true);
+    assert_eq!(derivatives["gradient"].as_array().unwrap().len(), 5);
+}

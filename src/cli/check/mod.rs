@@ -1,0 +1,38 @@
+//! `costate check`: derivatives of a model; or of a problem file everything that can be known before a long run.
+
+mod derivatives;
+mod diagnosis;
+mod problem;
+mod text;
+
+use super::Verdict;
+use super::settings::ProblemArguments;
+use crate::error::Result;
+use crate::registry::Registry;
+use std::path::PathBuf;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Check derivatives of a problem file, too, as of a model
+    #[arg(long)]
+    derivatives: bool,
+    /// Folder for check.json and figures [default: out/MODEL_check; none with --json]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    if arguments.derivatives || !arguments.problem.is_measured() {
+        derivatives::run(registry, arguments)
+    } else {
+        problem::run(registry, arguments)
+    }
+}

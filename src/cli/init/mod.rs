@@ -1,0 +1,122 @@
+//! `costate init`: a problem file to begin with, which says everything that can be said.
+
+mod columns;
+mod keys;
+mod text;
+
+use super::console::print;
+use super::settings;
+use super::{Verdict, kept};
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::files::write_atomically;
+use crate::problem_file;
+use crate::registry::{Entry, Registry};
+use crate::specification::name_of;
+use columns::Columns;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name
+    model: String,
+    /// A record that is fitted; repeatable
+    #[arg(long, value_name = "FILE.csv")]
+    data: Vec<PathBuf>,
+    /// A record that is compared with the result, and not fitted; repeatable
+    #[arg(long, value_name = "FILE.csv")]
+    validation: Vec<PathBuf>,
+    /// The problem file [default: MODEL.toml]
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Replace the problem file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// A record as the file will name it.
+struct Source {
+    /// Relative to the folder of the problem file, unless it was given from the root.
+    file: PathBuf,
+    /// As it was given.
+    given: PathBuf,
+    /// The experiment's name.
+    name: String,
+    validation: bool,
+    columns: Columns,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let entry = registry.get(&arguments.model)?;
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", entry.name())));
+    check_out(&out, arguments.force)?;
+    if arguments.data.is_empty() && !arguments.validation.is_empty() {
+        let remedy = "give --data FILE.csv, too";
+        return Err(Error::invalid("--validation", "there is no record that could be fitted", remedy));
+    }
+    let sources = sources(entry, arguments, &out)?;
+    let text = text::write(entry, &sources, &out)?;
+    // what is written can be read, whatever names models and columns have
+    let specification = problem_file::parse(&text, &out)?;
+    write_atomically(&out, text.as_bytes())?;
+    let built = specification.build_with_notes(registry);
+    let path = out.display();
+    print(&format!(
+        "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
+    ));
+    Ok(match built {
+        Ok((problem, notes)) => {
+            settings::say_of(notes, &problem);
+            Verdict::Good
+        }
+        Err(error) => {
+            let problem = format!("it cannot be run as it is: {error}");
+            kept(Err(Error::invalid(path.to_string(), problem, "this is left to be said in it")))
+        }
+    })
+}
+
+/// That nothing of the user's is lost.
+fn check_out(out: &Path, force: bool) -> Result<()> {
+    if !out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        let what = format!("--out {}", out.display());
+        return Err(Error::invalid(what, "a problem file ends in .toml", "give it such a name"));
+    }
+    if out.exists() && !force {
+        let what = out.display().to_string();
+        return Err(Error::invalid(what, "it is there already", "name another with --out, or replace it with --force"));
+    }
+    Ok(())
+}
+
+/// The records with what their columns may be.
+fn sources(entry: &Entry, arguments: &Arguments, out: &Path) -> Result<Vec<Source>> {
+    let files = arguments.data.iter().map(|file| (file, false));
+    let mut sources: Vec<Source> = Vec::new();
+    for (given, validation) in files.chain(arguments.validation.iter().map(|file| (file, true))) {
+        let record = Record::read_csv_with_gaps(given)?;
+        let columns = Columns::of(&record, given, entry.system.signature())?;
+        let plain = name_of(given);
+        let is_taken = |name: &String| sources.iter().any(|other| other.name.to_lowercase() == name.to_lowercase());
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        let mut names = std::iter::once(plain.clone()).chain(numbered);
+        let name = names.find(|name| !is_taken(name)).unwrap_or(plain.clone());
+        sources.push(Source { file: beside(out, given), given: given.clone(), name, validation, columns });
+    }
+    Ok(sources)
+}
+
+/// `file` as seen from the folder of `out`; as it is where that cannot be said.
+fn beside(out: &Path, file: &Path) -> PathBuf {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(folder), Ok(target)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_path_buf() };
+    if file.is_absolute() {
+        return file.to_path_buf();
+    }
+    let common = folder.components().zip(target.components()).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return target;
+    }
+    let up = folder.components().skip(common).map(|_| Path::new("..").as_os_str());
+    up.chain(target.components().skip(common).map(|part| part.as_os_str())).collect()
+}
