@@ -13,7 +13,7 @@ fn lines_are_counted_in_any_text() {
     }
 }
 
-/// Protects the reference of keys: the page is what the reader knows. `WRITE=1 cargo test --test library keys_are_documented` writes it.
+/// Protects the reference of keys: the page is what the reader knows. `WRITE=1 cargo test --test library all_keys_are_documented` writes it.
 #[test]
 fn all_keys_are_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problem-file.md");
@@ -23,7 +23,7 @@ fn all_keys_are_documented() {
     }
     let written = std::fs::read_to_string(&page).unwrap_or_default();
     let remedy =
-        "docs/problem-file.md is not that of the source: WRITE=1 cargo test --test library keys_are_documented";
+        "docs/problem-file.md is not that of the source: WRITE=1 cargo test --test library all_keys_are_documented";
     assert!(written == reference, "{remedy}");
     for row in reference.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();

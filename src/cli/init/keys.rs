@@ -35,6 +35,8 @@ pub(super) const KEYS: &[Key] = &[
     key("data", r#"split = "segment""#, "rows of one number in this column are an experiment of their own"),
     key("data", r#"inputs.NAME = { column = "COLUMN", interpolation = "linear" }"#, "a column that drives an input"),
     key("data", r#"outputs.NAME = { column = "COLUMN", deviation = 1.0 }"#, "a column that an output is compared with"),
+    key("data", r#"outputs.NAME = { sensor = ["gain", "bias", "delay"] }"#, "what its sensor does: parameters gain_NAME, bias_NAME, delay_NAME (s)"),
+    key("data", "outputs.NAME = { low_pass = 20.0, every = 5 }", "Hz, a filter on record and model alike; and every fifth sample"),
 
     key("experiment", r#"name = "another""#, "in names of parameters and files; without it that of the file"),
     key("experiment", r#"file = "another.csv""#, "several of these take the place of `file` in [data], which says what they share"),

@@ -60,7 +60,10 @@ pub(super) const OUTPUT: Keys = Keys {
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
     rows: "\
 | `column` | text | | the output's name | column of the record |
-| `deviation` | number | the output's | 1 | standard deviation of the noise; residuals are divided by it |",
+| `deviation` | number | the output's | 1 | standard deviation of the noise; residuals are divided by it |
+| `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted |
+| `low_pass` | number | Hz | none | a filter without delay, on record and model alike |
+| `every` | whole number | | 1 | of the samples, the first of every so many is compared |",
 };
 
 pub(super) const EXPERIMENT: Keys = Keys {
