@@ -6,7 +6,8 @@ use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
-use crate::identify::{Identification, Settings, identify};
+use crate::identify::{Identification, Settings};
+use crate::likelihood::{NoiseEstimate, identify_with_noise};
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
 use crate::problem::Problem;
@@ -74,7 +75,7 @@ steepest-descent or steepest-descent-fixed"
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let specification = stated(arguments)?;
-    let (problem, notes) = specification.build_with_notes(registry)?;
+    let (mut problem, notes) = specification.build_with_notes(registry)?;
     let notes = settings::say_of(notes, &problem);
     let origin = origin(registry, arguments, &specification, notes)?;
     let interrupt = watch_for_interrupt();
@@ -93,7 +94,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         problem.free().len(),
         method.name()
     ));
-    let found = identify(&problem, &settings, &mut |iteration| {
+    let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
         progress.show(iteration);
         Flow::Continue
     });
@@ -269,6 +270,7 @@ fn summary(
             lines.push(format!("no statistics: {reason}"));
         }
     }
+    lines.extend(found.noise.as_ref().map(NoiseEstimate::report));
     lines.extend(validation(problem, found));
     lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(

@@ -5,7 +5,8 @@ use super::settings;
 use super::{Verdict, kept};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::identify::{Settings, identify};
+use crate::identify::Settings;
+use crate::likelihood::identify_with_noise;
 use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
@@ -147,7 +148,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
             return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
         }
-        let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
+        let found = identify_with_noise(&mut problem, &Settings::default(), &mut |_| Flow::Continue)?;
         problem.start = found.values();
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;

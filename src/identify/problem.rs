@@ -5,6 +5,7 @@ use crate::cost::{Cost, LeastSquares, Quadrature, Reference};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
+use crate::likelihood::Sensor;
 use crate::noise::SyntheticNoise;
 use crate::scheme;
 use crate::signal::Signal;
@@ -130,6 +131,8 @@ pub struct Problem {
     pub optimum: Option<Vec<f64>>,
     /// What an identification must keep to; outputs are those of the first experiment.
     pub constraints: Vec<Constraint>,
+    /// Sensors whose noise is estimated together with the parameters ([`Problem::estimate_deviation`]).
+    pub sensors: Vec<Sensor>,
 }
 
 impl Problem {
@@ -140,7 +143,7 @@ impl Problem {
         let (parameters, start) = (signature.parameters.clone(), signature.nominal());
         let experiments = vec![Experiment::new(name.clone(), simulation, cost)];
         let (validation, constraints) = (Vec::new(), Vec::new());
-        Problem { name, experiments, validation, parameters, start, optimum: None, constraints }
+        Problem { name, experiments, validation, parameters, start, optimum: None, constraints, sensors: Vec::new() }
     }
 
     /// Adds an experiment with the same model; of the parameters that are `local` it has its own, which start where those of the first experiment do.

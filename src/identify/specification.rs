@@ -1,6 +1,7 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+mod deviations;
 mod experiments;
 mod measured;
 mod record;
@@ -44,8 +45,19 @@ pub struct OutputColumn {
     pub output: String,
     /// The record's column.
     pub column: String,
-    /// Residuals are divided by this, in the output's unit.
-    pub deviation: f64,
+    /// What residuals are divided by; 1 if nothing is said.
+    pub deviation: Option<Deviation>,
+}
+
+/// The standard deviation of an output's noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Deviation {
+    /// This, in the output's unit.
+    Given(f64),
+    /// Estimated together with the parameters: one for all experiments that say so of this output.
+    Estimated,
+    /// The same, for each stated experiment alone.
+    EstimatedAlone,
 }
 
 /// Where measurements come from.
@@ -236,6 +248,10 @@ impl Specification {
             let AddedNoise { output, unit, deviation, seed } = added;
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
+        }
+        for sensor in &problem.sensors {
+            notes
+                .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
         }
         for setting in &self.constraints {
             let constraint = setting.resolve(entry.system.signature())?;

@@ -200,6 +200,9 @@ pub fn result_json(
     if !identification.constraints.is_empty() {
         result["constraints"] = json!(identification.constraints);
     }
+    if let Some(noise) = &identification.noise {
+        result["estimated_deviations"] = noise.json();
+    }
     if !identification.impossible.is_empty() {
         result["impossible"] = json!(identification.impossible);
     }

@@ -5,6 +5,7 @@ mod constrained;
 mod data;
 mod files;
 mod least_squares;
+mod likelihood;
 mod linear_statistics;
 mod newton;
 mod optimise;

@@ -3,6 +3,7 @@
 mod constraints;
 mod control;
 mod experiments;
+mod noise;
 mod options;
 mod pictures;
 mod problem_files;

@@ -132,6 +132,24 @@ impl LeastSquares {
         Ok(self)
     }
 
+    /// The same with another deviation for the references of an output.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is positive.
+    pub fn with_deviation(mut self, output: usize, deviation: f64) -> Result<Self> {
+        if !(deviation.is_finite() && deviation > 0.0) {
+            let problem = format!("its residuals cannot be divided by {deviation}");
+            return Err(Error::invalid(
+                format!("the reference of output {output}"),
+                problem,
+                "give a positive deviation",
+            ));
+        }
+        let own = self.references.iter_mut().filter(|reference| reference.output == output);
+        own.for_each(|reference| reference.deviation = deviation);
+        Ok(self)
+    }
+
     /// The same for a simulation whose steps are divided into `parts`.
     pub(crate) fn with_steps_divided(mut self, parts: usize) -> Self {
         self.substeps *= parts;

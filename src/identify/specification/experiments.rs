@@ -68,6 +68,10 @@ impl Specification {
         let fitted = built.iter().filter(|(_, stated, _)| !stated.validation);
         let stated_all: Vec<(String, ExperimentSetting)> =
             fitted.map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone())).collect();
+        let name = |(experiment, stated, _): &(Experiment, ExperimentSetting, Pending)| {
+            (experiment.name.clone(), stated.clone())
+        };
+        let stated_names: Vec<(String, ExperimentSetting)> = built.iter().map(name).collect();
         // what is fitted comes first
         built.sort_by_key(|(_, stated, _)| stated.validation);
         let mut built = built.into_iter();
@@ -89,6 +93,7 @@ impl Specification {
             };
             all.push(pending);
         }
+        problem = self.with_estimated_deviations(problem, &stated_names)?;
         self.apply_parameters(&mut problem)?;
         for Pending { name, parameters } in &all {
             apply_own(&mut problem, name, parameters)?;

@@ -1,7 +1,7 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
 use super::record::{time_column, window};
-use super::{DataSource, InputColumn, OutputColumn, Specification};
+use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
 use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
@@ -215,14 +215,16 @@ impl<'a> Reading<'a> {
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
             None => {
-                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: 1.0 };
+                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: None };
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
         let mut references = Vec::new();
         for OutputColumn { output, column, deviation } in &outputs {
             let k = signature.output_index(output)?;
-            if !(deviation.is_finite() && *deviation > 0.0) {
+            // one that is estimated begins with the spread of the data, which the problem of all experiments knows
+            let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };
+            if !(deviation.is_finite() && deviation > 0.0) {
                 let problem = format!("residuals cannot be divided by {deviation}");
                 return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
             }
@@ -235,7 +237,7 @@ impl<'a> Reading<'a> {
                 let count = values.len();
                 gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
             }
-            references.push(Reference { output: k, values, deviation: *deviation });
+            references.push(Reference { output: k, values, deviation });
         }
         Ok((outputs, references))
     }
@@ -283,7 +285,7 @@ impl<'a> Reading<'a> {
     /// That residuals in different units are added up, if nobody has weighed them.
     fn unlike_units(&self, outputs: &[OutputColumn], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
-        let is_plain = outputs.iter().all(|c| c.deviation == 1.0);
+        let is_plain = outputs.iter().all(|c| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));
         if !is_plain || units.iter().all(|unit| *unit == units[0]) {
             return None;
         }

@@ -1,9 +1,11 @@
 //! Statistics at the optimum.
 
 mod criteria;
+mod noise;
 
 pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
+pub use noise::Noise;
 
 use super::identifiability::{Identifiability, analysed};
 use super::residual_tests::{self, ResidualTests};
@@ -19,30 +21,7 @@ use nalgebra::DMatrix;
 
 /// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
 /// tolerance of 1e-10, over many steps. No measurement is so free of noise.
-const ROUND_OFF: f64 = 1e-8;
-
-/// What is known of the noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Noise {
-    /// The deviations of the references are its standard deviations.
-    Given,
-    /// The deviations are right up to one factor, which is estimated from the residuals.
-    #[default]
-    Estimated,
-}
-
-impl std::str::FromStr for Noise {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "given" => Ok(Noise::Given),
-            "estimated" => Ok(Noise::Estimated),
-            _ => Err(Error::unknown("kind of noise", name, "", ["given", "estimated"])),
-        }
-    }
-}
+pub(crate) const ROUND_OFF: f64 = 1e-8;
 
 /// What the data say about a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -182,7 +161,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents.
+    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents. Where the noise of sensors was
+    /// estimated with the parameters, it is that: [`Noise::PerSensor`].
     ///
     /// # Errors
     /// As [`Statistics::at`].
@@ -190,6 +170,12 @@ impl Statistics {
         let held: Vec<usize> =
             (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
         let u = found.values();
+        let noise = match &found.noise {
+            None => noise,
+            Some(estimate) if estimate.is_known() => Noise::PerSensor,
+            // deviations are then spreads of the data
+            Some(_) => Noise::Estimated,
+        };
         let directions = held_directions(problem, &u, &found.constraints)?;
         let mut statistics = Statistics::within(problem, &u, &held, &directions, noise)?;
         if !directions.is_empty() {
@@ -229,12 +215,12 @@ impl Statistics {
         let degrees_of_freedom = n - rank; // the rank of n rows is n at most
         let chi_square = residuals.chi_square;
         let variance = match noise {
-            Noise::Given => 1.0,
+            Noise::Given | Noise::PerSensor => 1.0,
             Noise::Estimated if degrees_of_freedom == 0 => f64::NAN,
             Noise::Estimated => chi_square / degrees_of_freedom as f64,
         };
         let covariance = covariance(&residuals, &identifiability, variance);
-        let (aic, bic) = criteria(noise, chi_square, n, rank);
+        let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();
         let has_noise = costs.into_iter().any(|cost| !cost.added_noise().is_empty());
@@ -272,7 +258,7 @@ impl Statistics {
     /// Degrees of freedom of Student's distribution; `None`: normal.
     fn student(&self) -> Option<usize> {
         match self.noise {
-            Noise::Given => None,
+            Noise::Given | Noise::PerSensor => None,
             Noise::Estimated => Some(self.degrees_of_freedom),
         }
     }

@@ -123,6 +123,7 @@ impl Statistics {
         };
         let noise = match self.noise {
             super::Noise::Given => "noise as given",
+            super::Noise::PerSensor => "noise of each sensor estimated",
             super::Noise::Estimated => "noise estimated from the residuals",
         };
         let chi_square = rounded(self.chi_square, 4);

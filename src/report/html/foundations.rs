@@ -53,15 +53,41 @@ fn data(page: &mut Page, result: &Value) {
     page.element("h3", "", "What was compared");
     let header = ["output", "unit", "deviation", "samples", "RMSE", "fit [%]", "R²"];
     page.table(&header, &outputs.map(output).collect::<Vec<_>>());
+    estimated_deviations(page, &result["estimated_deviations"]);
     if result["rmse"].is_null() {
         page.paragraph("The result was not simulated again: the run was interrupted.");
     }
+}
+
+fn estimated_deviations(page: &mut Page, noise: &Value) {
+    if noise.is_null() {
+        return;
+    }
+    page.element("h3", "", "Noise of the sensors");
+    let row = |sensor: &Value| {
+        let mut row = vec![Cell::text(text(&sensor["name"]))];
+        row.extend(["deviation", "standard_error"].map(|key| Cell::number(&sensor[key])));
+        row.push(Cell::unit(&sensor["unit"]));
+        row.extend(["samples", "parameters"].map(|key| Cell::number(&sensor[key])));
+        row
+    };
+    let header = ["sensor", "standard deviation", "± standard error", "unit", "samples", "parameters paid for"];
+    if noise["end"] != "perfect-fit" {
+        page.table(&header, &entries(&noise["sensors"]).iter().map(row).collect::<Vec<_>>());
+    }
+    page.paragraph(&text(&noise["sentence"]));
 }
 
 fn assumptions(page: &mut Page, result: &Value) {
     let mut said: Vec<String> = entries(&result["notes"]).iter().map(text).collect();
     match result["noise"].as_str() {
         Some("given") => said.push("noise: the deviations are those of the noise".to_string()),
+        Some("per-sensor") => {
+            said.push(
+                "noise: the deviation of each sensor is estimated with the parameters, and then taken as known"
+                    .to_string(),
+            );
+        }
         Some("estimated") => {
             said.push("noise: the deviations are right up to a common factor, which the residuals tell".to_string());
         }

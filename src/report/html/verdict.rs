@@ -41,6 +41,10 @@ pub(super) fn section(page: &mut Page, result: &Value) {
         let said = if violated.is_empty() { format!("all {}", constraints.len()) } else { format!("not {violated}") };
         line(page, "Constraints met", Mark::of(violated.is_empty()), &said);
     }
+    let noise = &result["estimated_deviations"];
+    if !noise.is_null() {
+        line(page, "Noise estimated", Mark::of(noise["end"] == "settled"), &text(&noise["sentence"]));
+    }
     for (name, judged) in [("Residuals white", white(result)), ("Validated", validated(result))] {
         if let Some((mark, said)) = judged {
             line(page, name, mark, &said);

@@ -50,9 +50,13 @@ pub(super) fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
     })
 }
 
-pub(super) fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f64, f64) {
+pub(super) fn criteria(problem: &Problem, (noise, chi_square): (Noise, f64), n: usize, p: usize) -> (f64, f64) {
     let (n, p) = (n as f64, p as f64);
     match noise {
+        Noise::PerSensor => {
+            let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.sensors.len() as f64);
+            (likelihood + 2.0 * p, likelihood + p * n.ln())
+        }
         Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
         Noise::Estimated => {
             let likelihood = n * (chi_square / n).ln();

@@ -1,0 +1,133 @@
+//! Noise of sensors through the command: deviations that are estimated with the parameters.
+
+use crate::run;
+use run::{Place, value};
+use serde_json::Value;
+
+/// Numbers that look random, the same on every machine: their standard deviation is 1.
+fn noise(i: u32) -> f64 {
+    let uniform = |k: u32| (f64::from(12 * i + k) * 12.9898).sin() * 43758.5453;
+    (0..12).map(|k| uniform(k) - uniform(k).floor()).sum::<f64>() - 6.0
+}
+
+/// A record of the oscillator with c = 33, d = 0.5, whose sensors have these deviations.
+fn record(place: &Place, name: &str, x: f64, a: f64, seed: u32) {
+    place.good(&format!("simulate oscillator --set c=33,d=0.5 --end 10 --out {name}"));
+    let outputs = place.read(&format!("{name}/outputs.csv"));
+    let mut lines = outputs.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |(i, line): (usize, &str)| {
+        let noisy = |(cell, head): (&str, &&str)| {
+            let value: f64 = cell.parse().unwrap();
+            let i = i as u32 + seed;
+            match head.split(' ').next() {
+                Some("x") => (value + x * noise(2 * i)).to_string(),
+                Some("a") => (value + a * noise(2 * i + 1)).to_string(),
+                _ => value.to_string(),
+            }
+        };
+        line.split(',').zip(&header).map(noisy).collect::<Vec<_>>().join(",")
+    };
+    let rows: Vec<String> = lines.enumerate().map(row).collect();
+    place.write(&format!("{name}.csv"), format!("{}\n{}\n", header.join(","), rows.join("\n")));
+}
+
+fn sensor<'v>(result: &'v Value, name: &str) -> &'v Value {
+    let sensors = result["estimated_deviations"]["sensors"].as_array().unwrap();
+    sensors.iter().find(|sensor| sensor["name"] == name).unwrap_or_else(|| panic!("no sensor {name} in {sensors:?}"))
+}
+
+#[track_caller]
+fn near(found: &Value, expected: f64, part: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found / expected - 1.0).abs() < part, "{found} against {expected}");
+}
+
+const PROBLEM: &str = "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[data]\noutputs.a = { deviation = \"estimated\" }\n\
+                       outputs.x = { deviation = \"estimated\" }\n";
+
+// Protects the way from a problem file to the result: deviations shared by experiments and one of an experiment's own, in the table, in
+// the result and in the report.
+#[test]
+fn deviations_are_estimated_with_the_parameters() {
+    let place = Place::new();
+    record(&place, "good", 1e-3, 0.05, 0);
+    record(&place, "poor", 1e-2, 0.05, 5000);
+    let own = "outputs.a = { deviation = \"estimated\" }\noutputs.x = { deviation = \"estimated-alone\" }\n";
+    let text = format!("{PROBLEM}[[experiment]]\nfile = \"good.csv\"\n[[experiment]]\nfile = \"poor.csv\"\n{own}");
+    place.write("problem.toml", text);
+    let run = place.good("identify problem.toml --out result --report");
+    let result: Value = serde_json::from_str(&place.read("result/result.json")).unwrap();
+    assert_eq!(result["estimated_deviations"]["end"], "settled", "{}", run.out);
+    assert_eq!(result["noise"], "per-sensor");
+    near(&sensor(&result, "a")["deviation"], 0.05, 0.05);
+    near(&sensor(&result, "x")["deviation"], 1e-3, 0.05);
+    near(&sensor(&result, "x@poor")["deviation"], 1e-2, 0.05);
+    assert_eq!(sensor(&result, "a")["samples"], 2002);
+    assert_eq!(result["experiments"][1]["outputs"][1]["deviation"], sensor(&result, "x@poor")["deviation"]);
+    assert!((value(&result, "c") - 33.0).abs() < 0.01);
+    assert!(run.out.contains("noise of") && run.out.contains("the noise of each sensor is estimated"), "{}", run.out);
+    assert!(run.err.contains("the standard deviation of `a` is estimated together with the parameters"), "{}", run.err);
+    let page = place.read("result/report.html");
+    assert!(page.contains("Noise of the sensors") && page.contains("Noise estimated"));
+    // known noise gives the same standard errors
+    let known = "outputs.a = { deviation = 0.05 }\noutputs.x = { deviation = 1e-3 }\n";
+    let poor = "outputs.a = { deviation = 0.05 }\noutputs.x = { deviation = 1e-2 }\n";
+    let known = format!(
+        "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[cost]\nnoise = \"given\"\n[data]\n{known}[[experiment]]\nfile = \
+         \"good.csv\"\n[[experiment]]\nfile = \"poor.csv\"\n{poor}"
+    );
+    let known = place.write("known.toml", known).json("identify known.toml --json", 0);
+    for k in 1..3 {
+        let error = |result: &Value| result["parameters"][k]["standard_error"].clone();
+        near(&error(&result), error(&known).as_f64().unwrap(), 0.05);
+    }
+}
+
+// Protects whoever asks for too much: what is given and estimated at once, what nothing can be estimated from.
+#[test]
+fn contradictions_are_refused() {
+    let place = Place::new();
+    record(&place, "good", 1e-3, 0.05, 0);
+    let refuse = |text: &str, parts: &[&str]| {
+        place.write("problem.toml", text);
+        place.refused("identify problem.toml --json", parts);
+    };
+    let one = format!("{PROBLEM}file = \"good.csv\"\n");
+    refuse(
+        &format!("{one}[cost]\nnoise = \"estimated\"\n"),
+        &["the deviation of `a`", "once more", "leave out `noise`"],
+    );
+    refuse(
+        &format!("{one}[cost]\nweights = \"trapezoid\"\n"),
+        &["the deviation of `a`", "weighted", "weights = \"unit\""],
+    );
+    let weighted = format!("{PROBLEM}[[experiment]]\nfile = \"good.csv\"\nweight = 2.0\n");
+    refuse(&weighted, &["the deviation of `a`", "experiment `good`", "leave out `weight`"]);
+    let half = one.replace("outputs.x = { deviation = \"estimated\" }", "outputs.x = {}");
+    refuse(
+        &half,
+        &["the deviation of `a` is estimated", "nothing is said of that of `x`", "[data.outputs.x] deviation"],
+    );
+    let slip = one.replacen("\"estimated\"", "\"estimate\"", 1);
+    refuse(
+        &slip,
+        &["no kind of deviation `estimate` in [data.outputs.a] of problem.toml", "did you mean `estimated`?"],
+    );
+    let only = "[[experiment]]\nfile = \"good.csv\"\noutputs.a = { deviation = 0.05 }\n[[experiment]]\nname = \"other\"\nfile = \
+                \"good.csv\"\nfrom = 0.0\nuntil = 0.0\n";
+    let text =
+        format!("model = \"oscillator\"\n{only}validation = true\noutputs.a = {{ deviation = \"estimated-alone\" }}\n");
+    place.write("other.csv", place.read("good.csv"));
+    let text = text
+        .replace("from = 0.0\nuntil = 0.0\n", "")
+        .replace("name = \"other\"\nfile = \"good.csv\"", "file = \"other.csv\"");
+    refuse(&text, &["the deviation of `a@other`", "no experiment that is fitted"]);
+    // a perfect fit is a result without noise
+    place.good("simulate oscillator --out perfect");
+    let text = one.replace("good.csv", "perfect/outputs.csv").replace("[data]", "[data]\ninterpolation = \"cubic\"");
+    place.write("problem.toml", text);
+    let result = place.json("identify problem.toml --json --start c=30 --max-evaluations 40", 0);
+    assert_eq!(result["estimated_deviations"]["end"], "perfect-fit", "{result}");
+    assert_eq!((&result["noise_free"], &result["parameters"][1]["standard_error"]), (&true.into(), &Value::Null));
+}
