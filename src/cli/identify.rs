@@ -10,6 +10,7 @@ use crate::identify::{Identification, Settings};
 use crate::likelihood::{NoiseEstimate, identify_with_noise};
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
+use crate::prior::PriorResult;
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{
@@ -255,6 +256,10 @@ fn summary(
     lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    if !problem.priors.is_empty() {
+        let priors = PriorResult::all(problem, &found.values(), statistics.as_ref().ok());
+        lines.push(PriorResult::report(&priors, outcome.cost));
+    }
     match statistics {
         Ok(statistics) => {
             lines.push(statistics.summary());

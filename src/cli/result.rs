@@ -138,6 +138,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
     problem.constraints.clear();
+    let free = problem.free();
+    problem.priors.retain(|prior| free.contains(&prior.parameter));
     if !arguments.fit_local && !problem.free().is_empty() {
         let names = problem.free().into_iter().map(|k| format!("`{}`", problem.parameters[k].name));
         let names = names.collect::<Vec<_>>().join(", ");

@@ -5,6 +5,7 @@ pub mod control;
 pub mod ensemble;
 pub mod likelihood;
 pub mod optimise;
+pub mod prior;
 pub mod problem;
 pub mod problem_file;
 pub mod registry;

@@ -34,6 +34,8 @@
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! k3 = { start = 3.0, upper = 10.0 }
 //! offset = { fixed = true }     # or free = true; size = 1e-3: a change that matters, where the start is zero
+//! c = { prior = { normal = [40.0, 2.0] } }        # mean, deviation; or log-normal = [40.0, 1.05]: median, factor; or
+//!                                                 # uniform = [30.0, 50.0], which is bounds
 //! x0 = { local = true, start_column = "x" }    # every experiment has its own, called x0@NAME; from the column's first sample
 //!
 //! [[experiment]]                # in the place of one [data], which says what they share; all its keys, and:
@@ -84,6 +86,7 @@
 
 mod constraint;
 mod control;
+mod prior;
 mod section;
 
 use section::{Section, table_keys};
@@ -367,7 +370,7 @@ fn synthetic_noise(section: Section<'_>) -> Result<SyntheticNoise> {
 }
 
 fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
-    section.only(&["start", "start_column", "lower", "upper", "scale", "size", "fixed", "free", "local"])?;
+    section.only(&["start", "start_column", "lower", "upper", "scale", "size", "fixed", "free", "local", "prior"])?;
     let scale = match section.text("scale")?.as_deref() {
         None => None,
         Some("linear") => Some(Scale::Linear),
@@ -383,7 +386,10 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
     if section.number("start")?.is_some() && section.text("start_column")?.is_some() {
         return Err(section.wrong("start", "it contradicts `start_column`", "give only one of them"));
     }
+    let (prior, uniform) = section.section("prior")?.map_or(Ok((None, None)), |own| prior::prior(&own, section))?;
     Ok(ParameterSetting {
+        prior,
+        uniform,
         name: name.to_string(),
         start: section.number("start")?,
         lower: section.number("lower")?,

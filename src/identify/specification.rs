@@ -17,6 +17,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
+use crate::prior::Distribution;
 use crate::problem::{Problem, base_name};
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
@@ -102,6 +103,10 @@ pub struct ParameterSetting {
     pub local: Option<bool>,
     /// The column whose first sample it starts from, in each experiment.
     pub start_column: Option<String>,
+    /// What is known of it before any data.
+    pub prior: Option<Distribution>,
+    /// A uniform prior, which is bounds.
+    pub uniform: Option<[f64; 2]>,
 }
 
 impl ParameterSetting {
@@ -113,6 +118,9 @@ impl ParameterSetting {
         *scale = self.scale.unwrap_or(*scale);
         *size = self.size.or(*size);
         *free = self.free.unwrap_or(*free);
+        if let Some([from, to]) = self.uniform {
+            (*lower, *upper) = (from, to);
+        }
         *start = self.start.unwrap_or(*start);
     }
 }
@@ -249,6 +257,14 @@ impl Specification {
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
         }
+        for setting in &self.parameters {
+            if let Some([from, to]) = setting.uniform {
+                notes.push(format!(
+                    "the uniform prior of `{}` is bounds, {from} to {to}: it adds nothing to the cost",
+                    setting.name
+                ));
+            }
+        }
         for sensor in &problem.sensors {
             notes
                 .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
@@ -286,6 +302,9 @@ impl Specification {
         };
         if !self.constraints.is_empty() {
             return refuse("[[constraint]]", "write a [[control.goal]] with must = true");
+        }
+        if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
+            return refuse(&format!("the prior of `{}`", setting.name), "leave it out");
         }
         if self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
             return refuse("[cost]", "leave out outputs and noise; goals are [[control.goal]]");

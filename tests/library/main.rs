@@ -12,6 +12,7 @@ mod optimise;
 mod pictures;
 mod plain_pictures;
 mod plot;
+mod priors;
 mod problem_file;
 mod residual_tests;
 mod searches;

@@ -1,4 +1,4 @@
-//! Noise of sensors through the command: deviations that are estimated with the parameters.
+//! Noise of sensors, and priors of parameters, through the command.
 
 use crate::run;
 use run::{Place, value};
@@ -130,4 +130,73 @@ fn contradictions_are_refused() {
     let result = place.json("identify problem.toml --json --start c=30 --max-evaluations 40", 0);
     assert_eq!(result["estimated_deviations"]["end"], "perfect-fit", "{result}");
     assert_eq!((&result["noise_free"], &result["parameters"][1]["standard_error"]), (&true.into(), &Value::Null));
+}
+
+// Protects priors on their way from a problem file to the result: in the table, in the split of the cost, and in the report.
+#[test]
+fn priors_are_read_told_and_reported() {
+    let place = Place::new();
+    record(&place, "good", 1e-3, 0.05, 0);
+    let data = "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[cost]\nnoise = \"given\"\n[data]\nfile = \"good.csv\"\n\
+                outputs.x = { deviation = 1e-3 }\n[parameters]\n";
+    // mass, stiffness and force have no common factor: the force is known; with x0 free, too, all are determined
+    let priors = "m = { free = true, prior = { log-normal = [1.0, 1.0001] } }\nd = { prior = { normal = [0.6, 0.2] } }\n\
+                  c = { prior = { uniform = [20, 50] } }\n";
+    place.write("problem.toml", format!("{data}{priors}"));
+    let run = place.good("identify problem.toml --out result --report");
+    assert!(
+        run.out.contains("narrowed to")
+            && run.out.contains("decides")
+            && run.out.contains("known from its prior, not from the data"),
+        "{}",
+        run.out
+    );
+    assert!(run.err.contains("the uniform prior of `c` is bounds, 20 to 50"), "{}", run.err);
+    let result: Value = serde_json::from_str(&place.read("result/result.json")).unwrap();
+    let priors = result["priors"].as_array().unwrap();
+    assert_eq!((&priors[0]["name"], &priors[1]["name"], priors.len()), (&"d".into(), &"m".into(), 2));
+    assert_eq!(priors[1]["prior"], serde_json::json!({"log-normal": [1.0, 1.0001]}));
+    let verdict = |k: usize| result["parameters"][k]["determined"].clone();
+    assert_eq!((verdict(0), verdict(2)), ("from-prior".into(), "determined".into()));
+    let number = |key: &str| result[key].as_f64().unwrap();
+    assert!((number("cost_of_data") + number("cost_of_priors") - number("cost")).abs() < 1e-9);
+    assert_eq!((&result["parameters"][1]["lower"], &result["parameters"][1]["upper"]), (&20.0.into(), &50.0.into()));
+    let page = place.read("result/report.html");
+    assert!(page.contains("<h2") && page.contains("Priors") && page.contains("known from a prior"), "no priors");
+    // all other commands count them, too
+    let slopes = place.json("gradient problem.toml --method all --json", 0);
+    assert!(slopes["cost"].as_f64().unwrap() > 0.0);
+    place.good("hessian problem.toml");
+    place.good("identifiability problem.toml");
+    let refuse = |parameters: &str, parts: &[&str]| {
+        place.write("problem.toml", format!("{data}{parameters}\n"));
+        place.refused("identify problem.toml --json", parts);
+    };
+    let at = "[parameters.c.prior] of problem.toml";
+    refuse(
+        "c = { prior = { normal = [40, 0] } }",
+        &["the normal prior in", at, "its deviation 0 is not positive", "give a"],
+    );
+    refuse("c = { prior = { normal = [40] } }", &["`normal` in", at, "no pair of finite numbers", "[mean, deviation]"]);
+    refuse(
+        "c = { prior = { log-normal = [40, 0.9] } }",
+        &["the log-normal prior in", at, "not above 1", "such as 1.1"],
+    );
+    refuse("c = { prior = { gauss = [40, 1] } }", &["no key `gauss` in", at]);
+    refuse("c = { prior = {} }", &["`prior` in [parameters.c] of problem.toml", "one distribution"]);
+    refuse("c = { prior = { uniform = [5, 4] } }", &["`uniform` in", at, "nothing lies between 5 and 4"]);
+    refuse(
+        "c = { lower = 1, prior = { uniform = [3, 40] } }",
+        &["`lower` in [parameters.c]", "a uniform prior is bounds"],
+    );
+    refuse(
+        "c = { upper = 30, prior = { normal = [40, 1] } }",
+        &["the prior of `c`", "outside the bounds", "move the bounds"],
+    );
+    refuse("x0 = { prior = { normal = [0.1, 0.01] } }", &["the prior of `x0`", "fixed", "free the parameter"]);
+    refuse("cc = { prior = { normal = [0.1, 0.01] } }", &["no parameter `cc`", "did you mean `c`?"]);
+    refuse(
+        "v0 = { free = true, prior = { log-normal = [1, 2] } }",
+        &["the prior of `v0`", "the start 0 m/s has no logarithm"],
+    );
 }

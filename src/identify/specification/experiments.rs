@@ -228,10 +228,15 @@ impl Specification {
 }
 
 fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()> {
-    for k in problem.places(&setting.name)? {
-        setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-    }
+    problem.places(&setting.name)?.into_iter().for_each(|k| apply_at(problem, k, setting));
     Ok(())
+}
+
+fn apply_at(problem: &mut Problem, k: usize, setting: &ParameterSetting) {
+    setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+    if let Some(prior) = setting.prior {
+        problem.set_prior(k, prior);
+    }
 }
 
 fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSetting]) -> Result<()> {
@@ -239,9 +244,7 @@ fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSet
         let local = format!("{}@{experiment}", setting.name);
         let own = problem.parameters.iter().position(|parameter| parameter.name == local);
         let places = own.map_or_else(|| problem.places(&setting.name), |place| Ok(vec![place]))?;
-        for k in places {
-            setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-        }
+        places.into_iter().for_each(|k| apply_at(problem, k, setting));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod criteria;
 mod noise;
+mod priors;
 
 pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
@@ -37,6 +38,8 @@ pub enum Verdict {
     AtBound,
     /// Not identified.
     Fixed,
+    /// It has a value and a standard error, which is more than 0.9 of its prior's deviation: the data tell next to nothing.
+    FromPrior,
 }
 
 impl Verdict {
@@ -45,6 +48,7 @@ impl Verdict {
         match self {
             Verdict::Undetermined => "undetermined",
             Verdict::WithoutInfluence => "no influence",
+            Verdict::FromPrior => "from its prior",
             Verdict::Determined | Verdict::AtBound | Verdict::Fixed => "",
         }
     }
@@ -211,15 +215,21 @@ impl Statistics {
         }
         let residuals = residuals::collect(problem, u)?;
         let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
-        let (n, rank) = (residuals.fitted.rows, identifiability.rank);
-        let degrees_of_freedom = n - rank; // the rank of n rows is n at most
+        let (n, rank) = (residuals.count, identifiability.rank);
+        // what priors pay for costs no residual; n rows determine n directions at most
+        let rows = problem.prior_rows(u);
+        let paid: f64 = rows.iter().map(|(row, _)| identifiability.leverage(row) / residuals.most).sum();
+        let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
         let chi_square = residuals.chi_square;
         let variance = match noise {
             Noise::Given | Noise::PerSensor => 1.0,
             Noise::Estimated if degrees_of_freedom == 0 => f64::NAN,
             Noise::Estimated => chi_square / degrees_of_freedom as f64,
         };
-        let covariance = covariance(&residuals, &identifiability, variance);
+        let covariance = covariance((problem, u), &residuals, &identifiability, variance);
+        // whatever the noise is
+        let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
+        let correlation = correlation(&self::covariance((problem, u), &residuals, &identifiability, some));
         let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();
@@ -238,8 +248,7 @@ impl Statistics {
             bic,
             time_step: None,
             parameters: Vec::new(),
-            // whatever the noise is
-            correlation: correlation(&self::covariance(&residuals, &identifiability, 1.0)),
+            correlation,
             covariance,
             outputs,
             identifiability,
@@ -247,6 +256,7 @@ impl Statistics {
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.warnings = statistics.warn();
+        statistics.warn_of_priors(problem);
         Ok(statistics)
     }
 
@@ -342,7 +352,9 @@ impl Statistics {
         };
         let (name, unit) = (problem.parameters[k].name.clone(), problem.parameters[k].unit.clone());
         let at_start = free.contains(&k) && value == problem.start[k];
-        ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals }
+        let own = ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals };
+        let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
+        if is_decided { ParameterStatistics { verdict: Verdict::FromPrior, ..own } } else { own }
     }
 
     fn warn(&self) -> Vec<String> {

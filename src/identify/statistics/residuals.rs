@@ -9,9 +9,13 @@ use crate::sensitivity::ResidualRow;
 
 /// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
-    /// √ω (S r), where ω are the weights of the samples over the largest one. ω = 1 without quadrature.
+    /// √ω (S r), where ω are the weights of the samples over the largest one, with the rows of the priors. ω = 1 without quadrature.
     pub fitted: Linearised,
-    /// ω (S r), where weights differ: what the spread of a weighted estimate follows from.
+    /// Number of residuals without those of the priors.
+    pub count: usize,
+    /// The largest weight.
+    pub most: f64,
+    /// ω (S r) of the data, where weights differ or there are priors: what the spread of a weighted estimate follows from.
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
@@ -53,7 +57,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
-    let differ = most > least * (1.0 + 1e-6);
+    let differ = most > least * (1.0 + 1e-6) || !problem.priors.is_empty();
     let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
         let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
         let mut of_references = vec![Vec::new(); costs[k].references().len()];
@@ -95,7 +99,10 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
         largest.push(own.largest);
     }
     let spread = differ.then(|| join(problem, spread));
-    Ok(Residuals { fitted: join(problem, fitted), spread, chi_square, of_references, largest })
+    let data = join(problem, fitted);
+    let count = data.rows;
+    let fitted = problem.with_prior_rows(data, u, most.sqrt().recip());
+    Ok(Residuals { fitted, count, most, spread, chi_square, of_references, largest })
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.

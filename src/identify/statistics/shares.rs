@@ -16,8 +16,8 @@ pub(crate) struct Share {
     pub samples: usize,
     /// Σ (y - ȳ)², in the output's unit.
     pub squares: f64,
-    /// Σ sᵀ (SᵀS)⁻¹ s over the samples: how many parameters they determine. Those of all outputs add up to the number of determined
-    /// directions.
+    /// Σ sᵀ (SᵀS)⁻¹ s over the samples: how many parameters they determine. Those of all outputs and
+    /// priors add up to the number of determined directions.
     pub parameters: f64,
 }
 
@@ -39,6 +39,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
             rows(factor, &experiment.places, u.len()).iter().for_each(|row| all.add(row, 0.0));
         }
     }
+    problem.prior_rows(&u).iter().for_each(|(row, _)| all.add(row, 0.0));
     let moved: Vec<usize> = (0..u.len()).filter(|&k| found.parameters[k].status == Status::Free).collect();
     let directions = held_directions(problem, &u, &found.constraints)?;
     let identifiability = match moved.as_slice() {

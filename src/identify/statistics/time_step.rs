@@ -152,6 +152,7 @@ fn halved(problem: &Problem, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Resu
         optimum: None,
         constraints: Vec::new(),
         sensors: Vec::new(),
+        priors: problem.priors.clone(),
     })
 }
 

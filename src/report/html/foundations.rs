@@ -9,6 +9,7 @@ pub(super) fn sections(page: &mut Page, result: &Value) {
     assumptions(page, result);
     scheme(page, result);
     parameters(page, result);
+    priors(page, result);
     undetermined(page, result);
     constraints(page, result);
 }
@@ -194,6 +195,25 @@ fn parameters(page: &mut Page, result: &Value) {
         others.iter().filter(|(key, _)| !result[*key].is_null()).map(|(key, name)| (*name, text(&result[*key]))),
     );
     page.pairs(&numbers);
+}
+
+fn priors(page: &mut Page, result: &Value) {
+    let priors = entries(&result["priors"]);
+    if priors.is_empty() {
+        return;
+    }
+    page.section("Priors");
+    let row = |p: &Value| {
+        let mut row = vec![Cell::text(text(&p["name"])), Cell::text(text(&p["text"])), Cell::number(&p["value"])];
+        row.push(Cell::unit(&p["unit"]));
+        row.extend(["residual", "cost", "error_over_prior"].map(|key| Cell::number(&p[key])));
+        row.push(Cell::text(text(&p["remark"])));
+        row
+    };
+    let header = ["parameter", "prior", "value", "unit", "off by [deviations]", "cost", "error over prior's", ""];
+    page.table(&header, &priors.iter().map(row).collect::<Vec<_>>());
+    let [data, own] = ["cost_of_data", "cost_of_priors"].map(|key| text(&result[key]));
+    page.paragraph(&format!("The cost is {data} of the data and {own} of the priors."));
 }
 
 fn undetermined(page: &mut Page, result: &Value) {

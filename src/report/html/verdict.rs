@@ -82,6 +82,10 @@ fn determined(result: &Value) -> (Mark, String) {
     if !weak.is_empty() {
         return (Mark::Bad, format!("the data hardly determine {weak}"));
     }
+    let decided = names(parameters.iter().filter(|p| p["determined"] == "from-prior"));
+    if !decided.is_empty() {
+        return (Mark::Open, format!("known from a prior, not from the data: {decided}"));
+    }
     let unsure = unsure(result);
     if !unsure.is_empty() {
         return (Mark::Bad, format!("the data hardly determine {unsure}, whose standard error exceeds the value"));
