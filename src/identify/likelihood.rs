@@ -24,7 +24,7 @@ mod rounds;
 
 pub use rounds::identify_with_noise;
 
-use crate::cost::{LeastSquares, Reference};
+use crate::cost::{LeastSquares, Loss, Reference};
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::report::{rounded, table};
@@ -141,12 +141,21 @@ impl Problem {
         references.filter(|reference| reference.output == sensor.output).map(|r| r.deviation).next().unwrap_or(1.0)
     }
 
-    /// That every sample counts once: a weighted sum is no likelihood.
+    /// That every sample counts once: a weighted sum is no likelihood, and neither is one of robust losses.
     fn refuse_weights(&self) -> Result<()> {
         let is_weighted = |experiment: &&Experiment| {
             let cost = experiment.cost.as_least_squares();
             cost.is_some_and(|cost| cost.weights().iter().any(|weight| (weight - 1.0).abs() > 1e-12))
         };
+        let is_robust = |experiment: &&Experiment| {
+            let cost = experiment.cost.as_least_squares();
+            cost.is_some_and(|cost| cost.losses().iter().any(|loss| *loss != Loss::Squares))
+        };
+        if let (Some(sensor), true) = (self.sensors.first(), self.experiments.iter().any(|own| is_robust(&own))) {
+            let problem = "it is to be estimated, and a robust loss is no likelihood of normal noise";
+            let remedy = "give the deviations as numbers, or leave out `loss`";
+            return Err(Error::invalid(format!("the deviation of `{}`", sensor.name), problem, remedy));
+        }
         match (self.sensors.first(), self.experiments.iter().find(is_weighted)) {
             (Some(sensor), Some(experiment)) => {
                 let problem = format!(
@@ -249,7 +258,7 @@ impl NoiseEstimate {
                 rounded(sensor.parameters, 3),
             ]
         };
-        let header = ["noise of", "standard deviation", "+/- standard error", "unit", "samples", "parameters paid for"];
+        let header = ["sensor", "deviation", "+/- error", "unit", "samples", "pays for"];
         let rows: Vec<Vec<String>> = self.sensors.iter().map(row).collect();
         let kind = if self.end == RoundsEnd::Settled { "" } else { "warning: " };
         format!("{}\n{kind}{}", table(&header, &rows), self.sentence)

@@ -25,6 +25,8 @@
 //!
 //! [cost]
 //! weights = "unit"              # or rectangle, trapezoid
+//! # loss = "huber"              # or soft-l1: outliers pull with limited force; also of one output, in [data.outputs.NAME]
+//! # loss_scale = 1.345          # in deviations: residuals beyond it are outliers
 //! # outputs = ["y"]             # what is compared; only without [data]
 //! noise = "estimated"           # or given: deviations are standard deviations of the noise
 //! # synthetic_noise = { seed = 1, level = 0.01 }           # on a simulated reference: part of each output's spread,
@@ -91,7 +93,7 @@ mod section;
 
 use section::{Section, table_keys};
 
-use crate::cost::Quadrature;
+use crate::cost::{Loss, Quadrature};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::noise::{NoiseLevel, SyntheticNoise};
@@ -203,7 +205,8 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
 }
 
 fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
-    cost.only(&["weights", "outputs", "noise", "synthetic_noise"])?;
+    cost.only(&["weights", "outputs", "noise", "synthetic_noise", "loss", "loss_scale"])?;
+    specification.loss = loss(cost)?;
     specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
     specification.quadrature = cost.named("weights", quadrature)?;
     specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
@@ -296,16 +299,29 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         let mut columns = Vec::new();
         for name in table_keys(outputs.table) {
             let Some(output) = outputs.section(&name)? else { continue };
-            output.only(&["column", "deviation"])?;
+            output.only(&["column", "deviation", "loss", "loss_scale"])?;
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
                 deviation: deviation(&output)?,
+                loss: loss(&output)?,
                 output: name,
             });
         }
         source.outputs = Some(columns);
     }
     Ok(source)
+}
+
+/// What residuals cost, by its name and its scale in deviations.
+fn loss(section: &Section<'_>) -> Result<Option<Loss>> {
+    let scale = section.number("loss_scale")?;
+    match section.text("loss")? {
+        Some(name) => Loss::named(&name, scale).map(Some).map_err(|error| error.located(&section.place())),
+        None if scale.is_some() => {
+            Err(section.wrong("loss_scale", "there is no loss that it belongs to", "add: loss = \"huber\""))
+        }
+        None => Ok(None),
+    }
 }
 
 /// The standard deviation of an output's noise: a number, or how it is estimated.

@@ -12,7 +12,7 @@ pub(crate) use record::beside;
 
 use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
-use crate::cost::{LeastSquares, Quadrature};
+use crate::cost::{LeastSquares, Loss, Quadrature};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
@@ -48,6 +48,8 @@ pub struct OutputColumn {
     pub column: String,
     /// What residuals are divided by; 1 if nothing is said.
     pub deviation: Option<Deviation>,
+    /// What residuals cost; as that of the whole problem if nothing is said.
+    pub loss: Option<Loss>,
 }
 
 /// The standard deviation of an output's noise.
@@ -150,6 +152,8 @@ pub struct Specification {
     pub hold: Option<Vec<String>>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
+    /// What residuals cost; by default their squares.
+    pub loss: Option<Loss>,
     /// What is known of the noise, for statistics.
     pub noise: Option<Noise>,
     /// Noise on the simulated reference, without a record.
@@ -251,6 +255,9 @@ impl Specification {
             }
             Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
         };
+        if self.data.is_none() && self.experiments.is_empty() {
+            self.take_loss(&mut problem)?;
+        }
         let costs = problem.least_squares().unwrap_or_default();
         for added in costs.iter().flat_map(|cost| cost.added_noise()) {
             let AddedNoise { output, unit, deviation, seed } = added;
@@ -281,6 +288,23 @@ impl Specification {
         Ok((problem, notes))
     }
 
+    /// The loss of a problem without a record.
+    fn take_loss(&self, problem: &mut Problem) -> Result<()> {
+        let Some(loss) = self.loss else { return Ok(()) };
+        for experiment in &mut problem.experiments {
+            let Some(cost) = experiment.cost.as_least_squares() else {
+                let remedy = "leave it out, or compare outputs with a reference";
+                return Err(Error::invalid(
+                    format!("the loss `{}`", loss.name()),
+                    "the cost is no sum of squares",
+                    remedy,
+                ));
+            };
+            experiment.cost = Box::new(cost.clone().with_loss(None, loss));
+        }
+        Ok(())
+    }
+
     /// What is said of a model's parameters.
     pub(crate) fn set_parameters(
         &self,
@@ -306,8 +330,8 @@ impl Specification {
         if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
             return refuse(&format!("the prior of `{}`", setting.name), "leave it out");
         }
-        if self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
-            return refuse("[cost]", "leave out outputs and noise; goals are [[control.goal]]");
+        if self.loss.is_some() || self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
+            return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]");
         }
         Ok(())
     }

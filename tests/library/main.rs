@@ -15,6 +15,7 @@ mod plot;
 mod priors;
 mod problem_file;
 mod residual_tests;
+mod robust;
 mod searches;
 mod signal;
 mod spatial_pictures;

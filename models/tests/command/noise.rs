@@ -66,7 +66,7 @@ fn deviations_are_estimated_with_the_parameters() {
     assert_eq!(sensor(&result, "a")["samples"], 2002);
     assert_eq!(result["experiments"][1]["outputs"][1]["deviation"], sensor(&result, "x@poor")["deviation"]);
     assert!((value(&result, "c") - 33.0).abs() < 0.01);
-    assert!(run.out.contains("noise of") && run.out.contains("the noise of each sensor is estimated"), "{}", run.out);
+    assert!(run.out.contains("pays for") && run.out.contains("the noise of each sensor is estimated"), "{}", run.out);
     assert!(run.err.contains("the standard deviation of `a` is estimated together with the parameters"), "{}", run.err);
     let page = place.read("result/report.html");
     assert!(page.contains("Noise of the sensors") && page.contains("Noise estimated"));
@@ -199,4 +199,51 @@ fn priors_are_read_told_and_reported() {
         "v0 = { free = true, prior = { log-normal = [1, 2] } }",
         &["the prior of `v0`", "the start 0 m/s has no logarithm"],
     );
+}
+
+// Protects losses on their way from a problem file to the result, of all outputs and of one.
+#[test]
+fn robust_losses_are_read_and_told() {
+    let place = Place::new();
+    record(&place, "good", 1e-3, 0.05, 0);
+    let lines: Vec<String> = place.read("good.csv").lines().map(str::to_string).collect();
+    let spike = |(i, line): (usize, &String)| {
+        let cells: Vec<&str> = line.split(',').collect();
+        if i == 0 || i % 20 != 0 { line.clone() } else { format!("{},9,9,{}", cells[0], cells[3..].join(",")) }
+    };
+    let spiked: Vec<String> = lines.iter().enumerate().map(spike).collect();
+    place.write("spiked.csv", format!("{}\n", spiked.join("\n")));
+    let problem = |cost: &str, x: &str| {
+        format!(
+            "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[cost]\nnoise = \"given\"\n{cost}\n[data]\nfile = \"spiked.csv\"\n\
+             outputs.x = {{ deviation = 1e-3{x} }}\n"
+        )
+    };
+    place.write("problem.toml", problem("", ""));
+    let plain = place.json("identify problem.toml --json", 0);
+    assert_eq!(plain["down_weighted"], Value::Null);
+    for text in
+        [problem("loss = \"huber\"", ""), problem("loss = \"soft-l1\"", ", loss = \"huber\", loss_scale = 1.345")]
+    {
+        place.write("problem.toml", text);
+        let found = place.json("identify problem.toml --json", 0);
+        let off = |result: &Value| (value(result, "c") - 33.0).abs();
+        assert!(off(&found) < 0.05 && off(&found) < 0.1 * off(&plain), "{} against {}", off(&found), off(&plain));
+        assert!(found["down_weighted"].as_u64().unwrap() >= 50);
+    }
+    let run = place.good("identify problem.toml");
+    assert!(run.out.contains("a robust loss was used: it weighs down"), "{}", run.out);
+    for (cost, x, parts) in [
+        ("loss = \"hubber\"", "", ["no loss `hubber` in [cost] of problem.toml", "did you mean `huber`?"]),
+        (
+            "loss = \"huber\"\nloss_scale = 0",
+            "",
+            ["loss_scale in [cost] of problem.toml: 0 is not positive", "give a scale"],
+        ),
+        ("", ", loss_scale = 2", ["`loss_scale` in [data.outputs.x]", "add: loss = \"huber\""]),
+        ("loss = \"squares\"\nloss_scale = 1", "", ["plain squares have no scale", "leave it out"]),
+    ] {
+        place.write("problem.toml", problem(cost, x));
+        place.refused("identify problem.toml --json", &parts);
+    }
 }

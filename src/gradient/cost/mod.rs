@@ -2,10 +2,12 @@
 
 mod goals;
 mod least_squares;
+mod loss;
 mod sum;
 
 pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
+pub use loss::{LOSS_SCALE, Loss};
 pub use sum::Sum;
 
 use crate::error::Result;

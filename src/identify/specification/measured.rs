@@ -72,7 +72,13 @@ impl Specification {
         }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?;
+        let mut cost = LeastSquares::new(times, references, substeps, quadrature)?;
+        cost = cost.with_loss(None, self.loss.unwrap_or_default());
+        for OutputColumn { output, loss, .. } in &outputs {
+            if let Some(loss) = loss {
+                cost = cost.with_loss(Some(signature.output_index(output)?), *loss);
+            }
+        }
         Ok(Measured { simulation, cost: Some(cost), window })
     }
 
@@ -215,12 +221,13 @@ impl<'a> Reading<'a> {
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
             None => {
-                let column = |name: String| OutputColumn { output: name.clone(), column: name, deviation: None };
+                let column =
+                    |name: String| OutputColumn { output: name.clone(), column: name, deviation: None, loss: None };
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
         let mut references = Vec::new();
-        for OutputColumn { output, column, deviation } in &outputs {
+        for OutputColumn { output, column, deviation, .. } in &outputs {
             let k = signature.output_index(output)?;
             // one that is estimated begins with the spread of the data, which the problem of all experiments knows
             let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };

@@ -137,6 +137,8 @@ pub struct Statistics {
     /// The data are reproduced to round-off, and what noise they have would have to be estimated from that: then standard errors
     /// and all that rests on them mean nothing, and reports leave them out.
     pub is_noise_free: bool,
+    /// Under a robust loss, the samples that it weighs down; `None` for plain squares.
+    pub down_weighted: Option<usize>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
     /// χ².
@@ -221,10 +223,11 @@ impl Statistics {
         let paid: f64 = rows.iter().map(|(row, _)| identifiability.leverage(row) / residuals.most).sum();
         let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
         let chi_square = residuals.chi_square;
-        let variance = match noise {
-            Noise::Given | Noise::PerSensor => 1.0,
-            Noise::Estimated if degrees_of_freedom == 0 => f64::NAN,
-            Noise::Estimated => chi_square / degrees_of_freedom as f64,
+        let variance = match (noise, &residuals.robust) {
+            (_, Some(robust)) => robust.variance(n, degrees_of_freedom),
+            (Noise::Given | Noise::PerSensor, _) => 1.0,
+            (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
+            (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
         };
         let covariance = covariance((problem, u), &residuals, &identifiability, variance);
         // whatever the noise is
@@ -242,6 +245,7 @@ impl Statistics {
             is_noise_free,
             residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
+            down_weighted: residuals.robust.map(|robust| robust.down),
             degrees_of_freedom,
             chi_square,
             aic,

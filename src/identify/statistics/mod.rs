@@ -13,6 +13,7 @@
 //! | reduced chi-square | χ²/ν; about 1 if model and deviations are right |
 //! | covariance, [`Noise::Given`] and [`Noise::PerSensor`] | (SᵀS)⁻¹ |
 //! | covariance, [`Noise::Estimated`] | (SᵀS)⁻¹ χ²/ν |
+//! | covariance, a robust [loss](crate::cost::Loss) with pull ψ, whatever the noise | (SᵀS)⁻¹ (Σ ψ²/ν) / (mean dψ/dr)² |
 //! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given or estimated per sensor. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Bounds are not looked at |
 //! | R² of an output | 1 - Σ(y - ȳ)² / Σ(ȳ - mean ȳ)² |
 //! | fit percentage | 100 (1 - \|y - ȳ\| / \|ȳ - mean ȳ\|) |

@@ -94,6 +94,9 @@ fn assumptions(page: &mut Page, result: &Value) {
         }
         _ => {}
     }
+    if let Some(down) = result["down_weighted"].as_u64() {
+        said.push(format!("a robust loss weighs down {down} of {} samples", text(&result["residuals"])));
+    }
     // a command has said so already
     for noise in entries(&result["synthetic_noise"]).iter().filter(|_| result["notes"].is_null()) {
         let [output, deviation, seed] = ["output", "deviation", "seed"].map(|key| text(&noise[key]));
