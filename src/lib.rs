@@ -120,7 +120,8 @@ pub use data::{files, noise, random, time_axis};
 pub use gradient::{cost, sensitivity};
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, optimise, problem, problem_file, registry, specification, statistics,
+    constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, registry, specification,
+    statistics,
 };
 use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]

@@ -8,9 +8,11 @@ use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
-use crate::identify::{Identification, Settings, identify};
+use crate::identify::{Identification, Settings};
+use crate::likelihood::{NoiseEstimate, identify_with_noise};
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
+use crate::prior::PriorResult;
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{
@@ -81,7 +83,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
 /// What is asked for, once more if it `repeats` an earlier run.
 pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option<&Repeat>) -> Result<Verdict> {
     let specification = stated(arguments)?;
-    let (problem, notes) = specification.build_with_notes(registry)?;
+    let (mut problem, notes) = specification.build_with_notes(registry)?;
     repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
     let notes = settings::say_of(notes, &problem);
     let mut origin = origin(registry, arguments, &specification, notes)?;
@@ -107,7 +109,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         method.name()
     );
     let mut progress = Progress::begin(&sentence, method.name());
-    let found = identify(&problem, &settings, &mut |iteration| {
+    let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
         progress.show(iteration);
         Flow::Continue
     });
@@ -268,6 +270,10 @@ fn summary(
     lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    if !problem.priors.is_empty() {
+        let priors = PriorResult::all(problem, &found.values(), statistics.as_ref().ok());
+        lines.push(PriorResult::report(&priors, outcome.cost));
+    }
     match statistics {
         Ok(statistics) => {
             lines.push(statistics.summary());
@@ -283,6 +289,7 @@ fn summary(
             lines.push(format!("no statistics: {reason}"));
         }
     }
+    lines.extend(found.noise.as_ref().map(NoiseEstimate::report));
     lines.extend(validation(problem, found));
     lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
     lines.push(format!(

@@ -6,7 +6,8 @@ use super::settings;
 use super::{Verdict, kept};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::identify::{Settings, identify};
+use crate::identify::Settings;
+use crate::likelihood::identify_with_noise;
 use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
@@ -160,6 +161,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
     problem.constraints.clear();
+    let free = problem.free();
+    problem.priors.retain(|prior| free.contains(&prior.parameter));
     if !arguments.fit_local && !problem.free().is_empty() {
         let names = problem.free().into_iter().map(|k| format!("`{}`", problem.parameters[k].name));
         let names = names.collect::<Vec<_>>().join(", ");
@@ -173,7 +176,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let settings = Settings::default();
         let (method, reason) = settings.method_for(&problem);
         let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
-        let found = identify(&problem, &settings, &mut |iteration| {
+        let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
             progress.show(iteration);
             Flow::Continue
         })?;

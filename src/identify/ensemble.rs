@@ -1,5 +1,5 @@
 //! All experiments of a problem, evaluated in parallel: sums are made in the experiments' order, so that their last bit does not depend on
-//! the number of threads.
+//! the number of threads. Priors of the problem are added to every sum.
 
 use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
@@ -23,6 +23,8 @@ pub struct Ensemble<'p> {
     threads: usize,
     /// Places in the problem's parameters by which the last derivatives were not taken.
     left_out: Vec<usize>,
+    /// The part of the last cost that is not the first experiment's: that of the others, and of the priors.
+    beside_first: f64,
 }
 
 /// One experiment at work.
@@ -55,7 +57,7 @@ impl<'p> Ensemble<'p> {
         };
         let is_worth_it = members.iter().map(work).sum::<usize>() > WORTH_THREADS;
         let threads = if is_worth_it { threads()?.min(members.len()) } else { 1 };
-        Ok(Ensemble { problem, members, threads, left_out: Vec::new() })
+        Ok(Ensemble { problem, members, threads, left_out: Vec::new(), beside_first: 0.0 })
     }
 
     fn with(mut self, change: impl Fn(Gradient<'p>, &[usize]) -> Gradient<'p>) -> Self {
@@ -140,7 +142,8 @@ impl<'p> Ensemble<'p> {
     /// # Errors
     /// As there, with the experiment's name.
     pub fn cost(&mut self, u: &[f64]) -> Result<f64> {
-        Ok(self.each(u, |_, Member { gradient, u, .. }| gradient.cost(u))?.into_iter().sum())
+        let costs = self.each(u, |_, Member { gradient, u, .. }| gradient.cost(u))?;
+        self.total(u, costs)
     }
 
     /// As [`Gradient::cost_and_gradient`].
@@ -150,8 +153,30 @@ impl<'p> Ensemble<'p> {
     pub fn cost_and_gradient(&mut self, u: &[f64], method: Method, gradient: &mut [f64]) -> Result<f64> {
         let costs =
             self.each(u, |_, Member { gradient, u, slope, .. }| gradient.cost_and_gradient(u, method, slope))?;
-        self.gather(gradient);
-        Ok(costs.into_iter().sum())
+        self.gather(u, gradient);
+        self.total(u, costs)
+    }
+
+    /// The sum of the experiments' costs, with that of the priors.
+    fn total(&mut self, u: &[f64], costs: Vec<f64>) -> Result<f64> {
+        let first = costs.first().copied().unwrap_or_default();
+        let priors = self.problem.prior_cost(u);
+        if !priors.is_finite() {
+            return Err(Error::NotFinite {
+                quantity: "the cost of the priors".into(),
+                value: priors,
+                time: 0.0,
+                step: 0,
+            });
+        }
+        self.beside_first = costs.iter().skip(1).sum::<f64>() + priors;
+        // in the experiments' order, as ever
+        Ok(if costs.len() > 1 { costs.into_iter().sum::<f64>() + priors } else { first + priors })
+    }
+
+    /// The part of the last cost that is not the first experiment's.
+    pub(crate) fn beside_first(&self) -> f64 {
+        self.beside_first
     }
 
     /// As [`Gradient::differences`]; errors of several experiments add up.
@@ -167,6 +192,9 @@ impl<'p> Ensemble<'p> {
                 sum[place].error += own.error;
             }
         }
+        let mut exact = vec![0.0; u.len()];
+        self.problem.add_prior_gradient(u, &mut exact);
+        sum.iter_mut().zip(exact).for_each(|(sum, exact)| sum.value += exact);
         Ok(sum)
     }
 
@@ -192,16 +220,19 @@ impl<'p> Ensemble<'p> {
             let cost = gradient.hessian_vectors(u, &own, slope, &mut products)?;
             Ok((cost, numbers, products))
         })?;
-        self.gather(gradient);
+        self.gather(u, gradient);
         products.iter_mut().for_each(|product| product.fill(0.0));
-        let mut cost = 0.0;
+        let mut costs = Vec::new();
         for (Member { experiment, .. }, (own, numbers, found)) in self.members.iter().zip(found) {
-            cost += own;
+            costs.push(own);
             for (number, found) in numbers.into_iter().zip(found) {
                 experiment.places.iter().zip(found).for_each(|(&place, entry)| products[number][place] += entry);
             }
         }
-        Ok(cost)
+        for (product, direction) in products.iter_mut().zip(along) {
+            self.problem.add_prior_curvature(u, direction, product);
+        }
+        self.total(u, costs)
     }
 
     /// As [`Gradient::continuous_adjoint`].
@@ -211,16 +242,17 @@ impl<'p> Ensemble<'p> {
     pub fn continuous_adjoint(&mut self, u: &[f64], order: usize, gradient: &mut [f64]) -> Result<f64> {
         let costs =
             self.each(u, |_, Member { gradient, u, slope, .. }| gradient.continuous_adjoint(u, order, slope))?;
-        self.gather(gradient);
-        Ok(costs.into_iter().sum())
+        self.gather(u, gradient);
+        self.total(u, costs)
     }
 
-    /// Sums up the derivatives that the experiments have worked out.
-    fn gather(&self, gradient: &mut [f64]) {
+    /// Sums up the derivatives that the experiments have worked out, and those of the priors.
+    fn gather(&self, u: &[f64], gradient: &mut [f64]) {
         gradient.fill(0.0);
         for Member { experiment, slope, .. } in &self.members {
             experiment.places.iter().zip(slope).for_each(|(&place, slope)| gradient[place] += slope);
         }
+        self.problem.add_prior_gradient(u, gradient);
     }
 
     /// The Hessian times `direction`; and the gradient, as [`Gradient::hessian_vector`].
@@ -247,13 +279,14 @@ impl<'p> Ensemble<'p> {
         self.hessian_vectors(u, &directions, gradient, hessian)
     }
 
-    /// As [`Gradient::linearise`], with the experiments' costs, in their order.
+    /// As [`Gradient::linearise`], with the experiments' costs, in their order, and with the residuals of the priors.
     ///
     /// # Errors
     /// As there, with the experiment's name.
     pub fn linearise(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<Linearised> {
         let found = self.each(u, |k, Member { gradient, u, .. }| gradient.linearise(u, costs[k]))?;
-        Ok(join(self.problem, found))
+        self.total(u, found.iter().map(Linearised::cost).collect())?;
+        Ok(self.problem.with_prior_rows(join(self.problem, found), u, 1.0))
     }
 
     /// What the last evaluation cost, all experiments together.

@@ -3,7 +3,9 @@
 pub mod constraint;
 pub mod control;
 pub mod ensemble;
+pub mod likelihood;
 pub mod optimise;
+pub mod prior;
 pub mod problem;
 pub mod problem_file;
 pub mod registry;
@@ -142,6 +144,8 @@ pub struct Identification {
     pub constraints: Vec<ConstraintResult>,
     /// The constraint that is violated worst, in a sentence, if one is.
     pub violation: Option<String>,
+    /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
+    pub noise: Option<likelihood::NoiseEstimate>,
     /// Wall-clock time, s.
     pub seconds: f64,
 }
@@ -160,7 +164,8 @@ impl Identification {
 }
 
 /// Searches the free parameters that minimise the problem's cost. `observer` sees the start and every accepted step and may
-/// ask to stop; the best point so far is kept in every case.
+/// ask to stop; the best point so far is kept in every case. Deviations are taken as they are: see
+/// [`likelihood::identify_with_noise`].
 ///
 /// # Errors
 /// Wrong input, no free parameter, or a simulation that fails at the start. A simulation that fails later is a rejected
@@ -254,6 +259,7 @@ pub fn identify(
         first_failure: objective.first_failure,
         constraints,
         violation,
+        noise: None,
         seconds: began.elapsed().as_secs_f64(),
     })
 }

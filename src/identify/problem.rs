@@ -5,7 +5,9 @@ use crate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
+use crate::likelihood::Sensor;
 use crate::noise::SyntheticNoise;
+use crate::prior::Prior;
 use crate::scheme;
 use crate::signal::Signal;
 use crate::signature::Parameter;
@@ -154,6 +156,10 @@ pub struct Problem {
     pub optimum: Option<Vec<f64>>,
     /// What an identification must keep to; outputs are those of the first experiment.
     pub constraints: Vec<Constraint>,
+    /// Sensors whose noise is estimated together with the parameters ([`Problem::estimate_deviation`]).
+    pub sensors: Vec<Sensor>,
+    /// What is known of parameters before any data, one prior a parameter at most ([`Problem::with_prior`]).
+    pub priors: Vec<Prior>,
 }
 
 impl Problem {
@@ -165,7 +171,17 @@ impl Problem {
         let start = parameters.iter().map(|parameter| parameter.nominal).collect();
         let experiments = vec![first];
         let (validation, constraints) = (Vec::new(), Vec::new());
-        Problem { name, experiments, validation, parameters, start, optimum: None, constraints }
+        Problem {
+            name,
+            experiments,
+            validation,
+            parameters,
+            start,
+            optimum: None,
+            constraints,
+            sensors: Vec::new(),
+            priors: Vec::new(),
+        }
     }
 
     /// Adds an experiment with the same model; of the parameters that are `local` it has its own, which start where those of the first experiment do.
@@ -189,11 +205,13 @@ impl Problem {
         Ok(self)
     }
 
-    /// Fixes local parameters of experiments that are compared only: nothing that is fitted depends on them.
+    /// Fixes local parameters of experiments that are compared only, and drops their priors: nothing that is fitted depends on them.
     pub(crate) fn hold_what_is_not_fitted(&mut self) {
         for place in 0..self.parameters.len() {
             self.parameters[place].free &= self.experiments.iter().any(|experiment| experiment.places.contains(&place));
         }
+        let experiments = &self.experiments;
+        self.priors.retain(|prior| experiments.iter().any(|own| own.places.contains(&prior.parameter)));
     }
 
     fn places_of(&mut self, experiment: &Experiment, local: &[&str]) -> Result<Vec<usize>> {
@@ -368,7 +386,7 @@ impl Problem {
         size_from(&self.parameters[k], self.start[k])
     }
 
-    /// Checks every parameter's start against its bounds and scale, and every constraint.
+    /// Checks every parameter's start against its bounds and scale, every prior and every constraint.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the parameter or the constraint.
@@ -379,6 +397,19 @@ impl Problem {
         }
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
             Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
+        }
+        for prior in &self.priors {
+            let (Some(parameter), Some(start)) =
+                (self.parameters.get(prior.parameter), self.start.get(prior.parameter))
+            else {
+                let problem = format!("there is no parameter {}", prior.parameter);
+                return Err(Error::invalid(
+                    format!("a prior of `{}`", self.name),
+                    problem,
+                    "use a place of its parameters",
+                ));
+            };
+            prior.validate(parameter, *start)?;
         }
         self.constraints.iter().try_for_each(|constraint| constraint.validate(self))
     }

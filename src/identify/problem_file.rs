@@ -13,15 +13,16 @@
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! ```
 
+mod constraint;
 mod control;
 mod keys;
+mod prior;
 mod section;
 
 pub use keys::reference;
 use section::{Section, table_keys};
 
-use crate::constraint::{ConstraintSetting, Window};
-use crate::cost::Quadrature;
+use crate::cost::{Loss, Quadrature};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::noise::{NoiseLevel, SyntheticNoise};
@@ -29,7 +30,7 @@ use crate::optimise;
 use crate::scheme;
 use crate::signature::Scale;
 use crate::specification::{
-    DataSource, ExperimentSetting, InputColumn, OutputColumn, ParameterSetting, Specification, beside,
+    DataSource, Deviation, ExperimentSetting, InputColumn, OutputColumn, ParameterSetting, Specification, beside,
 };
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -87,7 +88,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     }
     specification.control = root.section("control")?.map(|section| control::control(&section)).transpose()?;
     for constraint in root.sections("constraint")? {
-        specification.constraints.push(self::constraint(&constraint)?);
+        specification.constraints.push(constraint::constraint(&constraint)?);
     }
     if let Some(optimiser) = root.section("optimiser")? {
         self::optimiser(&optimiser, &mut specification)?;
@@ -122,6 +123,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
 
 fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
     cost.only(&[&keys::COST])?;
+    specification.loss = loss(cost)?;
     specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
     specification.quadrature = cost.named("weights", quadrature)?;
     specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
@@ -210,7 +212,8 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
             let sensor = effects.iter().map(|effect| effect.parse()).collect::<Result<Vec<_>>>();
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
-                deviation: output.number("deviation")?.unwrap_or(1.0),
+                deviation: deviation(&output)?,
+                loss: loss(&output)?,
                 low_pass: output.number("low_pass")?,
                 every: output.count("every")?,
                 sensor: sensor.map_err(|error| error.within(output.place()))?,
@@ -220,6 +223,30 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         source.outputs = Some(columns);
     }
     Ok(source)
+}
+
+/// What residuals cost, by its name and its scale in deviations.
+fn loss(section: &Section<'_>) -> Result<Option<Loss>> {
+    let scale = section.number("loss_scale")?;
+    match section.text("loss")? {
+        Some(name) => Loss::named(&name, scale).map(Some).map_err(|error| error.located(&section.place())),
+        None if scale.is_some() => {
+            Err(section.wrong("loss_scale", "there is no loss that it belongs to", "add: loss = \"huber\""))
+        }
+        None => Ok(None),
+    }
+}
+
+/// The standard deviation of an output's noise: a number, or how it is estimated.
+fn deviation(output: &Section<'_>) -> Result<Option<Deviation>> {
+    if !matches!(output.table.get("deviation"), Some(Value::String(_))) {
+        return Ok(output.number("deviation")?.map(Deviation::Given));
+    }
+    output.named("deviation", |name| match name {
+        "estimated" => Ok(Deviation::Estimated),
+        "estimated-alone" => Ok(Deviation::EstimatedAlone),
+        _ => Err(Error::unknown("kind of deviation", name, "", ["estimated", "estimated-alone", "a number"])),
+    })
 }
 
 fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSetting> {
@@ -287,7 +314,10 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
     if section.number("start")?.is_some() && section.text("start_column")?.is_some() {
         return Err(section.wrong("start", "it contradicts `start_column`", "give only one of them"));
     }
+    let (prior, uniform) = section.section("prior")?.map_or(Ok((None, None)), |own| prior::prior(&own, section))?;
     Ok(ParameterSetting {
+        prior,
+        uniform,
         name: name.to_string(),
         start: section.number("start")?,
         lower: section.number("lower")?,
@@ -297,66 +327,5 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
         local: section.flag("local")?,
         start_column: section.text("start_column")?,
         free: free.or(fixed.map(|fixed| !fixed)),
-    })
-}
-
-fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
-    section.only(&[&keys::CONSTRAINT])?;
-    let name = section.text("name")?;
-    let unit = section.text("unit")?;
-    let what = [section.text("rule")?.is_some(), section.section("sum")?.is_some(), section.text("output")?.is_some()];
-    if what.iter().filter(|given| **given).count() != 1 {
-        let what = section.place();
-        return Err(Error::invalid(what, "it must name one of `rule`, `sum` and `output`", "give just one of them"));
-    }
-    if let Some(rule) = section.text("rule")? {
-        for key in ["equals", "at_most", "at_least", "time", "from", "until"] {
-            if section.table.contains_key(key) {
-                return Err(section.wrong(key, "the rule says it already", "leave it out, or say it without `rule`"));
-            }
-        }
-        let setting = ConstraintSetting::parse(&rule).map_err(|error| error.within(section.place()))?;
-        return Ok(ConstraintSetting { name: name.unwrap_or(rule), unit, ..setting });
-    }
-    let equals = section.number("equals")?;
-    let (lower, upper) = (section.number("at_least")?, section.number("at_most")?);
-    if equals.is_some() && (lower.is_some() || upper.is_some()) {
-        return Err(section.wrong("equals", "it leaves no room for `at_least` or `at_most`", "give only one of them"));
-    }
-    if equals.is_none() && lower.is_none() && upper.is_none() {
-        return Err(Error::invalid(section.place(), "it has no limit", "add `equals`, `at_most` or `at_least`"));
-    }
-    let at_end = match section.text("time")?.as_deref() {
-        None => false,
-        Some("end") => true,
-        Some(other) => return Err(Error::unknown("time", other, section.place(), ["end"])),
-    };
-    let window = Window { from: section.number("from")?, until: section.number("until")?, at_end };
-    if at_end && (window.from.is_some() || window.until.is_some()) {
-        return Err(section.wrong("time", "it contradicts `from` and `until`", "give only one of them"));
-    }
-    let mut terms = Vec::new();
-    if let Some(sum) = section.section("sum")? {
-        for parameter in table_keys(sum.table) {
-            let weight = sum.number(&parameter)?.unwrap_or(1.0);
-            terms.push((parameter, weight));
-        }
-    }
-    let output = section.text("output")?;
-    let of_output = Some(output.is_some());
-    terms.extend(output.map(|output| (output, 1.0)));
-    let described = || {
-        let terms =
-            terms.iter().map(|(name, weight)| if *weight == 1.0 { name.clone() } else { format!("{weight} {name}") });
-        terms.collect::<Vec<_>>().join(" + ")
-    };
-    Ok(ConstraintSetting {
-        name: name.unwrap_or_else(described),
-        terms,
-        of_output,
-        lower: equals.or(lower).unwrap_or(f64::NEG_INFINITY),
-        upper: equals.or(upper).unwrap_or(f64::INFINITY),
-        window,
-        unit,
     })
 }

@@ -1,6 +1,7 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+mod deviations;
 mod experiments;
 mod measured;
 mod record;
@@ -14,11 +15,12 @@ pub use sensors::Effect;
 
 use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
-use crate::cost::{LeastSquares, Quadrature};
+use crate::cost::{LeastSquares, Loss, Quadrature};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
+use crate::prior::Distribution;
 use crate::problem::{Problem, base_name};
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
@@ -47,14 +49,27 @@ pub struct OutputColumn {
     pub output: String,
     /// The record's column.
     pub column: String,
-    /// Residuals are divided by this, in the output's unit.
-    pub deviation: f64,
+    /// What residuals are divided by; 1 if nothing is said.
+    pub deviation: Option<Deviation>,
+    /// What residuals cost; as that of the whole problem if nothing is said.
+    pub loss: Option<Loss>,
     /// What the sensor does to the output.
     pub sensor: Vec<Effect>,
     /// The frequency of a low-pass filter for both, Hz.
     pub low_pass: Option<f64>,
     /// Of the samples, the first of every so many is compared.
     pub every: Option<usize>,
+}
+
+/// The standard deviation of an output's noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Deviation {
+    /// This, in the output's unit.
+    Given(f64),
+    /// Estimated together with the parameters: one for all experiments that say so of this output.
+    Estimated,
+    /// The same, for each stated experiment alone.
+    EstimatedAlone,
 }
 
 /// Where measurements come from.
@@ -99,6 +114,10 @@ pub struct ParameterSetting {
     pub local: Option<bool>,
     /// The column whose first sample it starts from, in each experiment.
     pub start_column: Option<String>,
+    /// What is known of it before any data.
+    pub prior: Option<Distribution>,
+    /// A uniform prior, which is bounds.
+    pub uniform: Option<[f64; 2]>,
 }
 
 impl ParameterSetting {
@@ -115,6 +134,9 @@ impl ParameterSetting {
         *scale = self.scale.unwrap_or(*scale);
         *size = self.size.or(*size);
         *free = self.free.unwrap_or(*free);
+        if let Some([from, to]) = self.uniform {
+            (*lower, *upper) = (from, to);
+        }
         *start = self.start.unwrap_or(*start);
     }
 }
@@ -144,6 +166,8 @@ pub struct Specification {
     pub hold: Option<Vec<String>>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
+    /// What residuals cost; by default their squares.
+    pub loss: Option<Loss>,
     /// What is known of the noise, for statistics.
     pub noise: Option<Noise>,
     /// Noise on the simulated reference, without a record.
@@ -249,11 +273,26 @@ impl Specification {
             }
             Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
         };
+        if self.data.is_none() && self.experiments.is_empty() {
+            self.take_loss(&mut problem)?;
+        }
         let costs = problem.least_squares().unwrap_or_default();
         for added in costs.iter().flat_map(|cost| cost.added_noise()) {
             let AddedNoise { output, unit, deviation, seed } = added;
             let deviation = rounded(*deviation, 4);
             notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
+        }
+        for setting in &self.parameters {
+            if let Some([from, to]) = setting.uniform {
+                notes.push(format!(
+                    "the uniform prior of `{}` is bounds, {from} to {to}: it adds nothing to the cost",
+                    setting.name
+                ));
+            }
+        }
+        for sensor in &problem.sensors {
+            notes
+                .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
         }
         for setting in &self.constraints {
             let constraint = setting.resolve(entry.system.signature())?;
@@ -265,6 +304,23 @@ impl Specification {
         }
         problem.validate()?;
         Ok((problem, notes))
+    }
+
+    /// The loss of a problem without a record.
+    fn take_loss(&self, problem: &mut Problem) -> Result<()> {
+        let Some(loss) = self.loss else { return Ok(()) };
+        for experiment in &mut problem.experiments {
+            let Some(cost) = experiment.cost.as_least_squares() else {
+                let remedy = "leave it out, or compare outputs with a reference";
+                return Err(Error::invalid(
+                    format!("the loss `{}`", loss.name()),
+                    "the cost is no sum of squares",
+                    remedy,
+                ));
+            };
+            experiment.cost = Box::new(cost.clone().with_loss(None, loss));
+        }
+        Ok(())
     }
 
     /// What is said of a model's parameters.
@@ -290,8 +346,11 @@ impl Specification {
         if !self.constraints.is_empty() {
             return refuse("[[constraint]]", "write a [[control.goal]] with must = true");
         }
-        if self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
-            return refuse("[cost]", "leave out outputs and noise; goals are [[control.goal]]");
+        if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
+            return refuse(&format!("the prior of `{}`", setting.name), "leave it out");
+        }
+        if self.loss.is_some() || self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
+            return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]");
         }
         Ok(())
     }

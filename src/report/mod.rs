@@ -16,6 +16,7 @@ pub(crate) mod table;
 use crate::cost::{LeastSquares, Reference};
 use crate::error::{Error, Result};
 use crate::identify::{Estimate, Identification, Status};
+use crate::prior::PriorResult;
 use crate::problem::{Experiment, Problem, base_name};
 use crate::scheme;
 use crate::signature::{Parameter, Quantity};
@@ -199,6 +200,16 @@ pub fn result_json(
     }
     if !identification.constraints.is_empty() {
         result["constraints"] = json!(identification.constraints);
+    }
+    if !problem.priors.is_empty() {
+        let values = identification.values();
+        let priors = PriorResult::all(problem, &values, statistics.as_ref().ok());
+        result["priors"] = priors.iter().map(PriorResult::json).collect();
+        result["cost_of_priors"] = json!(problem.prior_cost(&values));
+        result["cost_of_data"] = json!(outcome.cost - problem.prior_cost(&values));
+    }
+    if let Some(noise) = &identification.noise {
+        result["estimated_deviations"] = noise.json();
     }
     if !identification.impossible.is_empty() {
         result["impossible"] = json!(identification.impossible);

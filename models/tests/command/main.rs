@@ -6,6 +6,7 @@ mod control;
 mod experiments;
 mod init;
 mod manners;
+mod noise;
 mod options;
 mod pictures;
 mod problem_files;

@@ -36,6 +36,8 @@ pub(super) const KEYS: &[Key] = &[
     key("data", r#"inputs.NAME = { column = "COLUMN", interpolation = "linear" }"#, "a column that drives an input"),
     key("data", r#"outputs.NAME = { column = "COLUMN", deviation = 1.0 }"#, "a column that an output is compared with"),
     key("data", r#"outputs.NAME = { sensor = ["gain", "bias", "delay"] }"#, "what its sensor does: parameters gain_NAME, bias_NAME, delay_NAME (s)"),
+    key("data", r#"outputs.NAME = { deviation = "estimated" }"#, "of its noise, found with the parameters; one for all experiments that say so"),
+    key("data", r#"outputs.NAME = { loss = "huber", loss_scale = 1.345 }"#, "outliers pull with limited force; or soft-l1"),
     key("data", "outputs.NAME = { low_pass = 20.0, every = 5 }", "Hz, a filter on record and model alike; and every fifth sample"),
 
     key("experiment", r#"name = "another""#, "in names of parameters and files; without it that of the file"),
@@ -66,6 +68,8 @@ pub(super) const KEYS: &[Key] = &[
 
     key("cost", r#"weights = "unit""#, "of samples: unit, rectangle, trapezoid"),
     key("cost", r#"noise = "estimated""#, "or given: deviations are standard deviations of the noise"),
+    key("cost", r#"loss = "squares""#, "or huber, soft-l1, for which outliers pull with limited force"),
+    key("cost", "loss_scale = 1.345", "in deviations: residuals beyond it are outliers, for huber and soft-l1"),
     key("cost", r#"outputs = ["OUTPUT"]"#, "what is compared without a record"),
     key("cost", "synthetic_noise = { seed = 1, level = 0.01 }", "without a record: part of each output's spread, or level = { OUTPUT = 1e-3 }"),
 
@@ -73,6 +77,7 @@ pub(super) const KEYS: &[Key] = &[
     key("parameters", r#"NAME = { local = true, start_column = "COLUMN" }"#, "every experiment has its own, which starts from the column's first sample"),
     key("parameters", r#"NAME = { scale = "log" }"#, "for positive parameters that are known to a factor only"),
     key("parameters", "NAME = { size = 1e-3 }", "a change that matters, for those that start at zero"),
+    key("parameters", "NAME = { prior = { normal = [1.0, 0.1] } }", "mean, deviation; or log-normal = [1.0, 1.1]: median, factor; or uniform"),
     key("parameters", "NAME = { fixed = true }", "the same as free = false"),
 
     key("constraint", r#"rule = "NAME = 3.5""#, "as on the command line: \"a + 2 b = 3\", \"peak OUTPUT <= 12\", \"OUTPUT = 0 at end\"; or:"),

@@ -8,7 +8,7 @@
 //! all, and the cost is continuous where the output or the reference jumps. It is smooth but where a residual is half a turn,
 //! which no fit should be near to; there it has a ridge.
 
-use super::{Cost, CostEvaluator, Quadrature, Sample, Sensors};
+use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
@@ -44,6 +44,8 @@ impl Reference {
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     references: Vec<Reference>,
+    /// Of each reference.
+    losses: Vec<Loss>,
     substeps: usize,
     /// η of each sample.
     weights: Vec<f64>,
@@ -97,7 +99,8 @@ impl LeastSquares {
                 quadrature.weight(before, after)
             })
             .collect();
-        Ok(LeastSquares { references, substeps, weights, noise: Vec::new(), sensors: Sensors::default() })
+        let losses = vec![Loss::Squares; references.len()];
+        Ok(LeastSquares { references, losses, substeps, weights, noise: Vec::new(), sensors: Sensors::default() })
     }
 
     /// Compares what sensors show of outputs. Samples that cannot be compared whatever a delay is within its bounds are left out, and
@@ -143,6 +146,39 @@ impl LeastSquares {
             return Err(Error::invalid("the least-squares cost", problem, "give a weight > 0"));
         }
         self.weights.iter_mut().for_each(|weight| *weight *= factor);
+        Ok(self)
+    }
+
+    /// The same with this loss of the residuals of an output, or of all.
+    pub fn with_loss(mut self, output: Option<usize>, loss: Loss) -> Self {
+        for (own, reference) in self.losses.iter_mut().zip(&self.references) {
+            if output.is_none_or(|output| output == reference.output) {
+                *own = loss;
+            }
+        }
+        self
+    }
+
+    /// The loss of each reference.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    /// The same with another deviation for the references of an output.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is positive.
+    pub fn with_deviation(mut self, output: usize, deviation: f64) -> Result<Self> {
+        if !(deviation.is_finite() && deviation > 0.0) {
+            let problem = format!("its residuals cannot be divided by {deviation}");
+            return Err(Error::invalid(
+                format!("the reference of output {output}"),
+                problem,
+                "give a positive deviation",
+            ));
+        }
+        let own = self.references.iter_mut().filter(|reference| reference.output == output);
+        own.for_each(|reference| reference.deviation = deviation);
         Ok(self)
     }
 
@@ -253,20 +289,21 @@ impl CostEvaluator for Evaluator<'_> {
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let i = sample.index / self.cost.substeps;
         let mut sum = 0.0;
-        for (reference, period) in self.cost.references.iter().zip(&self.periods) {
+        for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
             let Some(value) = reference.sample(i) else { continue };
             let residual = difference(sample.y[reference.output], value, *period) / reference.deviation;
-            sum += residual * residual;
+            sum += loss.value(residual);
         }
         0.5 * self.cost.weights[i] * sum
     }
 
     fn gradient(&mut self, sample: &Sample<'_>, _state: &mut StateVector, y: &mut [f64]) {
         let i = sample.index / self.cost.substeps;
-        for (reference, period) in self.cost.references.iter().zip(&self.periods) {
+        for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
             let Some(value) = reference.sample(i) else { continue };
             let residual = difference(sample.y[reference.output], value, *period);
-            y[reference.output] += self.cost.weights[i] * residual / (reference.deviation * reference.deviation);
+            let weight = self.cost.weights[i] * loss.weight(residual / reference.deviation);
+            y[reference.output] += weight * residual / (reference.deviation * reference.deviation);
         }
     }
 
@@ -279,9 +316,12 @@ impl CostEvaluator for Evaluator<'_> {
         y: &mut [f64],
     ) {
         let i = sample.index / self.cost.substeps;
-        for reference in self.cost.references.iter().filter(|reference| reference.sample(i).is_some()) {
+        for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
+            let Some(value) = reference.sample(i) else { continue };
             let Reference { output, deviation, .. } = reference;
-            y[*output] += self.cost.weights[i] * y_tangent[*output] / (deviation * deviation);
+            let residual = difference(sample.y[*output], value, *period) / deviation;
+            let weight = self.cost.weights[i] * loss.curvature(residual);
+            y[*output] += weight * y_tangent[*output] / (deviation * deviation);
         }
     }
 }

@@ -2,12 +2,14 @@
 
 mod goals;
 mod least_squares;
+mod loss;
 mod low_pass;
 pub(crate) mod sensor;
 mod sum;
 
 pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
+pub use loss::{LOSS_SCALE, Loss};
 pub use sensor::{Sensor, Sensors};
 pub use sum::Sum;
 

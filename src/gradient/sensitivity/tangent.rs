@@ -171,13 +171,16 @@ pub struct ResidualRow<'a> {
     pub weight: f64,
     /// (y - ȳ)/σ, without η; y - ȳ up to whole periods of the output.
     pub residual: f64,
+    /// What stands for it in a sum of squares, and the derivative of that by it: the residual itself and 1, but for a robust
+    /// [loss](crate::cost::Loss).
+    pub rooted: (f64, f64),
     /// Its derivatives with respect to all parameters.
     pub derivatives: &'a [f64],
 }
 
 impl Gradient<'_> {
     /// Residuals and their Jacobian at `u`, reduced: for costs that are least squares. Residuals are
-    /// √η_i (y_k(t_i) - ȳ_k,i) / σ_k.
+    /// √η_i (y_k(t_i) - ȳ_k,i) / σ_k, or what a robust loss makes of them.
     ///
     /// # Errors
     /// If the cost is no least-squares cost, or the simulation fails.
@@ -185,9 +188,9 @@ impl Gradient<'_> {
         let mut reduction = Reduction::new(u.len());
         let mut scaled = vec![0.0; u.len()];
         self.residual_rows(u, cost, &mut |row| {
-            let root = row.weight.sqrt();
-            scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
-            reduction.add(&scaled, root * row.residual);
+            let (root, (residual, factor)) = (row.weight.sqrt(), row.rooted);
+            scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * factor * slope);
+            reduction.add(&scaled, root * residual);
         })?;
         let linearised = reduction.finish();
         if linearised.cost().is_finite() {
@@ -258,7 +261,13 @@ impl Gradient<'_> {
                 self.clear_inactive(row);
                 let residual = output.difference(run.shown(k, i), reference.values[sample]) / reference.deviation;
                 let weight = cost.weight_at(i);
-                visit(Seen::Residual(ResidualRow { reference: place, weight, residual, derivatives: row }));
+                visit(Seen::Residual(ResidualRow {
+                    reference: place,
+                    weight,
+                    residual,
+                    rooted: cost.losses()[place].root(residual),
+                    derivatives: row,
+                }));
             }
         }
         Ok(())
@@ -365,7 +374,8 @@ impl<'a> OutputTangents<'a> {
             derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
             let output = reference.output;
             let residual = self.outputs[output].difference(self.y[output], value) / reference.deviation;
-            visit(&ResidualRow { reference: place, weight, residual, derivatives });
+            let rooted = cost.losses()[place].root(residual);
+            visit(&ResidualRow { reference: place, weight, residual, rooted, derivatives });
         }
     }
 }

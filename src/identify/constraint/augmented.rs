@@ -115,10 +115,10 @@ impl<'p> AugmentedCost<'p> {
         let (mut c, mut squares) = (vec![0.0; self.count()], 0.0);
         gradient.residuals_and_outputs(u, cost, &wanted, &mut |seen| match seen {
             Seen::Residual(row) => {
-                let root = row.weight.sqrt();
-                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * slope);
-                squares += (root * row.residual).powi(2);
-                reduction.add(&scaled, root * row.residual);
+                let (root, (residual, factor)) = (row.weight.sqrt(), row.rooted);
+                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = root * factor * slope);
+                squares += (root * residual).powi(2);
+                reduction.add(&scaled, root * residual);
             }
             Seen::Outputs(x) => {
                 for (output, row) in self.rows.iter().filter_map(|rows| rows.at(x.index)) {

@@ -77,7 +77,8 @@ impl ConstrainedObjective for Constrained<'_, '_> {
             // the last runs were elsewhere
             self.reduced.gradient.cost(&self.reduced.u)?;
         }
-        Ok(self.cost.last_run(c))
+        // the first experiment's, whose constraints these are, and all else
+        Ok(self.cost.last_run(c) + self.reduced.gradient.beside_first())
     }
 
     fn augmented_hessian(&mut self, u: &[f64], multipliers: &Multipliers, hessian: &mut [Vec<f64>]) -> Result<()> {
@@ -113,9 +114,10 @@ impl ConstrainedObjective for Constrained<'_, '_> {
             _ => gradient.linearise(u, costs[k]).map(|own| (own.cost(), own, Vec::new())),
         });
         let found = self.reduced.noting(found)?;
-        let cost = found.iter().map(|(cost, ..)| cost).sum();
+        let cost = found.iter().map(|(cost, ..)| cost).sum::<f64>() + self.problem.prior_cost(&u);
         found.iter().for_each(|(_, _, values)| c[..values.len()].copy_from_slice(values));
         let all = join(self.problem, found.into_iter().map(|(_, own, _)| own).collect());
+        let all = self.problem.with_prior_rows(all, &u, 1.0);
         let free = self.reduced.free;
         Ok((cost, all.scaled(free, &vec![1.0; free.len()])))
     }

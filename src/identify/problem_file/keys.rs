@@ -60,7 +60,9 @@ pub(super) const OUTPUT: Keys = Keys {
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
     rows: "\
 | `column` | text | | the output's name | column of the record |
-| `deviation` | number | the output's | 1 | standard deviation of the noise; residuals are divided by it |
+| `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone |
+| `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers |
+| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers |
 | `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted |
 | `low_pass` | number | Hz | none | a filter without delay, on record and model alike |
 | `every` | whole number | | 1 | of the samples, the first of every so many is compared |",
@@ -101,6 +103,8 @@ pub(super) const COST: Keys = Keys {
 | `weights` | `unit`, `rectangle` or `trapezoid` | | `unit` with a record, else the scenario's | weights of samples: 1, or those of an integral over time |
 | `outputs` | list of texts | | the scenario's | what is compared; only without `[data]` |
 | `noise` | `given` or `estimated` | | `estimated` | deviations are those of the noise, or known up to a common factor |
+| `loss` | `squares`, `huber` or `soft-l1` | | `squares` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers |
+| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers |
 | `synthetic_noise` | table | | none | noise on a simulated reference; only without `[data]` |",
 };
 
@@ -124,7 +128,17 @@ pub(super) const PARAMETER: Keys = Keys {
 | `size` | number | the parameter's | the nominal value | a change that matters; needed where that value is zero |
 | `fixed` | true or false | | the model's | true: it keeps its start |
 | `free` | true or false | | the model's | the opposite of `fixed`; only one of them is given |
-| `local` | true or false | | false | true: every experiment has its own, `NAME@EXPERIMENT` |",
+| `local` | true or false | | false | true: every experiment has its own, `NAME@EXPERIMENT` |
+| `prior` | table | | none | what is known of it before: one of the following |",
+};
+
+pub(super) const PRIOR: Keys = Keys {
+    head: "[parameters.NAME.prior]",
+    about: "Also `prior = { normal = [40.0, 2.0] }`; one of these. [What priors do](priors.md).",
+    rows: "\
+| `normal` | list of two numbers | the parameter's | | mean and standard deviation |
+| `log-normal` | list of two numbers | the parameter's, and none | | median, and the factor to both sides that holds 68 % |
+| `uniform` | list of two numbers | the parameter's | | both ends; the same as `lower` and `upper` |",
 };
 
 pub(super) const CONSTRAINT: Keys = Keys {
@@ -200,7 +214,7 @@ pub(super) const GOAL: Keys = Keys {
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 14] = [
+const ALL: [&Keys; 15] = [
     &TOP,
     &DATA,
     &INPUT,
@@ -210,6 +224,7 @@ const ALL: [&Keys; 14] = [
     &COST,
     &SYNTHETIC_NOISE,
     &PARAMETER,
+    &PRIOR,
     &CONSTRAINT,
     &OPTIMISER,
     &CONTROL,

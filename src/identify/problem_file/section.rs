@@ -73,6 +73,19 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Two numbers that must be there.
+    pub fn pair(&self, key: &str, remedy: &str) -> Result<[f64; 2]> {
+        let number = |value: &Value| match value {
+            Value::Float(x) if x.is_finite() => Some(*x),
+            Value::Integer(x) => Some(*x as f64),
+            _ => None,
+        };
+        let values: Option<Vec<f64>> =
+            self.table.get(key).and_then(Value::as_array).and_then(|list| list.iter().map(number).collect());
+        let pair: Option<[f64; 2]> = values.and_then(|values| values.try_into().ok());
+        pair.ok_or_else(|| self.wrong(key, "it is no pair of finite numbers", remedy))
+    }
+
     pub fn count(&self, key: &str) -> Result<Option<usize>> {
         match self.table.get(key) {
             None => Ok(None),

@@ -67,6 +67,10 @@ impl Specification {
         let fitted = built.iter().filter(|(_, stated, _)| !stated.validation);
         let stated_all: Vec<(String, ExperimentSetting)> =
             fitted.map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone())).collect();
+        let name = |(experiment, stated, _): &(Experiment, ExperimentSetting, Pending)| {
+            (experiment.name.clone(), stated.clone())
+        };
+        let stated_names: Vec<(String, ExperimentSetting)> = built.iter().map(name).collect();
         // what is fitted comes first
         built.sort_by_key(|(_, stated, _)| stated.validation);
         let mut built = built.into_iter();
@@ -89,6 +93,7 @@ impl Specification {
             };
             all.push(pending);
         }
+        problem = self.with_estimated_deviations(problem, &stated_names)?;
         self.apply_parameters(&mut problem)?;
         for Pending { name, parameters } in &all {
             apply_own(&mut problem, name, parameters)?;
@@ -223,10 +228,15 @@ impl Specification {
 }
 
 fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()> {
-    for k in problem.places(&setting.name)? {
-        setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-    }
+    problem.places(&setting.name)?.into_iter().for_each(|k| apply_at(problem, k, setting));
     Ok(())
+}
+
+fn apply_at(problem: &mut Problem, k: usize, setting: &ParameterSetting) {
+    setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
+    if let Some(prior) = setting.prior {
+        problem.set_prior(k, prior);
+    }
 }
 
 fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSetting]) -> Result<()> {
@@ -234,9 +244,7 @@ fn apply_own(problem: &mut Problem, experiment: &str, parameters: &[ParameterSet
         let local = format!("{}@{experiment}", setting.name);
         let own = problem.parameters.iter().position(|parameter| parameter.name == local);
         let places = own.map_or_else(|| problem.places(&setting.name), |place| Ok(vec![place]))?;
-        for k in places {
-            setting.apply(&mut problem.parameters[k], &mut problem.start[k]);
-        }
+        places.into_iter().for_each(|k| apply_at(problem, k, setting));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::record::{time_column, window};
 use super::sensors;
-use super::{DataSource, InputColumn, OutputColumn, Specification};
+use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
 use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference};
 use crate::data::{Record, TimeAxis};
@@ -74,8 +74,14 @@ impl Specification {
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let sensors = self.sensors(signature, &outputs, &references, &axis)?;
-        let cost = LeastSquares::new(times, references, substeps, quadrature)?.with_sensors(sensors, times)?;
+        let mut cost = LeastSquares::new(times, references, substeps, quadrature)?.with_sensors(sensors, times)?;
         notes.extend(sensors::remarks(signature, &cost, times));
+        cost = cost.with_loss(None, self.loss.unwrap_or_default());
+        for OutputColumn { output, loss, .. } in &outputs {
+            if let Some(loss) = loss {
+                cost = cost.with_loss(Some(signature.output_index(output)?), *loss);
+            }
+        }
         Ok(Measured { simulation, cost: Some(cost), window })
     }
 
@@ -221,7 +227,8 @@ impl<'a> Reading<'a> {
                 let column = |name: String| OutputColumn {
                     output: name.clone(),
                     column: name,
-                    deviation: 1.0,
+                    deviation: None,
+                    loss: None,
                     sensor: Vec::new(),
                     low_pass: None,
                     every: None,
@@ -232,7 +239,9 @@ impl<'a> Reading<'a> {
         let mut references = Vec::new();
         for OutputColumn { output, column, deviation, .. } in &outputs {
             let k = signature.output_index(output)?;
-            if !(deviation.is_finite() && *deviation > 0.0) {
+            // one that is estimated begins with the spread of the data, which the problem of all experiments knows
+            let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };
+            if !(deviation.is_finite() && deviation > 0.0) {
                 let problem = format!("residuals cannot be divided by {deviation}");
                 return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
             }
@@ -245,7 +254,7 @@ impl<'a> Reading<'a> {
                 let count = values.len();
                 gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
             }
-            references.push(Reference { output: k, values, deviation: *deviation });
+            references.push(Reference { output: k, values, deviation });
         }
         Ok((outputs, references))
     }
@@ -293,7 +302,7 @@ impl<'a> Reading<'a> {
     /// That residuals in different units are added up, if nobody has weighed them.
     fn unlike_units(&self, outputs: &[OutputColumn], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
-        let is_plain = outputs.iter().all(|c| c.deviation == 1.0);
+        let is_plain = outputs.iter().all(|c| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));
         if !is_plain || units.iter().all(|unit| *unit == units[0]) {
             return None;
         }

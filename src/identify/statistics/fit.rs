@@ -1,9 +1,12 @@
 //! Statistics at the optimum.
 
 mod criteria;
+mod noise;
+mod priors;
 
 pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
+pub use noise::Noise;
 
 use super::identifiability::{Identifiability, analysed};
 use super::residual_tests::{self, ResidualTests};
@@ -20,30 +23,7 @@ use nalgebra::DMatrix;
 
 /// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
 /// tolerance of 1e-10, over many steps. No measurement is so free of noise.
-const ROUND_OFF: f64 = 1e-8;
-
-/// What is known of the noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Noise {
-    /// The deviations of the references are its standard deviations.
-    Given,
-    /// The deviations are right up to one factor, which is estimated from the residuals.
-    #[default]
-    Estimated,
-}
-
-impl std::str::FromStr for Noise {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "given" => Ok(Noise::Given),
-            "estimated" => Ok(Noise::Estimated),
-            _ => Err(Error::unknown("kind of noise", name, "", ["given", "estimated"])),
-        }
-    }
-}
+pub(crate) const ROUND_OFF: f64 = 1e-8;
 
 /// What the data say about a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -59,6 +39,8 @@ pub enum Verdict {
     AtBound,
     /// Not identified.
     Fixed,
+    /// It has a value and a standard error, which is more than 0.9 of its prior's deviation: the data tell next to nothing.
+    FromPrior,
 }
 
 impl Verdict {
@@ -67,6 +49,7 @@ impl Verdict {
         match self {
             Verdict::Undetermined => "undetermined",
             Verdict::WithoutInfluence => "no influence",
+            Verdict::FromPrior => "from its prior",
             Verdict::Determined | Verdict::AtBound | Verdict::Fixed => "",
         }
     }
@@ -157,6 +140,8 @@ pub struct Statistics {
     /// The data are reproduced to round-off, and what noise they have would have to be estimated from that: then standard errors
     /// and all that rests on them mean nothing, and reports leave them out.
     pub is_noise_free: bool,
+    /// Under a robust loss, the samples that it weighs down; `None` for plain squares.
+    pub down_weighted: Option<usize>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
     /// χ².
@@ -185,7 +170,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents.
+    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents. Where the noise of sensors was
+    /// estimated with the parameters, it is that: [`Noise::PerSensor`].
     ///
     /// # Errors
     /// As [`Statistics::at`].
@@ -193,6 +179,12 @@ impl Statistics {
         let held: Vec<usize> =
             (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
         let u = found.values();
+        let noise = match &found.noise {
+            None => noise,
+            Some(estimate) if estimate.is_known() => Noise::PerSensor,
+            // deviations are then spreads of the data
+            Some(_) => Noise::Estimated,
+        };
         let directions = held_directions(problem, &u, &found.constraints)?;
         let mut statistics = Statistics::within(problem, &u, &held, &directions, noise)?;
         if !directions.is_empty() {
@@ -228,16 +220,23 @@ impl Statistics {
         }
         let residuals = residuals::collect(problem, u)?;
         let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
-        let (n, rank) = (residuals.fitted.rows, identifiability.rank);
-        let degrees_of_freedom = n - rank; // the rank of n rows is n at most
+        let (n, rank) = (residuals.count, identifiability.rank);
+        // what priors pay for costs no residual; n rows determine n directions at most
+        let rows = problem.prior_rows(u);
+        let paid: f64 = rows.iter().map(|(row, _)| identifiability.leverage(row) / residuals.most).sum();
+        let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
         let chi_square = residuals.chi_square;
-        let variance = match noise {
-            Noise::Given => 1.0,
-            Noise::Estimated if degrees_of_freedom == 0 => f64::NAN,
-            Noise::Estimated => chi_square / degrees_of_freedom as f64,
+        let variance = match (noise, &residuals.robust) {
+            (_, Some(robust)) => robust.variance(n, degrees_of_freedom),
+            (Noise::Given | Noise::PerSensor, _) => 1.0,
+            (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
+            (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
         };
-        let covariance = covariance(&residuals, &identifiability, variance);
-        let (aic, bic) = criteria(noise, chi_square, n, rank);
+        let covariance = covariance((problem, u), &residuals, &identifiability, variance);
+        // whatever the noise is
+        let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
+        let correlation = correlation(&self::covariance((problem, u), &residuals, &identifiability, some));
+        let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();
         let has_noise = costs.into_iter().any(|cost| !cost.added_noise().is_empty());
@@ -249,14 +248,14 @@ impl Statistics {
             is_noise_free,
             residual_tests: if is_noise_free { Vec::new() } else { tests() },
             count: n,
+            down_weighted: residuals.robust.map(|robust| robust.down),
             degrees_of_freedom,
             chi_square,
             aic,
             bic,
             time_step: None,
             parameters: Vec::new(),
-            // whatever the noise is
-            correlation: correlation(&self::covariance(&residuals, &identifiability, 1.0)),
+            correlation,
             covariance,
             outputs,
             identifiability,
@@ -264,6 +263,7 @@ impl Statistics {
         };
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.warnings = statistics.warn();
+        statistics.warn_of_priors(problem);
         Ok(statistics)
     }
 
@@ -275,7 +275,7 @@ impl Statistics {
     /// Degrees of freedom of Student's distribution; `None`: normal.
     fn student(&self) -> Option<usize> {
         match self.noise {
-            Noise::Given => None,
+            Noise::Given | Noise::PerSensor => None,
             Noise::Estimated => Some(self.degrees_of_freedom),
         }
     }
@@ -366,7 +366,10 @@ impl Statistics {
         let beyond_bounds = (standard_error.is_finite() && cut[1] != intervals[1]).then_some(intervals[1]);
         let intervals = cut;
         let at_start = free.contains(&k) && value == problem.start[k];
-        ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds }
+        let own =
+            ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds };
+        let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
+        if is_decided { ParameterStatistics { verdict: Verdict::FromPrior, ..own } } else { own }
     }
 
     fn warn(&self) -> Vec<String> {

@@ -11,12 +11,14 @@
 //! | chi-square χ² | Σ r² |
 //! | degrees of freedom ν | n minus the number of determined directions p |
 //! | reduced chi-square | χ²/ν; about 1 if model and deviations are right |
-//! | covariance, [`Noise::Given`] | (SᵀS)⁻¹ |
+//! | covariance, [`Noise::Given`] and [`Noise::PerSensor`] | (SᵀS)⁻¹ |
 //! | covariance, [`Noise::Estimated`] | (SᵀS)⁻¹ χ²/ν |
-//! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Cut at bounds, within which the true value is, with a warning that gives the interval without them |
+//! | covariance, a robust [loss](crate::cost::Loss) with pull ψ, whatever the noise | (SᵀS)⁻¹ (Σ ψ²/ν) / (mean dψ/dr)² |
+//! | interval | value ± t(level, ν) standard error; normal quantiles if the noise is given or estimated per sensor. Of parameters that are scaled by their logarithm, symmetric in the logarithm. Cut at bounds, within which the true value is, with a warning that gives the interval without them |
 //! | R² of an output | 1 - Σ(y - ȳ)² / Σ(ȳ - mean ȳ)² |
 //! | fit percentage | 100 (1 - \|y - ȳ\| / \|ȳ - mean ȳ\|) |
 //! | AIC, BIC, noise given | χ² + 2 p, χ² + p ln n |
+//! | AIC, BIC, noise of K sensors estimated | χ² + Σ 2 N ln σ + 2 (p + K), χ² + Σ 2 N ln σ + (p + K) ln n |
 //! | AIC, BIC, noise estimated | n ln(χ²/n) + 2 (p + 1), n ln(χ²/n) + (p + 1) ln n |
 //!
 //! AIC and BIC leave out constants that are the same for all models of the same data with the same kind of noise.
@@ -39,6 +41,7 @@ mod fit;
 mod identifiability;
 mod residual_tests;
 mod residuals;
+mod shares;
 mod student;
 mod tail;
 mod text;
@@ -46,8 +49,10 @@ mod time_step;
 
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
+pub(crate) use fit::ROUND_OFF;
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
 pub use residual_tests::{Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test};
+pub(crate) use shares::{Share, shares};
 pub use student::{LEVELS, Level};
 pub use time_step::{Shift, TimeStep, TimeStepCheck};

@@ -1,6 +1,6 @@
 //! Residuals as statistics want them: over deviations, but without the weights of a quadrature.
 
-use crate::cost::LeastSquares;
+use crate::cost::{LeastSquares, Loss};
 use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
 use crate::least_squares::{Linearised, Reduction};
@@ -9,16 +9,42 @@ use crate::sensitivity::ResidualRow;
 
 /// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
-    /// √ω (S r), where ω are the weights of the samples over the largest one. ω = 1 without quadrature.
+    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of the priors. ω = 1 without quadrature.
     pub fitted: Linearised,
-    /// ω (S r), where weights differ: what the spread of a weighted estimate follows from.
+    /// Number of residuals without those of the priors.
+    pub count: usize,
+    /// The largest weight.
+    pub most: f64,
+    /// ω (S r) of the data, where weights differ or there are priors: what the spread of a weighted estimate follows from.
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
+    /// What a robust loss makes of the residuals, if there is one.
+    pub robust: Option<Robust>,
     /// (y - ȳ)/σ of each reference of each experiment.
     pub of_references: Vec<Vec<Vec<f64>>>,
     /// The largest of these.
     pub largest: Vec<Vec<Option<Largest>>>,
+}
+
+/// Sums over all residuals r with the pull ψ(r) of their loss.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Robust {
+    /// Σ ψ².
+    squares: f64,
+    /// Σ dψ/dr.
+    curvatures: f64,
+    /// Residuals beyond the scale of their loss.
+    pub down: usize,
+}
+
+impl Robust {
+    /// By what the covariance (SᵀS)⁻¹ of unit noise is multiplied, of `n` residuals with so many degrees of freedom (Huber 1981, section
+    /// 7.6).
+    pub fn variance(&self, n: usize, freedom: usize) -> f64 {
+        let mean = self.curvatures / n as f64;
+        if freedom == 0 { f64::NAN } else { self.squares / freedom as f64 / (mean * mean) }
+    }
 }
 
 /// The largest residual of a reference.
@@ -39,6 +65,7 @@ struct Own {
     fitted: Linearised,
     spread: Option<Linearised>,
     chi_square: f64,
+    robust: Robust,
     of_references: Vec<Vec<f64>>,
     largest: Vec<Option<Largest>>,
 }
@@ -53,25 +80,30 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
-    let differ = most > least * (1.0 + 1e-6);
+    let differ = most > least * (1.0 + 1e-6) || !problem.priors.is_empty();
     let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
         let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
         let mut of_references = vec![Vec::new(); costs[k].references().len()];
         let mut largest = vec![None; of_references.len()];
-        let mut chi_square = 0.0;
+        let (mut chi_square, mut robust) = (0.0, Robust::default());
         let mut scaled = vec![0.0; u.len()];
         gradient.residual_rows(u, costs[k], &mut |row| {
             note_largest(&mut largest[row.reference], row, of_references[row.reference].len());
             of_references[row.reference].push(row.residual);
             chi_square += row.residual * row.residual;
+            let loss = &costs[k].losses()[row.reference];
+            let pull = loss.weight(row.residual) * row.residual;
+            robust.squares += pull * pull;
+            robust.curvatures += loss.curvature(row.residual);
+            robust.down += usize::from(loss.weighs_down(row.residual));
             let (fitted, Some(spread)) = (&mut own.0, &mut own.1) else {
-                own.0.add(row.derivatives, row.residual);
+                own.0.add(row.derivatives, pull);
                 return;
             };
             let weight = row.weight / most;
             for (reduction, factor) in [(fitted, weight.sqrt()), (spread, weight)] {
                 scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
-                reduction.add(&scaled, factor * row.residual);
+                reduction.add(&scaled, factor * pull);
             }
         })?;
         let (fitted, spread) = (own.0.finish(), own.1.map(Reduction::finish));
@@ -81,8 +113,15 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
             experiment.places.iter().zip(derivatives.iter()).for_each(|(&place, slope)| all[place] += slope);
             *derivatives = all;
         }
-        Ok(Own { fitted, spread, chi_square, of_references, largest })
+        Ok(Own { fitted, spread, chi_square, robust, of_references, largest })
     })?;
+    let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
+    let add = |sum: Robust, own: &Own| Robust {
+        squares: sum.squares + own.robust.squares,
+        curvatures: sum.curvatures + own.robust.curvatures,
+        down: sum.down + own.robust.down,
+    };
+    let robust = is_robust.then(|| found.iter().fold(Robust::default(), add));
     let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
     if !chi_square.is_finite() {
         return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
@@ -95,7 +134,10 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
         largest.push(own.largest);
     }
     let spread = differ.then(|| join(problem, spread));
-    Ok(Residuals { fitted: join(problem, fitted), spread, chi_square, of_references, largest })
+    let data = join(problem, fitted);
+    let count = data.rows;
+    let fitted = problem.with_prior_rows(data, u, most.sqrt().recip());
+    Ok(Residuals { fitted, count, most, spread, chi_square, robust, of_references, largest })
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.

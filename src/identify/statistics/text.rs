@@ -123,11 +123,18 @@ impl Statistics {
         };
         let noise = match self.noise {
             super::Noise::Given => "noise as given",
+            super::Noise::PerSensor => "noise of each sensor estimated",
             super::Noise::Estimated => "noise estimated from the residuals",
         };
         let chi_square = rounded(self.chi_square, 4);
         let (n, nu) = (self.count, self.degrees_of_freedom);
         lines.push(format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"));
+        lines.extend(self.down_weighted.map(|down| {
+            format!(
+                "a robust loss was used: it weighs down {down} of {n} samples; chi-square and RMSE are those of all samples, standard errors \
+                 those of the loss"
+            )
+        }));
         lines.extend(output_lines(&self.outputs));
         // what is to be warned of is a warning
         let tests = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| !found.is_warning);
@@ -165,6 +172,7 @@ impl Statistics {
         result["correlation"] = json!({"names": names, "matrix": rows.collect::<Vec<_>>()});
         result["noise"] = json!(self.noise);
         result["residuals"] = json!(self.count);
+        result["down_weighted"] = json!(self.down_weighted);
         result["degrees_of_freedom"] = json!(self.degrees_of_freedom);
         result["deviations"] =
             self.outputs.iter().map(|output| json!({"output": output.name, "deviation": output.deviation})).collect();

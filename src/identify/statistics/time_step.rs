@@ -151,6 +151,8 @@ fn halved(problem: &Problem, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Resu
         start: problem.start.clone(),
         optimum: None,
         constraints: Vec::new(),
+        sensors: Vec::new(),
+        priors: problem.priors.clone(),
     })
 }
 

@@ -9,6 +9,7 @@ pub(super) fn sections(page: &mut Page, result: &Value) {
     assumptions(page, result);
     scheme(page, result);
     parameters(page, result);
+    priors(page, result);
     undetermined(page, result);
     constraints(page, result);
 }
@@ -53,19 +54,48 @@ fn data(page: &mut Page, result: &Value) {
     page.element("h3", "", "What was compared");
     let header = ["output", "unit", "deviation", "samples", "RMSE", "fit [%]", "R²"];
     page.table(&header, &outputs.map(output).collect::<Vec<_>>());
+    estimated_deviations(page, &result["estimated_deviations"]);
     if result["rmse"].is_null() {
         page.paragraph("The result was not simulated again: the run was interrupted.");
     }
+}
+
+fn estimated_deviations(page: &mut Page, noise: &Value) {
+    if noise.is_null() {
+        return;
+    }
+    page.element("h3", "", "Noise of the sensors");
+    let row = |sensor: &Value| {
+        let mut row = vec![Cell::text(text(&sensor["name"]))];
+        row.extend(["deviation", "standard_error"].map(|key| Cell::number(&sensor[key])));
+        row.push(Cell::unit(&sensor["unit"]));
+        row.extend(["samples", "parameters"].map(|key| Cell::number(&sensor[key])));
+        row
+    };
+    let header = ["sensor", "standard deviation", "± standard error", "unit", "samples", "parameters paid for"];
+    if noise["end"] != "perfect-fit" {
+        page.table(&header, &entries(&noise["sensors"]).iter().map(row).collect::<Vec<_>>());
+    }
+    page.paragraph(&text(&noise["sentence"]));
 }
 
 fn assumptions(page: &mut Page, result: &Value) {
     let mut said: Vec<String> = entries(&result["notes"]).iter().map(text).collect();
     match result["noise"].as_str() {
         Some("given") => said.push("noise: the deviations are those of the noise".to_string()),
+        Some("per-sensor") => {
+            said.push(
+                "noise: the deviation of each sensor is estimated with the parameters, and then taken as known"
+                    .to_string(),
+            );
+        }
         Some("estimated") => {
             said.push("noise: the deviations are right up to a common factor, which the residuals tell".to_string());
         }
         _ => {}
+    }
+    if let Some(down) = result["down_weighted"].as_u64() {
+        said.push(format!("a robust loss weighs down {down} of {} samples", text(&result["residuals"])));
     }
     // a command has said so already
     for noise in entries(&result["synthetic_noise"]).iter().filter(|_| result["notes"].is_null()) {
@@ -168,6 +198,25 @@ fn parameters(page: &mut Page, result: &Value) {
         others.iter().filter(|(key, _)| !result[*key].is_null()).map(|(key, name)| (*name, text(&result[*key]))),
     );
     page.pairs(&numbers);
+}
+
+fn priors(page: &mut Page, result: &Value) {
+    let priors = entries(&result["priors"]);
+    if priors.is_empty() {
+        return;
+    }
+    page.section("Priors");
+    let row = |p: &Value| {
+        let mut row = vec![Cell::text(text(&p["name"])), Cell::text(text(&p["text"])), Cell::number(&p["value"])];
+        row.push(Cell::unit(&p["unit"]));
+        row.extend(["residual", "cost", "error_over_prior"].map(|key| Cell::number(&p[key])));
+        row.push(Cell::text(text(&p["remark"])));
+        row
+    };
+    let header = ["parameter", "prior", "value", "unit", "off by [deviations]", "cost", "error over prior's", ""];
+    page.table(&header, &priors.iter().map(row).collect::<Vec<_>>());
+    let [data, own] = ["cost_of_data", "cost_of_priors"].map(|key| text(&result[key]));
+    page.paragraph(&format!("The cost is {data} of the data and {own} of the priors."));
 }
 
 fn undetermined(page: &mut Page, result: &Value) {

@@ -41,6 +41,10 @@ pub(super) fn section(page: &mut Page, result: &Value) {
         let said = if violated.is_empty() { format!("all {}", constraints.len()) } else { format!("not {violated}") };
         line(page, "Constraints met", Mark::of(violated.is_empty()), &said);
     }
+    let noise = &result["estimated_deviations"];
+    if !noise.is_null() {
+        line(page, "Noise estimated", Mark::of(noise["end"] == "settled"), &text(&noise["sentence"]));
+    }
     for (name, judged) in [("Residuals white", white(result)), ("Validated", validated(result))] {
         if let Some((mark, said)) = judged {
             line(page, name, mark, &said);
@@ -77,6 +81,10 @@ fn determined(result: &Value) -> (Mark, String) {
     }
     if !weak.is_empty() {
         return (Mark::Bad, format!("the data hardly determine {weak}"));
+    }
+    let decided = names(parameters.iter().filter(|p| p["determined"] == "from-prior"));
+    if !decided.is_empty() {
+        return (Mark::Open, format!("known from a prior, not from the data: {decided}"));
     }
     let unsure = unsure(result);
     if !unsure.is_empty() {

@@ -8,20 +8,29 @@ use crate::error::Result;
 use crate::problem::{Experiment, Problem};
 use nalgebra::DMatrix;
 
-/// Covariance in the parameters' units, from the singular value decomposition.
-pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
+/// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors
+/// are taken at their word.
+pub(super) fn covariance(
+    (problem, u): (&Problem, &[f64]),
+    residuals: &Residuals,
+    found: &Identifiability,
+    variance: f64,
+) -> DMatrix<f64> {
     let count = found.parameters.len();
     let (p, rank) = (found.active.len(), found.rank);
     let part =
         |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
     // C = B Bᵀ in columns of unit length
     let b = match &residuals.spread {
-        None => part(1),
+        None => part(1) * variance.sqrt(),
         Some(spread) => {
+            // the priors' part of the spread does not grow with the noise
+            let factor = (residuals.most * variance.max(f64::MIN_POSITIVE).sqrt()).recip();
+            let spread = &problem.with_prior_rows(spread.clone(), u, factor);
             let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
             columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
             let back = found.vectors.columns(0, rank);
-            part(2) * (columns * back).transpose()
+            part(2) * (columns * back).transpose() * variance.sqrt()
         }
     };
     let mut covariance = DMatrix::from_element(count, count, f64::NAN);
@@ -35,7 +44,7 @@ pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, varianc
         for j in 0..p {
             let (k, l) = (found.active[i], found.active[j]);
             if !found.involved.contains(&k) && !found.involved.contains(&l) {
-                covariance[(k, l)] = variance * unit[(i, j)] * change(i) * change(j);
+                covariance[(k, l)] = unit[(i, j)] * change(i) * change(j);
             }
         }
     }
@@ -50,9 +59,13 @@ pub(super) fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
     })
 }
 
-pub(super) fn criteria(noise: Noise, chi_square: f64, n: usize, p: usize) -> (f64, f64) {
+pub(super) fn criteria(problem: &Problem, (noise, chi_square): (Noise, f64), n: usize, p: usize) -> (f64, f64) {
     let (n, p) = (n as f64, p as f64);
     match noise {
+        Noise::PerSensor => {
+            let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.sensors.len() as f64);
+            (likelihood + 2.0 * p, likelihood + p * n.ln())
+        }
         Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
         Noise::Estimated => {
             let likelihood = n * (chi_square / n).ln();
