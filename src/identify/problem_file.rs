@@ -1,4 +1,4 @@
-//! Problem files: a [`Specification`] in TOML. All keys, with types, units, defaults and meanings: [`reference`], which is
+//! Problem files: a [`Specification`] in TOML. All keys, with types, units, defaults and meanings: [`reference()`], which is
 //! `docs/problem-file.md`.
 //!
 //! ```toml
