@@ -155,6 +155,22 @@ impl ProblemArguments {
     }
 
     fn apply(&self, specification: &mut Specification) -> Result<()> {
+        self.apply_values(specification)?;
+        specification.substeps = self.substeps.or(specification.substeps);
+        self.apply_data(specification);
+        self.apply_interpolation(specification)?;
+        specification.step = self.step.or(specification.step);
+        specification.end = self.end.or(specification.end);
+        self.apply_scheme(specification)?;
+        if let Some(name) = &self.initial_state {
+            specification.initial_state = Some(name.parse()?);
+        }
+        specification.hold = self.hold.clone().or(specification.hold.take());
+        Ok(())
+    }
+
+    /// Values of parameters: those of an earlier result, and those that are set over them.
+    fn apply_values(&self, specification: &mut Specification) -> Result<()> {
         if let Some(path) = &self.from {
             let earlier = Earlier::read(path)?;
             earlier.check(&specification.model)?;
@@ -172,7 +188,11 @@ impl ProblemArguments {
         for (name, value) in assignments("--set", &self.set)? {
             specification.overriding.push(ParameterSetting::starting((name, value)));
         }
-        specification.substeps = self.substeps.or(specification.substeps);
+        Ok(())
+    }
+
+    /// Records in the place of those of a problem file.
+    fn apply_data(&self, specification: &mut Specification) {
         if !self.data.is_empty() {
             if !specification.experiments.is_empty() {
                 let count = specification.experiments.len();
@@ -191,6 +211,9 @@ impl ProblemArguments {
                 }
             }
         }
+    }
+
+    fn apply_interpolation(&self, specification: &mut Specification) -> Result<()> {
         if let Some(name) = &self.interpolation {
             let interpolation = name.parse()?;
             let experiments = specification.experiments.iter_mut().map(|experiment| &mut experiment.data);
@@ -204,8 +227,10 @@ impl ProblemArguments {
                 data.inputs.iter_mut().flatten().for_each(|input| input.interpolation = interpolation);
             }
         }
-        specification.step = self.step.or(specification.step);
-        specification.end = self.end.or(specification.end);
+        Ok(())
+    }
+
+    fn apply_scheme(&self, specification: &mut Specification) -> Result<()> {
         if let Some(asked) = &self.scheme {
             let (name, settings) = asked.split_once(':').unwrap_or((asked, ""));
             if asked.ends_with([':', ',']) {
@@ -233,10 +258,6 @@ impl ProblemArguments {
             specification.scheme_settings.retain(|(name, _)| name != "alpha");
             specification.scheme_settings.push(("alpha".to_string(), alpha));
         }
-        if let Some(name) = &self.initial_state {
-            specification.initial_state = Some(name.parse()?);
-        }
-        specification.hold = self.hold.clone().or(specification.hold.take());
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod criteria;
 mod noise;
 mod priors;
+mod warnings;
 
 pub use criteria::fits;
 use criteria::{correlation, covariance, criteria, outputs};
@@ -17,7 +18,7 @@ use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
-use crate::report::{root_mean_square, rounded};
+use crate::report::root_mean_square;
 use crate::signature::Parameter;
 use nalgebra::DMatrix;
 
@@ -370,101 +371,5 @@ impl Statistics {
             ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds };
         let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
         if is_decided { ParameterStatistics { verdict: Verdict::FromPrior, ..own } } else { own }
-    }
-
-    fn warn(&self) -> Vec<String> {
-        let mut warnings = self.identifiability.warnings();
-        let names = |verdict: Verdict| {
-            let those = self.parameters.iter().filter(|p| p.verdict == verdict);
-            those.map(|p| format!("`{}`", p.name)).collect::<Vec<_>>()
-        };
-        let undetermined = names(Verdict::Undetermined);
-        if !undetermined.is_empty() {
-            let (s, verb) = if undetermined.len() == 1 { ("", "is") } else { ("s", "are") };
-            warnings.push(format!("the standard error{s} of {} {verb} infinite", undetermined.join(", ")));
-        }
-        let held = names(Verdict::AtBound);
-        if !held.is_empty() {
-            warnings.push(format!("{} held at a bound: the statistics are those of the others", held.join(", ")));
-        }
-        if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
-            let n = self.count;
-            warnings
-                .push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
-        }
-        if !self.is_noise_free {
-            self.warn_of_large_errors(&mut warnings);
-            self.warn_of_bounds(&mut warnings);
-        }
-        self.warn_of_residuals(&mut warnings);
-        warnings
-    }
-
-    /// Parameters whose standard error exceeds their value, with the combination that it comes from.
-    fn warn_of_large_errors(&self, warnings: &mut Vec<String>) {
-        let found = &self.identifiability;
-        for (place, parameter) in found.parameters.iter().enumerate() {
-            let statistics = &self.parameters[parameter.index];
-            let relative = statistics.standard_error / statistics.value.abs();
-            let Some(column) = found.active.iter().position(|&k| k == place) else { continue };
-            if !(relative > 1.0 && statistics.standard_error.is_finite()) {
-                continue;
-            }
-            let share = |j: usize| (found.vectors[(column, j)] / found.singular_values[j]).powi(2);
-            let Some(worst) = (0..found.rank).max_by(|&a, &b| share(a).total_cmp(&share(b))) else { continue };
-            let direction = found.along(worst);
-            let from = if direction.terms.len() > 1 { format!(", mostly along {direction}") } else { String::new() };
-            let size = if statistics.value == 0.0 {
-                "not zero".into()
-            } else if relative > 10.0 {
-                format!("{} times its value", rounded(relative, 2))
-            } else {
-                format!("{:.0} % of its value", 100.0 * relative)
-            };
-            warnings
-                .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
-        }
-    }
-
-    /// Intervals that would go beyond bounds.
-    fn warn_of_bounds(&self, warnings: &mut Vec<String>) {
-        let cut = |p: &ParameterStatistics| {
-            let (low, high) = p.beyond_bounds?;
-            let (low, high) = (rounded(low, 3), rounded(high, 3));
-            Some(format!("`{}` ({low} to {high} {} without them)", p.name, p.unit))
-        };
-        let cut: Vec<String> = self.parameters.iter().filter_map(cut).collect();
-        if !cut.is_empty() {
-            let what = if cut.len() == 1 { "the 95 % interval is" } else { "95 % intervals are" };
-            warnings.push(format!("{what} cut at the bounds: {}", cut.join(", ")));
-        }
-    }
-
-    /// Residuals that are not what the statistics assume.
-    fn warn_of_residuals(&self, warnings: &mut Vec<String>) {
-        for (i, a) in self.outputs.iter().enumerate() {
-            if self.outputs[..i].iter().any(|b| a.is_of_same_data(b)) {
-                warnings.push(format!(
-                    "the same data of `{}` are compared twice: leave one out, standard errors are too small",
-                    a.name
-                ));
-            }
-        }
-        let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
-        warnings.extend(overall.map(|found| found.sentence));
-        let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
-        let scaled = |output: &OutputFit| output.rmse() / output.deviation;
-        let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
-        if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
-            && scaled(most) > 3.0 * scaled(least)
-        {
-            warnings.push(format!(
-                "over their deviations, residuals of `{}` are {:.1e} times those of `{}`: give deviations in the ratio of the \
-                 noise, on which all standard errors rely",
-                most.name,
-                scaled(most) / scaled(least),
-                least.name
-            ));
-        }
     }
 }

@@ -115,13 +115,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
         }
         Ok(Own { fitted, spread, chi_square, robust, of_references, largest })
     })?;
-    let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
-    let add = |sum: Robust, own: &Own| Robust {
-        squares: sum.squares + own.robust.squares,
-        curvatures: sum.curvatures + own.robust.curvatures,
-        down: sum.down + own.robust.down,
-    };
-    let robust = is_robust.then(|| found.iter().fold(Robust::default(), add));
+    let robust = Robust::of(&costs, &found);
     let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
     if !chi_square.is_finite() {
         return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
@@ -138,6 +132,19 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let count = data.rows;
     let fitted = problem.with_prior_rows(data, u, most.sqrt().recip());
     Ok(Residuals { fitted, count, most, spread, chi_square, robust, of_references, largest })
+}
+
+impl Robust {
+    /// Of all experiments, if one of their losses is robust.
+    fn of(costs: &[&LeastSquares], found: &[Own]) -> Option<Robust> {
+        let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
+        let add = |sum: Robust, own: &Own| Robust {
+            squares: sum.squares + own.robust.squares,
+            curvatures: sum.curvatures + own.robust.curvatures,
+            down: sum.down + own.robust.down,
+        };
+        is_robust.then(|| found.iter().fold(Robust::default(), add))
+    }
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.
