@@ -96,8 +96,12 @@ impl Text {
     /// The keys of a section that are not said, as comments.
     fn unsaid(&mut self, section: &str, lines: &[Said]) {
         let base = |key: &str| key.split('.').next().unwrap_or_default().to_string();
+        let mut last = "";
         for key in KEYS.iter().filter(|key| key.section == section) {
-            if !lines.iter().any(|(said, ..)| base(said) == key.name()) {
+            // of several lines of one key, the first says what is said; the others are more of it
+            let is_first = key.name() != last;
+            last = key.name();
+            if !is_first || !lines.iter().any(|(said, ..)| base(said) == key.name()) {
                 self.remark(&format!("# {}", key.line), key.meaning);
             }
         }
