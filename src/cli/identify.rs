@@ -270,10 +270,7 @@ fn summary(
     lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
-    if !problem.priors.is_empty() {
-        let priors = PriorResult::all(problem, &found.values(), statistics.as_ref().ok());
-        lines.push(PriorResult::report(&priors, outcome.cost));
-    }
+    lines.extend(priors(problem, found, statistics.as_ref().ok()));
     match statistics {
         Ok(statistics) => {
             lines.push(statistics.summary());
@@ -311,6 +308,12 @@ fn summary(
         lines.push(format!("written to {path}: result.json, history.csv, {outputs}, figures{page}"));
     }
     lines.join("\n")
+}
+
+/// What became of the priors, if there are any.
+fn priors(problem: &Problem, found: &Identification, statistics: Option<&Statistics>) -> Option<String> {
+    let results = PriorResult::all(problem, &found.values(), statistics);
+    (!results.is_empty()).then(|| PriorResult::report(&results, found.outcome.cost))
 }
 
 /// What second derivatives were computed besides the evaluations, if any.

@@ -168,6 +168,14 @@ fn priors_are_read_told_and_reported() {
     assert!(slopes["cost"].as_f64().unwrap() > 0.0);
     place.good("hessian problem.toml");
     place.good("identifiability problem.toml");
+}
+
+// Protects whoever writes a prior that makes no sense: file, section and remedy.
+#[test]
+fn wrong_priors_are_answered_by_place() {
+    let place = Place::new();
+    record(&place, "good", 1e-3, 0.05, 0);
+    let data = "model = \"oscillator\"\n[data]\nfile = \"good.csv\"\noutputs.x = {}\n[parameters]\n";
     let refuse = |parameters: &str, parts: &[&str]| {
         place.write("problem.toml", format!("{data}{parameters}\n"));
         place.refused("identify problem.toml --json", parts);

@@ -64,13 +64,8 @@ impl Specification {
             built.extend(self.build_experiments(entry, scenario, &stated, &local, notes)?);
         }
         refuse_training_data(&built)?;
-        let fitted = built.iter().filter(|(_, stated, _)| !stated.validation);
-        let stated_all: Vec<(String, ExperimentSetting)> =
-            fitted.map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone())).collect();
-        let name = |(experiment, stated, _): &(Experiment, ExperimentSetting, Pending)| {
-            (experiment.name.clone(), stated.clone())
-        };
-        let stated_names: Vec<(String, ExperimentSetting)> = built.iter().map(name).collect();
+        let named = built.iter().map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone()));
+        let stated_all: Vec<(String, ExperimentSetting)> = named.collect();
         // what is fitted comes first
         built.sort_by_key(|(_, stated, _)| stated.validation);
         let mut built = built.into_iter();
@@ -93,7 +88,7 @@ impl Specification {
             };
             all.push(pending);
         }
-        problem = self.with_estimated_deviations(problem, &stated_names)?;
+        problem = self.with_estimated_deviations(problem, &stated_all)?;
         self.apply_parameters(&mut problem)?;
         for Pending { name, parameters } in &all {
             apply_own(&mut problem, name, parameters)?;
@@ -314,9 +309,10 @@ fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
 }
 
 /// Says that samples are fitted twice.
-fn twice_the_same(fitted: &[(String, ExperimentSetting)], notes: &mut Vec<String>) {
+fn twice_the_same(stated: &[(String, ExperimentSetting)], notes: &mut Vec<String>) {
+    let fitted: Vec<&(String, ExperimentSetting)> = stated.iter().filter(|(_, stated)| !stated.validation).collect();
     for (k, (name, stated)) in fitted.iter().enumerate() {
-        let same = |(_, other): &&(String, ExperimentSetting)| *other != *stated && overlap(other, stated);
+        let same = |(_, other): &&&(String, ExperimentSetting)| *other != *stated && overlap(other, stated);
         if let Some((other, _)) = fitted[..k].iter().find(same) {
             notes.push(format!(
                 "experiments `{other}` and `{name}` are fitted to the same samples of {}: standard errors count them twice",

@@ -39,6 +39,26 @@ pub(super) struct Robust {
 }
 
 impl Robust {
+    /// The sums of all experiments, if a loss is robust.
+    fn of<'a>(costs: &[&LeastSquares], sums: impl Iterator<Item = &'a Robust>) -> Option<Robust> {
+        let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
+        let add = |sum: Robust, own: &Robust| Robust {
+            squares: sum.squares + own.squares,
+            curvatures: sum.curvatures + own.curvatures,
+            down: sum.down + own.down,
+        };
+        is_robust.then(|| sums.fold(Robust::default(), add))
+    }
+
+    /// Takes in a residual; its pull.
+    fn note(&mut self, loss: &Loss, residual: f64) -> f64 {
+        let pull = loss.weight(residual) * residual;
+        self.squares += pull * pull;
+        self.curvatures += loss.curvature(residual);
+        self.down += usize::from(loss.weighs_down(residual));
+        pull
+    }
+
     /// By what the covariance (SᵀS)⁻¹ of unit noise is multiplied, of `n` residuals with so many degrees of freedom (Huber 1981, section
     /// 7.6).
     pub fn variance(&self, n: usize, freedom: usize) -> f64 {
@@ -92,10 +112,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
             of_references[row.reference].push(row.residual);
             chi_square += row.residual * row.residual;
             let loss = &costs[k].losses()[row.reference];
-            let pull = loss.weight(row.residual) * row.residual;
-            robust.squares += pull * pull;
-            robust.curvatures += loss.curvature(row.residual);
-            robust.down += usize::from(loss.weighs_down(row.residual));
+            let pull = robust.note(loss, row.residual);
             let (fitted, Some(spread)) = (&mut own.0, &mut own.1) else {
                 own.0.add(row.derivatives, pull);
                 return;
@@ -115,7 +132,7 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
         }
         Ok(Own { fitted, spread, chi_square, robust, of_references, largest })
     })?;
-    let robust = Robust::of(&costs, &found);
+    let robust = Robust::of(&costs, found.iter().map(|own| &own.robust));
     let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
     if !chi_square.is_finite() {
         return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
@@ -132,19 +149,6 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let count = data.rows;
     let fitted = problem.with_prior_rows(data, u, most.sqrt().recip());
     Ok(Residuals { fitted, count, most, spread, chi_square, robust, of_references, largest })
-}
-
-impl Robust {
-    /// Of all experiments, if one of their losses is robust.
-    fn of(costs: &[&LeastSquares], found: &[Own]) -> Option<Robust> {
-        let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
-        let add = |sum: Robust, own: &Own| Robust {
-            squares: sum.squares + own.robust.squares,
-            curvatures: sum.curvatures + own.robust.curvatures,
-            down: sum.down + own.robust.down,
-        };
-        is_robust.then(|| found.iter().fold(Robust::default(), add))
-    }
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.
