@@ -80,6 +80,17 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
 }
 
+/// What is fitted, in a line.
+fn in_a_line(problem: &Problem) -> String {
+    format!(
+        "{}: {} steps a simulation by {}, {} free parameters",
+        problem.name,
+        problem.steps(),
+        scheme::in_words(problem.first().simulation.scheme()),
+        problem.free().len(),
+    )
+}
+
 /// What is asked for, once more if it `repeats` an earlier run.
 pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option<&Repeat>) -> Result<Verdict> {
     let specification = stated(arguments)?;
@@ -100,14 +111,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
-    let sentence = format!(
-        "{}: {} steps a simulation by {}, {} free parameters\nmethod: {} ({reason})",
-        problem.name,
-        problem.steps(),
-        scheme::in_words(problem.first().simulation.scheme()),
-        problem.free().len(),
-        method.name()
-    );
+    let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
     let mut progress = Progress::begin(&sentence, method.name());
     let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
         progress.show(iteration);

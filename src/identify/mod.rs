@@ -177,11 +177,7 @@ pub fn identify(
 ) -> Result<Identification> {
     let began = Instant::now();
     problem.validate()?;
-    let free = problem.free();
-    if free.is_empty() {
-        let remedy = "free at least one (`free = true` in a problem file, or --free NAME)";
-        return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
-    }
+    let free = some_free(problem)?;
     let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
     let first = problem.first();
     let augmented = AugmentedCost::new(&*first.cost, &problem.constraints, first.simulation.grid());
@@ -202,11 +198,7 @@ pub fn identify(
     let (method, _) = settings.method_for(problem);
     let methods = (method.for_least_squares(), method.for_second_derivatives());
     if methods.0.is_some() {
-        objective.residuals = Some(problem.least_squares().ok_or_else(|| {
-            let subject = format!("method `{method}` for problem `{}`", problem.name);
-            let remedy = "take a method that works by gradients, such as bfgs";
-            Error::invalid(subject, "the cost is no sum of squares", remedy)
-        })?);
+        objective.residuals = Some(squares(problem, &method)?);
     }
     let (mut constraints, mut violation) = (Vec::new(), None);
     let outcome = match methods {
@@ -222,14 +214,52 @@ pub fn identify(
         (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
         (None, None) => optimise::minimise(&mut objective, &variables, method, options, observer)?,
     };
-    let expand = |values: &[f64]| {
-        let mut u = problem.start.clone();
-        free.iter().zip(values).for_each(|(&k, value)| u[k] = *value);
-        u
-    };
-    let best = expand(&outcome.u);
+    let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(problem, &free, &iteration.u)).collect();
+    let best = expand(problem, &free, &outcome.u);
+    Ok(Identification {
+        method,
+        impossible: impossible(problem, &best, &history),
+        history,
+        parameters: estimates(problem, &free, &outcome.statuses, &best),
+        outcome,
+        first_failure: objective.first_failure,
+        constraints,
+        violation,
+        noise: None,
+        seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// The parameters that are free, of which there must be one.
+fn some_free(problem: &Problem) -> Result<Vec<usize>> {
+    let free = problem.free();
+    if free.is_empty() {
+        let remedy = "free at least one (`free = true` in a problem file, or --free NAME)";
+        return Err(Error::invalid(format!("problem `{}`", problem.name), "all its parameters are fixed", remedy));
+    }
+    Ok(free)
+}
+
+/// The sums of squares that a method asks for.
+fn squares<'p>(problem: &'p Problem, method: &optimise::Method) -> Result<Vec<&'p LeastSquares>> {
+    problem.least_squares().ok_or_else(|| {
+        let subject = format!("method `{method}` for problem `{}`", problem.name);
+        let remedy = "take a method that works by gradients, such as bfgs";
+        Error::invalid(subject, "the cost is no sum of squares", remedy)
+    })
+}
+
+/// All parameters, with these values of the free ones.
+fn expand(problem: &Problem, free: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut u = problem.start.clone();
+    free.iter().zip(values).for_each(|(&k, value)| u[k] = *value);
+    u
+}
+
+/// What became of each parameter, by what was `found` of the free ones.
+fn estimates(problem: &Problem, free: &[usize], found: &[VariableStatus], best: &[f64]) -> Vec<Estimate> {
     let mut statuses = vec![Status::Fixed; best.len()];
-    for (&k, status) in free.iter().zip(&outcome.statuses) {
+    for (&k, status) in free.iter().zip(found) {
         statuses[k] = match status {
             VariableStatus::AtLowerBound => Status::AtLowerBound,
             VariableStatus::AtUpperBound => Status::AtUpperBound,
@@ -237,7 +267,7 @@ pub fn identify(
             _ => Status::Free,
         };
     }
-    let parameters = problem
+    problem
         .parameters
         .iter()
         .enumerate()
@@ -248,20 +278,7 @@ pub fn identify(
             value: best[k],
             status: statuses[k],
         })
-        .collect();
-    let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(&iteration.u)).collect();
-    Ok(Identification {
-        method,
-        impossible: impossible(problem, &best, &history),
-        history,
-        outcome,
-        parameters,
-        first_failure: objective.first_failure,
-        constraints,
-        violation,
-        noise: None,
-        seconds: began.elapsed().as_secs_f64(),
-    })
+        .collect()
 }
 
 /// What no body can have, at the end and on the way there.

@@ -192,6 +192,16 @@ pub fn result_json(
         "parameters": parameters(problem, identification),
         "experiments": problem.all().map(|experiment| experiment_json(problem, experiment)).collect::<Vec<_>>(),
     });
+    extend(&mut result, problem, identification, statistics);
+    match statistics {
+        Ok(statistics) => statistics.extend_json(&mut result),
+        Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
+    }
+    result
+}
+
+/// Adds what only some problems have.
+fn extend(result: &mut Value, problem: &Problem, identification: &Identification, statistics: &Result<Statistics>) {
     if !problem.validation.is_empty() {
         result["validation"] = match fits(problem, &problem.validation, &identification.values()) {
             Ok(found) => found.iter().map(OutputFit::json).collect(),
@@ -206,7 +216,7 @@ pub fn result_json(
         let priors = PriorResult::all(problem, &values, statistics.as_ref().ok());
         result["priors"] = priors.iter().map(PriorResult::json).collect();
         result["cost_of_priors"] = json!(problem.prior_cost(&values));
-        result["cost_of_data"] = json!(outcome.cost - problem.prior_cost(&values));
+        result["cost_of_data"] = json!(identification.outcome.cost - problem.prior_cost(&values));
     }
     if let Some(noise) = &identification.noise {
         result["estimated_deviations"] = noise.json();
@@ -218,11 +228,6 @@ pub fn result_json(
     if let Some(cost) = costs.iter().find(|cost| !cost.added_noise().is_empty()) {
         result["synthetic_noise"] = json!(cost.added_noise());
     }
-    match statistics {
-        Ok(statistics) => statistics.extend_json(&mut result),
-        Err(reason) => result["statistics"] = json!({"missing_because": reason.to_string()}),
-    }
-    result
 }
 
 /// What a simulation with these parameters came to, for programs; with the errors of what it was `measured` against, if it was.
