@@ -74,6 +74,19 @@ impl Earlier {
         &self.path
     }
 
+    /// What the problem file said that it was found with, as far as that is here and the same; else the model's.
+    fn own_problem(&self) -> Result<Specification> {
+        let files = self.document["input_files"].as_array().into_iter().flatten();
+        let file = files.filter(|file| file["role"] == "problem").find_map(|file| {
+            let path = file["path"].as_str()?;
+            let is_same = InputFile::new("problem", Path::new(path)).sha256.as_deref() == file["sha256"].as_str();
+            (is_same && file["sha256"].is_string()).then(|| path.to_string())
+        });
+        let Some(file) = file else { return Ok(Specification::of(&self.model)) };
+        tell(&format!("note: columns mean what {file} says, as in the fit; --problem FILE.toml takes another"));
+        settings::specification(&file)
+    }
+
     /// That it is about this model.
     pub fn check(&self, model: &str) -> Result<()> {
         let plain = |name: &str| name.replace('-', "_");
@@ -203,7 +216,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
 fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
     let mut specification = match &arguments.problem {
         Some(file) => settings::specification(file)?,
-        None => Specification::of(&earlier.model),
+        None => earlier.own_problem()?,
     };
     let shared = specification.data.take().unwrap_or_default();
     let of = |file: &PathBuf| ExperimentSetting {

@@ -33,6 +33,13 @@ pub struct Drawing {
     sketch: Sketch,
 }
 
+/// What a member is of its own, m.
+enum Extent {
+    None,
+    Disc(f64),
+    Bar(f64),
+}
+
 impl Drawing {
     /// The ground alone.
     pub(crate) fn new() -> Self {
@@ -46,29 +53,34 @@ impl Drawing {
 
     /// A point: a dark disc, or the block of a [`Drawing::slider`].
     pub fn point(&mut self, name: impl Into<String>, location: [f64; 2]) -> Place {
-        self.member(name.into(), location, 0.0, [0.0; 2], 0.0)
+        self.member(name.into(), location, 0.0, Extent::None)
     }
 
     /// A body with axes of its own, turned by `angle`: the bar or plate through this place and those where parts are attached.
     pub fn body(&mut self, name: impl Into<String>, location: [f64; 2], angle: f64) -> Place {
-        self.member(name.into(), location, angle, [0.0; 2], 0.0)
+        self.member(name.into(), location, angle, Extent::None)
     }
 
     /// A disc with a line from its centre to its rim, which shows its angle.
     pub fn disc(&mut self, name: impl Into<String>, center: [f64; 2], angle: f64, radius: f64) -> Place {
-        self.member(name.into(), center, angle, [0.0; 2], radius)
+        self.member(name.into(), center, angle, Extent::Disc(radius))
     }
 
     /// A rigid bar between two locations: its ends. What changes its length is a [`Drawing::rod`] or a [`Drawing::rope`].
     pub fn bar(&mut self, name: impl Into<String>, from: [f64; 2], to: [f64; 2]) -> [Place; 2] {
         let (x, y) = (to[0] - from[0], to[1] - from[1]);
         let length = x.hypot(y);
-        let start = self.member(name.into(), from, y.atan2(x), [0.5 * length, 0.0], 0.0);
+        let start = self.member(name.into(), from, y.atan2(x), Extent::Bar(length));
         [start, start.at([length, 0.0])]
     }
 
-    fn member(&mut self, name: String, [x, y]: [f64; 2], angle: f64, center: [f64; 2], radius: f64) -> Place {
-        let posed = Posed { name, pose: [x, y, angle], radius };
+    fn member(&mut self, name: String, [x, y]: [f64; 2], angle: f64, extent: Extent) -> Place {
+        let (center, radius, bar) = match extent {
+            Extent::None => ([0.0; 2], 0.0, None),
+            Extent::Disc(radius) => ([0.0; 2], radius, None),
+            Extent::Bar(length) => ([0.5 * length, 0.0], 0.0, Some(length)),
+        };
+        let posed = Posed { name, pose: [x, y, angle], radius, bar };
         let member = self.sketch.member(Kind::Posed(Box::new(posed)), Vec::new(), space(center), Value::from(0.0));
         Place { member, location: [0.0; 2] }
     }
@@ -164,7 +176,7 @@ impl Drawing {
         let members = &self.sketch.members;
         for member in members {
             let Kind::Posed(posed) = &member.kind else { continue };
-            let Posed { name, pose: [x, y, angle], radius } = &**posed;
+            let Posed { name, pose: [x, y, angle], radius, .. } = &**posed;
             if ![x, y, angle, radius].iter().all(|value| value.is_finite()) {
                 let at = format!("x = {x} m, y = {y} m, angle = {angle} rad");
                 let size = if *radius == 0.0 { String::new() } else { format!(", radius = {radius} m") };

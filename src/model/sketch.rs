@@ -62,6 +62,8 @@ pub(crate) struct Posed {
     pub pose: [f64; 3],
     /// Of a disc, m; zero for points and bodies.
     pub radius: f64,
+    /// The length of a bar, m, along its own first axis.
+    pub bar: Option<f64>,
 }
 
 impl Member {

@@ -250,7 +250,9 @@ fn mapping(columns: &Columns) -> Vec<Said> {
     add("inputs", &columns.inputs, r#"interpolation = "linear""#, &|q| {
         format!("{}; zero-order, linear, cubic", q.unit)
     });
-    add("outputs", &columns.outputs, "deviation = 1.0", &|q| format!("{}, of the noise", q.unit));
+    add("outputs", &columns.outputs, "deviation = 1.0", &|q| {
+        format!("{}, of the noise; \"estimated\" finds it", q.unit)
+    });
     lines
 }
 

@@ -98,13 +98,18 @@ impl Specification {
         twice_the_same(&stated_all, notes);
         if problem.all().nth(1).is_some() {
             notes.push(format!(
-                "{} experiments are fitted{}; each has its own {}",
+                "{} experiments are fitted{}; {}",
                 problem.experiments.len(),
                 match problem.validation.len() {
                     0 => String::new(),
                     count => format!(", {count} more compared"),
                 },
-                if local.is_empty() { "initial state and inputs, no parameter".into() } else { local.join(", ") },
+                match local.is_empty() {
+                    true => "all parameters are shared, those of the initial state, too: what differs from record to record is made \
+                             local, parameters.NAME = { local = true }"
+                        .into(),
+                    false => format!("each has its own {}", local.join(", ")),
+                },
             ));
         }
         Ok(problem)

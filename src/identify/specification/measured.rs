@@ -309,7 +309,7 @@ impl<'a> Reading<'a> {
         let first = |&(k, unit): &(usize, &&str)| !units[..k].contains(unit);
         let units: Vec<&str> = units.iter().enumerate().filter(first).map(|(_, unit)| *unit).collect();
         Some(format!(
-            "residuals in {} are added up as plain numbers: weigh them with `deviation` in a problem file",
+            "residuals in {} are added up as plain numbers: give each output its `deviation`, or `deviation = \"estimated\"`, in a problem file",
             units.join(" and ")
         ))
     }

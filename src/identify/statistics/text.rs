@@ -284,7 +284,7 @@ impl Identifiability {
         let header = ["rank", "parameter", "at", "size", "unit", "influence", "locally"];
         let values: Vec<String> = self.singular_values.iter().map(|value| format!("{value:.2e}")).collect();
         let condition = self.condition();
-        let condition = if condition.is_finite() { format!("{condition:.3e}") } else { "infinite".into() };
+        let condition = if condition.is_finite() { rounded(condition, 3) } else { "infinite".into() };
         format!(
             "{}\n\n{} residuals; influence: their RMS change, over the deviations, if the parameter changes by its size\n\
              singular values of the derivatives, columns of unit length: {}\ncondition number {condition}",

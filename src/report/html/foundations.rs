@@ -1,17 +1,18 @@
 //! What a result rests on, and what was found: data, assumptions, time integrator, parameters, what is not determined, constraints.
 
+use super::super::rounded;
 use super::page::{Cell, Page, entries, text, unit, words};
 use super::verdict::unsure;
 use serde_json::Value;
 
 pub(super) fn sections(page: &mut Page, result: &Value) {
-    data(page, result);
-    assumptions(page, result);
-    scheme(page, result);
     parameters(page, result);
     priors(page, result);
     undetermined(page, result);
     constraints(page, result);
+    data(page, result);
+    assumptions(page, result);
+    scheme(page, result);
 }
 
 fn data(page: &mut Page, result: &Value) {
@@ -128,7 +129,7 @@ fn scheme(page: &mut Page, result: &Value) {
             "simulations",
             format!("{}, of which {} failed", text(&result["evaluations"]), text(&result["failed_evaluations"])),
         ),
-        ("time taken", format!("{} s", text(&result["seconds"]))),
+        ("time taken", result["seconds"].as_f64().map_or(text(&Value::Null), |s| format!("{} s", rounded(s, 2)))),
     ];
     if !result["tolerances"].is_null() {
         pairs.push(("tolerances", text(&result["tolerances"])));

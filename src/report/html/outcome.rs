@@ -1,7 +1,7 @@
 //! What there is to see: the head of the page, figures with what is said of them, warnings, and how to repeat it.
 
 use super::figures::Figures;
-use super::page::{Page, entries, escaped, text};
+use super::page::{Cell, Page, entries, escaped, text};
 use serde_json::Value;
 
 /// Title, model, picture, date, version and command.
@@ -32,11 +32,16 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     let outputs = [("output_*", "{}: what was measured, and simulations before and after"), ("input*", "Inputs {}")];
     figures.show(page, &outputs);
     page.section("Residuals");
-    figures.show(page, &[("residuals_*", "Residuals of {}"), ("error_*", "Errors of {} over the iterations")]);
-    page.anything(&result["residual_tests"]);
+    let of_residuals = [
+        ("residuals_*", "Residuals of {}"),
+        ("residual_tests_*", "Correlations of the residuals of {}"),
+        ("error_*", "Errors of {} over the iterations"),
+    ];
+    figures.show(page, &of_residuals);
+    residual_tests(page, &result["residual_tests"]);
     if !result["validation"].is_null() {
         page.section("Validation");
-        page.anything(&result["validation"]);
+        validation(page, &result["validation"]);
         figures.show(page, &[("validation*", "Validation {}")]);
     }
     page.section("Convergence");
@@ -55,6 +60,56 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     }
     figures.rest(page);
     warnings(page, result);
+}
+
+/// What the tests say of each output; their correlations are in figures.
+fn residual_tests(page: &mut Page, tests: &Value) {
+    if !tests.is_array() {
+        return page.anything(tests);
+    }
+    let row = |test: &Value| {
+        let longest = entries(&test["inputs"]).iter().filter_map(|input| input["p_value"].as_f64());
+        let inputs = longest.fold(f64::INFINITY, f64::min);
+        let inputs = if inputs.is_finite() { Value::from(inputs) } else { Value::Null };
+        vec![
+            Cell::text(text(&test["output"])),
+            Cell::number(&test["samples"]),
+            Cell::short(&test["mean_p_value"]),
+            Cell::short(&test["whiteness"]["p_value"]),
+            Cell::short(&test["normality"]["test"]["p_value"]),
+            Cell::short(&inputs),
+            Cell::number(&test["correlated_lags"]),
+            Cell::short(&test["standard_error_factor"]),
+            Cell::sentence(text(&test["judgement"])),
+        ]
+    };
+    page.element("p", "note", "p values: how often chance alone would be as far off; below 0.01 it is hardly chance.");
+    let header = [
+        "output",
+        "samples",
+        "p of zero mean",
+        "p of whiteness",
+        "p of normality",
+        "p of inputs",
+        "correlated lags",
+        "standard errors times",
+        "judgement",
+    ];
+    page.table(&header, &entries(tests).iter().map(row).collect::<Vec<_>>());
+}
+
+/// How well records are reproduced that were not fitted.
+fn validation(page: &mut Page, validation: &Value) {
+    if !entries(validation).iter().any(|fit| fit["output"].is_string()) {
+        return page.anything(validation);
+    }
+    let row = |fit: &Value| {
+        let mut row = vec![Cell::text(text(&fit["output"])), Cell::unit(&fit["unit"])];
+        row.extend(["samples", "rmse", "fit_percent", "r_squared"].map(|key| Cell::number(&fit[key])));
+        row
+    };
+    let header = ["output", "unit", "samples", "RMSE", "fit [%]", "R²"];
+    page.table(&header, &entries(validation).iter().map(row).collect::<Vec<_>>());
 }
 
 fn warnings(page: &mut Page, result: &Value) {

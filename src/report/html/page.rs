@@ -1,6 +1,6 @@
 //! Pieces of a page. Whatever comes from a result is escaped here, and nowhere else.
 
-use super::super::{number, printed};
+use super::super::{number, printed, rounded};
 pub(super) use crate::plot::escaped;
 use serde_json::{Map, Value};
 
@@ -38,6 +38,17 @@ impl Cell {
                 class: "n",
             },
             _ => Cell { html: escaped(&text(value)), class: "n" },
+        }
+    }
+
+    /// A number with three digits, and all of them where the pointer rests.
+    pub fn short(value: &Value) -> Self {
+        match value.as_f64() {
+            Some(x) => Cell {
+                html: format!("<span title=\"{}\">{}</span>", escaped(&value.to_string()), rounded(x, 3)),
+                class: "n",
+            },
+            None => Cell::number(value),
         }
     }
 

@@ -39,8 +39,10 @@ impl Statistics {
         for (place, parameter) in found.parameters.iter().enumerate() {
             let statistics = &self.parameters[parameter.index];
             let relative = statistics.standard_error / statistics.value.abs();
+            // what is about zero may be known well all the same
+            let is_small = statistics.standard_error < 0.1 * parameter.size;
             let Some(column) = found.active.iter().position(|&k| k == place) else { continue };
-            if !(relative > 1.0 && statistics.standard_error.is_finite()) {
+            if is_small || !(relative > 1.0 && statistics.standard_error.is_finite()) {
                 continue;
             }
             let share = |j: usize| (found.vectors[(column, j)] / found.singular_values[j]).powi(2);

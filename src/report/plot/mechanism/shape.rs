@@ -234,8 +234,8 @@ impl Points<'_> {
         let mass = member.mass.evaluate(u);
         match &member.kind {
             Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
-            Kind::Posed(posed) => (self.planar(posed.radius), Vec::new()),
-            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt()), Vec::new()),
+            Kind::Posed(posed) => (self.planar(posed.radius, posed.bar), Vec::new()),
+            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt(), None), Vec::new()),
             Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
         }
     }
@@ -245,8 +245,10 @@ impl Points<'_> {
     }
 
     /// `radius` is that of the uniform disc.
-    fn planar(&self, radius: f64) -> Outline {
-        let hull = hull(self.all().iter().map(|spot| [spot.0[0], spot.0[1]]).collect());
+    /// A body of the plane; a `bar` has both ends, whether something is attached there or not.
+    fn planar(&self, radius: f64, bar: Option<f64>) -> Outline {
+        let ends = bar.into_iter().flat_map(|length| [[0.0, 0.0], [length, 0.0]]);
+        let hull = hull(self.all().iter().map(|spot| [spot.0[0], spot.0[1]]).chain(ends).collect());
         let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
         match corners.as_slice() {
             [_] if self.block => Outline::Block,
@@ -298,7 +300,7 @@ mod tests {
         let flat = |[x, y]: [f64; 2]| Vector([x, y, 0.0]);
         let shape = |spots: &[[f64; 2]], block, radius| {
             let attached: Vec<Location> = spots.iter().copied().map(flat).collect();
-            Points { attached: &attached, seen: &[], center: flat([0.0; 2]), block }.planar(radius)
+            Points { attached: &attached, seen: &[], center: flat([0.0; 2]), block }.planar(radius, None)
         };
         assert_eq!(shape(&square, false, 0.2), Outline::Plate(corners.map(flat).to_vec()));
         let bar = Outline::Bar([[0.0, 0.0], [0.6, 0.2]].map(flat));
