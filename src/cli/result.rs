@@ -74,6 +74,13 @@ impl Earlier {
         &self.path
     }
 
+    /// Standard deviations of the noise that were found, by the sensors' names.
+    pub fn deviations(&self) -> Vec<(String, f64)> {
+        let sensors = self.document["estimated_deviations"]["sensors"].as_array().into_iter().flatten();
+        let found = sensors.map(|sensor| Some((sensor["name"].as_str()?.to_string(), sensor["deviation"].as_f64()?)));
+        found.flatten().collect()
+    }
+
     /// What the problem file said that it was found with, as far as that is here and the same; else the model's.
     fn own_problem(&self) -> Result<Specification> {
         let files = self.document["input_files"].as_array().into_iter().flatten();

@@ -184,6 +184,7 @@ impl ProblemArguments {
                 tell(&format!("note: values of sensors that are not here are left out, such as `{name}`"));
             }
             specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
+            specification.found_deviations = earlier.deviations();
         }
         for (name, value) in assignments("--set", &self.set)? {
             specification.overriding.push(ParameterSetting::starting((name, value)));

@@ -122,6 +122,16 @@ impl Problem {
         }
     }
 
+    /// Takes deviations that were found before, by the sensors' names.
+    pub(crate) fn with_found_deviations(mut self, found: &[(String, f64)]) -> Result<Self> {
+        for sensor in self.sensors.clone() {
+            if let Some((_, deviation)) = found.iter().find(|(name, _)| *name == sensor.name) {
+                self.set_deviation(&sensor, *deviation)?;
+            }
+        }
+        Ok(self)
+    }
+
     fn set_deviation(&mut self, sensor: &Sensor, deviation: f64) -> Result<()> {
         for experiment in self.experiments.iter_mut().chain(&mut self.validation) {
             if let Some(cost) = experiment.cost.as_least_squares()
@@ -136,9 +146,12 @@ impl Problem {
     /// The deviation that a sensor has now.
     fn deviation(&self, sensor: &Sensor) -> f64 {
         let own = self.experiments.iter().filter(|experiment| sensor.sees(experiment, sensor.output));
-        let references =
-            own.filter_map(|experiment| experiment.cost.as_least_squares()).flat_map(LeastSquares::references);
-        references.filter(|reference| reference.output == sensor.output).map(|r| r.deviation).next().unwrap_or(1.0)
+        let mut costs = own.filter_map(|experiment| experiment.cost.as_least_squares());
+        let of = |cost: &LeastSquares| {
+            let reference = cost.references().iter().find(|reference| reference.output == sensor.output)?;
+            Some(reference.deviation / cost.noise_behind_filter(sensor.output))
+        };
+        costs.find_map(of).unwrap_or(1.0)
     }
 
     /// That every sample counts once: a weighted sum is no likelihood, and neither is one of robust losses.

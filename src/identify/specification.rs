@@ -188,6 +188,8 @@ pub struct Specification {
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.
     pub options: optimise::Options,
+    /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
+    pub found_deviations: Vec<(String, f64)>,
 }
 
 impl Specification {
@@ -302,6 +304,7 @@ impl Specification {
             }
             problem.constraints.push(constraint);
         }
+        problem = problem.with_found_deviations(&self.found_deviations)?;
         problem.validate()?;
         Ok((problem, notes))
     }

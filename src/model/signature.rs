@@ -50,6 +50,13 @@ impl Quantity {
         self.period.map_or(value, |period| beside(value, other, period))
     }
 
+    /// The same values without jumps, of which the first lies within half a period from zero, as angles do that come from `atan2`.
+    pub(crate) fn unwrapped(&self, values: Vec<f64>) -> Vec<f64> {
+        let first = values.iter().copied().find(|value| !value.is_nan()).unwrap_or(0.0);
+        let shift = self.beside(first, 0.0) - first;
+        self.continuous(values).into_iter().map(|value| value + shift).collect()
+    }
+
     /// The same values without jumps: each of them [beside](Quantity::beside) the last before it that is there (not NaN).
     pub(crate) fn continuous(&self, values: impl IntoIterator<Item = f64>) -> Vec<f64> {
         let mut last = f64::NAN;

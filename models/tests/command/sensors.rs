@@ -53,6 +53,10 @@ fn what_sensors_do_is_found_from_a_problem_file() {
     place.good("identifiability problem.toml");
     place.good("simulate problem.toml --set delay_a_x=0.003,gain_a_x=1.02 --out simulated");
     place.good("simulate pendulum --from found/result.json --out plain");
+    // columns mean what the problem file says, as long as it is that of the fit
+    let run = place.good("validate found/result.json --data other.csv --out as_fitted");
+    assert!(run.err.contains("columns mean what problem.toml says"), "{}", run.err);
+    place.write("problem.toml", format!("# another\n{PROBLEM}"));
     let run = place.run("validate found/result.json --data other.csv");
     assert!(run.code == 2 && run.err.contains("--problem FILE.toml"), "{}", run.err);
     let local = PROBLEM.replace("free = true", "local = true");
@@ -92,10 +96,101 @@ fn records_are_filtered_and_thinned_like_the_model() {
             assert!((value(&result, name) - truth).abs() < allowed, "{keys}: {name}: {}", value(&result, name));
         }
     }
+    // too long a memory, and too few samples
+    for (keys, part) in [("low_pass = 0.1", "remembers too long"), ("every = 1000", "none but the first")] {
+        place.write("problem.toml", PROBLEM.replace("\"delay\"]", &format!("\"delay\"], {keys}")));
+        place.refused("identify problem.toml", &[part]);
+    }
     place.write("problem.toml", PROBLEM.replace("\"delay\"]", "\"delay\"], low_pass = 50.0"));
     place.refused("identify problem.toml", &["50 Hz", "half the frequency of the samples"]);
     place.write("problem.toml", PROBLEM.replace("\"delay\"]", "\"delay\"], every = 0"));
     place.refused("identify problem.toml", &["every", "a_x"]);
+}
+
+/// The pendulum goes round; its angle as it is, or wrapped into one turn.
+fn turns(place: &Place, name: &str, is_wrapped: bool) {
+    use std::f64::consts::{PI, TAU};
+    if !place.path("round").exists() {
+        place.good("simulate pendulum --end 4 --step 1e-3 --set L=0.8,d=0.06,angle0=0.4,omega0=9 --out round");
+    }
+    let table = place.read("round/outputs.csv");
+    let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let angle = head.iter().position(|head| head.starts_with("angle")).unwrap();
+    let mut shown = String::from("t,angle\n");
+    for (i, row) in table.lines().skip(1).enumerate().step_by(10) {
+        let value: f64 = row.split(',').nth(angle).unwrap().parse().unwrap();
+        let value = if is_wrapped { (value + PI).rem_euclid(TAU) - PI } else { value };
+        shown += &format!("{},{value}\n", i as f64 * 1e-3);
+    }
+    place.write(&format!("{name}.csv"), shown);
+}
+
+// Protects angles that are known up to whole turns: a filter sees no jumps where a record is wrapped.
+#[test]
+fn wrapped_angles_are_filtered_like_whole_ones() {
+    let place = Place::new();
+    let mut found = Vec::new();
+    for (name, is_wrapped) in [("whole", false), ("wrapped", true)] {
+        turns(&place, name, is_wrapped);
+        let problem = format!(
+            "model = \"pendulum\"\n[integrator]\nsubsteps = 5\n[data]\nfile = \"{name}.csv\"\n\
+             outputs.angle = {{ low_pass = 10.0, every = 6 }}\n[parameters]\nL = {{ start = 0.79 }}\nd = {{ start = 0.05 }}\n\
+             angle0 = {{ start = 0.4, fixed = true }}\nomega0 = {{ start = 9.0, fixed = true }}\n"
+        );
+        place.write("problem.toml", problem);
+        found.push(value(&place.json("identify problem.toml --json", 0), "L"));
+    }
+    assert!((found[0] - 0.8).abs() < 1e-3 && (found[0] - found[1]).abs() < 1e-9, "{found:?}");
+}
+
+// Protects deviations behind filters: what is estimated is that of the samples as they were measured, so that it can be written down, and
+// `gradient --from` starts from what was found.
+#[test]
+fn estimated_deviations_are_those_of_raw_samples() {
+    let place = Place::new();
+    place.good("simulate oscillator --end 40 --step 1e-2 --out clean");
+    let table = place.read("clean/outputs.csv");
+    let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let columns = ["a [", "F ["].map(|name| head.iter().position(|head| head.starts_with(name)));
+    let a = columns[0].unwrap();
+    let mut shown = String::from("t,F,a\n");
+    let mut random = costate::random::SplitMix64::new(5);
+    for (i, row) in table.lines().skip(1).enumerate() {
+        let (t, value): (f64, f64) = (0.01 * i as f64, row.split(',').nth(a).unwrap().parse().unwrap());
+        shown += &format!("{t:.2},{},{}\n", (3.0 * t).sin(), value + 0.1 * random.normal());
+    }
+    place.write("record.csv", shown);
+    let problem = |keys: &str| {
+        format!(
+            "model = \"oscillator\"\n[data]\nfile = \"record.csv\"\noutputs.a = {{ deviation = \"estimated\"{keys} }}\n"
+        )
+    };
+    for keys in ["", ", low_pass = 20.0, every = 4"] {
+        place.write("problem.toml", problem(keys));
+        let result = place.json("identify problem.toml --json --out found", 0);
+        let sensor = &result["estimated_deviations"]["sensors"][0];
+        let (deviation, error) = (sensor["deviation"].as_f64().unwrap(), sensor["standard_error"].as_f64().unwrap());
+        assert!((deviation - 0.1).abs() < 3.0 * error, "{keys}: {deviation} +/- {error}");
+        let gradient = place.json("gradient problem.toml --from found --json", 0);
+        let samples = sensor["samples"].as_f64().unwrap();
+        let cost = gradient["cost"].as_f64().unwrap();
+        // half of chi-square, which is about the number of samples
+        assert!((2.0 * cost / samples - 1.0).abs() < 0.05, "{keys}: {cost} of {samples} samples");
+    }
+}
+
+// Protects statistics beside an active limit of another output: its row has the sensors' parameters, too.
+#[test]
+fn limits_beside_sensors_keep_their_statistics() {
+    let place = Place::new();
+    record(&place, "swing", 1.1);
+    let limit = "[[constraint]]\nrule = \"peak angle <= 1.0\"\n";
+    let local = PROBLEM.replace("[\"gain\", \"delay\"]", "[\"gain\"]");
+    place.write("problem.toml", format!("{local}{limit}"));
+    let run = place.run("identify problem.toml --json");
+    let result: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(result["constraints"][0]["multiplier"].as_f64().is_some_and(|x| x != 0.0), "{}", result["constraints"]);
+    assert!(result["statistics"].is_null() && result["chi_square"].is_number(), "{}", result["statistics"]);
 }
 
 // Protects sentences: effects that do not exist, parameters of sensors that are not there, bounds that leave nothing, constraints on what a

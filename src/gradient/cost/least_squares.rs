@@ -164,7 +164,7 @@ impl LeastSquares {
         &self.losses
     }
 
-    /// The same with another deviation for the references of an output.
+    /// The same with another deviation of the samples of an output as they were measured: behind a filter, it is smaller.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive.
@@ -178,8 +178,14 @@ impl LeastSquares {
             ));
         }
         let own = self.references.iter_mut().filter(|reference| reference.output == output);
-        own.for_each(|reference| reference.deviation = deviation);
+        let behind = self.sensors.noise_behind_filter(output);
+        own.for_each(|reference| reference.deviation = behind * deviation);
         Ok(self)
+    }
+
+    /// By what the filter of an output's sensor multiplies the deviation of its samples; 1 without a filter.
+    pub(crate) fn noise_behind_filter(&self, output: usize) -> f64 {
+        self.sensors.noise_behind_filter(output)
     }
 
     /// The same for a simulation whose steps are divided into `parts`.

@@ -42,9 +42,14 @@ impl Loss {
     /// An unknown name, a scale that is not positive, or one for plain squares.
     pub fn named(name: &str, scale: Option<f64>) -> Result<Self> {
         let given = scale.unwrap_or(LOSS_SCALE);
-        if !(given.is_finite() && given > 0.0) {
-            let remedy = "give a scale > 0, in deviations of the noise, such as 1.345";
-            return Err(Error::invalid("loss_scale", format!("{given} is not positive"), remedy));
+        // far below, all residuals are outliers, and costs are round-off
+        if !(1e-3..=1e3).contains(&given) {
+            let remedy = "give a scale from 0.001 to 1000, such as 1.345";
+            let problem = match given > 0.0 {
+                true => format!("{given} deviations of the noise mean nothing"),
+                false => format!("{given} is not positive"),
+            };
+            return Err(Error::invalid("loss_scale", problem, remedy));
         }
         match name {
             "huber" => Ok(Loss::Huber { scale: given }),

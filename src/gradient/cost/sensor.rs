@@ -56,7 +56,15 @@ impl Sensor {
             let problem = format!("the sample at {} s is missing", times[i]);
             return Err(Error::invalid(what(), problem, "choose samples without gaps, or leave the filter out"));
         }
-        LowPass::new(frequency, step, values.iter().sum::<f64>() / values.len() as f64)
+        let filter = LowPass::new(frequency, step, values.iter().sum::<f64>() / values.len() as f64)?;
+        if 2 * filter.memory > times.len() {
+            let (needed, length) = (2.0 * filter.memory as f64 * step, times.len() as f64 * step);
+            let problem = format!(
+                "it remembers too long for a record of {length} s: it takes {needed:.3e} s to begin and to end"
+            );
+            return Err(Error::invalid(what(), problem, "give a higher frequency, or a longer record"));
+        }
+        Ok(filter)
     }
 
     /// What it is told by.
@@ -98,7 +106,10 @@ impl Sensors {
                 && !(delay.lower.is_finite() && delay.upper.is_finite() && delay.lower <= delay.upper)
             {
                 let problem = format!("its bounds are {} and {} s", delay.lower, delay.upper);
-                let remedy = "give finite ones: they say which samples can be compared at all";
+                let remedy = match delay.lower > delay.upper {
+                    true => "give a lower one that is below the upper one",
+                    false => "give finite ones: they say which samples can be compared at all",
+                };
                 return Err(Error::invalid(format!("the delay `{}`", delay.name), problem, remedy));
             }
         }
@@ -123,6 +134,10 @@ impl Sensors {
                 reference.deviation *= filter.gain_of_noise();
                 self.filters[k] = Some(filter);
             }
+            if sensor.every >= times.len() {
+                let problem = format!("every {}th of {} samples is none but the first", sensor.every, times.len());
+                return Err(Error::invalid(sensor.place(), problem, "compare more of them: a smaller `every`"));
+            }
             let there = self.comparable(sensor.output, times);
             let is_left_out = |i: usize| !there.contains(&i) || !(i - there.start).is_multiple_of(sensor.every.max(1));
             (0..times.len()).filter(|i| is_left_out(*i)).for_each(|i| reference.values[i] = f64::NAN);
@@ -143,6 +158,12 @@ impl Sensors {
             (Some(filter), true) => filter.apply_linear(values, self.substeps),
             (Some(filter), false) => filter.apply(values, self.substeps),
         }
+    }
+
+    /// By what the filter of an output multiplies the deviation of white noise.
+    pub(super) fn noise_behind_filter(&self, output: usize) -> f64 {
+        let filter = self.of(output).and_then(|k| self.filters[k]);
+        filter.map_or(1.0, |filter| filter.gain_of_noise())
     }
 
     /// The times that are those of samples.
@@ -247,7 +268,7 @@ pub(crate) const PLAIN: Reading = Reading { gain: 1.0, bias: 0.0, delay: 0.0 };
 /// Times that slopes are taken from.
 const TAKEN: usize = 5;
 
-/// The value at a time between those of a run, as a sum over some of its values; and its first two derivatives by the delay.
+/// The value at a time of a run, between its steps, too, as a sum over some of its values; and its first two derivatives by the delay.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stencil {
     first: usize,
@@ -256,7 +277,7 @@ pub(crate) struct Stencil {
 }
 
 impl Stencil {
-    /// At `times[i] - delay`. Beyond the ends of the run, at the ends.
+    /// At `times[i] - delay`. More than half a step beyond the ends of the run, at the ends.
     pub fn at(times: &[f64], i: usize, delay: f64) -> Self {
         let (last, t) = (times.len() - 1, times[i] - delay);
         let alone = |first: usize| {
@@ -264,10 +285,11 @@ impl Stencil {
             weights[0][0] = 1.0;
             Stencil { first, count: 1, weights }
         };
-        if last == 0 || t < times[0] {
+        // a little beyond the ends, the polynomial of the last step holds: differences at a bound of the delay want no kink there
+        if last == 0 || t < times[0] - 0.5 * (times[1] - times[0]) {
             return alone(0);
         }
-        if t > times[last] {
+        if t > times[last] + 0.5 * (times[last] - times[last - 1]) {
             return alone(last);
         }
         // the step in which the time is; the one that ends there at the end of the run
@@ -350,6 +372,19 @@ mod tests {
                     let found = stencil.apply(&y, order);
                     assert!((found - exact).abs() < 1e-11, "t = {t}, order {order}: {found} against {exact}");
                 }
+            }
+        }
+    }
+
+    /// Differences at a bound of a delay, just beyond the ends of a run, have the slope of the step there.
+    #[test]
+    fn ends_have_no_kink() {
+        let times = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5];
+        let y = times.map(|t: f64| t * t);
+        for (i, t) in [(0, 0.0), (5, 0.5)] {
+            for delay in [-1e-3, 1e-3] {
+                let found = Stencil::at(&times, i, delay).apply(&y, 0);
+                assert!((found - (t - delay) * (t - delay)).abs() < 1e-14, "{i} {delay}: {found}");
             }
         }
     }

@@ -39,7 +39,8 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
     let mut rows = vec![vec![0.0; u.len()]; peaks.len()];
     let mut gradient = problem.gradient_by_free()?;
     let wanted = |i: usize| peaks.iter().any(|(_, times)| times.iter().any(|(j, _)| *j == i));
-    gradient.first().output_tangents(&problem.first().own(u), &wanted, &mut |x| {
+    let own: Vec<f64> = problem.first().places.iter().map(|&place| u[place]).collect();
+    gradient.first().output_tangents(&own, &wanted, &mut |x| {
         for ((output, times), row) in peaks.iter().zip(&mut rows) {
             let total: f64 = times.iter().map(|(_, weight)| weight).sum();
             for (_, weight) in times.iter().filter(|(i, _)| *i == x.index) {

@@ -237,7 +237,7 @@ impl<'a> Reading<'a> {
             }
         };
         let mut references = Vec::new();
-        for OutputColumn { output, column, deviation, .. } in &outputs {
+        for OutputColumn { output, column, deviation, low_pass, .. } in &outputs {
             let k = signature.output_index(output)?;
             // one that is estimated begins with the spread of the data, which the problem of all experiments knows
             let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };
@@ -254,6 +254,11 @@ impl<'a> Reading<'a> {
                 let count = values.len();
                 gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
             }
+            // a filter would spread what are no jumps
+            let values = match low_pass {
+                Some(_) => signature.outputs[k].unwrapped(values),
+                None => values,
+            };
             references.push(Reference { output: k, values, deviation });
         }
         Ok((outputs, references))

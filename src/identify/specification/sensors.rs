@@ -148,7 +148,7 @@ pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64])
             let step = (times[all] - times[0]) / all as f64;
             // where the autocorrelation of filtered white noise has fallen below a twentieth
             let apart = (0.65 / (frequency * step)).ceil() as usize;
-            if sensor.every < apart {
+            if sensor.every < apart && apart < times.len() {
                 remarks.push(format!(
                     "the filter of {} Hz makes neighbouring residuals of `{name}` depend on each other, for which standard errors \
                      are too small: compare every {apart}th sample (every = {apart})",

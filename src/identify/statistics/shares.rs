@@ -14,7 +14,7 @@ use crate::problem::Problem;
 pub(crate) struct Share {
     /// Number of samples.
     pub samples: usize,
-    /// Σ (y - ȳ)², in the output's unit.
+    /// Σ (y - ȳ)², in the output's unit, of samples as they were measured: behind a filter, noise is smaller by a known factor.
     pub squares: f64,
     /// Σ sᵀ (SᵀS)⁻¹ s over the samples: how many parameters they determine. Those of all outputs and
     /// priors add up to the number of determined directions.
@@ -53,7 +53,8 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
             let references = cost.references().iter().zip(factors);
             for (reference, factor) in references.filter(|(reference, _)| sensor.sees(experiment, reference.output)) {
                 share.samples += factor.rows;
-                share.squares += 2.0 * factor.cost() * reference.deviation.powi(2);
+                let measured = reference.deviation / cost.noise_behind_filter(reference.output);
+                share.squares += 2.0 * factor.cost() * measured.powi(2);
                 share.parameters += rows(factor, &experiment.places, u.len()).iter().map(leverage).sum::<f64>();
             }
         }
