@@ -122,7 +122,7 @@ fn losses_without_outliers_are_squares() {
     }
     for (name, scale, words) in [
         ("hubber", None, "did you mean `huber`?"),
-        ("huber", Some(0.0), "loss_scale: 0 is not positive; give a scale > 0"),
+        ("huber", Some(0.0), "loss_scale: 0 is not positive; give a scale from 0.001"),
         ("soft-l1", Some(f64::NAN), "loss_scale: NaN is not positive"),
         ("squares", Some(2.0), "plain squares have no scale"),
     ] {

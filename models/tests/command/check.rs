@@ -58,6 +58,22 @@ fn a_good_problem_is_told_whole() {
     assert!(error.abs() < 1e-12, "{error}");
 }
 
+// Protects records that begin elsewhere than the model: what is off is said, and what to do, in the place of dynamics that are missing.
+#[test]
+fn records_that_begin_elsewhere_are_told() {
+    let place = Place::new();
+    place.good("simulate pendulum --end 3 --set angle0=0.75 --out swing");
+    let problem = "model = \"pendulum\"\n[data]\nfile = \"swing/outputs.csv\"\noutputs.angle = {}\n";
+    place.write("problem.toml", problem);
+    let run = place.run("check problem.toml");
+    let told = run.out.replace('\n', " ");
+    for part in ["at its first sample, `angle` of the model is off by 0.35 rad", "local = true"] {
+        assert!(told.contains(part), "`{part}` is missing in\n{}", run.out);
+    }
+    place.write("problem.toml", format!("{problem}[parameters]\nangle0 = {{ start = 0.75 }}\n"));
+    assert!(!place.run("check problem.toml").out.contains("at its first sample"));
+}
+
 // Protects from a search that cannot succeed: what the data do not determine and what cannot be run is wrong, with exit code 1; a wrong sign
 // and a bound are doubts.
 #[test]

@@ -50,6 +50,16 @@ fn unusable_records_are_refused_by_line() {
     place.refused(&format!("{IDENTIFY} absent.csv"), &["cannot read absent.csv", "check the path (looked for `"]);
 }
 
+// Protects headers as loggers write them: what can only be the time is it.
+#[test]
+fn times_have_many_names() {
+    let place = Place::new();
+    for header in ["Time (s),F,x", "TIME [s],F,x", "T,F,x", "time,F,x"] {
+        place.write("record.csv", record(41, 0.01).replacen("t,F,x", header, 1));
+        place.good("simulate oscillator --data record.csv --out simulated");
+    }
+}
+
 // Protects sampling: a step must divide it, `end` must agree with it, and uneven samples need substeps instead of a step.
 #[test]
 fn steps_and_ends_must_fit_the_samples() {

@@ -101,7 +101,7 @@ impl Looked {
             doubts.push(format!("input `{name}` is {} {unit} all the time", rounded(*low, 4)));
         }
         for output in self.outputs.iter().flatten() {
-            doubts.extend(output.doubt());
+            doubts.extend(output.doubt().or_else(|| output.doubt_of_start(self.from)));
         }
         let place = |doubt: String| format!("experiment `{}`: {doubt}", self.name);
         doubts.into_iter().map(place).collect()
@@ -125,6 +125,24 @@ fn compared(problem: &Problem, experiment: &Experiment) -> Result<Vec<Compared>>
 }
 
 impl Compared {
+    /// That a record begins elsewhere than the model does.
+    fn doubt_of_start(&self, from: f64) -> Option<String> {
+        /// Part of the data's spread.
+        const FAR: f64 = 0.5;
+        let (first, off) = self.fit.times.first().copied().zip(self.fit.residuals.first().copied())?;
+        if first != from || off.abs() <= FAR * self.fit.size {
+            return None;
+        }
+        Some(format!(
+            "at its first sample, `{}` of the model is off by {} {}, {} of the data's spread: where records begin differently, make what \
+             says so local: parameters.NAME = {{ local = true, start_column = .. }}",
+            self.fit.name,
+            rounded(off, 3),
+            self.fit.unit,
+            percent(100.0 * off.abs() / self.fit.size)
+        ))
+    }
+
     /// What the residuals r = y - data and the data's own size allow to tell of the model's output y.
     fn doubt(&self) -> Option<String> {
         /// The model moves so many times as much as the data, or as little.

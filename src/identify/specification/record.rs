@@ -15,6 +15,17 @@ pub(super) fn time_column<'r>(record: &'r Record, source: &DataSource) -> Result
             return Ok(column.name);
         }
     }
+    // `Time`, `Time (s)`: what else could it be
+    let stem = |name: &str| {
+        let name = name.trim();
+        let stem = name.strip_suffix("(s)").or_else(|| name.strip_suffix("[s]")).unwrap_or(name);
+        stem.trim().to_lowercase()
+    };
+    let meant = |name: &&String| ["t", "time"].contains(&stem(name).as_str());
+    let mut meant = record.names().iter().filter(meant);
+    if let (Some(one), None) = (meant.next(), meant.next()) {
+        return Ok(one);
+    }
     let names = record.names().join(", ");
     let problem = format!("no column is called `t` or `time` (there are: {names})");
     Err(Error::file(&source.file, None, problem, "rename the time column, or name it in a problem file"))
