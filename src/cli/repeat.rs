@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::identify::Identification;
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{InputFile, words};
+use crate::report::words;
 use clap::Parser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -81,22 +81,15 @@ fn recorded(earlier: &Earlier) -> Result<(String, Arguments)> {
 
 /// That all files are those that were read then.
 fn refuse_changed(earlier: &Earlier, other_data: bool) -> Result<()> {
-    let files = earlier.document["input_files"].as_array().cloned().unwrap_or_default();
     let mut changed = Vec::new();
     let mut is_data_alone = true;
-    for file in &files {
-        let (role, path) = (file["role"].as_str().unwrap_or("data"), file["path"].as_str().unwrap_or_default());
+    for file in earlier.files() {
+        let (role, path) = (file.role, file.path);
         let is_data = role == "data" || role == "validation";
         if is_data && other_data {
             continue;
         }
-        let now = InputFile::new("", Path::new(path)).sha256;
-        let reason = match (file["sha256"].as_str(), now) {
-            (Some(then), Some(now)) if then == now => continue,
-            (None, _) => "was no file that can be read again",
-            (Some(_), None) => "is not here",
-            (Some(_), Some(_)) => "has changed since",
-        };
+        let Some(reason) = file.difference() else { continue };
         is_data_alone &= is_data;
         changed.push(format!("{role} {path} {reason}"));
     }

@@ -36,6 +36,25 @@ pub(super) struct Earlier {
     fit_percent: serde_json::Map<String, Value>,
 }
 
+/// A file that a result rests on.
+pub(super) struct EarlierFile<'e> {
+    pub role: &'e str,
+    pub path: &'e str,
+    sha256: Option<&'e str>,
+}
+
+impl EarlierFile<'_> {
+    /// Why it is not what was read then; `None` if it is.
+    pub fn difference(&self) -> Option<&'static str> {
+        match (self.sha256, InputFile::new("", Path::new(self.path)).sha256) {
+            (Some(then), Some(now)) if then == now => None,
+            (None, _) => Some("was no file that can be read again"),
+            (Some(_), None) => Some("is not here"),
+            (Some(_), Some(_)) => Some("has changed since"),
+        }
+    }
+}
+
 impl Earlier {
     /// Reads a `result.json`, or the one of a folder.
     pub fn read(path: &Path) -> Result<Self> {
@@ -81,17 +100,24 @@ impl Earlier {
         found.flatten().collect()
     }
 
+    /// The files that were read.
+    pub fn files(&self) -> impl Iterator<Item = EarlierFile<'_>> {
+        let files = self.document["input_files"].as_array().into_iter().flatten();
+        files.map(|file| EarlierFile {
+            role: file["role"].as_str().unwrap_or("data"),
+            path: file["path"].as_str().unwrap_or_default(),
+            sha256: file["sha256"].as_str(),
+        })
+    }
+
     /// What the problem file said that it was found with, as far as that is here and the same; else the model's.
     fn own_problem(&self) -> Result<Specification> {
-        let files = self.document["input_files"].as_array().into_iter().flatten();
-        let file = files.filter(|file| file["role"] == "problem").find_map(|file| {
-            let path = file["path"].as_str()?;
-            let is_same = InputFile::new("problem", Path::new(path)).sha256.as_deref() == file["sha256"].as_str();
-            (is_same && file["sha256"].is_string()).then(|| path.to_string())
-        });
-        let Some(file) = file else { return Ok(Specification::of(&self.model)) };
-        tell(&format!("note: columns mean what {file} says, as in the fit; --problem FILE.toml takes another"));
-        settings::specification(&file)
+        let is_meant = |file: &EarlierFile<'_>| file.role == "problem" && file.difference().is_none();
+        let Some(EarlierFile { path, .. }) = self.files().find(is_meant) else {
+            return Ok(Specification::of(&self.model));
+        };
+        tell(&format!("note: columns mean what {path} says, as in the fit; --problem FILE.toml takes another"));
+        settings::specification(path)
     }
 
     /// That it is about this model.

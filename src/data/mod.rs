@@ -76,17 +76,16 @@ impl Record {
         let text = decode(bytes, path)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line));
         let mut comment = None;
-        let (header_line, header) = loop {
-            match lines.next() {
-                None => {
-                    let remedy = "give a file with a header line that names the columns, and rows of numbers";
-                    let problem = if text.trim().is_empty() { "the file is empty" } else { "only comments are in it" };
-                    return Err(Error::file(path, None, problem, remedy));
-                }
-                Some((number, line)) if line.trim_start().starts_with('#') => comment = Some((number, line)),
-                Some((_, line)) if line.trim().is_empty() => {}
-                Some(found) => break found,
+        let is_header = |(number, line): &(u64, &str)| {
+            if line.trim_start().starts_with('#') {
+                comment = Some((*number, line.to_string()));
             }
+            !line.trim_start().starts_with('#') && !line.trim().is_empty()
+        };
+        let Some((header_line, header)) = lines.find(is_header) else {
+            let remedy = "give a file with a header line that names the columns, and rows of numbers";
+            let problem = if text.trim().is_empty() { "the file is empty" } else { "only comments are in it" };
+            return Err(Error::file(path, None, problem, remedy));
         };
         if header.contains('\r') {
             let problem = "lines end with a lone carriage return";
@@ -95,7 +94,7 @@ impl Record {
         let delimiter = Delimiter::of(header);
         let names: Vec<String> = cells(header, delimiter, path, header_line)?.iter().map(|s| s.to_string()).collect();
         check_names(&names).map_err(|fault| {
-            let remedy = match (fault.header_missing, comment) {
+            let remedy = match (fault.header_missing, &comment) {
                 (true, Some((number, line))) if Delimiter::of(line) == delimiter => {
                     format!("{} (if line {number} is meant to do so, remove its `#`)", fault.remedy)
                 }

@@ -57,7 +57,7 @@ impl Sensor {
             return Err(Error::invalid(what(), problem, "choose samples without gaps, or leave the filter out"));
         }
         let filter = LowPass::new(frequency, step, values.iter().sum::<f64>() / values.len() as f64)?;
-        if 2 * filter.memory > times.len() {
+        if filter.memory > times.len() / 2 {
             let (needed, length) = (2.0 * filter.memory as f64 * step, times.len() as f64 * step);
             let problem = format!(
                 "it remembers too long for a record of {length} s: it takes {needed:.3e} s to begin and to end"

@@ -96,22 +96,7 @@ impl Specification {
         self.override_parameters(&mut problem, notes)?;
         problem.hold_what_is_not_fitted();
         twice_the_same(&stated_all, notes);
-        if problem.all().nth(1).is_some() {
-            notes.push(format!(
-                "{} experiments are fitted{}; {}",
-                problem.experiments.len(),
-                match problem.validation.len() {
-                    0 => String::new(),
-                    count => format!(", {count} more compared"),
-                },
-                match local.is_empty() {
-                    true => "all parameters are shared, those of the initial state, too: what differs from record to record is made \
-                             local, parameters.NAME = { local = true }"
-                        .into(),
-                    false => format!("each has its own {}", local.join(", ")),
-                },
-            ));
-        }
+        notes.extend(of_several(&problem, &local));
         Ok(problem)
     }
 
@@ -225,6 +210,25 @@ impl Specification {
         }
         Ok(own)
     }
+}
+
+/// What several experiments share.
+fn of_several(problem: &Problem, local: &[&str]) -> Option<String> {
+    problem.all().nth(1)?;
+    Some(format!(
+                "{} experiments are fitted{}; {}",
+                problem.experiments.len(),
+                match problem.validation.len() {
+                    0 => String::new(),
+                    count => format!(", {count} more compared"),
+                },
+                match local.is_empty() {
+                    true => "all parameters are shared, those of the initial state, too: what differs from record to record is made \
+                             local, parameters.NAME = { local = true }"
+                        .into(),
+                    false => format!("each has its own {}", local.join(", ")),
+                },
+            ))
 }
 
 fn apply_setting(problem: &mut Problem, setting: &ParameterSetting) -> Result<()> {
