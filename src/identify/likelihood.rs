@@ -39,7 +39,7 @@ pub const FEWEST: f64 = 2.0;
 
 /// An output whose noise has one standard deviation, which is estimated, in the experiments that share it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sensor {
+pub struct UnknownDeviation {
     /// The output's name; `NAME@EXPERIMENT` if not all experiments share it.
     pub name: String,
     /// Its place in the signature.
@@ -48,7 +48,7 @@ pub struct Sensor {
     pub experiments: Vec<String>,
 }
 
-impl Sensor {
+impl UnknownDeviation {
     /// Whether its noise is in this output of an experiment.
     pub fn sees(&self, experiment: &Experiment, output: usize) -> bool {
         self.output == output && self.experiments.contains(&experiment.name)
@@ -84,7 +84,7 @@ impl Problem {
                 let problem = format!("`{output}` is not compared in experiment `{wanted}`");
                 return Err(Error::invalid(what, problem, "compare it with data, or leave the experiment out"));
             }
-            if self.sensors.iter().any(|sensor| sensor.sees(experiment, k)) {
+            if self.unknown_deviations.iter().any(|sensor| sensor.sees(experiment, k)) {
                 let problem = format!("that of experiment `{wanted}` is estimated already");
                 return Err(Error::invalid(what, problem, "ask for it once"));
             }
@@ -93,16 +93,16 @@ impl Problem {
             let problem = "no experiment that is fitted compares it";
             return Err(Error::invalid(what, problem, "give a number, or share the deviation with one that is fitted"));
         }
-        let sensor = Sensor { name: name.to_string(), output: k, experiments: experiments.to_vec() };
+        let sensor = UnknownDeviation { name: name.to_string(), output: k, experiments: experiments.to_vec() };
         let spread = self.spread(&sensor);
         self.set_deviation(&sensor, spread)?;
-        self.sensors.push(sensor);
+        self.unknown_deviations.push(sensor);
         self.refuse_weights()?;
         Ok(self)
     }
 
     /// Root mean square of a sensor's data about their mean in each experiment; what rounds begin with.
-    fn spread(&self, sensor: &Sensor) -> f64 {
+    fn spread(&self, sensor: &UnknownDeviation) -> f64 {
         let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
         let (mut count, mut squares, mut size) = (0, 0.0, 0.0);
         for values in own.filter_map(|experiment| samples(experiment, sensor.output)) {
@@ -124,7 +124,7 @@ impl Problem {
 
     /// Takes deviations that were found before, by the sensors' names.
     pub(crate) fn with_found_deviations(mut self, found: &[(String, f64)]) -> Result<Self> {
-        for sensor in self.sensors.clone() {
+        for sensor in self.unknown_deviations.clone() {
             if let Some((_, deviation)) = found.iter().find(|(name, _)| *name == sensor.name) {
                 self.set_deviation(&sensor, *deviation)?;
             }
@@ -132,7 +132,7 @@ impl Problem {
         Ok(self)
     }
 
-    fn set_deviation(&mut self, sensor: &Sensor, deviation: f64) -> Result<()> {
+    fn set_deviation(&mut self, sensor: &UnknownDeviation, deviation: f64) -> Result<()> {
         for experiment in self.experiments.iter_mut().chain(&mut self.validation) {
             if let Some(cost) = experiment.cost.as_least_squares()
                 && sensor.sees(experiment, sensor.output)
@@ -144,7 +144,7 @@ impl Problem {
     }
 
     /// The deviation that a sensor has now.
-    fn deviation(&self, sensor: &Sensor) -> f64 {
+    fn deviation(&self, sensor: &UnknownDeviation) -> f64 {
         let own = self.experiments.iter().filter(|experiment| sensor.sees(experiment, sensor.output));
         let mut costs = own.filter_map(|experiment| experiment.cost.as_least_squares());
         let of = |cost: &LeastSquares| {
@@ -164,12 +164,14 @@ impl Problem {
             let cost = experiment.cost.as_least_squares();
             cost.is_some_and(|cost| cost.losses().iter().any(|loss| *loss != Loss::Squares))
         };
-        if let (Some(sensor), true) = (self.sensors.first(), self.experiments.iter().any(|own| is_robust(&own))) {
+        if let (Some(sensor), true) =
+            (self.unknown_deviations.first(), self.experiments.iter().any(|own| is_robust(&own)))
+        {
             let problem = "it is to be estimated, and a robust loss is no likelihood of normal noise";
             let remedy = "give the deviations as numbers, or leave out `loss`";
             return Err(Error::invalid(format!("the deviation of `{}`", sensor.name), problem, remedy));
         }
-        match (self.sensors.first(), self.experiments.iter().find(is_weighted)) {
+        match (self.unknown_deviations.first(), self.experiments.iter().find(is_weighted)) {
             (Some(sensor), Some(experiment)) => {
                 let problem = format!(
                     "it is to be estimated, but the samples of experiment `{}` are weighted, and the weights say something else of the \
@@ -186,11 +188,11 @@ impl Problem {
 
     /// Σ 2 N ln σ of the sensors whose noise is estimated.
     pub(crate) fn log_deviations(&self) -> f64 {
-        let of = |sensor: &Sensor| 2.0 * self.samples(sensor) as f64 * self.deviation(sensor).ln();
-        self.sensors.iter().map(of).sum()
+        let of = |sensor: &UnknownDeviation| 2.0 * self.samples(sensor) as f64 * self.deviation(sensor).ln();
+        self.unknown_deviations.iter().map(of).sum()
     }
 
-    fn samples(&self, sensor: &Sensor) -> usize {
+    fn samples(&self, sensor: &UnknownDeviation) -> usize {
         let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
         own.filter_map(|experiment| samples(experiment, sensor.output)).map(|values| values.len()).sum()
     }

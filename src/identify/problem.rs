@@ -5,7 +5,7 @@ use crate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
-use crate::likelihood::Sensor;
+use crate::likelihood::UnknownDeviation;
 use crate::noise::SyntheticNoise;
 use crate::prior::Prior;
 use crate::scheme;
@@ -157,7 +157,7 @@ pub struct Problem {
     /// What an identification must keep to; outputs are those of the first experiment.
     pub constraints: Vec<Constraint>,
     /// Sensors whose noise is estimated together with the parameters ([`Problem::estimate_deviation`]).
-    pub sensors: Vec<Sensor>,
+    pub unknown_deviations: Vec<UnknownDeviation>,
     /// What is known of parameters before any data, one prior a parameter at most ([`Problem::with_prior`]).
     pub priors: Vec<Prior>,
 }
@@ -179,7 +179,7 @@ impl Problem {
             start,
             optimum: None,
             constraints,
-            sensors: Vec::new(),
+            unknown_deviations: Vec::new(),
             priors: Vec::new(),
         }
     }

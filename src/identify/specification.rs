@@ -292,7 +292,7 @@ impl Specification {
                 ));
             }
         }
-        for sensor in &problem.sensors {
+        for sensor in &problem.unknown_deviations {
             notes
                 .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
         }

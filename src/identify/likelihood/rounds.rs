@@ -1,6 +1,6 @@
 //! Fits and estimates of the noise in turn.
 
-use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, RoundsEnd, SETTLED, Sensor, SensorNoise};
+use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify};
 use crate::optimise::{Flow, Iteration, Outcome};
@@ -19,11 +19,11 @@ pub fn identify_with_noise(
     settings: &Settings,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
-    if problem.sensors.is_empty() {
+    if problem.unknown_deviations.is_empty() {
         return identify(problem, settings, observer);
     }
     problem.refuse_weights()?;
-    let sensors = problem.sensors.clone();
+    let sensors = problem.unknown_deviations.clone();
     let spreads: Vec<f64> = sensors.iter().map(|sensor| problem.spread(sensor)).collect();
     sensors.iter().zip(&spreads).try_for_each(|(sensor, spread)| problem.set_deviation(sensor, *spread))?;
     let start = problem.start.clone();
@@ -38,7 +38,7 @@ pub fn identify_with_noise(
 struct Rounds<'a> {
     problem: &'a mut Problem,
     settings: &'a Settings,
-    sensors: Vec<Sensor>,
+    sensors: Vec<UnknownDeviation>,
     /// What the first round begins with.
     spreads: Vec<f64>,
     /// Of the round, from 1.
@@ -96,7 +96,7 @@ impl Rounds<'_> {
 
     /// Σ N ln σ over the first round's.
     fn level(&self) -> f64 {
-        let part = |(sensor, spread): (&Sensor, &f64)| {
+        let part = |(sensor, spread): (&UnknownDeviation, &f64)| {
             self.problem.samples(sensor) as f64 * (self.problem.deviation(sensor) / spread).ln()
         };
         self.sensors.iter().zip(&self.spreads).map(part).sum()
@@ -116,7 +116,7 @@ impl Rounds<'_> {
 
     /// Whether another round is of use, after which `deviations` would be those of the next.
     fn ended(&self, found: &Identification, deviations: &[f64], stopped: bool) -> Option<(RoundsEnd, String)> {
-        let change = |(sensor, next): (&Sensor, &f64)| (next / self.problem.deviation(sensor) - 1.0).abs();
+        let change = |(sensor, next): (&UnknownDeviation, &f64)| (next / self.problem.deviation(sensor) - 1.0).abs();
         let change = self.sensors.iter().zip(deviations).map(change).fold(0.0, f64::max);
         let (number, percent) = (self.number, rounded(100.0 * change, 2));
         let outcome = &found.outcome;
@@ -143,7 +143,7 @@ impl Rounds<'_> {
     }
 
     fn noise(&self, shares: &[Share], (end, sentence): (RoundsEnd, String)) -> NoiseEstimate {
-        let sensor = |(sensor, share): (&Sensor, &Share)| {
+        let sensor = |(sensor, share): (&UnknownDeviation, &Share)| {
             let deviation = self.problem.deviation(sensor);
             let freedom = share.samples as f64 - share.parameters;
             SensorNoise {
@@ -161,7 +161,7 @@ impl Rounds<'_> {
 }
 
 /// √(Σ (y - ȳ)²/(N - p)).
-fn estimate(sensor: &Sensor, share: &Share) -> Result<f64> {
+fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
     let freedom = share.samples as f64 - share.parameters;
     if freedom < FEWEST {
         let (name, samples) = (&sensor.name, share.samples);

@@ -6,7 +6,7 @@ use crate::ensemble::Member;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::least_squares::{Linearised, Reduction};
-use crate::likelihood::Sensor;
+use crate::likelihood::UnknownDeviation;
 use crate::problem::Problem;
 
 /// What the residuals of a sensor hold at an optimum.
@@ -47,7 +47,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
         moved => Some(Identifiability::within(&all.finish(), analysed(problem, &u, moved), &directions)?),
     };
     let leverage = |row: &Vec<f64>| identifiability.as_ref().map_or(0.0, |found| found.leverage(row));
-    let share = |sensor: &Sensor| {
+    let share = |sensor: &UnknownDeviation| {
         let mut share = Share { samples: 0, squares: 0.0, parameters: 0.0 };
         for ((factors, experiment), cost) in factors.iter().zip(&problem.experiments).zip(&costs) {
             let references = cost.references().iter().zip(factors);
@@ -60,7 +60,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
         }
         share
     };
-    Ok(problem.sensors.iter().map(share).collect())
+    Ok(problem.unknown_deviations.iter().map(share).collect())
 }
 
 /// Rows of a factor in an experiment's parameters, in all `count` of the problem.

@@ -151,7 +151,7 @@ fn halved(problem: &Problem, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Resu
         start: problem.start.clone(),
         optimum: None,
         constraints: Vec::new(),
-        sensors: Vec::new(),
+        unknown_deviations: Vec::new(),
         priors: problem.priors.clone(),
     })
 }

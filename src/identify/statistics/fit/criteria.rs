@@ -63,7 +63,7 @@ pub(super) fn criteria(problem: &Problem, (noise, chi_square): (Noise, f64), n: 
     let (n, p) = (n as f64, p as f64);
     match noise {
         Noise::PerSensor => {
-            let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.sensors.len() as f64);
+            let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.unknown_deviations.len() as f64);
             (likelihood + 2.0 * p, likelihood + p * n.ln())
         }
         Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
