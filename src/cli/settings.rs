@@ -226,7 +226,8 @@ fn remarks(simulation: &Simulation) -> Vec<String> {
     let own = simulation.system().remarks();
     let mut remarks: Vec<String> = own.iter().map(|remark| format!("model `{}`: {remark}", signature.name)).collect();
     let (scheme, constrained) = (simulation.scheme(), !signature.constraints.is_empty());
-    if let Some(remedy) = scheme.rings_with_constraints().filter(|_| constrained) {
+    let description = scheme.description();
+    if let Some(remedy) = description.rings_with_constraints.filter(|_| constrained) {
         remarks.push(format!(
             "scheme {}: accelerations and multipliers of a constrained mechanism oscillate from step to step and may grow; \
              {remedy} unless you want just that",
@@ -236,7 +237,8 @@ fn remarks(simulation: &Simulation) -> Vec<String> {
     if let Some(trouble) = compliance::remark(simulation) {
         remarks.push(format!("scheme {}: {trouble}", scheme::in_words(scheme)));
     }
-    if let Some(trouble) = scheme.on_uneven_steps(constrained).filter(|_| simulation.grid().uniform_step().is_none()) {
+    let trouble = description.on_uneven_steps[usize::from(constrained)];
+    if let Some(trouble) = trouble.filter(|_| simulation.grid().uniform_step().is_none()) {
         let other = scheme::for_uneven_steps(constrained);
         remarks.push(format!("scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
     }

@@ -59,9 +59,9 @@ impl Integrator {
     /// # Errors
     /// A scheme that does not exist.
     pub(crate) fn choose(&mut self, scheme: Option<&str>, settings: &[(String, f64)]) -> Result<()> {
-        let has = |name: &str, setting: &str| scheme::setting_of(name).is_some_and(|own| own == setting);
-        let asked = settings.iter().find(|(setting, _)| !has(&self.scheme, setting));
-        let meant = asked.and_then(|(setting, _)| scheme::names().into_iter().find(|name| has(name, setting)));
+        let asked = settings.iter().find(|(setting, _)| !scheme::has_setting(&self.scheme, setting));
+        let meant =
+            asked.and_then(|(setting, _)| scheme::names().into_iter().find(|name| scheme::has_setting(name, setting)));
         if let Some(name) = scheme.or(meant) {
             let own = scheme::by_name(name, &[])?.settings();
             self.settings.retain(|(setting, _)| own.iter().any(|(own, _)| own == setting));

@@ -192,7 +192,8 @@ impl Simulation {
 
     /// Bytes of a run that keeps states and outputs, with its times.
     pub(crate) fn run_bytes(&self) -> f64 {
-        let states = States::new(&Layout::new(&*self.scheme, self.signature()), &*self.scheme);
+        let description = self.scheme.description();
+        let states = States::new(&Layout::new(&description, self.signature()), &description);
         let numbers = states.size() + self.signature().outputs.len() + 1;
         bytes_of(self.grid.times().len()) * numbers as f64
     }

@@ -63,6 +63,7 @@ pub(super) const KEYS: &[Key] = &[
     key("integrator", r#"hold = ["COORDINATE"]"#, "coordinates that a projected start keeps while it moves others"),
     key("integrator", "alpha = -0.05", "numerical damping of hht, from -1/3 to 0"),
     key("integrator", "spectral_radius = 0.8", "of generalized-alpha and i2p at high frequencies, from 0 to 1"),
+    key("integrator", "start_order = 1", "of hht: 2 for accelerations of second order from the first step"),
     key("integrator", "gamma = 0.5", "of newmark"),
     key("integrator", "penalty = 1e9", "of ali3p, for redundant constraints"),
 

@@ -262,7 +262,7 @@ fn integrator(text: &mut Text, entry: &Entry, sources: &[Source]) -> Result<()> 
     let mut scheme = scheme::by_name(&scenario.integrator.scheme, &scenario.integrator.settings)?;
     let is_uneven = sources.iter().any(|source| !source.columns.axis.is_even());
     let mut remark = "hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2";
-    if is_uneven && scheme.on_uneven_steps(is_constrained).is_some() {
+    if is_uneven && scheme.description().on_uneven_steps[usize::from(is_constrained)].is_some() {
         scheme = scheme::by_name(scheme::for_uneven_steps(is_constrained), &[])?;
         remark = "which stands uneven steps of this model";
     }

@@ -106,7 +106,7 @@ impl ProblemArguments {
             specification.scheme = Some(name.to_string());
         }
         if let Some(alpha) = self.alpha {
-            let has_none = |name: &str| scheme::setting_of(name) != Some("alpha");
+            let has_none = |name: &str| !scheme::has_setting(name, "alpha");
             if self.scheme.is_none() && specification.scheme.as_deref().is_none_or(has_none) {
                 // what a problem file says of other schemes is not meant; the setting alone names its own
                 specification.scheme = None;

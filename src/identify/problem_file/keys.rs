@@ -87,6 +87,7 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p` or `bdf2` | | the model's | time integrator |
 | `alpha` | number from -1/3 to 0 | | -0.05 | damping of `hht` and `hht-literal` |
 | `spectral_radius` | number from 0 to 1 | | 0.8 | of `generalized-alpha` and `i2p`; 1 does not damp |
+| `start_order` | 1 or 2 | | 1 | of `hht`: accelerations and multipliers behind the start are of first order, as published, or of second |
 | `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` |
 | `penalty` | number | N/m | infinite | of `ali3p` |
 | `step` | number | s | the samples' step, or the scenario's | time step |

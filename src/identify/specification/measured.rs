@@ -110,7 +110,7 @@ impl Specification {
         let mut integrator = scenario.integrator.clone();
         let is_free = self.scheme.is_none() && self.scheme_settings.is_empty() && grid.uniform_step().is_none();
         let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
-        if let Some(trouble) = own.on_uneven_steps(constrained).filter(|_| is_free) {
+        if let Some(trouble) = own.description().on_uneven_steps[usize::from(constrained)].filter(|_| is_free) {
             let other = scheme::for_uneven_steps(constrained);
             integrator.choose(Some(other), &[])?;
             notes.push(format!("steps are uneven, and under {} {trouble}: taking {other}", own.name()));

@@ -10,9 +10,9 @@
 //! With a penalty α, N/m, the right sides of the constraints are λ/α, μ/(ς α), κ/(ς α), ς = h²/4, in place of 0: the paper's
 //! λ = α C and (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t, with α finite. Rows that repeat others then share their force.
 
-use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
+use super::{Description, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -38,12 +38,9 @@ impl Ali3p {
 }
 
 impl Scheme for Ali3p {
-    fn name(&self) -> &'static str {
-        "ali3p"
-    }
-
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        if self.penalty.is_finite() { vec![("penalty", self.penalty)] } else { Vec::new() }
+    fn description(&self) -> Description {
+        let settings = if self.penalty.is_finite() { vec![("penalty", self.penalty)] } else { Vec::new() };
+        Description { name: "ali3p", settings, ..Description::default() }
     }
 
     fn compliance(&self, h: f64) -> f64 {

@@ -6,9 +6,9 @@
 //! x = [(1+ω)² x₋ - ω² x₋₋ + (1+ω) h x'] / (1+2ω)        for x = q and x = v
 //! ```
 
-use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::one_step_later;
+use super::{Description, Scheme};
 use crate::system::Level;
 
 const Q: Block = Block::Q;
@@ -22,24 +22,15 @@ const V_BEFORE: Block = Block::own(1);
 pub struct Bdf2;
 
 impl Scheme for Bdf2 {
-    fn name(&self) -> &'static str {
-        "bdf2"
-    }
-
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        Vec::new()
-    }
-
-    fn own_blocks(&self) -> u8 {
-        5
-    }
-
-    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
-        constrained.then_some("accelerations and multipliers of constrained mechanisms are of first order there")
-    }
-
-    fn carried_blocks(&self) -> u8 {
-        2
+    fn description(&self) -> Description {
+        let uneven = "accelerations and multipliers of constrained mechanisms are of first order there";
+        Description {
+            name: "bdf2",
+            own_blocks: 5,
+            carried_blocks: 2,
+            on_uneven_steps: [None, Some(uneven)],
+            ..Description::default()
+        }
     }
 
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {

@@ -1,8 +1,8 @@
 //! Generalized-α for systems with constraints on positions (Chung & Hulbert 1993; Arnold & Brüls 2007), and Newmark's scheme.
 
-use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
+use super::{Description, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -58,29 +58,20 @@ impl GeneralizedAlpha {
 }
 
 impl Scheme for GeneralizedAlpha {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        self.setting.into_iter().collect()
-    }
-
-    fn rings_with_constraints(&self) -> Option<&'static str> {
+    fn description(&self) -> Description {
         let Newmark { alpha_m, alpha_f, gamma, .. } = self.formulas;
-        (alpha_m == alpha_f && gamma == 0.5).then_some(match self.name {
-            "generalized-alpha" => "take spectral_radius = 0.8",
-            "newmark" => "take gamma = 0.6, which is of first order, or generalized-alpha or i2p",
-            _ => "take generalized-alpha or i2p",
-        })
-    }
-
-    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
-        constrained.then_some(super::UNSTABLE)
-    }
-
-    fn own_blocks(&self) -> u8 {
-        Newmark::STARTS_WITH
+        Description {
+            name: self.name,
+            settings: self.setting.into_iter().collect(),
+            own_blocks: Newmark::STARTS_WITH,
+            rings_with_constraints: (alpha_m == alpha_f && gamma == 0.5).then_some(match self.name {
+                "generalized-alpha" => "take spectral_radius = 0.8",
+                "newmark" => "take gamma = 0.6, which is of first order, or generalized-alpha or i2p",
+                _ => "take generalized-alpha or i2p",
+            }),
+            on_uneven_steps: [None, Some(super::UNSTABLE)],
+            ..Description::default()
+        }
     }
 
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {

@@ -10,9 +10,9 @@
 //! a_i at t_i + α h; the consistent form keeps second order, on even steps. On uneven ones a_{i-1} belongs to t_{i-1} + α h_{i-1}, and both
 //! are of first order where α ≠ 0.
 
-use super::Scheme;
-use super::balance::{Balance, Block, Combination, Inertia};
+use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
+use super::{Description, Scheme};
 use crate::error::{Error, Result};
 use crate::system::Level;
 
@@ -31,6 +31,7 @@ pub enum Form {
 pub struct Hht {
     alpha: f64,
     form: Form,
+    cured_start: bool,
 }
 
 impl Hht {
@@ -44,7 +45,7 @@ impl Hht {
             let problem = format!("{alpha} lies outside [-1/3, 0], where the scheme is stable and of second order");
             return Err(Error::invalid("alpha of the HHT scheme", problem, "use -0.1, for example"));
         }
-        Ok(Hht { alpha, form: Form::Consistent })
+        Ok(Hht { alpha, form: Form::Consistent, cured_start: false })
     }
 
     /// Chooses the form of the equation.
@@ -52,59 +53,59 @@ impl Hht {
         self.form = form;
         self
     }
+
+    /// Order of accelerations and multipliers behind the start: 1 as published, 2 with the start of generalized-α.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for other orders.
+    pub fn start_order(mut self, order: f64) -> Result<Self> {
+        self.cured_start = order == 2.0;
+        match order == 1.0 || self.cured_start {
+            true => Ok(self),
+            false => Err(Error::invalid("start_order of hht", format!("it is {order}"), "use 1, as published, or 2")),
+        }
+    }
+
+    fn newmark(&self) -> Newmark {
+        Newmark::new(0.0, -self.alpha)
+    }
 }
 
 /// C_qᵀ λ - Q of the step before, in the form as printed.
 const G: Block = Block::own(0);
 
 impl Scheme for Hht {
-    fn name(&self) -> &'static str {
-        if self.form == Form::Literal { "hht-literal" } else { "hht" }
-    }
-
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        vec![("alpha", self.alpha)]
-    }
-
-    fn own_blocks(&self) -> u8 {
-        if self.form == Form::Literal { 1 } else { 0 }
-    }
-
-    fn carried_blocks(&self) -> u8 {
-        self.own_blocks()
-    }
-
-    fn rings_with_constraints(&self) -> Option<&'static str> {
-        (self.alpha == 0.0).then_some("take alpha = -0.05")
-    }
-
-    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
-        match constrained {
-            true => Some(super::UNSTABLE),
-            false => (self.alpha != 0.0).then_some("it is of first order there"),
+    fn description(&self) -> Description {
+        let is_literal = self.form == Form::Literal;
+        let mut settings = vec![("alpha", self.alpha)];
+        settings.extend(self.cured_start.then_some(("start_order", 2.0)));
+        Description {
+            name: if is_literal { "hht-literal" } else { "hht" },
+            settings,
+            own_blocks: if self.cured_start { Newmark::STARTS_WITH } else { u8::from(is_literal) },
+            carried_blocks: u8::from(is_literal),
+            recovered_acceleration: Some([1.0 + self.alpha, -self.alpha]),
+            rings_with_constraints: (self.alpha == 0.0).then_some("take alpha = -0.05"),
+            on_uneven_steps: [(self.alpha != 0.0).then_some("it is of first order there"), Some(super::UNSTABLE)],
         }
     }
 
-    fn recovered_acceleration(&self) -> Option<[f64; 2]> {
-        Some([1.0 + self.alpha, -self.alpha])
-    }
-
-    fn start(&self, _h: f64, balances: &mut Vec<Balance>) {
+    fn start(&self, h: f64, balances: &mut Vec<Balance>) {
         if self.form == Form::Literal {
             let again = Balance::of_motion(Level::Acceleration, Inertia::Of(Block::A));
             balances.push(again.set(Block::A, [], 1.0).keep_force(G));
+        } else if self.cured_start {
+            self.newmark().start(h, true, balances);
         }
     }
 
     fn step(&self, h: f64, _ratio: f64, balances: &mut Vec<Balance>) {
-        let (newmark, c) = (Newmark::new(0.0, -self.alpha), 1.0 / (1.0 + self.alpha));
-        let load: Combination = [(G, -self.alpha * c)].into();
+        let c = 1.0 / (1.0 + self.alpha);
+        let inertia = if self.form == Form::Literal { Inertia::Unknown(c) } else { Inertia::Of(Block::A) };
+        let balance = self.newmark().set(Balance::of_motion(Level::Position, inertia), h, 1.0);
         balances.push(match self.form {
-            Form::Consistent => newmark.set(Balance::of_motion(Level::Position, Inertia::Of(Block::A)), h, 1.0),
-            Form::Literal => newmark
-                .set(Balance::of_motion(Level::Position, Inertia::Unknown(c)), h, 1.0)
-                .with_load(load)
-                .keep_force(G),
+            Form::Consistent => balance,
+            Form::Literal => balance.with_load([(G, -self.alpha * c)]).keep_force(G),
         });
     }
 }

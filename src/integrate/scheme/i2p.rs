@@ -9,10 +9,10 @@
 //! It never divides a position by β h²: of all schemes here it has the lowest floor of round-off, and it is stable at large and uneven
 //! steps.
 
-use super::Scheme;
 use super::balance::{Balance, Block, Inertia};
 use super::generalized_alpha::check_radius;
 use super::newmark::Newmark;
+use super::{Description, Scheme};
 use crate::error::Result;
 use crate::system::Level;
 
@@ -34,16 +34,9 @@ impl I2p {
 }
 
 impl Scheme for I2p {
-    fn name(&self) -> &'static str {
-        "i2p"
-    }
-
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        vec![("spectral_radius", self.spectral_radius)]
-    }
-
-    fn own_blocks(&self) -> u8 {
-        Newmark::STARTS_WITH
+    fn description(&self) -> Description {
+        let settings = vec![("spectral_radius", self.spectral_radius)];
+        Description { name: "i2p", settings, own_blocks: Newmark::STARTS_WITH, ..Description::default() }
     }
 
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {

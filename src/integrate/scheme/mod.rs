@@ -35,39 +35,39 @@ use crate::system::OutputPoint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A time integrator.
-pub trait Scheme: std::fmt::Debug + Send + Sync {
+/// What a scheme is beside its equations.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Description {
     /// Its name in commands and files.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Its settings, by name.
-    fn settings(&self) -> Vec<(&'static str, f64)>;
-
+    pub settings: Vec<(&'static str, f64)>,
     /// How many blocks of its own it uses ([`Block::own`]); zero before the start.
-    fn own_blocks(&self) -> u8 {
-        0
-    }
-
+    pub own_blocks: u8,
     /// How many of these, the first ones, steps read: only they are stored.
-    fn carried_blocks(&self) -> u8 {
-        0
-    }
-
+    pub carried_blocks: u8,
     /// Factors of the accelerations A at a step's end and at its beginning that make S at its end, if they do: stored runs do
     /// without S then.
-    fn recovered_acceleration(&self) -> Option<[f64; 2]> {
-        None
-    }
-
+    pub recovered_acceleration: Option<[f64; 2]>,
     /// Where accelerations and multipliers of constrained mechanisms ring, because nothing is damped: what to do about it.
-    fn rings_with_constraints(&self) -> Option<&'static str> {
-        None
+    pub rings_with_constraints: Option<&'static str>,
+    /// What becomes of it on uneven steps if that is worse than on even ones, of a system without constraints and of one with them.
+    pub on_uneven_steps: [Option<&'static str>; 2],
+}
+
+/// A time integrator.
+pub trait Scheme: std::fmt::Debug + Send + Sync {
+    /// What it is beside its equations.
+    fn description(&self) -> Description;
+
+    /// Its name in commands and files.
+    fn name(&self) -> &'static str {
+        self.description().name
     }
 
-    /// What becomes of it on uneven steps, of a system with or without constraints, if that is worse than on even ones.
-    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
-        let _ = constrained;
-        None
+    /// Its settings, by name.
+    fn settings(&self) -> Vec<(&'static str, f64)> {
+        self.description().settings
     }
 
     /// By how much constraints yield to their multipliers in a step of size `h`, s, in velocities a unit of impulse and in accelerations a
@@ -87,26 +87,8 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
 }
 
 impl Scheme for Arc<dyn Scheme> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-    fn settings(&self) -> Vec<(&'static str, f64)> {
-        (**self).settings()
-    }
-    fn own_blocks(&self) -> u8 {
-        (**self).own_blocks()
-    }
-    fn carried_blocks(&self) -> u8 {
-        (**self).carried_blocks()
-    }
-    fn recovered_acceleration(&self) -> Option<[f64; 2]> {
-        (**self).recovered_acceleration()
-    }
-    fn rings_with_constraints(&self) -> Option<&'static str> {
-        (**self).rings_with_constraints()
-    }
-    fn on_uneven_steps(&self, constrained: bool) -> Option<&'static str> {
-        (**self).on_uneven_steps(constrained)
+    fn description(&self) -> Description {
+        (**self).description()
     }
     fn compliance(&self, h: f64) -> f64 {
         (**self).compliance(h)
@@ -119,19 +101,22 @@ impl Scheme for Arc<dyn Scheme> {
     }
 }
 
-/// A scheme by name: what it is, its setting (name and value otherwise), and how it is made of that.
-type Registered = (&'static str, Option<(&'static str, f64)>, fn(f64) -> Result<Arc<dyn Scheme>>);
+/// A scheme by name: what it is, its settings (names, and values otherwise), and how it is made of these values.
+type Registered = (&'static str, &'static [(&'static str, f64)], fn(&[f64]) -> Result<Arc<dyn Scheme>>);
+
+const HHT: [(&str, f64); 2] = [("alpha", -0.05), ("start_order", 1.0)];
+const RADIUS: [(&str, f64); 1] = [("spectral_radius", 0.8)];
 
 /// All schemes.
 const SCHEMES: [Registered; 8] = [
-    ("hht", Some(("alpha", -0.05)), |alpha| Ok(Arc::new(Hht::new(alpha)?))),
-    ("hht-literal", Some(("alpha", -0.05)), |alpha| Ok(Arc::new(Hht::new(alpha)?.form(Form::Literal)))),
-    ("newmark", Some(("gamma", 0.5)), |gamma| Ok(Arc::new(GeneralizedAlpha::newmark(gamma)?))),
-    ("trapezoidal", None, |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
-    ("generalized-alpha", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(GeneralizedAlpha::new(radius)?))),
-    ("ali3p", Some(("penalty", f64::INFINITY)), |penalty| Ok(Arc::new(Ali3p::new(penalty)?))),
-    ("i2p", Some(("spectral_radius", 0.8)), |radius| Ok(Arc::new(I2p::new(radius)?))),
-    ("bdf2", None, |_| Ok(Arc::new(Bdf2))),
+    ("hht", &HHT, |set| Ok(Arc::new(Hht::new(set[0])?.start_order(set[1])?))),
+    ("hht-literal", &[HHT[0]], |set| Ok(Arc::new(Hht::new(set[0])?.form(Form::Literal)))),
+    ("newmark", &[("gamma", 0.5)], |set| Ok(Arc::new(GeneralizedAlpha::newmark(set[0])?))),
+    ("trapezoidal", &[], |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
+    ("generalized-alpha", &RADIUS, |set| Ok(Arc::new(GeneralizedAlpha::new(set[0])?))),
+    ("ali3p", &[("penalty", f64::INFINITY)], |set| Ok(Arc::new(Ali3p::new(set[0])?))),
+    ("i2p", &RADIUS, |set| Ok(Arc::new(I2p::new(set[0])?))),
+    ("bdf2", &[], |_| Ok(Arc::new(Bdf2))),
 ];
 
 /// Of schemes that hold positions of constraints alone by Newmark's formulas.
@@ -153,25 +138,24 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
         return Err(Error::invalid("the scheme", "its name is missing", remedy));
     }
     let found = SCHEMES.iter().find(|(own, ..)| *own == name);
-    let &(name, setting, make) = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
-    let mut value = setting.map_or(0.0, |(_, value)| value);
+    let &(name, known, make) = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
+    let mut values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
     for (asked, number) in settings {
-        match setting {
-            Some((own, _)) if own == asked => value = *number,
-            _ => return Err(wrong_setting(name, setting.map(|(own, _)| own), asked)),
-        }
+        let place = known.iter().position(|(own, _)| own == asked).ok_or_else(|| wrong_setting(name, known, asked))?;
+        values[place] = *number;
     }
-    make(value)
+    make(&values)
 }
 
 /// What to do about a setting that a scheme does not have.
-fn wrong_setting(scheme: &str, own: Option<&str>, asked: &str) -> Error {
-    let others = SCHEMES.iter().filter(|(_, own, _)| own.is_some_and(|(own, _)| own == asked));
-    let others: Vec<&str> = others.map(|(name, ..)| *name).collect();
-    let problem = match own {
-        Some(own) if others.is_empty() => return Error::unknown("setting", asked, format!("scheme `{scheme}`"), [own]),
-        Some(own) => format!("scheme `{scheme}` has `{own}` alone"),
-        None => format!("scheme `{scheme}` has no settings"),
+fn wrong_setting(scheme: &str, known: &[(&str, f64)], asked: &str) -> Error {
+    let others: Vec<&str> = names().into_iter().filter(|name| has_setting(name, asked)).collect();
+    let own: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let problem = match own.as_slice() {
+        [] => format!("scheme `{scheme}` has no settings"),
+        _ if others.is_empty() => return Error::unknown("setting", asked, format!("scheme `{scheme}`"), own),
+        [one] => format!("scheme `{scheme}` has `{one}` alone"),
+        _ => format!("scheme `{scheme}` has `{}`", own.join("` and `")),
     };
     let remedy = match others.as_slice() {
         [] => "leave it out".to_string(),
@@ -186,14 +170,14 @@ pub(crate) fn for_uneven_steps(constrained: bool) -> &'static str {
     if constrained { "i2p" } else { "generalized-alpha" }
 }
 
-/// The name of a scheme's setting.
-pub(crate) fn setting_of(name: &str) -> Option<&'static str> {
-    SCHEMES.iter().find(|(own, ..)| *own == name).and_then(|(_, setting, _)| setting.map(|(name, _)| name))
+/// Whether a scheme has a setting.
+pub(crate) fn has_setting(name: &str, setting: &str) -> bool {
+    SCHEMES.iter().any(|(own, known, _)| *own == name && known.iter().any(|(own, _)| *own == setting))
 }
 
 /// Names of all settings that a scheme may have.
 pub(crate) fn settings() -> Vec<&'static str> {
-    let mut names: Vec<&str> = SCHEMES.iter().filter_map(|(_, setting, _)| setting.map(|(name, _)| name)).collect();
+    let mut names: Vec<&str> = SCHEMES.iter().flat_map(|(_, known, _)| known.iter().map(|(name, _)| *name)).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -206,10 +190,11 @@ pub(crate) fn settings_of(scheme: &dyn Scheme) -> serde_json::Map<String, serde_
 
 /// A scheme with its settings for people.
 pub(crate) fn in_words(scheme: &dyn Scheme) -> String {
-    let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let Description { name, settings, .. } = scheme.description();
+    let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     match settings.as_slice() {
-        [] => scheme.name().to_string(),
-        _ => format!("{} with {}", scheme.name(), settings.join(", ")),
+        [] => name.to_string(),
+        _ => format!("{name} with {}", settings.join(", ")),
     }
 }
 
@@ -226,9 +211,9 @@ pub struct Layout {
 
 impl Layout {
     /// For the states of a scheme.
-    pub fn new(scheme: &dyn Scheme, signature: &Signature) -> Self {
+    pub fn new(scheme: &Description, signature: &Signature) -> Self {
         let n = signature.coordinates.len();
-        Layout { n, m: signature.constraints.len(), memory: n * usize::from(scheme.own_blocks()) }
+        Layout { n, m: signature.constraints.len(), memory: n * usize::from(scheme.own_blocks) }
     }
 
     /// Numbers a state.

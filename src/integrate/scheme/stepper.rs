@@ -45,6 +45,8 @@ pub struct Stepper {
     layout: Layout,
     /// Numbers that steps read besides q, v, a, S and λ.
     carried: usize,
+    /// Factors of accelerations that make S, if they do.
+    recovered: Option<[f64; 2]>,
     sequence: Sequence,
     /// As they come from the scheme.
     listed: Vec<Balance>,
@@ -57,9 +59,11 @@ pub struct Stepper {
 impl Stepper {
     /// Memory for one thread, with limits of Newton's iteration.
     pub fn new(scheme: Arc<dyn Scheme>, newton: NewtonOptions, signature: &Signature) -> Self {
-        let layout = Layout::new(&*scheme, signature);
+        let description = scheme.description();
+        let layout = Layout::new(&description, signature);
         let mut stepper = Stepper {
-            carried: layout.n * usize::from(scheme.carried_blocks()),
+            carried: layout.n * usize::from(description.carried_blocks),
+            recovered: description.recovered_acceleration,
             sequence: Sequence::new(layout, newton, signature),
             scheme,
             layout,
@@ -162,7 +166,7 @@ impl Stepper {
 
     /// The scheme's own acceleration is the one that a stored run gives back, to the last bit.
     fn recover(&self, previous: &[f64], next: &mut [f64]) {
-        if let Some([after, before]) = self.scheme.recovered_acceleration() {
+        if let Some([after, before]) = self.recovered {
             let n = self.layout.n;
             let (a, own) = next[2 * n..4 * n].split_at_mut(n);
             for ((own, a), a_before) in own.iter_mut().zip(a).zip(&previous[self.layout.range(Block::A)]) {

@@ -1,7 +1,7 @@
 //! The states of a run.
 
 use super::Driven;
-use crate::scheme::{Block, Layout, Scheme, Step, Stepper};
+use crate::scheme::{Block, Description, Layout, Step, Stepper};
 use crate::system::{OutputPoint, Point};
 
 /// The states of a run, one after another: q, v, a, λ and what the scheme carries of each. The scheme's own acceleration is kept
@@ -18,11 +18,11 @@ pub(crate) struct States {
 }
 
 impl States {
-    pub(super) fn new(layout: &Layout, scheme: &dyn Scheme) -> Self {
+    pub(super) fn new(layout: &Layout, scheme: &Description) -> Self {
         States {
             layout: *layout,
-            recovered: scheme.recovered_acceleration(),
-            carried: layout.n * usize::from(scheme.carried_blocks()),
+            recovered: scheme.recovered_acceleration,
+            carried: layout.n * usize::from(scheme.carried_blocks),
             rows: Vec::new(),
             begun: vec![0.0; layout.size()],
         }

@@ -69,13 +69,14 @@ impl<'p> Workspace<'p> {
 
     fn around(simulation: &'p Simulation, evaluator: Box<dyn Evaluator + 'p>) -> Self {
         let signature = simulation.signature();
-        let layout = Layout::new(&*simulation.scheme, signature);
+        let description = simulation.scheme.description();
+        let layout = Layout::new(&description, signature);
         Workspace {
             simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
             evaluator,
             stepper: Stepper::new(simulation.scheme.clone(), simulation.newton, signature),
             layout,
-            states: States::new(&layout, &*simulation.scheme),
+            states: States::new(&layout, &description),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
             a_scheme: vec![0.0; layout.n],
             stored_at: None,
@@ -194,7 +195,7 @@ impl<'p> Workspace<'p> {
         Ok(Trajectory {
             times: self.simulation.grid.times().to_vec(),
             states: {
-                let empty = States::new(&self.layout, &*self.simulation.scheme);
+                let empty = States::new(&self.layout, &self.simulation.scheme.description());
                 std::mem::replace(&mut self.states, empty)
             },
             outputs,
