@@ -109,6 +109,25 @@ pub enum Error {
         equation: String,
     },
 
+    /// Step control reached the smallest step.
+    #[error(
+        "at t = {} s steps would have to be shorter than {} s: the local error of `{coordinate}` is {error:.1e} {unit} there; ask for a \
+         larger error, or look for a jump in forces or motions near this time",
+        shown(*.time), shown(*.step_size)
+    )]
+    StepTooSmall {
+        /// Time at the end of the step, s.
+        time: f64,
+        /// The smallest step, s.
+        step_size: f64,
+        /// Name of the coordinate with the largest error beside its size.
+        coordinate: String,
+        /// Its local error, in its unit.
+        error: f64,
+        /// Its unit.
+        unit: String,
+    },
+
     /// A value became infinite or not a number.
     #[error(
         "{quantity} is {value} at t = {} s (step {step}); the model overflows or divides by zero there: check its \
@@ -291,6 +310,7 @@ impl Error {
         matches!(
             self,
             Error::NewtonFailed { .. }
+                | Error::StepTooSmall { .. }
                 | Error::NotFinite { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }

@@ -123,9 +123,9 @@ pub use identify::{
     constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, registry, specification,
     statistics,
 };
-use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]
-pub use integrate::{grid, scheme, signal, simulate};
+pub use integrate::{adapt, grid, scheme, signal, simulate, step_error};
+use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]
 pub use linear::least_squares;
 use linear::sparse;

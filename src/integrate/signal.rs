@@ -174,6 +174,14 @@ impl Signal {
         }
     }
 
+    /// Times at which it jumps or has a kink, s.
+    pub(crate) fn kinks(&self) -> &[f64] {
+        match &self.0 {
+            Kind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => &samples.times,
+            _ => &[],
+        }
+    }
+
     /// What is between its samples; `None` if it has none.
     pub fn interpolation(&self) -> Option<Interpolation> {
         match &self.0 {

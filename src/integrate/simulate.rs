@@ -9,7 +9,7 @@ pub use workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Step};
+use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Step, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
@@ -168,6 +168,15 @@ impl Simulation {
     /// The times.
     pub fn grid(&self) -> &TimeGrid {
         &self.grid
+    }
+
+    pub(crate) fn beginning(&self) -> &Beginning {
+        &self.beginning
+    }
+
+    /// The scheme at work, for one thread.
+    pub(crate) fn stepper(&self) -> Stepper {
+        Stepper::new(self.scheme.clone(), self.newton, self.signature())
     }
 
     /// The inputs as given.

@@ -28,5 +28,6 @@ mod random;
 mod schemes;
 mod sensors;
 mod slider_crank;
+mod step_control;
 mod structure;
 mod time_step;

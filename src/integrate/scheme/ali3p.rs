@@ -55,4 +55,9 @@ impl Scheme for Ali3p {
         let accelerations = Balance::projection(Level::Acceleration).add_multipliers();
         balances.push(accelerations.set(Block::A, [(Block::A, 1.0)], 1.0).set(Block::S, [(Block::A, 1.0)], 1.0));
     }
+
+    fn local_error(&self, h: f64, _ratio: f64) -> [f64; 3] {
+        // Ŝ is the projected acceleration
+        Newmark::new(0.0, 0.0).local_error(h, 0.0)
+    }
 }

@@ -55,4 +55,9 @@ impl Scheme for Bdf2 {
                 .set(V_BEFORE, [(V, 1.0)], 0.0),
         );
     }
+
+    fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
+        let factor = -h * h * (1.0 + ratio).powi(2) / (6.0 * ratio * (1.0 + 2.0 * ratio));
+        [factor, -factor, 0.0]
+    }
 }

@@ -69,6 +69,7 @@ impl Scheme for GeneralizedAlpha {
                 "newmark" => "take gamma = 0.6, which is of first order, or generalized-alpha or i2p",
                 _ => "take generalized-alpha or i2p",
             }),
+            largest_ratio: [2.0, super::UNSTABLE_BEYOND],
             on_uneven_steps: [None, Some(super::UNSTABLE)],
             ..Description::default()
         }
@@ -80,5 +81,9 @@ impl Scheme for GeneralizedAlpha {
 
     fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>) {
         balances.push(self.formulas.set(Balance::of_motion(Level::Position, Inertia::Of(Block::A)), h, ratio));
+    }
+
+    fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
+        self.formulas.local_error(h, ratio)
     }
 }

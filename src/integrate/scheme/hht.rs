@@ -86,6 +86,7 @@ impl Scheme for Hht {
             carried_blocks: u8::from(is_literal),
             recovered_acceleration: Some([1.0 + self.alpha, -self.alpha]),
             rings_with_constraints: (self.alpha == 0.0).then_some("take alpha = -0.05"),
+            largest_ratio: [2.0, super::UNSTABLE_BEYOND],
             on_uneven_steps: [(self.alpha != 0.0).then_some("it is of first order there"), Some(super::UNSTABLE)],
         }
     }
@@ -107,5 +108,9 @@ impl Scheme for Hht {
             Form::Consistent => balance,
             Form::Literal => balance.with_load([(G, -self.alpha * c)]).keep_force(G),
         });
+    }
+
+    fn local_error(&self, h: f64, _ratio: f64) -> [f64; 3] {
+        self.newmark().local_error(h, 1.0)
     }
 }

@@ -49,4 +49,8 @@ impl Scheme for I2p {
         balances.push(Balance::projection(Level::Position).set(Block::Q, [(Block::Q, 1.0)], 1.0));
         balances.push(Balance::projection(Level::Velocity).set(Block::V, [(Block::V, 1.0)], 1.0));
     }
+
+    fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
+        Newmark::with_radius(self.spectral_radius).local_error(h, ratio)
+    }
 }

@@ -36,7 +36,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a scheme is beside its equations.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Description {
     /// Its name in commands and files.
     pub name: &'static str,
@@ -51,8 +51,25 @@ pub struct Description {
     pub recovered_acceleration: Option<[f64; 2]>,
     /// Where accelerations and multipliers of constrained mechanisms ring, because nothing is damped: what to do about it.
     pub rings_with_constraints: Option<&'static str>,
+    /// How many times as long as the one before it a step may be, of a system without constraints and of one with them.
+    pub largest_ratio: [f64; 2],
     /// What becomes of it on uneven steps if that is worse than on even ones, of a system without constraints and of one with them.
     pub on_uneven_steps: [Option<&'static str>; 2],
+}
+
+impl Default for Description {
+    fn default() -> Self {
+        Description {
+            name: "",
+            settings: Vec::new(),
+            own_blocks: 0,
+            carried_blocks: 0,
+            recovered_acceleration: None,
+            rings_with_constraints: None,
+            largest_ratio: [2.0; 2],
+            on_uneven_steps: [None; 2],
+        }
+    }
 }
 
 /// A time integrator.
@@ -84,6 +101,9 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
 
     /// A step of size `h`, s, `ratio` times as long as the one before it.
     fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>);
+
+    /// What such a step makes wrong in positions, to leading order: factors of S at its end, and of A and S at its beginning.
+    fn local_error(&self, h: f64, ratio: f64) -> [f64; 3];
 }
 
 impl Scheme for Arc<dyn Scheme> {
@@ -98,6 +118,9 @@ impl Scheme for Arc<dyn Scheme> {
     }
     fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>) {
         (**self).step(h, ratio, balances);
+    }
+    fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
+        (**self).local_error(h, ratio)
     }
 }
 
@@ -122,6 +145,9 @@ const SCHEMES: [Registered; 8] = [
 /// Of schemes that hold positions of constraints alone by Newmark's formulas.
 const UNSTABLE: &str =
     "multipliers and accelerations of constrained mechanisms may grow without bound, and spoil their positions";
+
+/// How many times as long as the one before it a step of these may be.
+const UNSTABLE_BEYOND: f64 = 1.2;
 
 /// Names of all schemes.
 pub fn names() -> Vec<&'static str> {

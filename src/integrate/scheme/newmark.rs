@@ -51,6 +51,16 @@ impl Newmark {
             .set(S, [], 1.0)
     }
 
+    /// What a step makes wrong in positions: C h² (S - Ŝ), C = 1/6 - β - Δ/2.
+    pub fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
+        let factor = h * h * self.error_constant();
+        [factor, -factor * (1.0 - ratio), -factor * ratio]
+    }
+
+    fn error_constant(&self) -> f64 {
+        1.0 / 6.0 - self.beta - 0.5 * self.delta()
+    }
+
     /// Own blocks that [`Newmark::start`] uses.
     pub const STARTS_WITH: u8 = 4;
 
@@ -66,7 +76,7 @@ impl Newmark {
         let (delta, [later_a, moved]) = (self.delta(), [2, 3].map(Block::own));
         balances.push(one_step_later(h, 0).set(S, [(A, 1.0 - delta)], delta));
         if index_3 {
-            let jerk = h * (1.0 / 6.0 - self.beta - 0.5 * delta);
+            let jerk = h * self.error_constant();
             balances.push(
                 Balance::projection(Level::Velocity)
                     .at(Q, moved)

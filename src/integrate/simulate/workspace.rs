@@ -74,7 +74,7 @@ impl<'p> Workspace<'p> {
         Workspace {
             simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
             evaluator,
-            stepper: Stepper::new(simulation.scheme.clone(), simulation.newton, signature),
+            stepper: simulation.stepper(),
             layout,
             states: States::new(&layout, &description),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
