@@ -225,6 +225,11 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
             specification.overriding.push(ParameterSetting { free: Some(free), ..setting(name) });
         }
     }
+    for (key, given) in [("max_evaluations", arguments.max_evaluations), ("max_iterations", arguments.max_iterations)] {
+        if given.is_some() {
+            specification.lines.forget(&["optimiser", key]);
+        }
+    }
     let options = &mut specification.options;
     options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);

@@ -251,6 +251,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
         Some(file) => settings::specification(file)?,
         None => earlier.own_problem()?,
     };
+    specification.lines.forget(&["data", "file"]);
     let shared = specification.data.take().unwrap_or_default();
     let of = |file: &PathBuf| ExperimentSetting {
         data: DataSource { file: file.clone(), ..shared.clone() },

@@ -54,10 +54,9 @@ const SECTIONS: [(&str, &str); 11] = [
     ("[parameters.c]", ""),
 ];
 
-// Protects the table of keys in src/cli/init/keys.rs from what the parser learns: every key that it knows is told, and every line that is
-// told is one that it knows.
+// Protects the examples in the table of keys: every line that is told is one that the parser understands.
 #[test]
-fn every_key_of_the_parser_is_told() {
+fn every_line_that_is_told_is_understood() {
     let place = Place::new();
     place.good("init oscillator");
     let text = place.read("oscillator.toml");
@@ -67,23 +66,11 @@ fn every_key_of_the_parser_is_told() {
     };
     for (header, rest) in SECTIONS {
         let told = section(&text, if header == "[parameters.c]" { "[parameters]" } else { header });
-        if header != "[parameters]" {
-            match parse(header, &format!("{rest}zzzzzz = 1")) {
-                Err(Error::UnknownName { kind: "key", known, .. }) => {
-                    let words: Vec<&str> = told.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-                    let is_told = |key: &str| {
-                        words.contains(&key) || text.contains(&format!("[[{}.{key}]]", &header[1..header.len() - 1]))
-                    };
-                    let silent: Vec<&String> = known.iter().filter(|key| !is_told(key)).collect();
-                    assert!(silent.is_empty(), "{silent:?} of {header}: add a line to src/cli/init/keys.rs");
-                }
-                other => panic!("{header}: {other:?}"),
-            }
-        }
         let lines = told.lines().skip(1).take(if header == "[parameters.c]" { 0 } else { usize::MAX });
         for line in lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| line.contains(" = ")) {
             let understood = parse(header, line);
-            let is_unknown = matches!(understood, Err(Error::UnknownName { kind: "key", .. }));
+            let unknown = understood.as_ref().err().map(Error::cause);
+            let is_unknown = matches!(unknown, Some(Error::UnknownName { kind: "key", .. }));
             let wrong = understood.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(!is_unknown && !wrong.contains("not TOML"), "{header} {line}: {wrong}");
         }

@@ -1,7 +1,6 @@
 //! `costate init`: a problem file to begin with, which says everything that can be said.
 
 mod columns;
-mod keys;
 mod text;
 
 use super::console::print;

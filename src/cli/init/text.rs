@@ -2,10 +2,10 @@
 
 use super::Source;
 use super::columns::{By, Columns, Mapped};
-use super::keys::{KEYS, LISTS};
 use crate::cost::Quadrature;
 use crate::error::Result;
 use crate::noise::NoiseLevel;
+use crate::problem_file::{Hint, LISTS, hints};
 use crate::registry::Entry;
 use crate::report::number;
 use crate::scheme;
@@ -97,12 +97,12 @@ impl Text {
     fn unsaid(&mut self, section: &str, lines: &[Said]) {
         let base = |key: &str| key.split('.').next().unwrap_or_default().to_string();
         let mut last = "";
-        for key in KEYS.iter().filter(|key| key.section == section) {
+        for Hint { key, line, meaning } in hints(section) {
             // of several lines of one key, the first says what is said; the others are more of it
-            let is_first = key.name() != last;
-            last = key.name();
-            if !is_first || !lines.iter().any(|(said, ..)| base(said) == key.name()) {
-                self.remark(&format!("# {}", key.line), key.meaning);
+            let is_first = key != last;
+            last = key;
+            if !is_first || !lines.iter().any(|(said, ..)| base(said) == key) {
+                self.remark(&format!("# {line}"), &meaning);
             }
         }
     }
