@@ -137,6 +137,17 @@ pub enum Error {
         step: usize,
     },
 
+    /// A prior at a value where it has none, such as a log-normal one at zero.
+    #[error(
+        "the prior of `{name}` has no value at {value}; give `{name}` bounds around its prior, above 0 if that is log-normal"
+    )]
+    NoPrior {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+
     /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
     #[error("the equations of motion are singular at t = {} s: {reason}; {remedy}", shown(*.time))]
     Singular {
@@ -325,6 +336,7 @@ impl Error {
             self.cause(),
             Error::NewtonFailed { .. }
                 | Error::NotFinite { .. }
+                | Error::NoPrior { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }
                 | Error::InconsistentStart { .. }

@@ -135,7 +135,15 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     origin.extend_json(&settings, &mut document);
     let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
     let write = |folder: &Folder| folder.identification(&problem, &found, &statistics, document.clone());
+    let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
     let written = folder.as_ref().map(write).transpose();
+    if let (true, Ok(Some(()))) = (removes_report, &written) {
+        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
+        tell(&format!(
+            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+            folder.display()
+        ));
+    }
     // a full disk must not cost the result
     if arguments.json {
         print_document(&format!("{document:#}"));

@@ -84,6 +84,23 @@ pub(crate) fn folded(text: &str) -> String {
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
+/// Help as wide as a terminal: what explains an option goes on below itself.
+pub(crate) fn folded_help(text: &str) -> String {
+    let fold = |line: &str| {
+        let own = line.len() - line.trim_start().len();
+        let gap = line[own..].find("  ").map(|gap| own + gap);
+        let column = gap.map(|gap| line.len() - line[gap..].trim_start().len());
+        match column {
+            Some(column) if length(line) > WIDTH && column + NARROWEST <= WIDTH => {
+                let lines = broken(&line[column..], WIDTH - column);
+                format!("{}{}", &line[..column], lines.join(&format!("\n{}", " ".repeat(column))))
+            }
+            _ => folded(line),
+        }
+    };
+    text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
+}
+
 struct Column<'t> {
     header: &'t str,
     cells: Vec<&'t str>,

@@ -145,10 +145,8 @@ penalty = 10.0
         place.refused("identify problem.toml --json", parts);
     }
     place.write("problem.toml", "model = \"cart_pole\"\n[constraint]\nsum = { m_cart = 1 }\n");
-    place.refused(
-        "identify problem.toml --json",
-        &["line 2: `constraint`: ", "not a list of tables", "[[constraint]]"],
-    );
+    place
+        .refused("identify problem.toml --json", &["line 2: `constraint`: ", "not a list of tables", "[[constraint]]"]);
     place.write(
         "problem.toml",
         format!("{head}[optimiser]\nconstraint_tolerance = 0\n[[constraint]]\nrule = \"m_cart <= 3\""),

@@ -110,10 +110,7 @@ fn contradictions_are_refused() {
         &["the deviation of `a` is estimated", "nothing is said of that of `x`", "[data.outputs.x] deviation"],
     );
     let slip = one.replacen("\"estimated\"", "\"estimate\"", 1);
-    refuse(
-        &slip,
-        &["no kind of deviation `estimate` in [data.outputs.a];", "did you mean `estimated`?"],
-    );
+    refuse(&slip, &["no kind of deviation `estimate` in [data.outputs.a];", "did you mean `estimated`?"]);
     let only = "[[experiment]]\nfile = \"good.csv\"\noutputs.a = { deviation = 0.05 }\n[[experiment]]\nname = \"other\"\nfile = \
                 \"good.csv\"\nfrom = 0.0\nuntil = 0.0\n";
     let text =
@@ -243,11 +240,7 @@ fn robust_losses_are_read_and_told() {
     assert!(run.out.contains("a robust loss was used: it weighs down"), "{}", run.out);
     for (cost, x, parts) in [
         ("loss = \"hubber\"", "", ["no loss `hubber` in [cost];", "did you mean `huber`?"]),
-        (
-            "loss = \"huber\"\nloss_scale = 0",
-            "",
-            ["loss_scale in [cost]: 0 is not positive", "give a scale"],
-        ),
+        ("loss = \"huber\"\nloss_scale = 0", "", ["loss_scale in [cost]: 0 is not positive", "give a scale"]),
         ("", ", loss_scale = 2", ["`loss_scale` in [data.outputs.x]", "add: loss = \"huber\""]),
         ("loss = \"squares\"\nloss_scale = 1", "", ["plain squares have no scale", "leave it out"]),
     ] {
