@@ -265,7 +265,7 @@ impl Specification {
         for (k, setting) in self.constraints.iter().enumerate() {
             let resolved = setting.resolve(entry.system.signature());
             let kept = resolved.and_then(|constraint| refuse_local(&constraint, &problem).map(|()| constraint));
-            let constraint = kept.map_err(|error| error.under(&["constraint", &(k + 1).to_string()]))?;
+            let constraint = kept.map_err(|error| error.under(&["constraint", &(k + 1).to_string(), "rule"]))?;
             if constraint.unit.is_empty() && setting.terms.len() > 1 {
                 notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
             }

@@ -177,7 +177,7 @@ fn wrong_priors_are_answered_by_place() {
         place.write("problem.toml", format!("{data}{parameters}\n"));
         place.refused("identify problem.toml --json", parts);
     };
-    let at = "[parameters.c.prior] of problem.toml";
+    let at = "[parameters.c.prior]";
     refuse(
         "c = { prior = { normal = [40, 0] } }",
         &["the normal prior in", at, "its deviation 0 is not positive", "give a"],

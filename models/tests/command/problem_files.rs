@@ -224,7 +224,7 @@ fn more_are_answered(place: &Place) {
             &["line 4: ", "longer record"],
         ),
         ("[data]\nfile = \"record.csv\"\n", "from = 5.0", &["line 4: ", "fewer than two samples"]),
-        ("[data]\nfile = \"record.csv\"\n\n[integrator]", "substeps = 0", &["line 6: ", "at least 1"]),
+        ("[data]\nfile = \"record.csv\"\n\n[integrator]\n", "substeps = 0", &["line 6: ", "at least 1"]),
         (two, "outputs.y = {}", &["line 11: ", "no output `y`"]),
         (two, "weight = -1", &["line 11: ", "not positive"]),
         (two, "parameters.c = { lower = 3 }", &["line 11: ", "shared by all experiments"]),
@@ -249,9 +249,9 @@ fn more_are_answered(place: &Place) {
     for (option, part) in [("--step -1", "error: the time step"), ("--set c=-1", "error: parameter `c`")] {
         place.refused(&format!("identify problem.toml --json {option}"), &[part]);
     }
-    let control = "model = \"cart_pole\"\n[[control.signal]]\ninput = \"F\"\nsize = 10\n[[control.goal]]\noutput = \"phi\"\nreach = 0\n";
+    let control = "model = \"cart_pole\"\n[[control.signal]]\ninput = \"F\"\nsize = 10\n[[control.goal]]\noutput = \"theta\"\nreach = 0\n";
     for (more, parts) in [
-        ("[[control.goal]]\noutput = \"phii\"\nreach = 0", ["line 9: ", "no output `phii`"]),
+        ("[[control.goal]]\noutput = \"thetaa\"\nreach = 0", ["line 9: ", "no output `thetaa`"]),
         ("[[control.signal]]\ninput = \"F\"\nsize = 0", ["line 10: ", "its size is 0"]),
         ("[[control.signal]]\ninput = \"G\"\nsize = 1", ["line 9: ", "`G`"]),
     ] {

@@ -71,12 +71,14 @@ impl Lines {
             [list, _, rest @ ..] if list == "experiment" && !rest.is_empty() => {
                 vec![[&["data".to_string()], rest].concat(), rest.to_vec()]
             }
+            [list, rest @ ..] if list == "data" && !rest.is_empty() => vec![rest.to_vec()],
             _ => Vec::new(),
         };
         let known = |keys: &&[String]| self.lines.contains_key(*keys);
         let own = std::iter::once(keys).chain(shared.iter().map(Vec::as_slice));
         let table = own.chain((1..keys.len()).rev().map(|count| &keys[..count])).find(known)?;
-        let (problem, _) = sentence.split_once("; ").unwrap_or((sentence, ""));
+        // what stands behind is the remedy, or a value that is quoted
+        let problem = sentence.split(['{', ';']).next().unwrap_or_default();
         let words = problem.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
         let named = words.filter_map(|word| self.lines.get([table, &[word.to_string()]].concat().as_slice()));
         named.chain(self.lines.get(table)).next().copied().flatten()

@@ -27,7 +27,7 @@ impl Statistics {
         if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
             let n = self.count;
             warnings.push(format!(
-                "there are as many free parameters as residuals ({n}), so that none tells of the noise: fix some parameters, or \
+                "there are as many free parameters as residuals ({n}), and none is left to estimate the noise from: fix some, or \
                  compare more samples"
             ));
         }
