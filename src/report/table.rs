@@ -55,7 +55,7 @@ fn length(text: &str) -> usize {
 }
 
 /// Lines of whole words, none longer than `width` unless a word is.
-fn broken(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

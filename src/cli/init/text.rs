@@ -11,6 +11,7 @@ use crate::report::number;
 use crate::scheme;
 use crate::shown::shown;
 use crate::signature::{Parameter, Quantity, Scale};
+use crate::table::broken;
 use std::path::Path;
 use toml::Value;
 
@@ -53,7 +54,13 @@ impl Text {
     fn remark(&mut self, line: &str, remark: &str) {
         match remark {
             "" => self.line(line),
-            _ => self.line(&format!("{line:<REMARKS$}  # {remark}")),
+            _ => {
+                let rest = if line.starts_with('#') { "#" } else { "" };
+                let begins = std::iter::once(line).chain(std::iter::repeat(rest));
+                for (line, part) in begins.zip(broken(remark, WIDTH)) {
+                    self.line(&format!("{line:<REMARKS$}  # {part}"));
+                }
+            }
         }
     }
 

@@ -309,11 +309,13 @@ fn written(keys: &Keys, key: &'static str, line: impl Fn(String) -> String) -> V
 
 /// Markdown without its marks: `[text](address)` is `text`.
 fn plain(text: &str) -> String {
-    let text = text.replace('`', "");
-    let mut parts = text.split("](");
-    let first = parts.next().unwrap_or_default().to_string();
-    let rest = parts.fold(first, |all, part| all + part.split_once(')').map_or(part, |(_, rest)| rest));
-    rest.replace('[', "")
+    let mut text = text.replace('`', "");
+    while let Some((before, after)) = text.split_once("](") {
+        let (head, label) = before.rsplit_once('[').unwrap_or(("", before));
+        let (_, tail) = after.split_once(')').unwrap_or(("", after));
+        text = format!("{head}{label}{tail}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -334,6 +336,6 @@ mod tests {
         for keys in ALL {
             assert_eq!(keys.cells().count(), keys.rows.lines().count(), "{}", keys.head);
         }
-        assert_eq!(plain("a [b](c.md) and `d`"), "a b and d");
+        assert_eq!(plain("a [b](c.md) of `[d]`"), "a b of [d]");
     }
 }
