@@ -34,7 +34,8 @@ fn the_file_gives_the_default_problem_of_every_model() {
 
 /// The text of a section, with its comments, up to the next one.
 fn section<'t>(text: &'t str, header: &str) -> &'t str {
-    let begin = text.find(&format!("{header}\n")).unwrap_or_else(|| panic!("{header} is not in\n{text}"));
+    let begins = |mark: &str| text.find(&format!("\n{mark}{header}\n")).map(|end| end + 1);
+    let begin = begins("").or_else(|| begins("# ")).unwrap_or_else(|| panic!("{header} is not in\n{text}"));
     let rest = &text[begin..];
     rest.find("\n\n").map_or(rest, |end| &rest[..end])
 }

@@ -236,7 +236,7 @@ fn more_are_answered(place: &Place) {
             &["line 6: ", "no parameter or output `cc`"],
         ),
         ("", "\n[parameters.c]\nfree = true\nstart = -3", &["line 5: ", "outside its bounds"]),
-        ("", "[parameters]\nc.prior = { normal = [40, 0] }", &["line 3: ", "`c`"]),
+        ("", "[parameters]\nc.prior = { normal = [40, 0] }", &["line 3: ", "[parameters.c.prior]", "not positive"]),
         ("", "[parameters]\nc.prior = { normal = [-40, 1] }", &["line 3: ", "centre -40 N/m lies outside"]),
         ("", "[parameters]\nc.prior = { log-normal = [40, 1.1] }\nc.lower = -1", &["prior", "line "]),
     ];
