@@ -48,6 +48,17 @@ pub enum Error {
         cause: Box<Error>,
     },
 
+    /// What is wrong with something that is said in a problem file.
+    #[error("{}{cause}", stands(.place))]
+    Stated {
+        /// The keys that lead to it, tables first; of lists, numbers from 1.
+        keys: Vec<String>,
+        /// The file and the line; `None` where no file says it.
+        place: Option<(PathBuf, u64)>,
+        /// What it was.
+        cause: Box<Error>,
+    },
+
     /// A data or problem file whose content cannot be used.
     #[error("{}{}: {problem}; {remedy}", .path.display(), line_number(.line))]
     File {
@@ -143,6 +154,17 @@ pub enum Error {
         time: f64,
         /// Number of the step, 0 for the start.
         step: usize,
+    },
+
+    /// A prior at a value where it has none, such as a log-normal one at zero.
+    #[error(
+        "the prior of `{name}` has no value at {value}; give `{name}` bounds around its prior, above 0 if that is log-normal"
+    )]
+    NoPrior {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: f64,
     },
 
     /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
@@ -293,10 +315,35 @@ impl Error {
         }
     }
 
+    /// The same of what these keys of a problem file say, or the table under them. Simulations that fail and other files, whose lines are
+    /// known, are no fault of a line.
+    pub(crate) fn under(self, keys: &[&str]) -> Self {
+        let outer = keys.iter().map(|key| key.to_string());
+        match self {
+            Error::Stated { keys: inner, place: None, cause } => {
+                Error::Stated { keys: outer.chain(inner).collect(), place: None, cause }
+            }
+            Error::Stated { .. } | Error::File { line: Some(_), .. } | Error::Interrupted { .. } => self,
+            failure if failure.is_simulation_failure() => failure,
+            cause => Error::Stated { keys: outer.collect(), place: None, cause: Box::new(cause) },
+        }
+    }
+
+    /// What went wrong, without the experiment or the line where it did.
+    pub fn cause(&self) -> &Error {
+        match self {
+            Error::Experiment { cause, .. } | Error::Stated { cause, .. } => cause.cause(),
+            cause => cause,
+        }
+    }
+
     /// The same of one of several experiments; being interrupted is no fault of one.
     pub(crate) fn in_experiment(self, name: &str) -> Self {
         match self {
             Error::Interrupted { .. } | Error::Experiment { .. } => self,
+            Error::Stated { keys, place, cause } => {
+                Error::Stated { keys, place, cause: Box::new(cause.in_experiment(name)) }
+            }
             cause => Error::Experiment { name: name.to_string(), cause: Box::new(cause) },
         }
     }
@@ -304,14 +351,12 @@ impl Error {
     /// True for errors of one particular simulation (as opposed to wrong input): inside an optimisation these are rejected
     /// steps.
     pub fn is_simulation_failure(&self) -> bool {
-        if let Error::Experiment { cause, .. } = self {
-            return cause.is_simulation_failure();
-        }
         matches!(
-            self,
+            self.cause(),
             Error::NewtonFailed { .. }
                 | Error::StepTooSmall { .. }
                 | Error::NotFinite { .. }
+                | Error::NoPrior { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }
                 | Error::InconsistentStart { .. }
@@ -355,6 +400,10 @@ fn had(available: &Option<f64>) -> String {
 
 fn in_context(context: &str) -> String {
     if context.is_empty() { String::new() } else { format!(" in {context}") }
+}
+
+fn stands(place: &Option<(PathBuf, u64)>) -> String {
+    place.as_ref().map(|(path, line)| format!("{}, line {line}: ", path.display())).unwrap_or_default()
 }
 
 fn line_number(line: &Option<u64>) -> String {

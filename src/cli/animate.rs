@@ -1,12 +1,13 @@
 //! `costate animate`
 
-use super::console::{self, print};
+use super::console::{self, print, print_document};
 use super::settings::{self, Run, RunArguments};
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::files::write_atomically;
 use crate::plot::mechanism::{Animation, Picture};
 use crate::registry::Registry;
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -28,6 +29,9 @@ pub(super) struct Arguments {
     /// Folder for animation.gif [default: out/MODEL_animation]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
@@ -48,10 +52,18 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if written.is_err() {
         return Ok(kept(written));
     }
+    let speed = animation.speed(simulation.grid());
+    if arguments.json {
+        let file = path.display().to_string();
+        let document =
+            json!({"model": entry.name(), "file": file, "frames": frames, "speed": speed, "bytes": bytes.len()});
+        print_document(&format!("{document:#}"));
+        return Ok(Verdict::Good);
+    }
     print(&format!(
         "{}: {frames} frames, {} simulated seconds a second, {:.1} MB; written to {}",
         entry.name(),
-        animation.speed(simulation.grid()),
+        speed,
         bytes.len() as f64 / 1e6,
         path.display()
     ));

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::shown::tidy;
-use crate::table::folded as folded_at_80;
+use crate::table::{folded as folded_at_80, folded_help};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -110,7 +110,16 @@ pub(super) fn tell_error(text: &str) {
 /// Help, or what is wrong with the arguments, on the stream that is right for it. Returns the exit code.
 pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
     let stream = if message.use_stderr() { &ERR } else { &OUT };
-    stream.write(|| message.print().and_then(|()| io::stdout().flush()));
+    let is_help = matches!(
+        message.kind(),
+        clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    let help = || folded_help(message.render().to_string().trim_end());
+    stream.write(|| match (is_help, message.use_stderr()) {
+        (true, false) => line(io::stdout().lock(), &help()),
+        (true, true) => line(io::stderr().lock(), &help()),
+        (false, _) => message.print().and_then(|()| io::stdout().flush()),
+    });
     u8::try_from(message.exit_code()).unwrap_or(2)
 }
 

@@ -138,7 +138,7 @@ fn scenario(
     arguments: &Arguments,
 ) -> Result<ControlScenario> {
     let mut scenario = match &specification.control {
-        Some(setting) => setting.scenario(simulation)?,
+        Some(setting) => setting.scenario(simulation).map_err(|error| specification.locate(error))?,
         None => built_in(registry, entry)?,
     };
     let signals = specification.control.iter().flat_map(|control| &control.signals);
@@ -205,7 +205,8 @@ impl Search<'_> {
         let mut round = 0;
         let mut last: Option<(Control, Solution)> = None;
         loop {
-            let mut control = self.scenario.control(name, self.simulation, 1 << round, start)?;
+            let control = self.scenario.control(name, self.simulation, 1 << round, start);
+            let mut control = control.map_err(|error| self.specification.locate(error))?;
             let Control { simulation, parameters, start: values, .. } = &mut control;
             self.specification.set_parameters(simulation.signature(), parameters, values)?;
             if let Some((last, found)) = &last {

@@ -1,18 +1,19 @@
 //! `costate draw`
 
-use super::console::{print, waiting};
+use super::console::{print, print_document, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::plot::mechanism::{Picture, check_times};
 use crate::registry::Registry;
 use crate::start::InitialState;
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
     /// Times, s, with commas between them [default: the start]
-    #[arg(long, visible_alias = "times", value_name = "SECONDS,..", value_delimiter = ',', allow_hyphen_values = true, value_parser = settings::number)]
+    #[arg(long = "times", visible_alias = "at", value_name = "SECONDS,..", value_delimiter = ',', allow_hyphen_values = true, value_parser = settings::number)]
     at: Vec<f64>,
     /// All times in one panel, earlier ones lighter, in place of a panel a time
     #[arg(long)]
@@ -31,6 +32,9 @@ pub(super) struct Arguments {
     /// The figure as PNG, too
     #[arg(long)]
     png: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
@@ -54,7 +58,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = run.folder(arguments.out.as_ref(), "picture", arguments.png)?;
     let written = folder.figure("mechanism", &figure);
     if written.is_ok() {
-        print(&format!("{}: written to {}", entry.name(), folder.path().join("mechanism.svg").display()));
+        let file = folder.path().join("mechanism.svg");
+        if arguments.json {
+            let document = json!({"model": entry.name(), "file": file.display().to_string(), "times": times});
+            print_document(&format!("{document:#}"));
+        } else {
+            print(&format!("{}: written to {}", entry.name(), file.display()));
+        }
     }
     Ok(kept(written))
 }

@@ -135,7 +135,15 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     origin.extend_json(&settings, &mut document);
     let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
     let write = |folder: &Folder| folder.identification(&problem, &found, &statistics, document.clone());
+    let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
     let written = folder.as_ref().map(write).transpose();
+    if let (true, Ok(Some(()))) = (removes_report, &written) {
+        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
+        tell(&format!(
+            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+            folder.display()
+        ));
+    }
     // a full disk must not cost the result
     if arguments.json {
         print_document(&format!("{document:#}"));
@@ -223,6 +231,11 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
         for name in names {
             specification.overriding.push(ParameterSetting { free: Some(free), ..setting(name) });
+        }
+    }
+    for (key, given) in [("max_evaluations", arguments.max_evaluations), ("max_iterations", arguments.max_iterations)] {
+        if given.is_some() {
+            specification.lines.forget(&["optimiser", key]);
         }
     }
     let options = &mut specification.options;

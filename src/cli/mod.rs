@@ -69,7 +69,7 @@ Exit codes: 0 done, 1 not converged (or a check failed, or results could not be 
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the models with their parameters, inputs and outputs.
+    /// List the models; of one, its parameters, inputs and outputs.
     Models(models::Arguments),
     /// Write a problem file that says everything that can be said of a model and its data.
     Init(init::Arguments),
@@ -140,7 +140,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Report(arguments) => report::run(&arguments),
         Command::Validate(arguments) => result::run(&registry, &arguments),
         Command::Control(arguments) => control::run(&registry, &arguments),
-        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Completions(arguments) => shell::completions(&registry, &arguments),
         Command::Man(arguments) => shell::manual(&arguments),
     });
     match outcome {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
-    /// Show this model only
+    /// Say all of this model: parameters, inputs, outputs, built-in problem
     model: Option<String>,
     /// Names only, one a line
     #[arg(long)]
@@ -31,11 +31,30 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     } else if arguments.json {
         let all: Vec<Value> = chosen.into_iter().map(document).collect::<Result<_>>()?;
         print_document(&format!("{:#}", Value::Array(all)));
-    } else {
+    } else if arguments.model.is_some() {
         let texts: Vec<String> = chosen.into_iter().map(describe).collect::<Result<_>>()?;
         print(&texts.join("\n\n"));
+    } else {
+        print(&overview(&chosen));
     }
     Ok(Verdict::Good)
+}
+
+/// A line a model.
+fn overview(entries: &[&Entry]) -> String {
+    const WIDTH: usize = 80;
+    let longest = entries.iter().map(|entry| entry.name().chars().count()).max().unwrap_or(0);
+    let line = |entry: &&Entry| {
+        let line = format!("{:<longest$}  {}", entry.name(), entry.summary);
+        if line.chars().count() <= WIDTH {
+            return line;
+        }
+        let cut: String = line.chars().take(WIDTH - 2).collect();
+        let whole = cut.rfind(' ').map_or(cut.as_str(), |end| &cut[..end]);
+        format!("{} ..", whole.trim_end_matches([',', ';', ' ']))
+    };
+    let lines: Vec<String> = entries.iter().map(line).collect();
+    format!("{}\nall of one, with parameters, inputs and outputs: costate models NAME", lines.join("\n"))
 }
 
 /// A model for programs.

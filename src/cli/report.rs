@@ -1,9 +1,10 @@
 //! `costate report`
 
-use super::console::print;
+use super::console::{print, print_document};
 use super::{Verdict, kept};
 use crate::error::{Error, Result};
 use crate::report::html;
+use serde_json::json;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -14,6 +15,9 @@ pub(super) struct Arguments {
     /// The page [default: report.html in that folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Verdict> {
@@ -29,7 +33,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Verdict> {
         ));
     }
     let written = html::write(&result, &folder, &file);
-    if written.is_ok() {
+    if written.is_ok() && arguments.json {
+        print_document(&format!("{:#}", json!({"file": file.display().to_string()})));
+    } else if written.is_ok() {
         print(&format!("written to {}", file.display()));
     }
     Ok(kept(written))

@@ -6,12 +6,12 @@ use super::settings;
 use super::{Verdict, kept};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::identify::Settings;
+use crate::identify::{Estimate, Settings, Status};
 use crate::likelihood::identify_with_noise;
 use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
-use crate::report::{InputFile, rounded, table};
+use crate::report::{InputFile, number, rounded, table};
 use crate::specification::{DataSource, ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, fits};
 use serde_json::{Value, json};
@@ -214,6 +214,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let names = names.collect::<Vec<_>>().join(", ");
         tell(&format!("note: {names} start as the problem file says; --fit-local fits them first"));
     }
+    let mut fitted: Vec<Estimate> = Vec::new();
     if arguments.fit_local {
         if problem.free().is_empty() {
             let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
@@ -228,15 +229,20 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         })?;
         progress.finish();
         problem.start = found.values();
+        fitted = found.parameters.into_iter().filter(|parameter| parameter.status != Status::Fixed).collect();
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
-    let document = document(&earlier, &problem, &found, arguments);
+    let mut document = document(&earlier, &problem, &found, arguments);
+    document["local_parameters"] = json!(fitted);
     let usual = format!("{}_validation", problem.name);
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
     let written = folder.as_ref().map(|folder| folder.validation(&problem, document.clone())).transpose();
     if arguments.json {
         print_document(&format!("{document:#}"));
     } else {
+        if !fitted.is_empty() {
+            print(&format!("{}\n", local_values(&fitted)));
+        }
         print(&compared(&earlier, &found));
         if let Some(folder) = folder.filter(|_| written.is_ok()) {
             print(&format!("written to {}: validation.json, figures", folder.path().display()));
@@ -251,6 +257,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
         Some(file) => settings::specification(file)?,
         None => earlier.own_problem()?,
     };
+    specification.lines.forget(&["data", "file"]);
     let shared = specification.data.take().unwrap_or_default();
     let of = |file: &PathBuf| ExperimentSetting {
         data: DataSource { file: file.clone(), ..shared.clone() },
@@ -271,6 +278,12 @@ fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
     let values: Vec<f64> = own.filter_map(|(_, value)| value.as_f64()).collect();
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))
+}
+
+/// What was fitted to the new records.
+fn local_values(fitted: &[Estimate]) -> String {
+    let row = |own: &Estimate| vec![own.name.clone(), number(own.value), number(own.start), own.unit.clone()];
+    table(&["local parameter", "value", "start", "unit"], &fitted.iter().map(row).collect::<Vec<_>>())
 }
 
 fn compared(earlier: &Earlier, found: &[OutputFit]) -> String {

@@ -30,7 +30,7 @@ pub(super) struct ProblemArguments {
     /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it
     #[arg(long, value_name = "RESULT")]
     pub from: Option<PathBuf>,
-    /// Parameter values to begin with: name=value,..
+    /// Parameter values to begin with, in their units: name=value,..
     #[arg(long, visible_alias = "start", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// What inputs do between samples: zero-order, linear or cubic
@@ -46,7 +46,7 @@ pub(super) struct ProblemArguments {
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     end: Option<f64>,
     /// HHT with this numerical damping, from -1/3 to 0
-    #[arg(long, allow_hyphen_values = true, value_parser = number)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = number)]
     alpha: Option<f64>,
     /// hht, hht-literal, newmark, trapezoidal, generalized-alpha, ali3p, i2p, bdf2 (:NAME=X)
     #[arg(long, value_name = "NAME")]

@@ -4,10 +4,15 @@ use super::console::{print, print_document};
 use super::{Arguments as All, Verdict, kept};
 use crate::error::{Error, Result};
 use crate::files::write_atomically;
+use crate::registry::Registry;
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use std::path::{Path, PathBuf};
+
+/// The argument that names a model.
+const MODEL: &str = "model";
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Completions {
@@ -23,9 +28,19 @@ pub(super) struct Manual {
     folder: PathBuf,
 }
 
-/// Prints a script that a shell reads.
-pub(super) fn completions(arguments: &Completions) -> Result<Verdict> {
+/// Prints a script that a shell reads; it knows the models' names.
+pub(super) fn completions(registry: &Registry, arguments: &Completions) -> Result<Verdict> {
     let mut command = All::command();
+    let names: Vec<String> = registry.entries().iter().map(|entry| entry.name().to_string()).collect();
+    let has_model = |own: &clap::Command| own.get_arguments().any(|argument| argument.get_id() == MODEL);
+    let own = command.get_subcommands().filter(|own| has_model(own)).map(|own| own.get_name().to_string());
+    for own in own.collect::<Vec<_>>() {
+        // bash falls back to files where no name fits; zsh does not, and must go on to find problem files
+        if arguments.shell == Shell::Bash || ["init", "models"].contains(&own.as_str()) {
+            let known = PossibleValuesParser::new(names.clone());
+            command = command.mut_subcommand(own, |own| own.mut_arg(MODEL, |model| model.value_parser(known)));
+        }
+    }
     let name = command.get_name().to_string();
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, name, &mut script);

@@ -5,6 +5,7 @@ use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::least_squares::{Linearised, Reduction};
+use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::scheme::Counters;
 use crate::sensitivity::{Difference, Gradient, Method};
@@ -160,18 +161,21 @@ impl<'p> Ensemble<'p> {
     /// The sum of the experiments' costs, with that of the priors.
     fn total(&mut self, u: &[f64], costs: Vec<f64>) -> Result<f64> {
         let first = costs.first().copied().unwrap_or_default();
-        let priors = self.problem.prior_cost(u);
-        if !priors.is_finite() {
-            return Err(Error::NotFinite {
-                quantity: "the cost of the priors".into(),
-                value: priors,
-                time: 0.0,
-                step: 0,
-            });
-        }
+        let priors = self.priors(u)?;
         self.beside_first = costs.iter().skip(1).sum::<f64>() + priors;
         // in the experiments' order, as ever
         Ok(if costs.len() > 1 { costs.into_iter().sum::<f64>() + priors } else { first + priors })
+    }
+
+    /// The cost of the priors, where all of them have a value.
+    fn priors(&self, u: &[f64]) -> Result<f64> {
+        let has_none = |prior: &&Prior| !prior.residual(u).powi(2).is_finite();
+        match self.problem.priors.iter().find(has_none) {
+            Some(Prior { parameter, .. }) => {
+                Err(Error::NoPrior { name: self.problem.parameters[*parameter].name.clone(), value: u[*parameter] })
+            }
+            None => Ok(self.problem.prior_cost(u)),
+        }
     }
 
     /// The part of the last cost that is not the first experiment's.

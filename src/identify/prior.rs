@@ -122,6 +122,11 @@ impl Prior {
         self.distribution.residual(u[self.parameter])
     }
 
+    /// By how many of its deviations the parameter is off.
+    pub(crate) fn residual(&self, u: &[f64]) -> f64 {
+        self.at(u)[0]
+    }
+
     /// That it goes with its parameter, and a search with it.
     pub(crate) fn validate(&self, parameter: &Parameter, start: f64) -> Result<()> {
         let what = format!("the prior of `{}`", parameter.name);

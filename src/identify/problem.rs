@@ -391,12 +391,18 @@ impl Problem {
     /// # Errors
     /// [`Error::Invalid`] naming the parameter or the constraint.
     pub fn validate(&self) -> Result<()> {
+        self.validate_by_keys().map_err(|error| error.cause().clone())
+    }
+
+    /// The same, where errors say which keys of a problem file they are about.
+    pub(crate) fn validate_by_keys(&self) -> Result<()> {
         if self.start.len() != self.parameters.len() {
             let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());
             return Err(Error::invalid(format!("problem `{}`", self.name), problem, "give one a parameter"));
         }
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
-            Parameter { nominal: *start, ..parameter.clone() }.validate_as("start")?;
+            let valid = Parameter { nominal: *start, ..parameter.clone() }.validate_as("start");
+            valid.map_err(|error| error.under(&["parameters", &parameter.name]))?;
         }
         for prior in &self.priors {
             let (Some(parameter), Some(start)) =
@@ -409,9 +415,11 @@ impl Problem {
                     "use a place of its parameters",
                 ));
             };
-            prior.validate(parameter, *start)?;
+            prior.validate(parameter, *start).map_err(|error| error.under(&["parameters", &parameter.name]))?;
         }
-        self.constraints.iter().try_for_each(|constraint| constraint.validate(self))
+        self.constraints.iter().enumerate().try_for_each(|(k, constraint)| {
+            constraint.validate(self).map_err(|error| error.under(&["constraint", &(k + 1).to_string()]))
+        })
     }
 }
 

@@ -20,6 +20,7 @@ mod prior;
 mod section;
 
 pub use keys::reference;
+pub(crate) use keys::{Hint, LISTS, hints};
 use section::{Section, table_keys};
 
 use crate::cost::{Loss, Quadrature};
@@ -29,8 +30,9 @@ use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme;
 use crate::signature::Scale;
+use crate::specification::line_of;
 use crate::specification::{
-    DataSource, Deviation, ExperimentSetting, InputColumn, OutputColumn, ParameterSetting, Specification, beside,
+    DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting, Specification, beside,
 };
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -52,12 +54,21 @@ pub fn read(path: &Path) -> Result<Specification> {
 pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let line_ends = |end: usize| text.bytes().take(end).filter(|byte| *byte == b'\n').count() as u64;
-        let line = error.span().map(|span| 1 + line_ends(span.start));
+        let line = error.span().map(|span| line_of(text, span.start));
         let problem = format!("this is not TOML: {}", error.message().trim().replace('\n', ", "));
         Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
     })?;
-    let root = Section { file: path, name: String::new(), table: &table };
+    let root = Section { file: path, keys: Vec::new(), table: &table };
+    let lines = Lines::of(text, path);
+    match stated(&root) {
+        Ok(specification) => Ok(Specification { lines, ..specification }),
+        Err(error) => Err(lines.locate(error)),
+    }
+}
+
+/// What the whole file says.
+fn stated(root: &Section<'_>) -> Result<Specification> {
+    let path = root.file;
     root.only(&[&keys::TOP])?;
     let Some(model) = root.text("model")? else {
         return Err(Error::file(path, None, "it names no model", "begin it with: model = \"engine_mount\""));
@@ -66,13 +77,14 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     if let Some(data) = root.section("data")? {
         specification.data = Some(self::data(&data)?);
     }
-    for section in root.sections("experiment")? {
+    for (k, section) in root.sections("experiment")?.iter().enumerate() {
         let shared = specification.data.clone().unwrap_or_default();
-        specification.experiments.push(experiment(&section, &shared)?);
+        specification.experiments.push(experiment(k + 1, section, &shared)?);
     }
     let unnamed = |data: &DataSource| data.file.as_os_str().is_empty();
     if specification.experiments.is_empty() && specification.data.as_ref().is_some_and(unnamed) {
-        return Err(Error::file(path, None, "[data] names no file", "add: file = \"record.csv\""));
+        let error = Error::invalid("[data]", "it names no file", "add: file = \"record.csv\"");
+        return Err(error.under(&["data"]));
     }
     if let Some(integrator) = root.section("integrator")? {
         self::integrator(&integrator, &mut specification)?;
@@ -116,7 +128,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
     specification.scheme = integrator.named("scheme", known)?;
     if let Some(name) = &specification.scheme {
         let made = scheme::by_name(name, &specification.scheme_settings);
-        made.map(|_| ()).map_err(|error| error.located(&integrator.place()))?;
+        made.map(|_| ()).map_err(|error| integrator.at("", error.located(&integrator.place())))?;
     }
     Ok(())
 }
@@ -126,7 +138,7 @@ fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
     specification.loss = loss(cost)?;
     specification.synthetic_noise = cost.section("synthetic_noise")?.map(synthetic_noise).transpose()?;
     specification.quadrature = cost.named("weights", quadrature)?;
-    specification.noise = cost.text("noise")?.map(|name| name.parse()).transpose()?;
+    specification.noise = cost.named("noise", str::parse)?;
     specification.compare = cost.texts("outputs")?;
     if specification.data.is_some() && specification.compare.is_some() {
         let problem = "it says what is compared without a record, but there is [data]";
@@ -210,13 +222,14 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
                 return Err(output.wrong("sensor", problem, "name each once"));
             }
             let sensor = effects.iter().map(|effect| effect.parse()).collect::<Result<Vec<_>>>();
+            let sensor = sensor.map_err(|error| output.at("sensor", error.within(output.place())))?;
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
                 deviation: deviation(&output)?,
                 loss: loss(&output)?,
                 low_pass: output.number("low_pass")?,
                 every: output.count("every")?,
-                sensor: sensor.map_err(|error| error.within(output.place()))?,
+                sensor,
                 output: name,
             });
         }
@@ -229,7 +242,10 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
 fn loss(section: &Section<'_>) -> Result<Option<Loss>> {
     let scale = section.number("loss_scale")?;
     match section.text("loss")? {
-        Some(name) => Loss::named(&name, scale).map(Some).map_err(|error| error.located(&section.place())),
+        Some(name) => {
+            let made = Loss::named(&name, scale).map(Some);
+            made.map_err(|error| section.at("", error.located(&section.place())))
+        }
         None if scale.is_some() => {
             Err(section.wrong("loss_scale", "there is no loss that it belongs to", "add: loss = \"huber\""))
         }
@@ -249,7 +265,7 @@ fn deviation(output: &Section<'_>) -> Result<Option<Deviation>> {
     })
 }
 
-fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSetting> {
+fn experiment(number: usize, section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSetting> {
     section.only(&[&keys::EXPERIMENT, &keys::DATA])?;
     let data = over(section, shared)?;
     if data.file.as_os_str().is_empty() {
@@ -274,6 +290,7 @@ fn experiment(section: &Section<'_>, shared: &DataSource) -> Result<ExperimentSe
         initial_state: section.named("initial_state", str::parse)?,
         hold: section.texts("hold")?,
         parameters,
+        number,
     })
 }
 
@@ -303,7 +320,10 @@ fn parameter(name: &str, section: &Section<'_>) -> Result<ParameterSetting> {
         None => None,
         Some("linear") => Some(Scale::Linear),
         Some("log") => Some(Scale::Log),
-        Some(other) => return Err(Error::unknown("scale", other, section.place(), ["linear", "log"])),
+        Some(other) => {
+            let error = Error::unknown("scale", other, section.place(), ["linear", "log"]);
+            return Err(section.at("scale", error));
+        }
     };
     let (fixed, free) = (section.flag("fixed")?, section.flag("free")?);
     if let (Some(fixed), Some(free)) = (fixed, free)

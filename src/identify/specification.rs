@@ -3,12 +3,16 @@
 
 mod deviations;
 mod experiments;
+mod lines;
 mod measured;
 mod record;
+mod scenario;
 mod sensors;
 
 pub use experiments::ExperimentSetting;
 pub(crate) use experiments::name_of;
+pub use lines::Lines;
+pub(crate) use lines::line_of;
 use measured::Measured;
 pub(crate) use record::beside;
 pub use sensors::Effect;
@@ -21,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
 use crate::prior::Distribution;
-use crate::problem::{Problem, base_name};
+use crate::problem::Problem;
 use crate::registry::{Entry, Registry, Scenario};
 use crate::report::rounded;
 use crate::signal::Interpolation;
@@ -190,59 +194,14 @@ pub struct Specification {
     pub options: optimise::Options,
     /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
     pub found_deviations: Vec<(String, f64)>,
+    /// Where a file says all of this.
+    pub lines: Lines,
 }
 
 impl Specification {
     /// The built-in problem of a model.
     pub fn of(model: &str) -> Self {
         Specification { model: model.to_string(), ..Specification::default() }
-    }
-
-    /// The built-in scenario with this specification's settings.
-    ///
-    /// # Errors
-    /// An unknown output or parameter.
-    pub fn scenario(&self, entry: &Entry) -> Result<Scenario> {
-        for setting in self.parameters.iter().chain(&self.overriding) {
-            // of an experiment's own parameter the problem knows the place
-            let name = base_name(&setting.name);
-            let signature = entry.system.signature();
-            let known = || signature.parameters.iter().map(|own| own.name.clone()).chain(self.of_sensors());
-            if !known().any(|known| known == name) {
-                return Err(Error::unknown("parameter", name, signature.place(), known()));
-            }
-        }
-        let mut scenario = entry.scenario.clone();
-        scenario.step = self.step.unwrap_or(scenario.step);
-        scenario.end = self.end.unwrap_or(scenario.end);
-        scenario.integrator.choose(self.scheme.as_deref(), &self.scheme_settings)?;
-        scenario.integrator.initial_state = self.initial_state.unwrap_or(scenario.integrator.initial_state);
-        if let Some(hold) = self.hold.as_ref().filter(|hold| !hold.is_empty()) {
-            let asked = self.initial_state.unwrap_or(InitialState::Projected);
-            if asked != InitialState::Projected {
-                let problem = format!("nothing moves onto the constraints at a start {}", asked.name());
-                return Err(Error::invalid(
-                    "the coordinates to hold",
-                    problem,
-                    "ask for a projected start, or hold none",
-                ));
-            }
-            scenario.integrator.initial_state = asked;
-            scenario.integrator.hold.clone_from(hold);
-        }
-        scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
-        scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
-        if let Some(outputs) = &self.compare {
-            for (k, output) in outputs.iter().enumerate() {
-                entry.system.signature().output_index(output)?;
-                if outputs[..k].contains(output) {
-                    let problem = format!("`{output}` is named twice");
-                    return Err(Error::invalid("the outputs to compare", problem, "name each once"));
-                }
-            }
-            scenario.outputs = outputs.clone();
-        }
-        Ok(scenario)
     }
 
     /// Builds the problem: reads the record, lays the time grid, sets parameters.
@@ -258,25 +217,32 @@ impl Specification {
     /// # Errors
     /// As [`Specification::build`].
     pub fn build_with_notes(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
+        self.built(registry).map_err(|error| self.locate(error))
+    }
+
+    fn built(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
         let mut notes = Vec::new();
-        let entry = registry.get(&self.model)?;
-        let scenario = self.scenario(entry)?;
+        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let scenario = self.scenario_by_keys(entry)?;
+        self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
+        self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
             None => {
                 self.refuse_substeps()?;
-                let mut problem = entry.problem(&scenario)?;
+                let mut problem = entry.problem(&scenario).map_err(|error| self.of_scenario(error))?;
                 self.apply_parameters(&mut problem)?;
                 self.override_parameters(&mut problem, &mut notes)?;
                 problem
             }
             Some(_) if self.synthetic_noise.is_some() => {
                 let problem = "the reference is a record, which has its own";
-                return Err(Error::invalid("synthetic noise", problem, "leave out the record or the noise"));
+                let error = Error::invalid("synthetic noise", problem, "leave out the record or the noise");
+                return Err(error.under(&["cost", "synthetic_noise"]));
             }
             Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
         };
         if self.data.is_none() && self.experiments.is_empty() {
-            self.take_loss(&mut problem)?;
+            self.take_loss(&mut problem).map_err(|error| error.under(&["cost", "loss"]))?;
         }
         let costs = problem.least_squares().unwrap_or_default();
         for added in costs.iter().flat_map(|cost| cost.added_noise()) {
@@ -296,16 +262,17 @@ impl Specification {
             notes
                 .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
         }
-        for setting in &self.constraints {
-            let constraint = setting.resolve(entry.system.signature())?;
-            refuse_local(&constraint, &problem)?;
+        for (k, setting) in self.constraints.iter().enumerate() {
+            let resolved = setting.resolve(entry.system.signature());
+            let kept = resolved.and_then(|constraint| refuse_local(&constraint, &problem).map(|()| constraint));
+            let constraint = kept.map_err(|error| error.under(&["constraint", &(k + 1).to_string(), "rule"]))?;
             if constraint.unit.is_empty() && setting.terms.len() > 1 {
                 notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
             }
             problem.constraints.push(constraint);
         }
         problem = problem.with_found_deviations(&self.found_deviations)?;
-        problem.validate()?;
+        problem.validate_by_keys()?;
         Ok((problem, notes))
     }
 
@@ -343,17 +310,19 @@ impl Specification {
 
     /// That a problem of control has nothing in it that would be overlooked.
     pub(crate) fn refuse_identification(&self) -> Result<()> {
-        let refuse = |what: &str, remedy: &str| {
-            Err(Error::invalid(what, "it belongs to an identification; control would overlook it", remedy))
+        let refuse = |what: &str, remedy: &str, keys: &[&str]| {
+            let error = Error::invalid(what, "it belongs to an identification; control would overlook it", remedy);
+            Err(self.locate(error.under(keys)))
         };
         if !self.constraints.is_empty() {
-            return refuse("[[constraint]]", "write a [[control.goal]] with must = true");
+            return refuse("[[constraint]]", "write a [[control.goal]] with must = true", &["constraint", "1"]);
         }
         if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
-            return refuse(&format!("the prior of `{}`", setting.name), "leave it out");
+            let what = format!("the prior of `{}`", setting.name);
+            return refuse(&what, "leave it out", &["parameters", &setting.name]);
         }
         if self.loss.is_some() || self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
-            return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]");
+            return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]", &["cost"]);
         }
         Ok(())
     }
@@ -367,30 +336,50 @@ impl Specification {
         &self,
         registry: &Registry,
     ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
+        self.simulated(registry).map_err(|error| self.locate(error))
+    }
+
+    fn simulated(&self, registry: &Registry) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
         let mut notes = Vec::new();
-        let entry = registry.get(&self.model)?;
-        let scenario = self.scenario(entry)?;
+        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let scenario = self.scenario_by_keys(entry)?;
         let (simulation, measured) = match self.source() {
             None => {
                 self.refuse_substeps()?;
-                (entry.simulation(&scenario)?, None)
+                (entry.simulation(&scenario).map_err(|error| self.of_scenario(error))?, None)
             }
             Some(source) => {
                 if self.experiments.len() > 1 {
                     notes.push("of several experiments, this is the first".to_string());
                 }
-                let mut record = Record::read_csv_with_gaps(&source.file)?;
-                if let Some(column) = &source.split {
-                    let (name, first) = experiments::pieces(&record, column, &source.file, column)?.swap_remove(0);
-                    notes.push(format!("of several experiments, this is the first, `{name}`"));
-                    record = first;
-                }
-                let Measured { simulation, cost, .. } =
-                    self.measured((entry, &scenario), source, &record, &mut notes)?;
+                let stated = |error: Error| match self.experiments.first() {
+                    Some(first) => first.stated(error),
+                    None => error.under(&["data"]),
+                };
+                let (simulation, cost) = self.first(entry, &scenario, source, &mut notes).map_err(stated)?;
                 (simulation, cost)
             }
         };
         Ok((simulation, measured, notes))
+    }
+
+    /// The simulation of the first experiment of a source, and its comparison.
+    fn first(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        source: &DataSource,
+        notes: &mut Vec<String>,
+    ) -> Result<(Simulation, Option<LeastSquares>)> {
+        let mut record = Record::read_csv_with_gaps(&source.file).map_err(|error| error.under(&["file"]))?;
+        if let Some(column) = &source.split {
+            let pieces = experiments::pieces(&record, column, &source.file, column);
+            let (name, first) = pieces.map_err(|error| error.under(&["split"]))?.swap_remove(0);
+            notes.push(format!("of several experiments, this is the first, `{name}`"));
+            record = first;
+        }
+        let Measured { simulation, cost, .. } = self.measured((entry, scenario), source, &record, notes)?;
+        Ok((simulation, cost))
     }
 
     /// The record, or that of the first experiment.
@@ -403,7 +392,8 @@ impl Specification {
             None => Ok(()),
             Some(_) => {
                 let problem = "there is no record whose samples they could divide";
-                Err(Error::invalid("substeps", problem, "give `step` instead, or a record"))
+                let error = Error::invalid("substeps", problem, "give `step` instead, or a record");
+                Err(error.under(&["integrator", "substeps"]))
             }
         }
     }

@@ -66,6 +66,11 @@ impl Folder {
         Folder { report, ..self }
     }
 
+    /// Whether an identification that writes no report removes one of an earlier result.
+    pub fn removes_report(&self) -> bool {
+        !self.report && html::is_ours(&self.path.join(html::REPORT))
+    }
+
     /// Whether an identification writes `report.html`, too.
     pub fn has_report(&self) -> bool {
         self.report

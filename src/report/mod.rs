@@ -124,10 +124,14 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
             p.status.name().to_string(),
         ];
         if let Some((all, own)) = statistics.and_then(|all| Some((all, all.parameters.get(k)?))) {
-            let status = [p.status.name(), own.verdict.remark()];
             let start = if own.at_start { "still at its start" } else { "" };
-            let remarks = status.into_iter().chain([start]).filter(|remark| !remark.is_empty());
-            row[4] = remarks.collect::<Vec<_>>().join(", ");
+            let mut remarks = vec![p.status.name(), own.verdict.remark(), start];
+            remarks.retain(|remark| !remark.is_empty());
+            // whatever is said of the others but this is said of free ones alone
+            if remarks.len() > 1 {
+                remarks.retain(|remark| *remark != Status::Free.name());
+            }
+            row[4] = remarks.join(", ");
             if with_errors {
                 row.insert(2, if is_told(all, own) { own.error_text() } else { "-".to_string() });
             }

@@ -55,7 +55,7 @@ fn length(text: &str) -> usize {
 }
 
 /// Lines of whole words, none longer than `width` unless a word is.
-fn broken(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -80,6 +80,23 @@ pub(crate) fn folded(text: &str) -> String {
         let indent = " ".repeat(own + INDENT);
         let lines = broken(line.trim_start(), WIDTH - own - INDENT);
         format!("{}{}", &line[..own], lines.join(&format!("\n{indent}")))
+    };
+    text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
+}
+
+/// Help as wide as a terminal: what explains an option goes on below itself.
+pub(crate) fn folded_help(text: &str) -> String {
+    let fold = |line: &str| {
+        let own = line.len() - line.trim_start().len();
+        let gap = line[own..].find("  ").map(|gap| own + gap);
+        let column = gap.map(|gap| line.len() - line[gap..].trim_start().len());
+        match column {
+            Some(column) if length(line) > WIDTH && column + NARROWEST <= WIDTH => {
+                let lines = broken(&line[column..], WIDTH - column);
+                format!("{}{}", &line[..column], lines.join(&format!("\n{}", " ".repeat(column))))
+            }
+            _ => folded(line),
+        }
     };
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }

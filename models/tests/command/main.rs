@@ -15,5 +15,6 @@ mod repeats;
 mod reports;
 mod results;
 mod run;
+mod schema;
 mod second_order;
 mod sensors;

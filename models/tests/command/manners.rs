@@ -33,6 +33,24 @@ fn commands_are_as_loud_as_asked() {
     assert_eq!(place.run("models -q -v").code, 2);
 }
 
+// Protects terminals of 80 columns: no help is wider, and the models are a line each.
+#[test]
+fn help_and_overview_are_as_wide_as_a_terminal() {
+    let place = Place::new();
+    let names = "simulate gradient hessian identifiability identify validate report check init control animate draw models \
+                 completions man";
+    let helps = names.split_whitespace().map(|name| format!("{name} --help"));
+    for arguments in helps.chain(["--help".to_string(), "models".to_string()]) {
+        let text = place.good(&arguments).out;
+        let wide = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{arguments}");
+    }
+    let (names, overview) = (place.good("models --names").out, place.good("models").out);
+    assert_eq!(overview.lines().count(), names.lines().count() + 1, "{overview}");
+    let completions = place.good("completions bash").out;
+    assert!(names.lines().all(|name| completions.contains(name)), "models are missing in {completions}");
+}
+
 // Protects programs that call: every command that has a result prints it as one document, and with it alone writes nothing.
 #[test]
 fn results_are_json_for_programs() {

@@ -110,10 +110,7 @@ fn contradictions_are_refused() {
         &["the deviation of `a` is estimated", "nothing is said of that of `x`", "[data.outputs.x] deviation"],
     );
     let slip = one.replacen("\"estimated\"", "\"estimate\"", 1);
-    refuse(
-        &slip,
-        &["no kind of deviation `estimate` in [data.outputs.a] of problem.toml", "did you mean `estimated`?"],
-    );
+    refuse(&slip, &["no kind of deviation `estimate` in [data.outputs.a];", "did you mean `estimated`?"]);
     let only = "[[experiment]]\nfile = \"good.csv\"\noutputs.a = { deviation = 0.05 }\n[[experiment]]\nname = \"other\"\nfile = \
                 \"good.csv\"\nfrom = 0.0\nuntil = 0.0\n";
     let text =
@@ -180,7 +177,7 @@ fn wrong_priors_are_answered_by_place() {
         place.write("problem.toml", format!("{data}{parameters}\n"));
         place.refused("identify problem.toml --json", parts);
     };
-    let at = "[parameters.c.prior] of problem.toml";
+    let at = "[parameters.c.prior]";
     refuse(
         "c = { prior = { normal = [40, 0] } }",
         &["the normal prior in", at, "its deviation 0 is not positive", "give a"],
@@ -191,7 +188,7 @@ fn wrong_priors_are_answered_by_place() {
         &["the log-normal prior in", at, "not above 1", "such as 1.1"],
     );
     refuse("c = { prior = { gauss = [40, 1] } }", &["no key `gauss` in", at]);
-    refuse("c = { prior = {} }", &["`prior` in [parameters.c] of problem.toml", "one distribution"]);
+    refuse("c = { prior = {} }", &["`prior` in [parameters.c]: ", "one distribution"]);
     refuse("c = { prior = { uniform = [5, 4] } }", &["`uniform` in", at, "nothing lies between 5 and 4"]);
     refuse(
         "c = { lower = 1, prior = { uniform = [3, 40] } }",
@@ -242,12 +239,8 @@ fn robust_losses_are_read_and_told() {
     let run = place.good("identify problem.toml");
     assert!(run.out.contains("a robust loss was used: it weighs down"), "{}", run.out);
     for (cost, x, parts) in [
-        ("loss = \"hubber\"", "", ["no loss `hubber` in [cost] of problem.toml", "did you mean `huber`?"]),
-        (
-            "loss = \"huber\"\nloss_scale = 0",
-            "",
-            ["loss_scale in [cost] of problem.toml: 0 is not positive", "give a scale"],
-        ),
+        ("loss = \"hubber\"", "", ["no loss `hubber` in [cost];", "did you mean `huber`?"]),
+        ("loss = \"huber\"\nloss_scale = 0", "", ["loss_scale in [cost]: 0 is not positive", "give a scale"]),
         ("", ", loss_scale = 2", ["`loss_scale` in [data.outputs.x]", "add: loss = \"huber\""]),
         ("loss = \"squares\"\nloss_scale = 1", "", ["plain squares have no scale", "leave it out"]),
     ] {

@@ -121,13 +121,13 @@ fn wrong_files_are_answered_by_place() {
     place.write("record.csv", csv("t,F,x", times(11, 0.1), |t| vec![1.0, t]));
     let data = "[data]\nfile = \"record.csv\"\n";
     let cases: &[(&str, &[&str])] = &[
-        ("", &["it names no model", "begin it with: model = "]),
-        ("model = 3", &["`model` in", "it is an integer `3`, not a text", "put it in quotes"]),
+        ("", &["problem.toml: it names no model", "begin it with: model = "]),
+        ("model = 3", &["`model`: it is an integer `3`, not a text", "put it in quotes"]),
         ("model = \"osc\"", &["no model `osc`"]),
         ("model = \"oscillator\"\n\n[data\nfile = 3", &["line 3", "this is not TOML", "correct the line"]),
         ("model = \"oscillator\"\nmodel = \"pendulum\"", &["line 2", "duplicate key"]),
         ("modell = \"oscillator\"", &["no key `modell`", "did you mean `model`?"]),
-        ("[integrator]\nalhpa = 0", &["no key `alhpa` in [integrator] of", "did you mean `alpha`?"]),
+        ("[integrator]\nalhpa = 0", &["no key `alhpa` in [integrator];", "did you mean `alpha`?"]),
         ("[integrator]\nalpha = \"small\"", &["`alpha` in [integrator]", "a string `\"small\"`", "without quotes"]),
         ("[integrator]\nalpha = 0.2", &["0.2 lies outside [-1/3, 0]", "use -0.1"]),
         ("[integrator]\nstep = nan", &["`step` in [integrator]", "it is NaN", "give a number"]),
@@ -140,19 +140,19 @@ fn wrong_files_are_answered_by_place() {
             "[integrator]\nscheme = \"i2p:spectral_radius=0.9\"",
             &["scheme `i2p`", "on a line of its own: spectral_radius = 0.9"],
         ),
-        ("[integrator]\nscheme = \"hth\"", &["no scheme `hth` in [integrator] of", "did you mean `hht`?"]),
-        ("integrator = 3", &["`integrator` in", "not a table", "{ key = value, .. }"]),
-        ("[data]", &["[data] names no file", "add: file = "]),
+        ("[integrator]\nscheme = \"hth\"", &["no scheme `hth` in [integrator];", "did you mean `hht`?"]),
+        ("integrator = 3", &["`integrator`: it is an integer", "not a table", "{ key = value, .. }"]),
+        ("[data]", &["line 2: [data]: it names no file", "add: file = "]),
         ("[data]\nfile = \"absent.csv\"", &["cannot read", "absent.csv", "check the path"]),
         ("[data]\nfile = \"record.csv\"\ntime = \"T\"", &["no column `T` in record.csv", "did you mean `t`?"]),
-        ("[data]\nfile = \"record.csv\"\ninterpolation = \"quadratic\"", &["`quadratic` in [data] of", "known:"]),
+        ("[data]\nfile = \"record.csv\"\ninterpolation = \"quadratic\"", &["`quadratic` in [data];", "known:"]),
         ("[data]\nfile = \"record.csv\"\ninputs.G = {}", &["no input `G` in model `oscillator`"]),
         ("[data]\nfile = \"record.csv\"\ninputs.F = { column = \"FF\" }", &["no column `FF` in record.csv", "`F`?"]),
         ("[data]\nfile = \"record.csv\"\noutputs.xx = { column = \"x\" }", &["no output `xx`", "did you mean `x`?"]),
         ("[data]\nfile = \"record.csv\"\noutputs.a = {}", &["no column `a` in record.csv"]),
         ("[data]\nfile = \"record.csv\"\noutputs.x = { deviation = 0 }", &["deviation of output `x`", "give one > 0"]),
         ("[data]\nfile = \"record.csv\"\noutputs.x = { columm = \"x\" }", &["no key `columm` in [data.outputs.x]"]),
-        ("[cost]\nweights = \"trapez\"", &["`trapez` in [cost] of", "did you mean `trapezoid`?"]),
+        ("[cost]\nweights = \"trapez\"", &["`trapez` in [cost];", "did you mean `trapezoid`?"]),
         ("[cost]\noutputs = \"x\"", &["`outputs` in [cost]", "[\"a\", \"b\"]"]),
         ("[cost]\noutputs = [\"xx\"]", &["no output `xx` in model `oscillator`", "did you mean `x`?"]),
         ("[cost]\noutputs = [\"x\", \"x\"]", &["the outputs to compare: `x` is named twice"]),
@@ -162,7 +162,7 @@ fn wrong_files_are_answered_by_place() {
         ("[cost]\nsynthetic_noise = { level = { x = 1 } }", &["no compared output `x` in the noise", "known: a"]),
         (
             "[cost]\nsynthetic_noise = { level = 0.1 }\n[data]\nfile = \"record.csv\"",
-            &["synthetic noise: the reference is a record", "leave out the record or the noise"],
+            &["synthetic noise: the reference is a record", "line 3: ", "leave out the record or the noise"],
         ),
         ("[parameters]\ncc = { start = 1 }", &["no parameter `cc` in model `oscillator`", "did you mean `c`?"]),
         ("[parameters]\nc = 3", &["`c` in [parameters]", "not a table"]),
@@ -182,19 +182,82 @@ fn wrong_files_are_answered_by_place() {
         ),
         ("[parameters]\nc = { size = 0 }", &["`c`: its size 0 is not positive", "give a positive number"]),
         ("[parameters]\nc = { free = true, fixed = true }", &["`fixed` in [parameters.c]", "contradicts `free`"]),
-        ("[optimiser]\nmethod = \"xyzzy\"", &["no method `xyzzy` in [optimiser] of", "known: "]),
+        ("[optimiser]\nmethod = \"xyzzy\"", &["no method `xyzzy` in [optimiser];", "known: "]),
         ("[optimiser]\nmax_evaluations = 0", &["`max_evaluations`: it is 0"]),
         ("[optimiser]\ngradient_tolerance = 2", &["`gradient_tolerance`: it is 2", "0 <= value < 1"]),
     ];
     for (text, parts) in cases {
         let whole = if text.is_empty() || text.starts_with("model") { "" } else { "model = \"oscillator\"\n" };
         place.write("problem.toml", format!("{whole}{text}\n"));
+        // what is wrong is in the last line, unless it is said to be elsewhere
+        let line = format!("problem.toml, line {}: ", format!("{whole}{text}").lines().count());
+        let is_elsewhere = parts.iter().any(|part| part.contains("line ")) || text.is_empty();
+        let parts: Vec<&str> = parts.iter().copied().chain((!is_elsewhere).then_some(&*line)).collect();
+        place.refused("identify problem.toml --json", &parts);
+    }
+    more_are_answered(&place);
+    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[cost]\noutputs = [\"x\"]\n"));
+    place.refused(
+        "identify problem.toml --json",
+        &["problem.toml, line 5: `outputs` in [cost]", "[data.outputs] instead"],
+    );
+    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[integrator]\nstep = 0.1\nsubsteps = 4\n"));
+    place.refused(
+        "identify problem.toml --json",
+        &["problem.toml, line 5: `step` and `substeps`", "give only one of them"],
+    );
+}
+
+/// Slips that show only once the record has been read, or the experiments are there.
+fn more_are_answered(place: &Place) {
+    let two = "[[experiment]]\nname = \"a\"\nfile = \"record.csv\"\nuntil = 0.4\n\n[[experiment]]\nname = \"b\"\nfile = \"record.csv\"\nfrom = 0.5\n";
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "[data]\nfile = \"record.csv\"\n",
+            "outputs.x = { sensor = [\"bias\", \"dealy\"] }",
+            &["line 4: ", "`delay`?"],
+        ),
+        ("[data]\nfile = \"record.csv\"\n", "outputs.x = { low_pass = 1e3 }", &["line 4: "]),
+        (
+            "[data]\nfile = \"record.csv\"\n",
+            "outputs.x = { sensor = [\"delay\"] }\n[parameters.delay_x]\nlower = -9\nupper = 9",
+            &["line 4: ", "longer record"],
+        ),
+        ("[data]\nfile = \"record.csv\"\n", "from = 5.0", &["line 4: ", "fewer than two samples"]),
+        ("[data]\nfile = \"record.csv\"\n\n[integrator]\n", "substeps = 0", &["line 6: ", "at least 1"]),
+        (two, "outputs.y = {}", &["line 11: ", "no output `y`"]),
+        (two, "weight = -1", &["line 11: ", "not positive"]),
+        (two, "parameters.c = { lower = 3 }", &["line 11: ", "shared by all experiments"]),
+        (two, "parameters.v0 = { upper = -3 }\n[parameters]\nv0.local = true", &["line 11: ", "`v0@b`", "outside"]),
+        ("", "[[experiment]]\nname = \"a\"", &["line 2: ", "no data"]),
+        (
+            "",
+            "[[constraint]]\nrule = \"c = 3\"\n\n[[constraint]]\nrule = \"cc = 3\"",
+            &["line 6: ", "no parameter or output `cc`"],
+        ),
+        ("", "\n[parameters.c]\nfree = true\nstart = -3", &["line 5: ", "outside its bounds"]),
+        ("", "[parameters]\nc.prior = { normal = [40, 0] }", &["line 3: ", "[parameters.c.prior]", "not positive"]),
+        ("", "[parameters]\nc.prior = { normal = [-40, 1] }", &["line 3: ", "centre -40 N/m lies outside"]),
+        ("", "[parameters]\nc.prior = { log-normal = [40, 1.1] }\nc.lower = -1", &["prior", "line "]),
+    ];
+    for (head, text, parts) in cases {
+        place.write("problem.toml", format!("model = \"oscillator\"\n{head}{text}\n"));
         place.refused("identify problem.toml --json", parts);
     }
-    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[cost]\noutputs = [\"x\"]\n"));
-    place.refused("identify problem.toml --json", &["`outputs` in [cost] of problem.toml", "[data.outputs] instead"]);
-    place.write("problem.toml", format!("model = \"oscillator\"\n{data}[integrator]\nstep = 0.1\nsubsteps = 4\n"));
-    place.refused("identify problem.toml --json", &["`step` and `substeps`", "give only one of them"]);
+    // what the command line says is no fault of the file
+    place.write("problem.toml", "model = \"oscillator\"\n[integrator]\nstep = 0.01\n[parameters]\nc.start = 30\n");
+    for (option, part) in [("--step -1", "error: the time step"), ("--set c=-1", "error: parameter `c`")] {
+        place.refused(&format!("identify problem.toml --json {option}"), &[part]);
+    }
+    let control = "model = \"cart_pole\"\n[[control.signal]]\ninput = \"F\"\nsize = 10\n[[control.goal]]\noutput = \"theta\"\nreach = 0\n";
+    for (more, parts) in [
+        ("[[control.goal]]\noutput = \"thetaa\"\nreach = 0", ["line 9: ", "no output `thetaa`"]),
+        ("[[control.signal]]\ninput = \"F\"\nsize = 0", ["line 10: ", "its size is 0"]),
+        ("[[control.signal]]\ninput = \"G\"\nsize = 1", ["line 9: ", "`G`"]),
+    ] {
+        place.write("problem.toml", format!("{control}{more}\n"));
+        place.refused("control problem.toml --json", &parts);
+    }
 }
 
 // Protects against files that are none: missing, a folder, or not text.

@@ -1,10 +1,9 @@
 //! `costate init`: a problem file to begin with, which says everything that can be said.
 
 mod columns;
-mod keys;
 mod text;
 
-use super::console::print;
+use super::console::{print, print_document};
 use super::settings;
 use super::{Verdict, kept};
 use crate::data::Record;
@@ -14,6 +13,7 @@ use crate::problem_file;
 use crate::registry::{Entry, Registry};
 use crate::specification::name_of;
 use columns::Columns;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
@@ -32,6 +32,9 @@ pub(super) struct Arguments {
     /// Replace the problem file if it is there
     #[arg(long)]
     force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// A record as the file will name it.
@@ -61,9 +64,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     write_atomically(&out, text.as_bytes())?;
     let built = specification.build_with_notes(registry);
     let path = out.display();
-    print(&format!(
-        "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
-    ));
+    if arguments.json {
+        let missing = built.as_ref().err().map(ToString::to_string);
+        let document = json!({"model": entry.name(), "file": path.to_string(), "missing": missing});
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&format!(
+            "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
+        ));
+    }
     Ok(match built {
         Ok((problem, notes)) => {
             settings::say_of(notes, &problem);

@@ -2,15 +2,16 @@
 
 use super::Source;
 use super::columns::{By, Columns, Mapped};
-use super::keys::{KEYS, LISTS};
 use crate::cost::Quadrature;
 use crate::error::Result;
 use crate::noise::NoiseLevel;
+use crate::problem_file::{Hint, LISTS, hints};
 use crate::registry::Entry;
 use crate::report::number;
 use crate::scheme;
 use crate::shown::shown;
 use crate::signature::{Parameter, Quantity, Scale};
+use crate::table::broken;
 use std::path::Path;
 use toml::Value;
 
@@ -53,7 +54,13 @@ impl Text {
     fn remark(&mut self, line: &str, remark: &str) {
         match remark {
             "" => self.line(line),
-            _ => self.line(&format!("{line:<REMARKS$}  # {remark}")),
+            _ => {
+                let rest = if line.starts_with('#') { "#" } else { "" };
+                let begins = std::iter::once(line).chain(std::iter::repeat(rest));
+                for (line, part) in begins.zip(broken(remark, WIDTH)) {
+                    self.line(&format!("{line:<REMARKS$}  # {part}"));
+                }
+            }
         }
     }
 
@@ -97,12 +104,12 @@ impl Text {
     fn unsaid(&mut self, section: &str, lines: &[Said]) {
         let base = |key: &str| key.split('.').next().unwrap_or_default().to_string();
         let mut last = "";
-        for key in KEYS.iter().filter(|key| key.section == section) {
+        for Hint { key, line, meaning } in hints(section) {
             // of several lines of one key, the first says what is said; the others are more of it
-            let is_first = key.name() != last;
-            last = key.name();
-            if !is_first || !lines.iter().any(|(said, ..)| base(said) == key.name()) {
-                self.remark(&format!("# {}", key.line), key.meaning);
+            let is_first = key != last;
+            last = key;
+            if !is_first || !lines.iter().any(|(said, ..)| base(said) == key) {
+                self.remark(&format!("# {line}"), &meaning);
             }
         }
     }

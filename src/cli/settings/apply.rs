@@ -22,6 +22,20 @@ impl ProblemArguments {
             specification.initial_state = Some(name.parse()?);
         }
         specification.hold = self.hold.clone().or(specification.hold.take());
+        // of what the command line says, no line of the file is to blame
+        for (key, given) in [
+            ("substeps", self.substeps.is_some()),
+            ("step", self.step.is_some()),
+            ("end", self.end.is_some()),
+            ("scheme", self.scheme.is_some()),
+            ("alpha", self.alpha.is_some()),
+            ("initial_state", self.initial_state.is_some()),
+            ("hold", self.hold.is_some()),
+        ] {
+            if given {
+                specification.lines.forget(&["integrator", key]);
+            }
+        }
         Ok(())
     }
 
@@ -57,6 +71,7 @@ impl ProblemArguments {
                     "note: --data takes the place of the problem file's {count} experiments, with all that is said of them"
                 ));
             }
+            specification.lines.forget(&["data", "file"]);
             let shared = specification.data.take().unwrap_or_default();
             let of = |file: &PathBuf| DataSource { file: file.clone(), ..shared.clone() };
             specification.experiments.clear();

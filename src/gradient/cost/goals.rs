@@ -125,34 +125,39 @@ impl Goals {
         if goals.is_empty() {
             return Err(Error::invalid("the goals", "there are none", "give at least one"));
         }
-        let term = |goal: Goal| {
-            let output = signature.output_index(&goal.output)?;
-            let what = || format!("the goal of output `{}`", goal.output);
-            if !(goal.weight.is_finite() && goal.weight >= 0.0) {
-                let problem = format!("its weight is {}", goal.weight);
-                return Err(Error::invalid(what(), problem, "give a weight of zero or more"));
-            }
-            if goal.must && goal.weight == 0.0 {
-                let problem = "it must be met, but its weight, the first penalty, is 0";
-                return Err(Error::invalid(what(), problem, "give a positive weight"));
-            }
-            match &goal.aim {
-                Aim::Within { lower, upper } if lower.is_infinite() && upper.is_infinite() => {
-                    let problem = "neither of its limits is finite";
-                    return Err(Error::invalid(what(), problem, "give a lower or an upper limit"));
-                }
-                Aim::Within { lower, upper } if lower >= upper || lower.is_nan() || upper.is_nan() => {
-                    let problem = format!("its limits {lower} and {upper} cross");
-                    return Err(Error::invalid(what(), problem, "give a lower limit below the upper one"));
-                }
-                Aim::Reach(value) if !value.is_finite() => {
-                    return Err(Error::invalid(what(), format!("it is to reach {value}"), "give a number"));
-                }
-                _ => {}
-            }
-            Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new(), penalty: 1.0 })
+        let term = |(k, goal): (usize, Goal)| {
+            Goals::term(signature, goal).map_err(|error| error.under(&[&(k + 1).to_string()]))
         };
-        Ok(Goals { terms: goals.into_iter().map(term).collect::<Result<_>>()?, quadrature })
+        let terms = goals.into_iter().enumerate().map(term).collect::<Result<_>>()?;
+        Ok(Goals { terms, quadrature })
+    }
+
+    fn term(signature: &Signature, goal: Goal) -> Result<Term> {
+        let output = signature.output_index(&goal.output)?;
+        let what = || format!("the goal of output `{}`", goal.output);
+        if !(goal.weight.is_finite() && goal.weight >= 0.0) {
+            let problem = format!("its weight is {}", goal.weight);
+            return Err(Error::invalid(what(), problem, "give a weight of zero or more"));
+        }
+        if goal.must && goal.weight == 0.0 {
+            let problem = "it must be met, but its weight, the first penalty, is 0";
+            return Err(Error::invalid(what(), problem, "give a positive weight"));
+        }
+        match &goal.aim {
+            Aim::Within { lower, upper } if lower.is_infinite() && upper.is_infinite() => {
+                let problem = "neither of its limits is finite";
+                return Err(Error::invalid(what(), problem, "give a lower or an upper limit"));
+            }
+            Aim::Within { lower, upper } if lower >= upper || lower.is_nan() || upper.is_nan() => {
+                let problem = format!("its limits {lower} and {upper} cross");
+                return Err(Error::invalid(what(), problem, "give a lower limit below the upper one"));
+            }
+            Aim::Reach(value) if !value.is_finite() => {
+                return Err(Error::invalid(what(), format!("it is to reach {value}"), "give a number"));
+            }
+            _ => {}
+        }
+        Ok(Term { output, period: signature.outputs[output].period, goal, shifts: Vec::new(), penalty: 1.0 })
     }
 
     /// The goals.

@@ -158,10 +158,11 @@ impl Control {
         let mut parameters = signature.parameters.clone();
         parameters.iter_mut().for_each(|parameter| parameter.free = false);
         let mut placed: Vec<Placed> = Vec::new();
-        for signal in signals {
-            let signal = Placed::new(signal, signature, simulation.grid().times())?;
+        for (k, signal) in signals.into_iter().enumerate() {
+            let stated = |error: Error| error.under(&["control", "signal", &(k + 1).to_string()]);
+            let signal = Placed::new(signal, signature, simulation.grid().times()).map_err(stated)?;
             if placed.iter().any(|other| other.source == signal.source) {
-                return Err(Error::invalid(signal.signal.what(), "it is named twice", "name it once"));
+                return Err(stated(Error::invalid(signal.signal.what(), "it is named twice", "name it once")));
             }
             if let Source::Motion(k, _) = signal.source {
                 let motion = &signature.motions[k];
@@ -171,7 +172,7 @@ impl Control {
                     parameter.size = Some(signal.signal.size);
                     parameter.lower = parameter.lower.max(signal.signal.lower);
                     parameter.upper = parameter.upper.min(signal.signal.upper);
-                    parameter.validate()?;
+                    parameter.validate().map_err(stated)?;
                 }
             }
             placed.push(signal);

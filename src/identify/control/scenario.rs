@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::optimise::Method;
 use crate::signal::{Interpolation, Signal};
 use crate::simulate::Simulation;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Goals for the times of a grid, s.
@@ -64,7 +64,8 @@ impl ControlScenario {
             parts => simulation.grid().divided(parts)?,
         };
         let simulation = simulation.on(grid, start)?;
-        let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature)?;
+        let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature);
+        let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
         Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())
     }
 }
@@ -117,37 +118,26 @@ impl ControlSetting {
     pub fn scenario(&self, simulation: &Simulation) -> Result<ControlScenario> {
         let signature = simulation.signature();
         let mut start = simulation.signals().to_vec();
-        for (signal, value) in &self.signals {
-            match (Source::of(signature, &signal.input)?, value) {
+        for (k, (signal, value)) in self.signals.iter().enumerate() {
+            let stated = |error: Error| error.under(&["control", "signal", &(k + 1).to_string()]);
+            match (Source::of(signature, &signal.input).map_err(stated)?, value) {
                 (Source::Input(input), Some(value)) => start[input] = Signal::constant(*value),
                 (Source::Motion(..), Some(_)) => {
                     let what = format!("the start of the motion `{}`", signal.input);
                     let remedy = "leave it out, or give starts of its parameters in [parameters]";
-                    return Err(Error::invalid(what, "a motion begins as its parameters say", remedy));
+                    return Err(stated(Error::invalid(what, "a motion begins as its parameters say", remedy)));
                 }
                 (_, None) => {}
             }
         }
-        let times = simulation.grid().times();
-        let (first, last) = (times[0], times[times.len() - 1]);
         let mut goals: Vec<(Goal, Option<Signal>)> = Vec::new();
-        for GoalSetting { output, aim, weight, must } in &self.goals {
+        for (k, GoalSetting { output, aim, weight, must }) in self.goals.iter().enumerate() {
             let (aim, path) = match aim {
                 AimSetting::Reach(value) => (Aim::Reach(*value), None),
                 AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
                 AimSetting::Follow { file, column } => {
-                    let record = Record::read_csv(file)?;
-                    let time =
-                        record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
-                    let unit = &signature.outputs[signature.output_index(output)?].unit;
-                    let values = columns::get(&record, file, column, unit)?.values;
-                    let path = Signal::sampled(time.times(), values, Interpolation::Linear)?;
-                    path.covers(first, last).map_err(|error| match error {
-                        Error::Invalid { problem, remedy, .. } => {
-                            Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
-                        }
-                        other => other,
-                    })?;
+                    let path = path(simulation, output, (file, column));
+                    let path = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
                     (Aim::Follow(Vec::new()), Some(path))
                 }
             };
@@ -156,7 +146,7 @@ impl ControlSetting {
         if self.signals.is_empty() || goals.is_empty() {
             let problem = "it needs at least one signal to be found and one goal";
             let remedy = "add [[control.signal]] with an input, and [[control.goal]] with an output";
-            return Err(Error::invalid("[control]", problem, remedy));
+            return Err(Error::invalid("[control]", problem, remedy).under(&["control"]));
         }
         let signals = self.signals.iter().map(|(signal, _)| signal.clone()).collect();
         let mut scenario = ControlScenario::new(start, signals, move |times| {
@@ -169,4 +159,21 @@ impl ControlSetting {
         scenario.refinements = self.refinements.unwrap_or(0);
         Ok(scenario)
     }
+}
+
+/// The path that an output is to follow.
+fn path(simulation: &Simulation, output: &str, (file, column): (&Path, &str)) -> Result<Signal> {
+    let (signature, times) = (simulation.signature(), simulation.grid().times());
+    let record = Record::read_csv(file)?;
+    let time = record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
+    let unit = &signature.outputs[signature.output_index(output)?].unit;
+    let values = columns::get(&record, file, column, unit)?.values;
+    let path = Signal::sampled(time.times(), values, Interpolation::Linear)?;
+    path.covers(times[0], times[times.len() - 1]).map_err(|error| match error {
+        Error::Invalid { problem, remedy, .. } => {
+            Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
+        }
+        other => other,
+    })?;
+    Ok(path)
 }

@@ -159,7 +159,7 @@ impl Default for ConstraintOptions {
 }
 
 impl ConstraintOptions {
-    fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             let problem = format!("it is {}", self.tolerance);
             return Err(Error::invalid(

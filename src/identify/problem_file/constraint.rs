@@ -11,8 +11,8 @@ pub(super) fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
     let unit = section.text("unit")?;
     let what = [section.text("rule")?.is_some(), section.section("sum")?.is_some(), section.text("output")?.is_some()];
     if what.iter().filter(|given| **given).count() != 1 {
-        let what = section.place();
-        return Err(Error::invalid(what, "it must name one of `rule`, `sum` and `output`", "give just one of them"));
+        let problem = "it must name one of `rule`, `sum` and `output`";
+        return Err(section.at("", Error::invalid(section.place(), problem, "give just one of them")));
     }
     if let Some(rule) = section.text("rule")? {
         for key in ["equals", "at_most", "at_least", "time", "from", "until"] {
@@ -20,7 +20,7 @@ pub(super) fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
                 return Err(section.wrong(key, "the rule says it already", "leave it out, or say it without `rule`"));
             }
         }
-        let setting = ConstraintSetting::parse(&rule).map_err(|error| error.within(section.place()))?;
+        let setting = ConstraintSetting::parse(&rule).map_err(|error| section.at("rule", error))?;
         return Ok(ConstraintSetting { name: name.unwrap_or(rule), unit, ..setting });
     }
     let equals = section.number("equals")?;
@@ -29,12 +29,13 @@ pub(super) fn constraint(section: &Section<'_>) -> Result<ConstraintSetting> {
         return Err(section.wrong("equals", "it leaves no room for `at_least` or `at_most`", "give only one of them"));
     }
     if equals.is_none() && lower.is_none() && upper.is_none() {
-        return Err(Error::invalid(section.place(), "it has no limit", "add `equals`, `at_most` or `at_least`"));
+        let error = Error::invalid(section.place(), "it has no limit", "add `equals`, `at_most` or `at_least`");
+        return Err(section.at("", error));
     }
     let at_end = match section.text("time")?.as_deref() {
         None => false,
         Some("end") => true,
-        Some(other) => return Err(Error::unknown("time", other, section.place(), ["end"])),
+        Some(other) => return Err(section.at("time", Error::unknown("time", other, section.place(), ["end"]))),
     };
     let window = Window { from: section.number("from")?, until: section.number("until")?, at_end };
     if at_end && (window.from.is_some() || window.until.is_some()) {

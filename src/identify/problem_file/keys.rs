@@ -1,4 +1,5 @@
-//! All keys: what the reader knows, what it suggests for a misspelt one, and what `docs/problem-file.md` says are one and the same.
+//! All keys: what the reader knows, what it suggests for a misspelt one, what `docs/problem-file.md` says and what `costate init` writes are
+//! one and the same.
 
 use std::fmt::Write;
 
@@ -8,210 +9,205 @@ pub(super) struct Keys {
     head: &'static str,
     /// What it is about.
     about: &'static str,
-    /// A line a key, as in the page: `| name | type | unit | default | meaning |`.
+    /// A line a key, as in the page: `| name | type | unit | default | meaning | example |`.
     rows: &'static str,
 }
 
 impl Keys {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.rows.lines().filter_map(|row| row.split('|').nth(1)).map(|name| name.trim().trim_matches('`'))
+        self.cells().map(|[name, ..]| name)
+    }
+
+    /// Name, type, unit, meaning and example of each key.
+    fn cells(&self) -> impl Iterator<Item = [&'static str; 5]> {
+        self.rows.lines().filter_map(|row| match *row.split('|').map(str::trim).collect::<Vec<_>>() {
+            [_, name, kind, unit, _, meaning, example, _] => {
+                Some([name.trim_matches('`'), kind, unit, meaning, example.trim_matches('`')])
+            }
+            _ => None,
+        })
     }
 }
 
 pub(super) const TOP: Keys = Keys {
     head: "",
     about: "At the top of the file.",
-    rows: "\
-| `model` | text | | must be given | the model's name; `-` and `_` are the same |
-| `data` | table | | a simulation with the nominal parameters | the record, or what all records share |
-| `experiment` | list of tables | | `[data]` alone | one of several records |
-| `integrator` | table | | the model's scenario | steps in time |
-| `cost` | table | | | what is compared, and with what weights |
-| `parameters` | table of tables | | as the model says | what is free, and where it starts |
-| `constraint` | list of tables | | none | what parameters and outputs must keep to |
-| `optimiser` | table | | | how the optimum is searched |
-| `control` | table | | none | for `costate control`: inputs that are to be found, and goals |",
+    rows: r#"| `model` | text | | must be given | the model's name; `-` and `_` are the same | `"oscillator"` |
+| `data` | table | | a simulation with the nominal parameters | the record, or what all records share | `{ file = "record.csv" }` |
+| `experiment` | list of tables | | `[data]` alone | one of several records | |
+| `integrator` | table | | the model's scenario | steps in time | `{ step = 1e-3 }` |
+| `cost` | table | | | what is compared, and with what weights | `{ weights = "unit" }` |
+| `parameters` | table of tables | | as the model says | what is free, and where it starts | `{ NAME = { start = 1.0 } }` |
+| `constraint` | list of tables | | none | what parameters and outputs must keep to | |
+| `optimiser` | table | | | how the optimum is searched | `{ method = "lm" }` |
+| `control` | table | | none | for `costate control`: inputs that are to be found, and goals | |"#,
 };
 
 pub(super) const DATA: Keys = Keys {
     head: "[data]",
     about: "A record, or what several records share.",
-    rows: "\
-| `file` | text | | must be given, here or by each experiment | the CSV file; its path begins at the folder of the problem file |
-| `time` | text | | `t` or `time` | column of times |
-| `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples |
-| `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own |
-| `from` | number | s | the first sample | samples before it are left out |
-| `until` | number | s | the last sample | samples after it are left out |
-| `inputs` | table of tables | | columns named like inputs, `F` or `F [N]` | columns of inputs; the others keep the scenario's signals |
-| `outputs` | table of tables | | columns named like outputs | columns of outputs that are compared |",
+    rows: r#"| `file` | text | | must be given, here or by each experiment | the CSV file; its path begins at the folder of the problem file | `"record.csv"` |
+| `time` | text | | `t` or `time` | column of times | `"t"` |
+| `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
+| `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own | `"segment"` |
+| `from` | number | s | the first sample | samples before it are left out | `0.0` |
+| `until` | number | s | the last sample | samples after it are left out | `10.0` |
+| `inputs` | table of tables | | columns named like inputs, `F` or `F [N]` | columns of inputs; the others keep the scenario's signals | `{ NAME = { column = "COLUMN" } }` |
+| `outputs` | table of tables | | columns named like outputs | columns of outputs that are compared | `{ NAME = { deviation = 1.0 } }` |"#,
 };
 
 pub(super) const INPUT: Keys = Keys {
     head: "[data.inputs.NAME]",
     about: "Also `inputs.NAME = { .. }` in `[data]`.",
-    rows: "\
-| `column` | text | | the input's name | column of the record |
-| `interpolation` | `zero-order`, `linear` or `cubic` | | that of `[data]` | what this input does between samples |",
+    rows: r#"| `column` | text | | the input's name | column of the record | `"COLUMN"` |
+| `interpolation` | `zero-order`, `linear` or `cubic` | | that of `[data]` | what this input does between samples | `"linear"` |"#,
 };
 
 pub(super) const OUTPUT: Keys = Keys {
     head: "[data.outputs.NAME]",
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
-    rows: "\
-| `column` | text | | the output's name | column of the record |
-| `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone |
-| `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers |
-| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers |
-| `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted |
-| `low_pass` | number | Hz | none | a filter without delay, on record and model alike |
-| `every` | whole number | | 1 | of the samples, the first of every so many is compared |",
+    rows: r#"| `column` | text | | the output's name | column of the record | `"COLUMN"` |
+| `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone | `1.0` |
+| `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"huber"` |
+| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
+| `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted | `["gain", "bias", "delay"]` |
+| `low_pass` | number | Hz | none | a filter without delay, on record and model alike | `20.0` |
+| `every` | whole number | | 1 | of the samples, the first of every so many is compared | `5` |"#,
 };
 
 pub(super) const EXPERIMENT: Keys = Keys {
     head: "[[experiment]]",
     about: "One of several records; all keys of `[data]` may stand here, too, and go over those of `[data]`.",
-    rows: "\
-| `name` | text | | that of the file | its name in results; its local parameters are called `PARAMETER@NAME` |
-| `validation` | true or false | | false | true: compared with the result, and not fitted |
-| `weight` | number | | 1 | weight of its residuals beside those of others |
-| `initial_state` | as in `[integrator]` | | that of `[integrator]` | where its simulation begins |
-| `hold` | list of texts | | that of `[integrator]` | coordinates that its projected start keeps |
-| `parameters` | table of tables | | those of `[parameters]` | what is said of its local parameters |",
+    rows: r#"| `name` | text | | that of the file | its name in results; its local parameters are called `PARAMETER@NAME` | `"another"` |
+| `validation` | true or false | | false | true: compared with the result, and not fitted | `true` |
+| `weight` | number | | 1 | weight of its residuals beside those of others | `1.0` |
+| `initial_state` | as in `[integrator]` | | that of `[integrator]` | where its simulation begins | `"as-given"` |
+| `hold` | list of texts | | that of `[integrator]` | coordinates that its projected start keeps | `["COORDINATE"]` |
+| `parameters` | table of tables | | those of `[parameters]` | what is said of its local parameters | `{ NAME = { start = 0.0 } }` |"#,
 };
 
 pub(super) const INTEGRATOR: Keys = Keys {
     head: "[integrator]",
     about: "A setting alone (`alpha`, `spectral_radius`, `gamma`, `penalty`) names its scheme, too. [Which scheme](schemes.md).",
-    rows: "\
-| `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p` or `bdf2` | | the model's | time integrator |
-| `alpha` | number from -1/3 to 0 | | -0.05 | damping of `hht` and `hht-literal` |
-| `spectral_radius` | number from 0 to 1 | | 0.8 | of `generalized-alpha` and `i2p`; 1 does not damp |
-| `start_order` | 1 or 2 | | 1 | of `hht`: accelerations and multipliers behind the start are of first order, as published, or of second |
-| `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` |
-| `penalty` | number | N/m | infinite | of `ali3p` |
-| `step` | number | s | the samples' step, or the scenario's | time step |
-| `substeps` | whole number | | 1 | time steps between two samples, in the place of `step` |
-| `end` | number | s | the scenario's; with a record, the record's | end of the simulated time |
-| `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance |
-| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others |",
+    rows: r#"| `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p` or `bdf2` | | the model's | time integrator | `"generalized-alpha"` |
+| `alpha` | number from -1/3 to 0 | | -0.05 | damping of `hht` and `hht-literal` | `-0.05` |
+| `start_order` | 1 or 2 | | 1 | of `hht`: accelerations and multipliers behind the start are of first order, as published, or of second | `1` |
+| `spectral_radius` | number from 0 to 1 | | 0.8 | of `generalized-alpha` and `i2p`; 1 does not damp | `0.8` |
+| `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` | `0.5` |
+| `penalty` | number | N/m | infinite | of `ali3p` | `1e9` |
+| `step` | number | s | the samples' step, or the scenario's | time step | `1e-3` |
+| `substeps` | whole number | | 1 | time steps between two samples, in the place of `step` | `1` |
+| `end` | number | s | the scenario's; with a record, the record's | end of the simulated time | `1.0` |
+| `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance | `"as-given"` |
+| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others | `["COORDINATE"]` |"#,
 };
 
 pub(super) const COST: Keys = Keys {
     head: "[cost]",
     about: "The sum of squares.",
-    rows: "\
-| `weights` | `unit`, `rectangle` or `trapezoid` | | `unit` with a record, else the scenario's | weights of samples: 1, or those of an integral over time |
-| `outputs` | list of texts | | the scenario's | what is compared; only without `[data]` |
-| `noise` | `given` or `estimated` | | `estimated` | deviations are those of the noise, or known up to a common factor |
-| `loss` | `squares`, `huber` or `soft-l1` | | `squares` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers |
-| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers |
-| `synthetic_noise` | table | | none | noise on a simulated reference; only without `[data]` |",
+    rows: r#"| `weights` | `unit`, `rectangle` or `trapezoid` | | `unit` with a record, else the scenario's | weights of samples: 1, or those of an integral over time | `"unit"` |
+| `outputs` | list of texts | | the scenario's | what is compared; only without `[data]` | `["OUTPUT"]` |
+| `noise` | `given` or `estimated` | | `estimated` | deviations are those of the noise, or known up to a common factor | `"estimated"` |
+| `loss` | `squares`, `huber` or `soft-l1` | | `squares` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"squares"` |
+| `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
+| `synthetic_noise` | table | | none | noise on a simulated reference; only without `[data]` | `{ seed = 1, level = 0.01 }` |"#,
 };
 
 pub(super) const SYNTHETIC_NOISE: Keys = Keys {
     head: "[cost.synthetic_noise]",
     about: "Also `synthetic_noise = { seed = 1, level = 0.01 }`.",
-    rows: "\
-| `seed` | whole number | | 1 | the same seed gives the same noise |
-| `level` | number, or a table of numbers by output | none, or the output's | must be given | part of each output's spread, or standard deviations |",
+    rows: r#"| `seed` | whole number | | 1 | the same seed gives the same noise | `1` |
+| `level` | number, or a table of numbers by output | none, or the output's | must be given | part of each output's spread, or standard deviations | `0.01` |"#,
 };
 
 pub(super) const PARAMETER: Keys = Keys {
     head: "[parameters.NAME]",
     about: "Also `NAME = { .. }` in `[parameters]`, and `parameters.NAME = { .. }` in an experiment.",
-    rows: "\
-| `start` | number | the parameter's | the scenario's, or nominal | where the search begins, or the value of what is fixed |
-| `start_column` | text | | none | a local parameter starts from the first sample of this column |
-| `lower` | number | the parameter's | the model's | smallest value |
-| `upper` | number | the parameter's | the model's | largest value |
-| `scale` | `linear` or `log` | | the model's | scaling of the search |
-| `size` | number | the parameter's | the nominal value | a change that matters; needed where that value is zero |
-| `fixed` | true or false | | the model's | true: it keeps its start |
-| `free` | true or false | | the model's | the opposite of `fixed`; only one of them is given |
-| `local` | true or false | | false | true: every experiment has its own, `NAME@EXPERIMENT` |
-| `prior` | table | | none | what is known of it before: one of the following |",
+    rows: r#"| `start` | number | the parameter's | the scenario's, or nominal | where the search begins, or the value of what is fixed | `1.0` |
+| `start_column` | text | | none | a local parameter starts from the first sample of this column | `"COLUMN"` |
+| `lower` | number | the parameter's | the model's | smallest value | `0.1` |
+| `upper` | number | the parameter's | the model's | largest value | `10.0` |
+| `scale` | `linear` or `log` | | the model's | scaling of the search | `"log"` |
+| `size` | number | the parameter's | the nominal value | a change that matters; needed where that value is zero | `1e-3` |
+| `fixed` | true or false | | the model's | true: it keeps its start | `true` |
+| `free` | true or false | | the model's | the opposite of `fixed`; only one of them is given | `true` |
+| `local` | true or false | | false | true: every experiment has its own, `NAME@EXPERIMENT` | `true` |
+| `prior` | table | | none | what is known of it before: one of the following | `{ normal = [1.0, 0.1] }` |"#,
 };
 
 pub(super) const PRIOR: Keys = Keys {
     head: "[parameters.NAME.prior]",
     about: "Also `prior = { normal = [40.0, 2.0] }`; one of these. [What priors do](priors.md).",
-    rows: "\
-| `normal` | list of two numbers | the parameter's | | mean and standard deviation |
-| `log-normal` | list of two numbers | the parameter's, and none | | median, and the factor to both sides that holds 68 % |
-| `uniform` | list of two numbers | the parameter's | | both ends; the same as `lower` and `upper` |",
+    rows: r#"| `normal` | list of two numbers | the parameter's | | mean and standard deviation | `[1.0, 0.1]` |
+| `log-normal` | list of two numbers | the parameter's, and none | | median, and the factor to both sides that holds 68 % | `[1.0, 1.1]` |
+| `uniform` | list of two numbers | the parameter's | | both ends; the same as `lower` and `upper` | `[0.5, 2.0]` |"#,
 };
 
 pub(super) const CONSTRAINT: Keys = Keys {
     head: "[[constraint]]",
     about: "One of `rule`, `sum` and `output`; with the latter two, a limit. [More](constraints.md).",
-    rows: "\
-| `name` | text | | the rule, sum or output | for reports |
-| `rule` | text | | | as on the command line: `\"a + 2 b = 3\"`, `\"peak y <= 0.3\"`, `\"y = 0 at end\"` |
-| `sum` | table of numbers | | | weights of parameters |
-| `output` | text | | | at every time, each with its own multiplier |
-| `equals` | number | that of the sum or output | none | both limits |
-| `at_most` | number | that of the sum or output | none | upper limit |
-| `at_least` | number | that of the sum or output | none | lower limit |
-| `unit` | text | | that of the parameters | unit of the sum, for reports |
-| `time` | `end` | | every time | at the end only |
-| `from` | number | s | the start | an output's limit holds from here |
-| `until` | number | s | the end | an output's limit holds until here |",
+    rows: r#"| `name` | text | | the rule, sum or output | for reports | `"total mass"` |
+| `rule` | text | | | as on the command line: `\"a + 2 b = 3\"`, `\"peak y <= 0.3\"`, `\"y = 0 at end\"` | `"NAME = 3.5"` |
+| `sum` | table of numbers | | | weights of parameters | `{ NAME = 1.0, OTHER = 1.0 }` |
+| `output` | text | | | at every time, each with its own multiplier | `"OUTPUT"` |
+| `equals` | number | that of the sum or output | none | both limits | `3.5` |
+| `at_most` | number | that of the sum or output | none | upper limit | `12.0` |
+| `at_least` | number | that of the sum or output | none | lower limit | `0.0` |
+| `unit` | text | | that of the parameters | unit of the sum, for reports | `"kg"` |
+| `time` | `end` | | every time | at the end only | `"end"` |
+| `from` | number | s | the start | an output's limit holds from here | `0.0` |
+| `until` | number | s | the end | an output's limit holds until here | `1.0` |"#,
 };
 
 pub(super) const OPTIMISER: Keys = Keys {
     head: "[optimiser]",
     about: "[Which method](methods.md).",
-    rows: "\
-| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed` | | by the problem | how the optimum is searched |
-| `max_evaluations` | whole number | | 2000 | stop after so many simulations |
-| `max_iterations` | whole number | | 1000 | stop after so many steps |
-| `cost_target` | number | that of the cost | -inf | stop at this cost |
-| `gradient_tolerance` | number | | 1e-12 | MINPACK's gtol for least squares; else what is left of the gradient at the start |
-| `cost_tolerance` | number | | 1e-24 | MINPACK's ftol, for least squares |
-| `step_tolerance` | number | | 1e-15 | MINPACK's xtol |
-| `constraint_tolerance` | number | | 1e-8 | by how much constraints may be violated, relative to their sizes |
-| `penalty` | number | that of the cost | from cost and gradient at the start | first penalty on constraints |",
+    rows: r#"| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed` | | by the problem | how the optimum is searched | `"lm"` |
+| `max_evaluations` | whole number | | 2000 | stop after so many simulations | `2000` |
+| `max_iterations` | whole number | | 1000 | stop after so many steps | `1000` |
+| `cost_target` | number | that of the cost | -inf | stop at this cost | `0.0` |
+| `gradient_tolerance` | number | | 1e-12 | MINPACK's gtol for least squares; else what is left of the gradient at the start | `1e-12` |
+| `cost_tolerance` | number | | 1e-24 | MINPACK's ftol, for least squares | `1e-24` |
+| `step_tolerance` | number | | 1e-15 | MINPACK's xtol | `1e-15` |
+| `constraint_tolerance` | number | | 1e-8 | by how much constraints may be violated, relative to their sizes | `1e-8` |
+| `penalty` | number | that of the cost | from cost and gradient at the start | first penalty on constraints | `10.0` |"#,
 };
 
 pub(super) const CONTROL: Keys = Keys {
     head: "[control]",
     about: "For `costate control`. [More](control.md).",
-    rows: "\
-| `signal` | list of tables | | none | inputs and motions that are to be found |
-| `goal` | list of tables | | none | what outputs are to do |
-| `refinements` | whole number | | 0 | so many times more, each with half the step |",
+    rows: r#"| `signal` | list of tables | | none | inputs and motions that are to be found | |
+| `goal` | list of tables | | none | what outputs are to do | |
+| `refinements` | whole number | | 0 | so many times more, each with half the step | `1` |"#,
 };
 
 pub(super) const SIGNAL: Keys = Keys {
     head: "[[control.signal]]",
     about: "An input, or a driven motion of the model (without `start`, `intervals` and `shape`).",
-    rows: "\
-| `input` | text | | must be given | the input's or the motion's name |
-| `size` | number | the input's | must be given | the magnitude that counts as 1 |
-| `start` | number | the input's | the scenario's signal | a constant to begin with |
-| `intervals` | whole number | | a node at every step | intervals between nodes; of a Fourier series, harmonics |
-| `shape` | `linear`, `constant`, `cubic` or `fourier` | | `linear` | straight lines; one value an interval (no `rate`); a cubic B-spline, three coefficients more than intervals; a Fourier series (no bounds) |
-| `lower` | number | the input's | none | smallest value |
-| `upper` | number | the input's | none | largest value |
-| `rate` | number | the input's per s | none | largest change a second, by multipliers |
-| `effort` | number | | 0 | weight of ½ ∫ ((w - about)/size)² dt |
-| `about` | number | the input's | 0 | what the effort is measured from |
-| `smoothness` | number | | 0 | weight of ½ ∫ (w'/size)² dt |",
+    rows: r#"| `input` | text | | must be given | the input's or the motion's name | `"INPUT"` |
+| `size` | number | the input's | must be given | the magnitude that counts as 1 | `100.0` |
+| `start` | number | the input's | the scenario's signal | a constant to begin with | `0.0` |
+| `intervals` | whole number | | a node at every step | intervals between nodes; of a Fourier series, harmonics | `60` |
+| `shape` | `linear`, `constant`, `cubic` or `fourier` | | `linear` | straight lines; one value an interval (no `rate`); a cubic B-spline, three coefficients more than intervals; a Fourier series (no bounds) | `"linear"` |
+| `lower` | number | the input's | none | smallest value | `-120.0` |
+| `upper` | number | the input's | none | largest value | `120.0` |
+| `rate` | number | the input's per s | none | largest change a second, by multipliers | `1e3` |
+| `effort` | number | | 0 | weight of ½ ∫ ((w - about)/size)² dt | `1e-4` |
+| `about` | number | the input's | 0 | what the effort is measured from | `0.0` |
+| `smoothness` | number | | 0 | weight of ½ ∫ (w'/size)² dt | `0.0` |"#,
 };
 
 pub(super) const GOAL: Keys = Keys {
     head: "[[control.goal]]",
     about: "One of `reach`, a soft limit (`lower`, `upper`) and `follow`.",
-    rows: "\
-| `output` | text | | must be given | what the goal is about |
-| `reach` | number | the output's | none | its value at the end |
-| `lower` | number | the output's | none | soft lower limit at all times |
-| `upper` | number | the output's | none | soft upper limit at all times |
-| `follow` | text | | none | CSV file of a path |
-| `column` | text | | the output's name | column of that file |
-| `weight` | number | | 1 | weight of ½ (distance)² |
-| `must` | true or false | | false | true: a constraint, in the place of a term of the cost |",
+    rows: r#"| `output` | text | | must be given | what the goal is about | `"OUTPUT"` |
+| `reach` | number | the output's | none | its value at the end | `3.14` |
+| `lower` | number | the output's | none | soft lower limit at all times | `-1.0` |
+| `upper` | number | the output's | none | soft upper limit at all times | `1.0` |
+| `follow` | text | | none | CSV file of a path | `"path.csv"` |
+| `column` | text | | the output's name | column of that file | `"COLUMN"` |
+| `weight` | number | | 1 | weight of ½ (distance)² | `1.0` |
+| `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,
 };
 
 /// In the order of the page.
@@ -233,7 +229,8 @@ const ALL: [&Keys; 15] = [
     &GOAL,
 ];
 
-/// All keys of problem files as a page of Markdown, a table for each table of the file: name, type, unit, default and meaning.
+/// All keys of problem files as a page of Markdown, a table for each table of the file: name, type, unit, default, meaning and
+/// an example.
 pub fn reference() -> String {
     let mut page = "\
 # Keys of problem files
@@ -248,10 +245,77 @@ key is refused, with the nearest known one. Examples: [one record](../examples/o
         // writing to a text does not fail
         let _ = write!(
             page,
-            "{title}\n{about}\n\n| key | type | unit | default | meaning |\n|---|---|---|---|---|\n{rows}\n"
+            "{title}\n{about}\n\n| key | type | unit | default | meaning | example |\n|---|---|---|---|---|---|\n{rows}\n"
         );
     }
     page
+}
+
+/// A line that a section of a file may have.
+pub(crate) struct Hint {
+    /// The key that it begins with.
+    pub key: &'static str,
+    /// The line, with an example of a value.
+    pub line: String,
+    /// Choices, unit and meaning.
+    pub meaning: String,
+}
+
+/// The sections that are lists of tables.
+pub(crate) const LISTS: [&str; 4] = ["experiment", "constraint", "control.signal", "control.goal"];
+
+/// Everything that may be said in a section, each in a line of its own.
+pub(crate) fn hints(section: &str) -> Vec<Hint> {
+    match section {
+        "data" => {
+            let mut all = written(&DATA, "", |line| line);
+            all.retain(|hint| !["inputs", "outputs"].contains(&hint.key));
+            all.extend(written(&INPUT, "inputs", |line| format!("inputs.NAME = {{ {line} }}")));
+            all.extend(written(&OUTPUT, "outputs", |line| format!("outputs.NAME = {{ {line} }}")));
+            all
+        }
+        "experiment" => {
+            let file = written(&DATA, "", |line| line).into_iter().filter(|hint| hint.key == "file");
+            file.chain(written(&EXPERIMENT, "", |line| line)).collect()
+        }
+        "parameters" => {
+            let mut all = written(&PARAMETER, "", |line| format!("NAME = {{ {line} }}"));
+            all.retain(|hint| hint.key != "prior");
+            all.extend(written(&PRIOR, "prior", |line| format!("NAME = {{ prior = {{ {line} }} }}")));
+            all
+        }
+        _ => {
+            let is_this = |keys: &&&Keys| keys.head.trim_matches(['[', ']']) == section;
+            ALL.iter().find(is_this).map_or_else(Vec::new, |keys| written(keys, "", |line| line))
+        }
+    }
+}
+
+/// The keys that have an example, as lines that begin with `key`, or with their own names if it is empty.
+fn written(keys: &Keys, key: &'static str, line: impl Fn(String) -> String) -> Vec<Hint> {
+    let of = |[name, kind, unit, meaning, example]: [&'static str; 5]| Hint {
+        key: if key.is_empty() { name } else { key },
+        line: line(format!("{name} = {example}")),
+        meaning: {
+            let choices = if kind.contains('`') { kind } else { "" };
+            let unit = if unit.contains(' ') { "" } else { unit };
+            let parts: Vec<String> =
+                [unit, meaning, choices].map(plain).into_iter().filter(|p| !p.is_empty()).collect();
+            parts.join("; ")
+        },
+    };
+    keys.cells().filter(|[.., example]| !example.is_empty()).map(of).collect()
+}
+
+/// Markdown without its marks: `[text](address)` is `text`.
+fn plain(text: &str) -> String {
+    let mut text = text.replace('`', "");
+    while let Some((before, after)) = text.split_once("](") {
+        let (head, label) = before.rsplit_once('[').unwrap_or(("", before));
+        let (_, tail) = after.split_once(')').unwrap_or(("", after));
+        text = format!("{head}{label}{tail}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -264,5 +328,14 @@ mod tests {
         for setting in crate::scheme::settings() {
             assert!(INTEGRATOR.names().any(|name| name == setting), "{setting}");
         }
+    }
+
+    /// Protects `costate init` from rows that it cannot read.
+    #[test]
+    fn all_rows_have_all_cells() {
+        for keys in ALL {
+            assert_eq!(keys.cells().count(), keys.rows.lines().count(), "{}", keys.head);
+        }
+        assert_eq!(plain("a [b](c.md) of `[d]`"), "a b of [d]");
     }
 }

@@ -35,6 +35,6 @@ pub(super) fn prior(
             return Ok((None, Some([from, to])));
         }
     };
-    prior.validate().map_err(|error| error.located(&section.place()))?;
+    prior.validate().map_err(|error| parameter.at("prior", error.located(&section.place())))?;
     Ok((Some(prior), None))
 }

@@ -9,55 +9,66 @@ pub(super) fn table_keys(table: &Table) -> Vec<String> {
     table.keys().cloned().collect()
 }
 
-/// A table of the file, with its place for messages.
+/// A table of the file, with the keys that lead to it.
 pub(super) struct Section<'a> {
     pub file: &'a Path,
-    pub name: String,
+    pub keys: Vec<String>,
     pub table: &'a Table,
 }
 
 impl<'a> Section<'a> {
+    /// What messages call it: `[integrator]`; nothing at the top.
     pub fn place(&self) -> String {
-        if self.name.is_empty() {
-            self.file.display().to_string()
-        } else {
-            format!("[{}] of {}", self.name, self.file.display())
-        }
+        if self.keys.is_empty() { String::new() } else { format!("[{}]", self.keys.join(".")) }
+    }
+
+    /// An error about one of its keys, which may be missing.
+    pub fn at(&self, key: &str, error: Error) -> Error {
+        let keys = self.keys.iter().map(String::as_str).chain([key]);
+        error.under(&keys.collect::<Vec<_>>())
     }
 
     pub fn wrong(&self, key: &str, problem: impl Into<String>, remedy: &str) -> Error {
-        Error::invalid(format!("`{key}` in {}", self.place()), problem, remedy)
+        let place = if self.keys.is_empty() { String::new() } else { format!(" in {}", self.place()) };
+        self.at(key, Error::invalid(format!("`{key}`{place}"), problem, remedy))
+    }
+
+    /// The table or the value under a key.
+    fn below(&self, key: &str) -> Vec<String> {
+        self.keys.iter().cloned().chain([key.to_string()]).collect()
     }
 
     /// Refuses what is not in any of these.
     pub fn only(&self, known: &[&Keys]) -> Result<()> {
         let names = || known.iter().flat_map(|keys| keys.names());
         match self.table.keys().find(|key| names().all(|name| name != key.as_str())) {
-            Some(key) => Err(Error::unknown("key", key, self.place(), names())),
+            Some(key) => Err(self.at(key, Error::unknown("key", key, self.place(), names()))),
             None => Ok(()),
         }
     }
 
     pub fn section(&self, key: &str) -> Result<Option<Section<'a>>> {
-        let name = if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) };
         match self.table.get(key) {
             None => Ok(None),
-            Some(Value::Table(table)) => Ok(Some(Section { file: self.file, name, table })),
+            Some(Value::Table(table)) => Ok(Some(Section { file: self.file, keys: self.below(key), table })),
             Some(other) => Err(self.wrong(key, kind(other, "a table"), "write it as { key = value, .. }")),
         }
     }
 
     /// The tables of a list, such as `[[constraint]]`, numbered from 1.
     pub fn sections(&self, key: &str) -> Result<Vec<Section<'a>>> {
-        let prefix = if self.name.is_empty() { String::new() } else { format!("{}.", self.name) };
-        let remedy = format!("begin each with a line [[{prefix}{key}]]");
+        let keys = self.below(key);
+        let remedy = format!("begin each with a line [[{}]]", keys.join("."));
         let list = match self.table.get(key) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(other) => return Err(self.wrong(key, kind(other, "a list of tables"), &remedy)),
         };
         let section = |(i, value): (usize, &'a Value)| match value {
-            Value::Table(table) => Ok(Section { file: self.file, name: format!("{prefix}{key}.{}", i + 1), table }),
+            Value::Table(table) => {
+                let keys = keys.iter().cloned().chain([(i + 1).to_string()]).collect();
+                Ok(Section { file: self.file, keys, table })
+            }
             other => Err(self.wrong(key, kind(other, "a table"), &remedy)),
         };
         list.iter().enumerate().map(section).collect()
@@ -116,7 +127,7 @@ impl<'a> Section<'a> {
     /// Something that has a name, as `parse` knows it.
     pub fn named<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
         let text = self.text(key)?;
-        text.map(|name| parse(&name).map_err(|error| error.within(self.place()))).transpose()
+        text.map(|name| parse(&name).map_err(|error| self.at(key, error.within(self.place())))).transpose()
     }
 
     pub fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {

@@ -11,6 +11,8 @@ struct Group<'a> {
     output: &'a str,
     /// The statement that it is alone to.
     alone: Option<&'a ExperimentSetting>,
+    /// The first statement of it.
+    first: &'a ExperimentSetting,
     experiments: Vec<String>,
 }
 
@@ -35,7 +37,8 @@ impl Specification {
                     Some(group) => group.experiments.push(experiment.clone()),
                     None => {
                         let name = if alone.is_some() { format!("{output}@{experiment}") } else { output.clone() };
-                        groups.push(Group { name, output, alone, experiments: vec![experiment.clone()] });
+                        let experiments = vec![experiment.clone()];
+                        groups.push(Group { name, output, alone, first: setting, experiments });
                     }
                 }
             }
@@ -43,8 +46,9 @@ impl Specification {
         if let Some(first) = groups.first() {
             self.refuse_other_noise(first, stated)?;
         }
-        for Group { name, output, experiments, .. } in groups {
-            problem = problem.estimate_deviation_in(&name, output, &experiments)?;
+        for Group { name, output, experiments, first, .. } in groups {
+            let estimated = problem.estimate_deviation_in(&name, output, &experiments);
+            problem = estimated.map_err(|error| first.stated(error.under(&["outputs", output])))?;
         }
         Ok(problem)
     }
@@ -55,19 +59,20 @@ impl Specification {
         if self.noise == Some(Noise::Estimated) {
             let problem =
                 "it is estimated, and noise = \"estimated\" would estimate a common factor of all deviations once more";
-            return Err(Error::invalid(what, problem, "leave out `noise`"));
+            return Err(Error::invalid(what, problem, "leave out `noise`").under(&["cost", "noise"]));
         }
         let columns =
-            stated.iter().flat_map(|(name, setting)| setting.data.outputs.iter().flatten().map(move |c| (name, c)));
+            stated.iter().flat_map(|own| own.1.data.outputs.iter().flatten().map(move |column| (own, column)));
         match columns.into_iter().find(|(_, column)| column.deviation.is_none()) {
             None => Ok(()),
-            Some((name, column)) => {
+            Some(((name, setting), column)) => {
                 let (output, place) =
                     (&column.output, if stated.len() > 1 { format!(" of `{name}`") } else { String::new() });
                 let problem =
                     format!("nothing is said of that of `{output}`{place}, and 1 would be taken for its noise");
                 let remedy = format!("give it one: [data.outputs.{output}] deviation = \"estimated\", or a number");
-                Err(Error::invalid(what + " is estimated", problem, remedy))
+                let error = Error::invalid(what + " is estimated", problem, remedy);
+                Err(setting.stated(error.under(&["outputs", output])))
             }
         }
     }

@@ -28,6 +28,18 @@ pub struct ExperimentSetting {
     pub hold: Option<Vec<String>>,
     /// Its own starts, bounds and so on of local parameters.
     pub parameters: Vec<ParameterSetting>,
+    /// Its number in the problem file that says it, from 1; 0: none does.
+    pub number: usize,
+}
+
+impl ExperimentSetting {
+    /// An error about something that it says.
+    pub(super) fn stated(&self, error: Error) -> Error {
+        match self.number {
+            0 => error.under(&["data"]),
+            number => error.under(&["experiment", &number.to_string()]),
+        }
+    }
 }
 
 /// What is left of an experiment's statement once its simulation has been built.
@@ -61,7 +73,8 @@ impl Specification {
         local.dedup();
         let mut built = Vec::new();
         for stated in self.stated() {
-            built.extend(self.build_experiments(entry, scenario, &stated, &local, notes)?);
+            let own = self.build_experiments(entry, scenario, &stated, &local, notes);
+            built.extend(own.map_err(|error| stated.stated(error))?);
         }
         refuse_training_data(&built)?;
         let named = built.iter().map(|(experiment, stated, _)| (experiment.name.clone(), stated.clone()));
@@ -102,7 +115,8 @@ impl Specification {
 
     /// What is said of parameters, by the names of the model, or with an experiment's name.
     pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
-        self.parameters.iter().try_for_each(|setting| apply_setting(problem, setting))
+        let stated = |setting: &ParameterSetting, error: Error| error.under(&["parameters", &setting.name]);
+        self.parameters.iter().try_for_each(|own| apply_setting(problem, own).map_err(|error| stated(own, error)))
     }
 
     /// What goes over everything else; values of experiments that are not there are counted.
@@ -138,17 +152,18 @@ impl Specification {
             scenario.integrator.hold.clone_from(hold);
         }
         let source = &stated.data;
-        let record = Record::read_csv_with_gaps(&source.file)?;
+        let record = Record::read_csv_with_gaps(&source.file).map_err(|error| error.under(&["file"]))?;
         let name = match &stated.name {
             Some(name) => {
-                check_name(name)?;
+                check_name(name).map_err(|error| error.under(&["name"]))?;
                 name.clone()
             }
             None => name_of(&source.file),
         };
         let pieces = match &source.split {
             None => vec![(name, record)],
-            Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))?,
+            Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))
+                .map_err(|error| error.under(&["split"]))?,
         };
         let count = pieces.len();
         let mut built = Vec::new();
@@ -162,7 +177,7 @@ impl Specification {
             };
             let cost = match stated.weight {
                 None => cost,
-                Some(weight) => cost.weighted(weight).map_err(|error| error.within(format!("experiment `{name}`")))?,
+                Some(weight) => cost.weighted(weight).map_err(|error| error.under(&["weight"]))?,
             };
             // of pieces of one record, one speaks for all
             if k == 0 {
@@ -192,11 +207,13 @@ impl Specification {
             if !local.contains(&&**name) {
                 let problem = "it starts from a column, which is another value in each experiment";
                 let remedy = format!("make it local: parameters.{name} = {{ local = true, start_column = .. }}");
-                return Err(Error::invalid(format!("parameter `{name}`"), problem, remedy));
+                let error = Error::invalid(format!("parameter `{name}`"), problem, remedy);
+                return Err(error.under(&["parameters", name]));
             }
             let signature = entry.system.signature();
             let unit = &signature.parameters[signature.parameter_index(name)?].unit;
-            let value = columns::get(record, &stated.data.file, column, unit)?.values[window.start];
+            let column = columns::get(record, &stated.data.file, column, unit);
+            let value = column.map_err(|error| error.under(&["parameters", name]))?.values[window.start];
             own.push(ParameterSetting { name: name.clone(), start: Some(value), ..ParameterSetting::default() });
         }
         for setting in &stated.parameters {
@@ -204,7 +221,8 @@ impl Specification {
                 let problem = "it is shared by all experiments";
                 let remedy =
                     format!("make it local (parameters.{} = {{ local = true }}), or say it there", setting.name);
-                return Err(Error::invalid(format!("parameter `{}` of an experiment", setting.name), problem, remedy));
+                let what = format!("parameter `{}` of an experiment", setting.name);
+                return Err(Error::invalid(what, problem, remedy).under(&["parameters", &setting.name]));
             }
             own.push(setting.clone());
         }
@@ -342,7 +360,8 @@ fn refuse_training_data(built: &[(Experiment, ExperimentSetting, Pending)]) -> R
             let problem =
                 format!("experiment `{}` is fitted to the same samples of {}", other.name, stated.data.file.display());
             let remedy = "validate with another file, or another window (from, until)";
-            return Err(Error::invalid(format!("validation by `{}`", experiment.name), problem, remedy));
+            let error = Error::invalid(format!("validation by `{}`", experiment.name), problem, remedy);
+            return Err(stated.stated(error.under(&["file"])));
         }
     }
     Ok(())

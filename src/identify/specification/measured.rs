@@ -4,7 +4,7 @@ use super::record::{time_column, window};
 use super::sensors;
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
 use crate::columns::{self, Column};
-use crate::cost::{LeastSquares, Quadrature, Reference};
+use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
@@ -56,7 +56,7 @@ impl Specification {
         self.check_end(&reading)?;
         let (axis, window) = (reading.axis.clone(), reading.window.clone());
         let times = &axis.times()[window.clone()];
-        let grid = self.grid(&axis, times, &source.file)?;
+        let grid = self.grid(&axis, times, &source.file).map_err(|error| error.under(&["integrator"]))?;
         let substeps = grid.count() / (times.len() - 1);
         let mut signals = scenario.signals.clone();
         let inputs = reading.inputs(&mut signals)?;
@@ -67,14 +67,23 @@ impl Specification {
         notes.append(&mut gaps);
         notes.extend(reading.unlike_units(&outputs, &references));
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
-        let simulation = integrator.simulation(entry.system.clone(), grid, signals)?;
+        let made = integrator.simulation(entry.system.clone(), grid, signals);
+        let simulation = made.map_err(|error| error.under(&["integrator"]))?;
         if references.is_empty() {
             return Ok(Measured { simulation, cost: None, window });
         }
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let sensors = self.sensors(signature, &outputs, &references, &axis)?;
-        let mut cost = LeastSquares::new(times, references, substeps, quadrature)?.with_sensors(sensors, times)?;
+        let of = |references| LeastSquares::new(times, references, substeps, quadrature);
+        for sensor in sensors.all() {
+            // one at a time, to know which is refused
+            let own = references.iter().filter(|reference| reference.output == sensor.output).cloned().collect();
+            let alone = Sensors::new(vec![sensor.clone()]).and_then(|alone| of(own)?.with_sensors(alone, times));
+            let output = &signature.outputs[sensor.output].name;
+            alone.map_err(|error| error.under(&["outputs", output]))?;
+        }
+        let mut cost = of(references)?.with_sensors(sensors, times)?;
         notes.extend(sensors::remarks(signature, &cost, times));
         cost = cost.with_loss(None, self.loss.unwrap_or_default());
         for OutputColumn { output, loss, .. } in &outputs {
@@ -96,7 +105,7 @@ impl Specification {
         let relation = if gap > 0.0 { "ends before the simulation" } else { "goes on after the simulation" };
         let problem = format!("the record {relation}: at {last} s against {end} s");
         let remedy = "leave out `end`, or choose the samples with `from` and `until`";
-        Err(Error::file(&reading.source.file, None, problem, remedy))
+        Err(Error::file(&reading.source.file, None, problem, remedy).under(&["integrator", "end"]))
     }
 
     /// The integrator: where nobody has named one and steps are uneven, one that stands them.
@@ -179,9 +188,10 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn begin(signature: &'a Signature, source: &'a DataSource, record: &'a Record) -> Result<Self> {
-        let time = time_column(record, source)?;
+        let time = time_column(record, source).map_err(|error| error.under(&["time"]))?;
         let axis = record.time(time)?;
-        let window = window(&axis, source)?;
+        let bound = if source.from.is_some() { "from" } else { "until" };
+        let window = window(&axis, source).map_err(|error| error.under(&[bound]))?;
         let used = std::iter::once(time).chain(source.split.as_deref()).collect();
         Ok(Reading { signature, source, record, axis, window, used })
     }
@@ -205,11 +215,13 @@ impl<'a> Reading<'a> {
             }
         };
         for InputColumn { input, column, interpolation } in &inputs {
-            let k = signature.input_index(input)?;
-            let Column { name, values } = columns::get(self.record, file, column, &signature.inputs[k].unit)?;
+            let stated = |error: Error| error.under(&["inputs", input]);
+            let k = signature.input_index(input).map_err(stated)?;
+            let column = columns::get(self.record, file, column, &signature.inputs[k].unit);
+            let Column { name, values } = column.map_err(stated)?;
             signals[k] = Signal::sampled(self.axis.times(), values, *interpolation).map_err(|error| match error {
                 Error::Invalid { problem, remedy, .. } => {
-                    Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy)
+                    stated(Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy))
                 }
                 other => other,
             })?;
@@ -238,15 +250,17 @@ impl<'a> Reading<'a> {
         };
         let mut references = Vec::new();
         for OutputColumn { output, column, deviation, low_pass, .. } in &outputs {
-            let k = signature.output_index(output)?;
+            let stated = |error: Error| error.under(&["outputs", output]);
+            let k = signature.output_index(output).map_err(stated)?;
             // one that is estimated begins with the spread of the data, which the problem of all experiments knows
             let deviation = if let Some(Deviation::Given(deviation)) = deviation { *deviation } else { 1.0 };
             if !(deviation.is_finite() && deviation > 0.0) {
                 let problem = format!("residuals cannot be divided by {deviation}");
-                return Err(Error::invalid(format!("deviation of output `{output}`"), problem, "give one > 0"));
+                let what = format!("deviation of output `{output}`");
+                return Err(stated(Error::invalid(what, problem, "give one > 0")));
             }
-            let Column { name, values } =
-                columns::get_with_gaps(self.record, file, column, &signature.outputs[k].unit)?;
+            let column = columns::get_with_gaps(self.record, file, column, &signature.outputs[k].unit);
+            let Column { name, values } = column.map_err(stated)?;
             self.used.push(name);
             let values = values[self.window.clone()].to_vec();
             let missing = values.iter().filter(|value| value.is_nan()).count();

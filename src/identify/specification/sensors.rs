@@ -70,12 +70,14 @@ impl Specification {
             let quantity = &signature.outputs[reference.output];
             if column.every == Some(0) {
                 let place = format!("`every` of output `{}`", column.output);
-                return Err(Error::invalid(place, "it is 0", "give 1 for all samples, 2 for every second, .."));
+                let error = Error::invalid(place, "it is 0", "give 1 for all samples, 2 for every second, ..");
+                return Err(error.under(&["outputs", &column.output]));
             }
             let every = column.every.unwrap_or(1);
             let mut sensor = Sensor { low_pass: column.low_pass, every, ..Sensor::new(reference.output) };
             for effect in &column.sensor {
-                let parameter = self.stated_of(effect_on(*effect, quantity, reference, axis), signature)?;
+                let parameter = self.stated_of(effect_on(*effect, quantity, reference, axis), signature);
+                let parameter = parameter.map_err(|error| error.under(&["outputs", &column.output]))?;
                 match effect {
                     Effect::Gain => sensor.gain = Some(parameter),
                     Effect::Bias => sensor.bias = Some(parameter),

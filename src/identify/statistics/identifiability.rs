@@ -209,7 +209,8 @@ impl Identifiability {
             let meaning = direction.explanation().map_or(String::new(), |meaning| format!(": {meaning}"));
             let factor = 1.0 / direction.strength;
             warnings.push(format!(
-                "the data hardly determine {direction} ({factor:.1e} times worse than the best combination){meaning}"
+                "the data hardly determine {direction} ({factor:.1e} times less well than the best-known combination){meaning}; fix \
+                 one of them, give a prior, or take data that tell more"
             ));
         }
         warnings

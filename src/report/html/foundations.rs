@@ -48,8 +48,8 @@ fn data(page: &mut Page, result: &Value) {
     let output = |o: &Value| {
         let name = o["name"].as_str().unwrap_or_default();
         let mut row = vec![Cell::text(name), Cell::unit(&o["unit"])];
-        row.extend(["deviation", "samples"].map(|key| Cell::number(&o[key])));
-        row.extend(["rmse", "fit_percent", "r_squared"].map(|key| Cell::number(&result[key][name])));
+        row.extend(["deviation", "samples"].map(|key| Cell::rounded(&o[key], 4)));
+        row.extend(["rmse", "fit_percent", "r_squared"].map(|key| Cell::rounded(&result[key][name], 4)));
         row
     };
     page.element("h3", "", "What was compared");
@@ -68,9 +68,9 @@ fn estimated_deviations(page: &mut Page, noise: &Value) {
     page.element("h3", "", "Noise of the sensors");
     let row = |sensor: &Value| {
         let mut row = vec![Cell::text(text(&sensor["name"]))];
-        row.extend(["deviation", "standard_error"].map(|key| Cell::number(&sensor[key])));
+        row.extend([Cell::rounded(&sensor["deviation"], 4), Cell::short(&sensor["standard_error"])]);
         row.push(Cell::unit(&sensor["unit"]));
-        row.extend(["samples", "parameters"].map(|key| Cell::number(&sensor[key])));
+        row.extend(["samples", "parameters"].map(|key| Cell::short(&sensor[key])));
         row
     };
     let header = ["sensor", "standard deviation", "± standard error", "unit", "samples", "parameters paid for"];
@@ -137,8 +137,36 @@ fn scheme(page: &mut Page, result: &Value) {
     page.pairs(&pairs);
     if !result["time_step"].is_null() {
         page.element("h3", "", "Error of the time step");
-        page.anything(&result["time_step"]);
+        time_step(page, &result["time_step"]);
     }
+}
+
+/// How parameters would move with other steps, and with other inputs between samples.
+fn time_step(page: &mut Page, check: &Value) {
+    let mut rest = check.clone();
+    for (key, sentence) in [
+        ("at_half_the_step", "If every step were halved, the best parameters would move by"),
+        (
+            "cubic_instead_of_linear_inputs",
+            "If inputs were curves between samples, and no straight lines, they would move by",
+        ),
+    ] {
+        let Some(list) = check[key].as_array().filter(|list| !list.is_empty()) else { continue };
+        if let Some(others) = rest.as_object_mut() {
+            others.remove(key);
+        }
+        let row = |own: &Value| {
+            let mut row = vec![Cell::text(text(&own["name"])), Cell::short(&own["shift"])];
+            row.extend([Cell::unit(&own["unit"]), Cell::short(&own["standard_errors"])]);
+            row.extend(own.get("shift_without_step_error").map(Cell::short));
+            row
+        };
+        page.paragraph(&format!("{sentence}:"));
+        let header = ["parameter", "shift", "unit", "in standard errors", "shift at infinitely small steps"];
+        let columns = if list[0]["shift_without_step_error"].is_null() { 4 } else { 5 };
+        page.table(&header[..columns], &list.iter().map(row).collect::<Vec<_>>());
+    }
+    page.anything(&rest);
 }
 
 fn parameters(page: &mut Page, result: &Value) {
@@ -148,26 +176,32 @@ fn parameters(page: &mut Page, result: &Value) {
         let interval = intervals.iter().find(|interval| interval["name"] == p["name"]);
         let [low, high] = [0, 1].map(|end| interval.map_or(Value::Null, |interval| interval["95"][end].clone()));
         let is_unbounded = interval.is_some_and(|interval| interval["unbounded"] == true);
-        let error = if is_unbounded { Cell::text("infinite") } else { Cell::number(&p["standard_error"]) };
-        let remarks = [
+        let error = if is_unbounded { Cell::text("infinite") } else { Cell::short(&p["standard_error"]) };
+        let mut remarks: Vec<String> = [
             Some(text(&p["status"]).replace('-', " ")),
             p["determined"]
                 .as_str()
                 .filter(|d| !["determined", "fixed", "at-bound"].contains(d))
                 .map(|d| d.replace('-', " ")),
             (p["at_start"] == true && p["status"] != "fixed").then(|| "still at its start".to_string()),
-        ];
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if remarks.len() > 1 {
+            remarks.retain(|remark| remark != "free");
+        }
         vec![
             Cell::text(text(&p["name"])),
             Cell::number(&p["start"]),
             Cell::number(&p["value"]),
             error,
-            Cell::number(&low),
-            Cell::number(&high),
+            Cell::rounded(&low, 5),
+            Cell::rounded(&high, 5),
             Cell::number(&p["lower"]),
             Cell::number(&p["upper"]),
             Cell::unit(&p["unit"]),
-            Cell::text(remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+            Cell::text(remarks.join(", ")),
         ]
     };
     let header = [
@@ -210,7 +244,7 @@ fn priors(page: &mut Page, result: &Value) {
     let row = |p: &Value| {
         let mut row = vec![Cell::text(text(&p["name"])), Cell::text(text(&p["text"])), Cell::number(&p["value"])];
         row.push(Cell::unit(&p["unit"]));
-        row.extend(["residual", "cost", "error_over_prior"].map(|key| Cell::number(&p[key])));
+        row.extend(["residual", "cost", "error_over_prior"].map(|key| Cell::short(&p[key])));
         row.push(Cell::text(text(&p["remark"])));
         row
     };
@@ -259,7 +293,7 @@ fn constraints(page: &mut Page, result: &Value) {
         row.push(Cell::unit(&c["unit"]));
         row.push(Cell::number(&c["time"]));
         row.push(Cell::text(state));
-        row.extend(["multiplier", "cost_by_limit"].map(|key| Cell::number(&c[key])));
+        row.extend(["multiplier", "cost_by_limit"].map(|key| Cell::rounded(&c[key], 4)));
         row
     };
     let header = [

@@ -74,11 +74,15 @@ pub fn write(result: &Value, folder: &Path, file: &Path) -> Result<()> {
     write_atomically(file, document(result, folder)?.as_bytes())
 }
 
+/// Whether a page of an earlier result is there.
+pub(super) fn is_ours(path: &Path) -> bool {
+    std::fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR))
+}
+
 /// Removes the page of an earlier result from a folder; what somebody else wrote stays.
 pub(super) fn remove(folder: &Path) -> Result<()> {
     let path = folder.join(REPORT);
-    let is_ours = std::fs::read_to_string(&path).is_ok_and(|text| text.contains(GENERATOR));
-    if !is_ours {
+    if !is_ours(&path) {
         return Ok(());
     }
     let remedy = "remove it, as it is that of an earlier result";

@@ -105,7 +105,7 @@ fn validation(page: &mut Page, validation: &Value) {
     }
     let row = |fit: &Value| {
         let mut row = vec![Cell::text(text(&fit["output"])), Cell::unit(&fit["unit"])];
-        row.extend(["samples", "rmse", "fit_percent", "r_squared"].map(|key| Cell::number(&fit[key])));
+        row.extend(["samples", "rmse", "fit_percent", "r_squared"].map(|key| Cell::rounded(&fit[key], 4)));
         row
     };
     let header = ["output", "unit", "samples", "RMSE", "fit [%]", "R²"];

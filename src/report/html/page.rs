@@ -43,9 +43,14 @@ impl Cell {
 
     /// A number with three digits, and all of them where the pointer rests.
     pub fn short(value: &Value) -> Self {
-        match value.as_f64() {
+        Cell::rounded(value, 3)
+    }
+
+    /// A number with so many digits, and all of them where the pointer rests.
+    pub fn rounded(value: &Value, digits: usize) -> Self {
+        match value.as_f64().filter(|_| value.is_f64()) {
             Some(x) => Cell {
-                html: format!("<span title=\"{}\">{}</span>", escaped(&value.to_string()), rounded(x, 3)),
+                html: format!("<span title=\"{}\">{}</span>", escaped(&value.to_string()), rounded(x, digits)),
                 class: "n",
             },
             None => Cell::number(value),

@@ -18,12 +18,18 @@ impl Statistics {
         }
         let held = names(Verdict::AtBound);
         if !held.is_empty() {
-            warnings.push(format!("{} held at a bound: the statistics are those of the others", held.join(", ")));
+            let (verb, bound) = if held.len() == 1 { ("is", "its bound") } else { ("are", "their bounds") };
+            let those = held.join(", ");
+            warnings.push(format!(
+                "{those} {verb} held at {bound}, with no standard error; those of the others hold as if it were fixed there"
+            ));
         }
         if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
             let n = self.count;
-            warnings
-                .push(format!("{n} residuals are all used up by the parameters: none is left to estimate the noise"));
+            warnings.push(format!(
+                "there are as many free parameters as residuals ({n}), and none is left to estimate the noise from: fix some, or \
+                 compare more samples"
+            ));
         }
         if !self.is_noise_free {
             self.warn_of_large_errors(&mut warnings);
@@ -94,8 +100,8 @@ impl Statistics {
             && scaled(most) > 3.0 * scaled(least)
         {
             warnings.push(format!(
-                "over their deviations, residuals of `{}` are {:.1e} times those of `{}`: give deviations in the ratio of the \
-                 noise, on which all standard errors rely",
+                "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \
+                 should be as large as the noise and on which all standard errors rely",
                 most.name,
                 scaled(most) / scaled(least),
                 least.name
