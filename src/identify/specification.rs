@@ -5,6 +5,7 @@ mod deviations;
 mod experiments;
 mod measured;
 mod record;
+mod recording;
 mod sensors;
 
 pub use experiments::ExperimentSetting;
@@ -29,7 +30,7 @@ use crate::signature::{Parameter, Scale, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A column of the record that drives an input.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,8 @@ pub struct InputColumn {
     pub input: String,
     /// The record's column.
     pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
     /// What the input does between samples.
     pub interpolation: Interpolation,
 }
@@ -49,6 +52,8 @@ pub struct OutputColumn {
     pub output: String,
     /// The record's column.
     pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
     /// What residuals are divided by; 1 if nothing is said.
     pub deviation: Option<Deviation>,
     /// What residuals cost; as that of the whole problem if nothing is said.
@@ -75,8 +80,10 @@ pub enum Deviation {
 /// Where measurements come from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataSource {
-    /// The CSV file.
+    /// The file, in CSV or of MATLAB: see [`Record::read`].
     pub file: PathBuf,
+    /// More files of the same experiment, each with times of its own.
+    pub more_files: Vec<PathBuf>,
     /// Name of the time column; by default `t` or `time`, perhaps with its unit: `time [s]`.
     pub time: Option<String>,
     /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs, `F` or `F [N]`.
@@ -91,6 +98,37 @@ pub struct DataSource {
     pub from: Option<f64>,
     /// Samples after this time are left out, s.
     pub until: Option<f64>,
+}
+
+impl DataSource {
+    /// All of its files.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&self.file).chain(&self.more_files).map(PathBuf::as_path)
+    }
+
+    /// The same with other files: `given` is one, or several of one experiment with commas between them.
+    pub fn with_files(&self, given: &Path) -> DataSource {
+        let text = given.to_string_lossy();
+        let mut files: Vec<PathBuf> = match given.exists() {
+            true => vec![given.to_path_buf()],
+            false => text.split(',').map(|name| PathBuf::from(name.trim())).collect(),
+        };
+        let more_files = files.split_off(1); // a split text has a first part
+        DataSource { file: files.swap_remove(0), more_files, ..self.clone() }
+    }
+
+    /// Reads all of them.
+    ///
+    /// # Errors
+    /// As [`Record::read`]; [`Error::Invalid`] for several files that are to be split.
+    pub(crate) fn records(&self) -> Result<Vec<Record>> {
+        if let (Some(column), [_, ..]) = (&self.split, &self.more_files[..]) {
+            let problem = format!("the experiment has {} files", 1 + self.more_files.len());
+            let remedy = "cut each file into those of one experiment, and leave out `split`";
+            return Err(Error::invalid(format!("split = \"{column}\""), problem, remedy));
+        }
+        self.files().map(Record::read).collect()
+    }
 }
 
 /// What is said of one parameter.
@@ -379,14 +417,14 @@ impl Specification {
                 if self.experiments.len() > 1 {
                     notes.push("of several experiments, this is the first".to_string());
                 }
-                let mut record = Record::read_csv_with_gaps(&source.file)?;
+                let mut records = source.records()?;
                 if let Some(column) = &source.split {
-                    let (name, first) = experiments::pieces(&record, column, &source.file, column)?.swap_remove(0);
+                    let (name, first) = experiments::pieces(&records[0], column, &source.file, column)?.swap_remove(0);
                     notes.push(format!("of several experiments, this is the first, `{name}`"));
-                    record = first;
+                    records = vec![first];
                 }
                 let Measured { simulation, cost, .. } =
-                    self.measured((entry, &scenario), source, &record, &mut notes)?;
+                    self.measured((entry, &scenario), source, &records, &mut notes)?;
                 (simulation, cost)
             }
         };

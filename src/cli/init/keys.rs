@@ -28,6 +28,7 @@ const fn key(section: &'static str, line: &'static str, meaning: &'static str) -
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key("data", r#"file = "record.csv""#, "the record, beside this file; without it, the reference is a simulation"),
+    key("data", r#"file = ["arm.csv", "gyro.mat"]"#, "several of one experiment, each with its own times"),
     key("data", r#"time = "t""#, "the column of times, s; without it `t` or `time`"),
     key("data", r#"interpolation = "linear""#, "of inputs that are matched by name: zero-order, linear, cubic"),
     key("data", "from = 0.0", "s; samples before it are left out"),
@@ -35,6 +36,7 @@ pub(super) const KEYS: &[Key] = &[
     key("data", r#"split = "segment""#, "rows of one number in this column are an experiment of their own"),
     key("data", r#"inputs.NAME = { column = "COLUMN", interpolation = "linear" }"#, "a column that drives an input"),
     key("data", r#"outputs.NAME = { column = "COLUMN", deviation = 1.0 }"#, "a column that an output is compared with"),
+    key("data", r#"outputs.NAME = { column = "COLUMN", file = 2 }"#, "of several files, the one with this column, from 1"),
     key("data", r#"outputs.NAME = { sensor = ["gain", "bias", "delay"] }"#, "what its sensor does: parameters gain_NAME, bias_NAME, delay_NAME (s)"),
     key("data", r#"outputs.NAME = { deviation = "estimated" }"#, "of its noise, found with the parameters; one for all experiments that say so"),
     key("data", r#"outputs.NAME = { loss = "huber", loss_scale = 1.345 }"#, "outliers pull with limited force; or soft-l1"),

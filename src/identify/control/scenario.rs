@@ -136,7 +136,7 @@ impl ControlSetting {
                 AimSetting::Reach(value) => (Aim::Reach(*value), None),
                 AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
                 AimSetting::Follow { file, column } => {
-                    let record = Record::read_csv(file)?;
+                    let record = Record::read(file)?;
                     let time =
                         record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
                     let unit = &signature.outputs[signature.output_index(output)?].unit;

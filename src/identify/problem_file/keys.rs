@@ -37,7 +37,7 @@ pub(super) const DATA: Keys = Keys {
     head: "[data]",
     about: "A record, or what several records share.",
     rows: "\
-| `file` | text | | must be given, here or by each experiment | the CSV file; its path begins at the folder of the problem file |
+| `file` | text, or list of texts | | must be given, here or by each experiment | the file, in CSV or of [MATLAB](experiments.md#files); several of one experiment, [each with its own times](experiments.md#several-clocks). Paths begin at the folder of the problem file |
 | `time` | text | | `t` or `time` | column of times |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples |
 | `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own |
@@ -52,6 +52,7 @@ pub(super) const INPUT: Keys = Keys {
     about: "Also `inputs.NAME = { .. }` in `[data]`.",
     rows: "\
 | `column` | text | | the input's name | column of the record |
+| `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | that of `[data]` | what this input does between samples |",
 };
 
@@ -60,12 +61,13 @@ pub(super) const OUTPUT: Keys = Keys {
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
     rows: "\
 | `column` | text | | the output's name | column of the record |
+| `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 |
 | `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone |
 | `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers |
 | `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers |
 | `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted |
 | `low_pass` | number | Hz | none | a filter without delay, on record and model alike |
-| `every` | whole number | | 1 | of the samples, the first of every so many is compared |",
+| `every` | whole number | | 1 | of the samples of its file, the first of every so many is compared |",
 };
 
 pub(super) const EXPERIMENT: Keys = Keys {
@@ -208,7 +210,7 @@ pub(super) const GOAL: Keys = Keys {
 | `reach` | number | the output's | none | its value at the end |
 | `lower` | number | the output's | none | soft lower limit at all times |
 | `upper` | number | the output's | none | soft upper limit at all times |
-| `follow` | text | | none | CSV file of a path |
+| `follow` | text | | none | file of a path, in CSV or of MATLAB |
 | `column` | text | | the output's name | column of that file |
 | `weight` | number | | 1 | weight of ½ (distance)² |
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost |",

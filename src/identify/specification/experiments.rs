@@ -1,14 +1,13 @@
 //! Several experiments from one record or many.
 
 use super::measured::Measured;
+use super::recording::Recording;
 use super::{DataSource, ParameterSetting, Specification};
-use crate::columns;
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::start::InitialState;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// One of several experiments as stated.
@@ -138,7 +137,7 @@ impl Specification {
             scenario.integrator.hold.clone_from(hold);
         }
         let source = &stated.data;
-        let record = Record::read_csv_with_gaps(&source.file)?;
+        let records = source.records()?;
         let name = match &stated.name {
             Some(name) => {
                 check_name(name)?;
@@ -147,18 +146,21 @@ impl Specification {
             None => name_of(&source.file),
         };
         let pieces = match &source.split {
-            None => vec![(name, record)],
-            Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))?,
+            None => vec![(name, records)],
+            Some(column) => {
+                let pieces = pieces(&records[0], column, &source.file, stated.name.as_deref().unwrap_or(column))?;
+                pieces.into_iter().map(|(name, piece)| (name, vec![piece])).collect()
+            }
         };
         let count = pieces.len();
         let mut built = Vec::new();
-        for (k, (name, record)) in pieces.into_iter().enumerate() {
+        for (k, (name, records)) in pieces.into_iter().enumerate() {
             let mut own_notes = Vec::new();
             let named = |error: Error| if count > 1 { error.in_experiment(&name) } else { error };
-            let measured = self.measured((entry, &scenario), source, &record, &mut own_notes);
-            let Measured { simulation, cost, window } = measured.map_err(named)?;
+            let measured = self.measured((entry, &scenario), source, &records, &mut own_notes);
+            let Measured { simulation, cost, recording } = measured.map_err(named)?;
             let Some(cost) = cost else {
-                return Err(named(Self::nothing_to_compare(entry, source, record.names())));
+                return Err(named(Self::nothing_to_compare(entry, source, &records)));
             };
             let cost = match stated.weight {
                 None => cost,
@@ -168,7 +170,7 @@ impl Specification {
             if k == 0 {
                 notes.append(&mut own_notes);
             }
-            let parameters = self.own_parameters(entry, stated, (&record, window), local)?;
+            let parameters = self.own_parameters(entry, stated, &recording, local)?;
             let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
@@ -183,7 +185,7 @@ impl Specification {
         &self,
         entry: &Entry,
         stated: &ExperimentSetting,
-        (record, window): (&Record, Range<usize>),
+        recording: &Recording<'_>,
         local: &[&str],
     ) -> Result<Vec<ParameterSetting>> {
         let mut own = Vec::new();
@@ -196,8 +198,9 @@ impl Specification {
             }
             let signature = entry.system.signature();
             let unit = &signature.parameters[signature.parameter_index(name)?].unit;
-            let value = columns::get(record, &stated.data.file, column, unit)?.values[window.start];
-            own.push(ParameterSetting { name: name.clone(), start: Some(value), ..ParameterSetting::default() });
+            let (part, values) = recording.complete(column, unit, None)?;
+            let value = values.values[recording.parts[part].window.start];
+            own.push(ParameterSetting::starting((name.clone(), value)));
         }
         for setting in &stated.parameters {
             if !local.contains(&&*setting.name) && !self.experiments.is_empty() {
@@ -302,9 +305,9 @@ pub(super) fn pieces(record: &Record, column: &str, file: &Path, prefix: &str) -
     Ok(pieces)
 }
 
-fn place(stated: &ExperimentSetting) -> PathBuf {
-    let file = &stated.data.file;
-    std::fs::canonicalize(file).unwrap_or_else(|_| file.clone())
+fn places(stated: &ExperimentSetting) -> Vec<PathBuf> {
+    let place = |file: &Path| std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    stated.data.files().map(place).collect()
 }
 
 /// Whether two statements are about the same samples, in part at least.
@@ -314,7 +317,8 @@ fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
         (from.unwrap_or(f64::NEG_INFINITY), until.unwrap_or(f64::INFINITY))
     };
     let ((from, until), (first, last)) = (window(one), window(other));
-    place(one) == place(other) && first < until && from < last
+    let (own, others) = (places(one), places(other));
+    own.iter().any(|file| others.contains(file)) && first < until && from < last
 }
 
 /// Says that samples are fitted twice.
