@@ -91,7 +91,7 @@ fn parse(bytes: &[u8]) -> costate::Result<Record> {
 #[track_caller]
 fn refused(bytes: &[u8], parts: &[&str]) {
     let message = parse(bytes).expect_err("the file should be refused").to_string();
-    for part in parts.iter().chain(&["run.mat", "-v7"]) {
+    for part in parts.iter().chain(&["run.mat"]) {
         assert!(message.contains(part), "`{part}` is missing in: {message}");
     }
 }
@@ -183,8 +183,8 @@ fn a_sampling_time_makes_times() {
 #[test]
 fn other_files_get_a_sentence() {
     let file = PLAIN.file(&[PLAIN.doubles(&[4, 1], "t", &T)]);
-    refused(b"", &["the file is empty"]);
-    refused(b"t,y\n0,1\n", &["no MATLAB file of version 5"]);
+    refused(b"", &["the file is empty", "-v7"]);
+    refused(b"t,y\n0,1\n", &["no MATLAB file of version 5", "-v7"]);
     let mut hdf5 = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".to_vec();
     hdf5.resize(512, 0);
     hdf5.extend(b"\x89HDF\r\n\x1a\n");

@@ -5,6 +5,7 @@ use super::record::time_column;
 use crate::columns::{self, Column};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
+use crate::report::rounded;
 use crate::shown::shown;
 use std::ops::Range;
 use std::path::Path;
@@ -218,7 +219,7 @@ impl<'a> Recording<'a> {
         let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));
         let spacing = match self.axis.is_even() {
             true => format!("{} s apart", shown(self.axis.mean_step())),
-            false => format!("{} s to {} s apart", shown(least), shown(most)),
+            false => format!("{} s to {} s apart", rounded(least, 3), rounded(most, 3)),
         };
         let mut sentence = format!(
             "{count} files: together {} times from {} s to {} s, {spacing}",
