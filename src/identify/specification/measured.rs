@@ -17,6 +17,9 @@ use crate::signature::{Quantity, Signature};
 use crate::simulate::Simulation;
 use std::path::Path;
 
+/// Something of a file of an experiment, by the file's place.
+pub(super) type OfPart<T> = (usize, T);
+
 /// What a record gives.
 pub(super) struct Measured<'a> {
     pub simulation: Simulation,
@@ -80,7 +83,7 @@ impl Specification {
     fn cost(
         &self,
         (signature, recording): (&Signature, &Recording<'_>),
-        outputs: &[(usize, OutputColumn)],
+        outputs: &[OfPart<OutputColumn>],
         references: Vec<Reference>,
         substeps: usize,
     ) -> Result<LeastSquares> {
@@ -221,7 +224,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Lets columns drive inputs; each with its part.
-    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<(usize, InputColumn)>> {
+    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<OfPart<InputColumn>>> {
         let signature = self.signature;
         let inputs = match &self.source.inputs {
             Some(inputs) => inputs.clone(),
@@ -252,7 +255,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What outputs are compared with; and what is missing there.
-    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<(usize, OutputColumn)>, Vec<Reference>)> {
+    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OfPart<OutputColumn>>, Vec<Reference>)> {
         let signature = self.signature;
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
@@ -308,7 +311,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Inputs without a column: a note on each, if that is meant.
-    fn undriven(&self, inputs: &[(usize, InputColumn)]) -> Result<Vec<String>> {
+    fn undriven(&self, inputs: &[OfPart<InputColumn>]) -> Result<Vec<String>> {
         let without = self.signature.inputs.iter().filter(|q| !inputs.iter().any(|(_, column)| column.input == q.name));
         let note = |Quantity { name, .. }: &Quantity| {
             if self.source.inputs.is_some() {
@@ -326,7 +329,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What was read: a line for each file, and what they come to together.
-    fn describe(&self, inputs: &[(usize, InputColumn)], outputs: &[(usize, OutputColumn)]) -> Vec<String> {
+    fn describe(&self, inputs: &[OfPart<InputColumn>], outputs: &[OfPart<OutputColumn>]) -> Vec<String> {
         let mut notes: Vec<String> =
             self.recording.parts.iter().flat_map(|part| part.record.remarks().iter().cloned()).collect();
         let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
@@ -354,7 +357,7 @@ impl<'a> Reading<'a> {
     }
 
     /// That residuals in different units are added up, if nobody has weighed them.
-    fn unlike_units(&self, outputs: &[(usize, OutputColumn)], references: &[Reference]) -> Option<String> {
+    fn unlike_units(&self, outputs: &[OfPart<OutputColumn>], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
         let is_plain =
             outputs.iter().all(|(_, c)| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));

@@ -1,5 +1,6 @@
 //! What is stated of sensors: which outputs they show with a gain, a bias or late.
 
+use super::measured::OfPart;
 use super::recording::Recording;
 use super::{OutputColumn, ParameterSetting, Specification};
 use crate::cost::{LeastSquares, Reference, Sensor, Sensors};
@@ -62,7 +63,7 @@ impl Specification {
     pub(super) fn sensors(
         &self,
         signature: &Signature,
-        outputs: &[(usize, OutputColumn)],
+        outputs: &[OfPart<OutputColumn>],
         references: &[Reference],
         recording: &Recording<'_>,
     ) -> Result<Sensors> {
