@@ -3,7 +3,6 @@
 use super::console::{print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
-use super::result::result_file;
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
@@ -16,11 +15,10 @@ use crate::prior::PriorResult;
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{
-    Folder, InputFile, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors,
-    result_json,
+    Folder, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors, result_json,
 };
 use crate::scheme;
-use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
+use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Statistics, fits, identifiability};
 use std::path::PathBuf;
 
@@ -172,20 +170,11 @@ fn origin(
     specification: &Specification,
     notes: Vec<String>,
 ) -> Result<Origin> {
-    let problem = arguments.problem.file().map(|path| InputFile::new("problem", path));
-    let role = |experiment: &ExperimentSetting| if experiment.validation { "validation" } else { "data" };
-    let experiments = specification.experiments.iter().map(|experiment| (role(experiment), &experiment.data));
-    let shared = specification.data.iter().filter(|_| specification.experiments.is_empty());
-    let mut files: Vec<(&str, &PathBuf)> =
-        experiments.chain(shared.map(|data| ("data", data))).map(|(role, source)| (role, &source.file)).collect();
-    files.dedup();
-    let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
-    let from = arguments.problem.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));
     Ok(Origin {
         summary: settings::entry(registry, specification)?.summary.clone(),
         command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         date: date()?,
-        input_files: problem.into_iter().chain(data).chain(from).collect(),
+        input_files: arguments.problem.input_files(specification),
         notes,
     })
 }

@@ -12,7 +12,7 @@ use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
 use crate::report::{InputFile, number, rounded, table};
-use crate::specification::{DataSource, ExperimentSetting, Specification};
+use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, fits};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -150,7 +150,7 @@ impl Earlier {
     }
 
     /// Says what makes a comparison worth less.
-    fn doubt(&self, data: &[PathBuf]) {
+    fn doubt<'f>(&self, data: impl Iterator<Item = &'f Path>) {
         if !self.converged {
             tell(&format!("warning: the search of {} has not converged", self.path.display()));
         }
@@ -199,7 +199,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let earlier = Earlier::read(&arguments.result)?;
     let specification = stated(&earlier, arguments)?;
     earlier.check(&specification.model)?;
-    earlier.doubt(&arguments.data);
+    earlier.doubt(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
     let mut problem = settings::build(&specification, registry)?;
     earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
@@ -259,10 +259,7 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
     };
     specification.lines.forget(&["data", "file"]);
     let shared = specification.data.take().unwrap_or_default();
-    let of = |file: &PathBuf| ExperimentSetting {
-        data: DataSource { file: file.clone(), ..shared.clone() },
-        ..ExperimentSetting::default()
-    };
+    let of = |file: &PathBuf| ExperimentSetting { data: shared.with_files(file), ..ExperimentSetting::default() };
     specification.experiments = arguments.data.iter().map(of).collect();
     specification.substeps = arguments.substeps.or(specification.substeps).or(earlier.substeps);
     if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {

@@ -3,6 +3,7 @@
 mod apply;
 
 use super::console::tell;
+use super::result::result_file;
 use crate::compliance;
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
@@ -10,11 +11,11 @@ use crate::plot::mechanism::{Picture, View, check_view, sketch};
 use crate::problem::{Problem, base_name};
 use crate::problem_file;
 use crate::registry::{Entry, Registry};
-use crate::report::Folder;
+use crate::report::{Folder, InputFile};
 use crate::scheme;
 use crate::signature::Parameter;
 use crate::simulate::Simulation;
-use crate::specification::{ParameterSetting, Specification};
+use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
 use crate::system::System;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub(super) struct ProblemArguments {
     /// The model's name (its built-in problem), or a problem file (.toml)
     #[arg(required_unless_present = "from")]
     model: Option<String>,
-    /// Measurements: columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs
+    /// Measurements (.csv, .mat): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
     #[arg(long, value_name = "FILE.csv")]
     pub data: Vec<PathBuf>,
     /// Values of an earlier result (its folder); `identify --from RESULT` alone repeats it
@@ -142,6 +143,25 @@ impl ProblemArguments {
     /// Whether it is more than a model's built-in problem: a problem file, or a record.
     pub(super) fn is_measured(&self) -> bool {
         self.file().is_some() || !self.data.is_empty()
+    }
+
+    /// What is read, with checksums: the problem file, all data, the result whose values it begins with.
+    pub(super) fn input_files(&self, specification: &Specification) -> Vec<InputFile> {
+        let role = |experiment: &ExperimentSetting| if experiment.validation { "validation" } else { "data" };
+        let experiments = specification.experiments.iter().map(|experiment| (role(experiment), &experiment.data));
+        let shared = specification.data.iter().filter(|_| specification.experiments.is_empty());
+        let sources = experiments.chain(shared.map(|data| ("data", data)));
+        let mut files: Vec<(&str, &Path)> = Vec::new();
+        for file in sources.flat_map(|(role, source)| source.files().map(move |file| (role, file))) {
+            // experiments may share a file
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
+        let problem = self.file().map(|path| InputFile::new("problem", path));
+        let from = self.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));
+        problem.into_iter().chain(data).chain(from).collect()
     }
 
     /// The problem file's statements, with those of the command line over them.

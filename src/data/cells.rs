@@ -99,17 +99,61 @@ pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || ["nan", "na", "null"].iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
-/// Appends one row to the columns, or says problem and remedy.
+/// A problem and its remedy.
+type Fault = (String, String);
+
+/// Which decimal signs numbers of a file have: `1,234` is one and a bit in a file with commas, and more than a thousand in one with points.
+#[derive(Debug, Default)]
+pub(super) struct Decimals {
+    /// Lines of the first decimal point, and of the first comma.
+    point: Option<u64>,
+    comma: Option<u64>,
+}
+
+impl Decimals {
+    /// Takes down what a line has, some `commas` or none.
+    pub fn see(&mut self, commas: bool, line: &str, number: u64) -> std::result::Result<(), Fault> {
+        if commas {
+            self.comma.get_or_insert(number);
+        }
+        if self.point.is_none() && line.contains('.') {
+            self.point = Some(number);
+        }
+        let (Some(point), Some(comma)) = (self.point, self.comma) else { return Ok(()) };
+        let problem = format!(
+            "numbers have a decimal comma in line {comma} and a point in line {point}: one of them may part thousands"
+        );
+        Err((problem, "write all numbers with a decimal point, and none between thousands".to_string()))
+    }
+}
+
+/// A number with a decimal comma, where commas separate nothing.
+fn with_comma(cell: &str, delimiter: Delimiter) -> Option<f64> {
+    let is_one = delimiter != Delimiter::Comma && cell.bytes().filter(|byte| *byte == b',').count() == 1;
+    if !is_one || cell.contains('.') {
+        return None;
+    }
+    cell.replace(',', ".").parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// Appends one row to the columns, and says whether a number has a decimal comma; or problem and remedy.
 pub(super) fn read_row<'a>(
     mut cells: impl Iterator<Item = &'a str> + Clone,
     names: &[String],
     columns: &mut [Vec<f64>],
     (delimiter, gaps): (Delimiter, Gaps),
-) -> std::result::Result<(), (String, String)> {
+) -> std::result::Result<bool, Fault> {
     let all = cells.clone();
+    let mut commas = false;
     for (name, column) in names.iter().zip(columns) {
         let Some(cell) = cells.next() else { return Err(wrong_count(all.count(), names.len(), delimiter)) };
-        match cell.parse::<f64>() {
+        let parsed = cell.parse::<f64>();
+        if let (Err(_), Some(value)) = (&parsed, with_comma(cell, delimiter)) {
+            column.push(value);
+            commas = true;
+            continue;
+        }
+        match parsed {
             Ok(value) if value.is_finite() => column.push(value),
             // A row of the wrong length says more than its first odd cell.
             _ if all.clone().count() != names.len() => {
@@ -119,10 +163,10 @@ pub(super) fn read_row<'a>(
             parsed => return Err(no_number(name, cell, parsed.is_ok(), delimiter)),
         }
     }
-    if cells.next().is_some() { Err(wrong_count(all.count(), names.len(), delimiter)) } else { Ok(()) }
+    if cells.next().is_some() { Err(wrong_count(all.count(), names.len(), delimiter)) } else { Ok(commas) }
 }
 
-pub(super) fn wrong_count(found: usize, expected: usize, delimiter: Delimiter) -> (String, String) {
+fn wrong_count(found: usize, expected: usize, delimiter: Delimiter) -> Fault {
     let cells = if found == 1 { "cell" } else { "cells" };
     let columns = if expected == 1 { "1 column" } else { &format!("{expected} columns") };
     let problem =
@@ -137,7 +181,7 @@ pub(super) fn wrong_count(found: usize, expected: usize, delimiter: Delimiter) -
     (problem, remedy.to_string())
 }
 
-pub(super) fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> (String, String) {
+fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> Fault {
     if cell.is_empty() {
         return (format!("the cell of column `{name}` is empty"), "write its value, or remove the row".to_string());
     }

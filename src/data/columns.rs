@@ -63,7 +63,20 @@ pub(crate) fn get<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -
 pub(crate) fn get_with_gaps<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) -> Result<Column<'r>> {
     match find(record, file, name, unit)? {
         Some(column) => Ok(column),
-        None => Err(Error::unknown("column", name, file.display().to_string(), record.names())),
+        None => Err(missing(record, file, name)),
+    }
+}
+
+/// That there is no such column, with what is there in its place.
+pub(crate) fn missing(record: &Record, file: &Path, name: &str) -> Error {
+    match record.left_out(name) {
+        None => Error::unknown("column", name, file.display().to_string(), record.names()),
+        Some(what) => {
+            let problem = format!("`{name}` is no column: it is {what}");
+            let remedy =
+                format!("save it as a vector of real numbers, as long as the times: save(.., 't', '{name}', '-v7')");
+            Error::file(file, None, problem, remedy)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Measured records: named columns of numbers, read from and written to text files.
+//! Measured records: named columns of numbers, read from text files and files of MATLAB, and written to text files.
 //!
 //! ```
 //! use costate::data::Record;
@@ -16,6 +16,7 @@ mod cells;
 pub(crate) mod columns;
 pub(crate) mod file_set;
 pub mod files;
+mod mat;
 pub mod noise;
 pub mod random;
 pub(crate) mod rows;
@@ -25,7 +26,8 @@ use crate::rows::Rows;
 use crate::time_axis::Origin;
 pub use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
 use crate::{Error, Result};
-use cells::{Delimiter, Gaps, cells, decode, read_row, shorten};
+use cells::{Decimals, Delimiter, Gaps, cells, decode, read_row, shorten};
+use mat::LeftOut;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -36,16 +38,44 @@ pub struct Record {
     columns: Vec<Vec<f64>>,
     /// The file, if the record was read from one.
     path: Option<PathBuf>,
-    /// Line of the first row in that file; each row is one line, and none lies between.
+    /// Line of the first row in that file; each row is one line, and none lies between. Of a file of MATLAB, the number of the first value.
     first_line: u64,
+    /// Whether it was read from a file of MATLAB, which has no lines.
+    is_matlab: bool,
+    /// What is in the file, and no column.
+    left_out: Vec<LeftOut>,
+    /// What was assumed when it was read, in sentences.
+    remarks: Vec<String>,
 }
 
 impl Record {
+    /// Reads a file of measurements, whatever it is: a file of MATLAB (`.mat`, versions 5 to 7), or else a text file as
+    /// [`Record::read_csv_with_gaps`] does.
+    ///
+    /// Of MATLAB's workspace, real vectors are columns by their names, and columns of a matrix `a` are `a_1`, `a_2`, ..; NaN is a missing sample.
+    /// What is not as long as `t` or `time` (or else as most vectors), and structs, cells, text, objects and complex or sparse numbers are left out,
+    /// which [`Record::remarks`] tells. Without `t` and `time`, a number `Ts`, `T_s` or `dt` (s) or `fs` (Hz) makes times from 0 on, called `t`.
+    ///
+    /// # Errors
+    /// As [`Record::read_csv_with_gaps`]; [`Error::File`] for a file of MATLAB that is damaged, of version 7.3 (HDF5) or 4, or without a
+    /// vector, and for infinite values.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::parse_any(&files::read(path)?, path)
+    }
+
+    /// As [`Record::read`], for bytes that are already in memory; `path` is named in messages.
+    ///
+    /// # Errors
+    /// [`Error::File`] and [`Error::Memory`], as for [`Record::read`].
+    pub fn parse_any(bytes: &[u8], path: &Path) -> Result<Self> {
+        if mat::is_meant(bytes, path) { mat::parse(bytes, path) } else { Self::parse(bytes, path, Gaps::Allowed) }
+    }
+
     /// Reads a text file of columns separated by commas, semicolons or tabs (told from the header line).
     ///
     /// Its first line names the columns; lines before it that are blank or start with `#` are skipped, and so are blank
     /// lines at the end. Cells are trimmed and may be in quotation marks; a byte-order mark and Windows line ends are
-    /// accepted. Numbers have a decimal point, whatever the separator.
+    /// accepted. Numbers have a decimal point; between semicolons or tabs, all of them may have a decimal comma.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Memory`] as from [`files::read`]. [`Error::File`] with line and column for anything that is not a finite
@@ -106,6 +136,7 @@ impl Record {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         let mut first_line = None;
         let mut blank = None;
+        let mut decimals = Decimals::default();
         for (number, line) in lines {
             if line.trim().is_empty() {
                 blank = blank.or(Some(number));
@@ -122,6 +153,7 @@ impl Record {
             } else {
                 read_row(line.split(delimiter.character()).map(str::trim), &names, &mut columns, (delimiter, gaps))
             }
+            .and_then(|commas| decimals.see(commas, line, number))
             .map_err(|(problem, remedy)| match line.trim_start().starts_with('#') {
                 false => Error::file(path, Some(number), problem, remedy),
                 true => {
@@ -131,7 +163,7 @@ impl Record {
             })?;
         }
         match first_line {
-            Some(first_line) => Ok(Self { names, columns, path: Some(path.to_path_buf()), first_line }),
+            Some(first_line) => Ok(Self { path: Some(path.to_path_buf()), first_line, ..Self::plain(names, columns) }),
             None => {
                 let problem = "the file ends after its header, without any row";
                 Err(Error::file(path, Some(header_line), problem, "give a file with rows of numbers"))
@@ -163,7 +195,13 @@ impl Record {
                 return Err(Error::invalid(format!("column `{name}`, row {}", row + 1), problem, remedy));
             }
         }
-        Ok(Self { names, columns, path: None, first_line: 1 })
+        Ok(Self::plain(names, columns))
+    }
+
+    /// Of memory.
+    fn plain(names: Vec<String>, columns: Vec<Vec<f64>>) -> Self {
+        let (left_out, remarks) = (Vec::new(), Vec::new());
+        Self { names, columns, path: None, first_line: 1, is_matlab: false, left_out, remarks }
     }
 
     /// Writes the record with commas, each number with as few digits as read back to the same bits. The file appears whole
@@ -203,7 +241,17 @@ impl Record {
             None => Ok(values),
             Some(row) => {
                 let (file, line) = (self.path.clone().unwrap_or_default(), self.first_line + row as u64);
-                let problem = format!("the cell of column `{}` is empty or NaN", self.names[index]);
+                let name = &self.names[index];
+                if self.is_matlab {
+                    let problem = format!("value {line} of `{name}` is NaN");
+                    return Err(Error::file(
+                        &file,
+                        None,
+                        problem,
+                        "give its value, or save vectors without that sample",
+                    ));
+                }
+                let problem = format!("the cell of column `{name}` is empty or NaN");
                 Err(Error::file(&file, Some(line), problem, "write its value, or remove the row"))
             }
         }
@@ -246,7 +294,12 @@ impl Record {
             let problem = format!("it is `{name}`, and times are in s, not in {unit}");
             return Err(Error::invalid(format!("column `{column}`"), problem, "convert its values"));
         }
-        let origin = Origin { path: self.path.clone(), first_line: self.first_line, column: name.clone() };
+        let origin = Origin {
+            path: self.path.clone(),
+            first_line: self.first_line,
+            is_matlab: self.is_matlab,
+            column: name.clone(),
+        };
         TimeAxis::with_origin(self.column(name)?, origin)
     }
 
@@ -257,7 +310,25 @@ impl Record {
             columns: self.columns.iter().map(|column| column[rows.clone()].to_vec()).collect(),
             path: self.path.clone(),
             first_line: self.first_line + rows.start as u64,
+            is_matlab: self.is_matlab,
+            left_out: self.left_out.clone(),
+            remarks: self.remarks.clone(),
         }
+    }
+
+    /// What was assumed when it was read, and what of the file is no column, in sentences.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether it was read from a file of MATLAB.
+    pub(crate) fn is_matlab(&self) -> bool {
+        self.is_matlab
+    }
+
+    /// What else is in the file under this name: `a struct`.
+    pub(crate) fn left_out(&self, name: &str) -> Option<&str> {
+        self.left_out.iter().find(|one| one.name == name).map(|one| &*one.what)
     }
 
     /// The names of the columns, in the order of the file.

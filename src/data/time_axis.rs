@@ -29,8 +29,10 @@ pub struct TimeAxis {
 pub(crate) struct Origin {
     /// The file, if they were read from one.
     pub path: Option<PathBuf>,
-    /// Line of the first row in that file.
+    /// Line of the first row in that file, or the number of the first value of a file without lines.
     pub first_line: u64,
+    /// Whether it is a file of MATLAB, which has no lines.
+    pub is_matlab: bool,
     /// The column's name; empty if they come from no record.
     pub column: String,
 }
@@ -40,6 +42,9 @@ impl Origin {
         match &self.path {
             Some(path) => {
                 let line = self.first_line + row as u64;
+                if self.is_matlab {
+                    return Error::file(path, None, format!("at value {line} of `{}` {problem}", self.column), remedy);
+                }
                 Error::file(path, Some(line), format!("in column `{}` {problem}", self.column), remedy)
             }
             None if self.column.is_empty() => {

@@ -184,8 +184,10 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
 fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     let own = section.named("interpolation", str::parse)?;
     let interpolation = own.or(shared.interpolation);
+    let (file, more_files) = files_of(section)?.unwrap_or_else(|| (shared.file.clone(), shared.more_files.clone()));
     let mut source = DataSource {
-        file: section.text("file")?.map_or(shared.file.clone(), |file| beside(section.file, &PathBuf::from(file))),
+        file,
+        more_files,
         time: section.text("time")?.or(shared.time.clone()),
         interpolation,
         split: section.text("split")?.or(shared.split.clone()),
@@ -205,6 +207,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
             let own = input.named("interpolation", str::parse)?;
             columns.push(InputColumn {
                 column: input.text("column")?.unwrap_or_else(|| name.clone()),
+                file: input.count("file")?,
                 interpolation: own.or(interpolation).unwrap_or(crate::signal::Interpolation::Linear),
                 input: name,
             });
@@ -225,6 +228,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
             let sensor = sensor.map_err(|error| output.at("sensor", error.within(output.place())))?;
             columns.push(OutputColumn {
                 column: output.text("column")?.unwrap_or_else(|| name.clone()),
+                file: output.count("file")?,
                 deviation: deviation(&output)?,
                 loss: loss(&output)?,
                 low_pass: output.number("low_pass")?,
@@ -236,6 +240,23 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         source.outputs = Some(columns);
     }
     Ok(source)
+}
+
+/// The files of an experiment: one, or a list of several.
+fn files_of(section: &Section<'_>) -> Result<Option<(PathBuf, Vec<PathBuf>)>> {
+    let names = match section.table.get("file") {
+        Some(Value::Array(_)) => section.texts("file")?,
+        _ => section.text("file")?.map(|name| vec![name]),
+    };
+    let Some(names) = names else { return Ok(None) };
+    if let Some(k) = (1..names.len()).find(|k| names[..*k].contains(&names[*k])) {
+        return Err(section.wrong("file", format!("`{}` is named twice", names[k]), "name each file once"));
+    }
+    let mut files = names.into_iter().map(|name| beside(section.file, &PathBuf::from(name)));
+    match files.next() {
+        Some(first) => Ok(Some((first, files.collect()))),
+        None => Err(section.wrong("file", "the list is empty", "name at least one file")),
+    }
 }
 
 /// What residuals cost, by its name and its scale in deviations.

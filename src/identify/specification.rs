@@ -6,8 +6,10 @@ mod experiments;
 mod lines;
 mod measured;
 mod record;
+mod recording;
 mod scenario;
 mod sensors;
+mod source;
 
 pub use experiments::ExperimentSetting;
 pub(crate) use experiments::name_of;
@@ -16,11 +18,11 @@ pub(crate) use lines::line_of;
 use measured::Measured;
 pub(crate) use record::beside;
 pub use sensors::Effect;
+pub use source::DataSource;
 
 use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
 use crate::cost::{LeastSquares, Loss, Quadrature};
-use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
@@ -33,7 +35,6 @@ use crate::signature::{Parameter, Scale, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
-use std::path::PathBuf;
 
 /// A column of the record that drives an input.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,8 @@ pub struct InputColumn {
     pub input: String,
     /// The record's column.
     pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
     /// What the input does between samples.
     pub interpolation: Interpolation,
 }
@@ -53,6 +56,8 @@ pub struct OutputColumn {
     pub output: String,
     /// The record's column.
     pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
     /// What residuals are divided by; 1 if nothing is said.
     pub deviation: Option<Deviation>,
     /// What residuals cost; as that of the whole problem if nothing is said.
@@ -74,27 +79,6 @@ pub enum Deviation {
     Estimated,
     /// The same, for each stated experiment alone.
     EstimatedAlone,
-}
-
-/// Where measurements come from.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct DataSource {
-    /// The CSV file.
-    pub file: PathBuf,
-    /// Name of the time column; by default `t` or `time`, perhaps with its unit: `time [s]`.
-    pub time: Option<String>,
-    /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs, `F` or `F [N]`.
-    pub inputs: Option<Vec<InputColumn>>,
-    /// Interpolation of inputs that are matched by name.
-    pub interpolation: Option<Interpolation>,
-    /// Outputs with a column. Default: columns named like outputs, `a` or `a [m/s^2]`.
-    pub outputs: Option<Vec<OutputColumn>>,
-    /// A column of numbers: rows of one number, one after another, are an experiment of their own.
-    pub split: Option<String>,
-    /// Samples before this time are left out, s.
-    pub from: Option<f64>,
-    /// Samples after this time are left out, s.
-    pub until: Option<f64>,
 }
 
 /// What is said of one parameter.
@@ -371,14 +355,14 @@ impl Specification {
         source: &DataSource,
         notes: &mut Vec<String>,
     ) -> Result<(Simulation, Option<LeastSquares>)> {
-        let mut record = Record::read_csv_with_gaps(&source.file).map_err(|error| error.under(&["file"]))?;
+        let mut records = source.records()?;
         if let Some(column) = &source.split {
-            let pieces = experiments::pieces(&record, column, &source.file, column);
+            let pieces = experiments::pieces(&records[0], column, &source.file, column);
             let (name, first) = pieces.map_err(|error| error.under(&["split"]))?.swap_remove(0);
             notes.push(format!("of several experiments, this is the first, `{name}`"));
-            record = first;
+            records = vec![first];
         }
-        let Measured { simulation, cost, .. } = self.measured((entry, scenario), source, &record, notes)?;
+        let Measured { simulation, cost, .. } = self.measured((entry, scenario), source, &records, notes)?;
         Ok((simulation, cost))
     }
 

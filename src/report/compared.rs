@@ -36,6 +36,11 @@ fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
     values.into_iter().step_by(cost.substeps()).collect()
 }
 
+/// Of values at all samples those at the samples that a reference, by its place, has.
+fn own(cost: &LeastSquares, reference: usize, values: &[f64]) -> Vec<f64> {
+    cost.own_samples(reference).into_iter().map(|i| values[i]).collect()
+}
+
 impl Folder {
     /// `output_NAME` of a simulation, as seen by sensors with these parameters, beside what it is compared with, which has this label.
     pub(super) fn measured_outputs(
@@ -46,14 +51,15 @@ impl Folder {
         name: &dyn Fn(&str) -> String,
     ) -> Result<()> {
         let times = at_samples(cost, trajectory.times().to_vec());
-        for reference in cost.references() {
+        for (k, reference) in cost.references().iter().enumerate() {
             let output = &simulation.signature().outputs[reference.output];
             let y = trajectory.output(reference.output);
             let shown = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
             let simulated = at_samples(cost, shown);
-            let measured = (compared, &*reference_beside(output, reference, &simulated));
+            let measured = own(cost, k, &reference_beside(output, reference, &simulated));
+            let (times, simulated) = (own(cost, k, &times), own(cost, k, &simulated));
             let name = name(&output.name);
-            let figure = plot::comparison(&name, &printed(&output.unit), &times, measured, &simulated)?;
+            let figure = plot::comparison(&name, &printed(&output.unit), &times, (compared, &measured), &simulated)?;
             self.draw(&format!("output_{name}"), &figure)?;
         }
         Ok(())
@@ -149,12 +155,13 @@ impl Folder {
             let before = begun_beside(output, runs[0][k].clone(), &values);
             if is_drawn {
                 let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
-                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &values), &before, after)?;
+                let [times, measured, before, after] = [&times, &values, &before, after].map(|x| own(cost, k, x));
+                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &after)?;
                 self.draw(&format!("output_{title}"), &figure)?;
                 let errors = shown.iter().zip(&runs).map(|(i, run)| {
                     // as the cost sees them
                     let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
-                    (format!("iteration {i}"), error.collect())
+                    (format!("iteration {i}"), own(cost, k, &error.collect::<Vec<f64>>()))
                 });
                 let errors: Vec<(String, Vec<f64>)> = errors.collect();
                 let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();

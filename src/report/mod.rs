@@ -74,17 +74,19 @@ pub fn number(x: f64) -> String {
 /// A number for tables: so many significant digits, plainly where that is short.
 pub fn rounded(x: f64, digits: usize) -> String {
     let last = digits.saturating_sub(1);
-    let size = x.abs();
     if x == 0.0 || !x.is_finite() {
-        format!("{x}")
-    } else if (1e-3..1e7).contains(&size) {
-        let decimals = (last as i32 - size.log10().floor() as i32).clamp(0, 9) as usize;
-        let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-    } else {
-        let text = format!("{x:.last$e}");
-        let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
-        format!("{}e{power}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+        return format!("{x}");
+    }
+    let zeros = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    // the power after rounding: 9.9996e-4 is 0.001
+    let text = format!("{x:.last$e}");
+    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+    match power.parse::<i32>() {
+        Ok(power @ -3..7) => zeros(&format!("{x:.0$}", (last as i32 - power).clamp(0, 9) as usize)),
+        _ => format!("{}e{power}", zeros(mantissa)),
     }
 }
 

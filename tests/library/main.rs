@@ -7,6 +7,7 @@ mod files;
 mod least_squares;
 mod likelihood;
 mod linear_statistics;
+mod mat;
 mod newton;
 mod optimise;
 mod pictures;

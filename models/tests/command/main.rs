@@ -1,6 +1,7 @@
 //! The command line: options, files, results, pictures.
 
 mod check;
+mod clocks;
 mod constraints;
 mod control;
 mod experiments;

@@ -16,7 +16,7 @@ pub(super) struct Looked {
     pub samples: usize,
     pub from: f64,
     pub until: f64,
-    /// Between samples, s; `None`: uneven.
+    /// Of all files together, s; `None`: uneven.
     pub sampling: Option<f64>,
     /// Time steps between two samples.
     pub substeps: usize,
@@ -29,6 +29,9 @@ pub(super) struct Looked {
 /// An output beside its data.
 pub(super) struct Compared {
     pub fit: OutputFit,
+    /// How many its record has, missing ones among them.
+    pub samples: usize,
+    /// How many of them the record lacks.
     pub missing: usize,
     /// Of the data.
     pub range: (f64, f64),
@@ -73,6 +76,8 @@ impl Looked {
             .map(|(name, unit, low, high)| json!({"name": name, "unit": unit, "least": low, "largest": high}));
         let outputs = self.outputs.iter().flatten().map(|output| {
             let mut entry = output.fit.json();
+            entry["samples"] = json!(output.samples);
+            entry["compared"] = json!(output.fit.residuals.len());
             entry["missing"] = json!(output.missing);
             entry["least"] = json!(output.range.0);
             entry["largest"] = json!(output.range.1);
@@ -115,10 +120,12 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 fn compared(problem: &Problem, experiment: &Experiment) -> Result<Vec<Compared>> {
     let found = fits(problem, std::slice::from_ref(experiment), &problem.start)?;
-    let references = experiment.cost.as_least_squares().map(LeastSquares::references).unwrap_or_default();
-    let compared = found.into_iter().zip(references).map(|(fit, reference): (OutputFit, &Reference)| Compared {
+    let Some(cost) = experiment.cost.as_least_squares() else { return Ok(Vec::new()) };
+    let compared = found.into_iter().zip(cost.references()).enumerate();
+    let compared = compared.map(|(k, (fit, reference)): (usize, (OutputFit, &Reference))| Compared {
         fit,
-        missing: reference.values.iter().filter(|value| value.is_nan()).count(),
+        missing: cost.missing(k),
+        samples: cost.own_samples(k).len(),
         range: range(reference.values.iter().copied()),
     });
     Ok(compared.collect())

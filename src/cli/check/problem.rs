@@ -9,6 +9,7 @@ use crate::cli::{Verdict, kept, settings};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::registry::Registry;
+use crate::report::InputFile;
 use crate::sensitivity::Method;
 use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{Identifiability, identifiability};
@@ -16,6 +17,8 @@ use serde_json::{Value, json};
 
 /// All that is known of a problem before a fit.
 pub(super) struct Found {
+    /// What was read.
+    pub files: Vec<InputFile>,
     pub experiments: Vec<Looked>,
     pub cost: f64,
     /// Free parameters with derivative times size, the largest first.
@@ -37,7 +40,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let notes = settings::say_of(notes, &problem);
     let folder =
         settings::results(arguments.out.as_ref(), arguments.json, &format!("{}_check", problem.name), arguments.png)?;
-    let found = look(&problem, &specification, notes);
+    let mut found = look(&problem, &specification, notes);
+    found.files = arguments.problem.input_files(&specification);
     let document = document(&problem, &found);
     // what cannot be simulated cannot be drawn
     let order = worst_first(&found);
@@ -107,7 +111,8 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
         }
         duration = Duration::measure(problem, specification.method).ok();
     }
-    Found { experiments, cost, gradient, identifiability: identified, duration, notes, warnings, wrong }
+    let files = Vec::new();
+    Found { files, experiments, cost, gradient, identifiability: identified, duration, notes, warnings, wrong }
 }
 
 /// The cost at the start, and its derivatives by free parameters times their sizes.
@@ -140,6 +145,7 @@ fn document(problem: &Problem, found: &Found) -> Value {
         "model": problem.name,
         "passed": found.wrong.is_empty(),
         "steps": problem.steps(),
+        "input_files": found.files,
         "experiments": found.experiments.iter().map(Looked::json).collect::<Vec<_>>(),
         "cost": found.cost,
         "gradient": found.gradient.iter().map(entry).collect::<Vec<_>>(),

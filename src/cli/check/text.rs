@@ -4,7 +4,7 @@ use super::diagnosis::{Looked, percent};
 use super::problem::Found;
 use crate::cli::duration::Duration;
 use crate::problem::Problem;
-use crate::report::{number, rounded, table};
+use crate::report::{InputFile, number, rounded, table};
 use crate::scheme;
 use crate::shown::shown;
 
@@ -21,6 +21,7 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
         problem.steps(),
         scheme::in_words(problem.first().simulation.scheme())
     )];
+    lines.extend(files(&found.files));
     // a few in their own order, of many the worst
     let mut shown: Vec<usize> = order.iter().copied().take(TOLD).collect();
     shown.sort_unstable();
@@ -44,6 +45,18 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
         (count, warnings) => format!("NOT ready: {} wrong, {}", counted(count, "thing"), counted(warnings, "warning")),
     });
     lines.join("\n")
+}
+
+/// Data files with the beginnings of their checksums.
+fn files(files: &[InputFile]) -> Vec<String> {
+    let data: Vec<&InputFile> = files.iter().filter(|file| file.role != "problem").collect();
+    let line = |InputFile { role, path, bytes, sha256 }: &InputFile| match (bytes, sha256) {
+        (Some(bytes), Some(sum)) => format!("{role} {path}: {bytes} bytes, SHA-256 {}..", sum.get(..16).unwrap_or(sum)),
+        _ => format!("{role} {path}"),
+    };
+    let more = data.len().saturating_sub(TOLD);
+    let more = (more > 0).then(|| format!("and {more} more files, in check.json"));
+    data.into_iter().take(TOLD).map(line).chain(more).collect()
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -73,6 +86,7 @@ fn experiment(looked: &Looked) -> Vec<String> {
                 let fit = &output.fit;
                 vec![
                     format!("  {}", fit.name),
+                    fit.residuals.len().to_string(),
                     output.missing.to_string(),
                     range(output.range.0, output.range.1, ""),
                     rounded(fit.rmse(), 4),
@@ -81,7 +95,7 @@ fn experiment(looked: &Looked) -> Vec<String> {
                     rounded(fit.rmse() / fit.deviation, 4),
                 ]
             };
-            let header = ["  output", "missing", "data", "RMSE", "unit", "fit", "RMSE/deviation"];
+            let header = ["  output", "compared", "missing", "data", "RMSE", "unit", "fit", "RMSE/deviation"];
             lines.push(table(&header, &outputs.iter().map(row).collect::<Vec<_>>()));
         }
     }

@@ -103,7 +103,7 @@ fn sources(entry: &Entry, arguments: &Arguments, out: &Path) -> Result<Vec<Sourc
     let files = arguments.data.iter().map(|file| (file, false));
     let mut sources: Vec<Source> = Vec::new();
     for (given, validation) in files.chain(arguments.validation.iter().map(|file| (file, true))) {
-        let record = Record::read_csv_with_gaps(given)?;
+        let record = Record::read(given)?;
         let columns = Columns::of(&record, given, entry.system.signature())?;
         let plain = name_of(given);
         let is_taken = |name: &String| sources.iter().any(|other| other.name.to_lowercase() == name.to_lowercase());

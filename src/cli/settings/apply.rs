@@ -73,7 +73,7 @@ impl ProblemArguments {
             }
             specification.lines.forget(&["data", "file"]);
             let shared = specification.data.take().unwrap_or_default();
-            let of = |file: &PathBuf| DataSource { file: file.clone(), ..shared.clone() };
+            let of = |file: &PathBuf| shared.with_files(file);
             specification.experiments.clear();
             match self.data.as_slice() {
                 [file] => specification.data = Some(of(file)),

@@ -44,6 +44,10 @@ impl Reference {
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     references: Vec<Reference>,
+    /// Of each reference the places of its own samples among all, where it has not all of them.
+    own: Vec<Option<Vec<usize>>>,
+    /// Of each reference, how many of its own samples were missing when it was given.
+    missing: Vec<usize>,
     /// Of each reference.
     losses: Vec<Loss>,
     substeps: usize,
@@ -99,8 +103,51 @@ impl LeastSquares {
                 quadrature.weight(before, after)
             })
             .collect();
-        let losses = vec![Loss::Squares; references.len()];
-        Ok(LeastSquares { references, losses, substeps, weights, noise: Vec::new(), sensors: Sensors::default() })
+        let (losses, own) = (vec![Loss::Squares; references.len()], vec![None; references.len()]);
+        let missing = references.iter().map(|reference| times.len() - reference.samples().count()).collect();
+        let (noise, sensors) = (Vec::new(), Sensors::default());
+        Ok(LeastSquares { references, own, missing, losses, substeps, weights, noise, sensors })
+    }
+
+    /// For outputs that were sampled at times of their own: of each reference, the places of its samples among the times of all. Elsewhere it
+    /// has none, filters of sensors see these alone, and `every` counts them. Weights stay those of all times. Before sensors are given.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is not one list a reference, a list is empty, does not increase or leads beyond the times, or a reference has
+    /// no sample there.
+    pub fn with_own_samples(mut self, own: Vec<Vec<usize>>) -> Result<Self> {
+        let what = "the samples of the references";
+        if own.len() != self.references.len() {
+            let problem = format!("there are {} lists for {} references", own.len(), self.references.len());
+            return Err(Error::invalid(what, problem, "give one each"));
+        }
+        for (k, (places, reference)) in own.iter().zip(&mut self.references).enumerate() {
+            let increases = places.windows(2).all(|pair| pair[0] < pair[1]);
+            if !increases || places.last().is_none_or(|last| *last >= self.weights.len()) {
+                let problem = format!("those of output {} are no increasing places of times", reference.output);
+                return Err(Error::invalid(what, problem, "give places from 0 on, each once"));
+            }
+            let mut values = vec![f64::NAN; self.weights.len()];
+            places.iter().for_each(|i| values[*i] = reference.values[*i]);
+            reference.values = values;
+            self.missing[k] = places.len() - reference.samples().count();
+            if self.missing[k] == places.len() {
+                let problem = format!("output {} has none at its own times: all are NaN", reference.output);
+                return Err(Error::invalid(what, problem, "give at least one, or leave the reference out"));
+            }
+        }
+        self.own = own.into_iter().map(Some).collect();
+        Ok(self)
+    }
+
+    /// The places of the samples of a reference, by its place, among those of all; missing ones are among them.
+    pub fn own_samples(&self, reference: usize) -> Vec<usize> {
+        self.own[reference].clone().unwrap_or_else(|| (0..self.weights.len()).collect())
+    }
+
+    /// How many of the own samples of a reference, by its place, were missing when it was given.
+    pub fn missing(&self, reference: usize) -> usize {
+        self.missing[reference]
     }
 
     /// Compares what sensors show of outputs. Samples that cannot be compared whatever a delay is within its bounds are left out, and
@@ -110,7 +157,7 @@ impl LeastSquares {
     /// [`Error::Invalid`] if no sample is left of an output, a sensor's output is not compared, or compared twice; a filter for samples that
     /// are uneven or missing, or of a frequency that they do not have.
     pub fn with_sensors(mut self, mut sensors: Sensors, times: &[f64]) -> Result<Self> {
-        sensors.prepare(&mut self.references, times, self.substeps)?;
+        sensors.prepare(&mut self.references, &self.own, times, self.substeps)?;
         self.sensors = sensors;
         Ok(self)
     }

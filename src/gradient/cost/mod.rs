@@ -5,6 +5,7 @@ mod least_squares;
 mod loss;
 mod low_pass;
 pub(crate) mod sensor;
+pub(crate) mod stencil;
 mod sum;
 
 pub use goals::{Aim, Goal, Goals};

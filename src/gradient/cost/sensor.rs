@@ -6,6 +6,7 @@
 
 use super::Reference;
 use super::low_pass::LowPass;
+use super::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Signature};
 use std::ops::Range;
@@ -81,6 +82,8 @@ pub struct Sensors {
     /// Steps of the simulation between two samples.
     pub(super) substeps: usize,
     filters: Vec<Option<LowPass>>,
+    /// Places of the samples that an output's own record has among all samples; of those without, it has all.
+    own: Vec<Option<Vec<usize>>>,
 }
 
 /// Values of a sensor's parameters, or derivatives by them.
@@ -114,49 +117,81 @@ impl Sensors {
             }
         }
         let parameters = sensors.iter().flat_map(|sensor| sensor.parameters().cloned()).collect();
-        let filters = vec![None; sensors.len()];
-        Ok(Sensors { sensors, parameters, substeps: 1, filters })
+        let (filters, own) = (vec![None; sensors.len()], vec![None; sensors.len()]);
+        Ok(Sensors { sensors, parameters, substeps: 1, filters, own })
     }
 
     /// Makes what was measured at `times` what can be compared with what sensors show: filtered, of deviations as after the filter, and
-    /// NaN where it takes no part.
-    pub(super) fn prepare(&mut self, references: &mut [Reference], times: &[f64], substeps: usize) -> Result<()> {
+    /// NaN where it takes no part. `own`: places of the samples that each reference has, where it has not all.
+    pub(super) fn prepare(
+        &mut self,
+        references: &mut [Reference],
+        own: &[Option<Vec<usize>>],
+        times: &[f64],
+        substeps: usize,
+    ) -> Result<()> {
         self.substeps = substeps;
-        for (k, sensor) in self.sensors.iter().enumerate() {
-            let mut own = references.iter_mut().filter(|reference| reference.output == sensor.output);
-            let (Some(reference), None) = (own.next(), own.next()) else {
+        for k in 0..self.sensors.len() {
+            let output = self.sensors[k].output;
+            let mut compared = references.iter_mut().zip(own).filter(|(reference, _)| reference.output == output);
+            let (Some((reference, own)), None) = (compared.next(), compared.next()) else {
                 let problem = "its output is not compared with one reference";
-                return Err(Error::invalid(sensor.place(), problem, "give outputs with sensors one reference each"));
+                let remedy = "give outputs with sensors one reference each";
+                return Err(Error::invalid(self.sensors[k].place(), problem, remedy));
             };
-            if let Some(frequency) = sensor.low_pass {
-                let filter = sensor.filter(frequency, &reference.values, times)?;
-                filter.apply(&mut reference.values, 1);
-                reference.deviation *= filter.gain_of_noise();
-                self.filters[k] = Some(filter);
-            }
-            if sensor.every >= times.len() {
-                let problem = format!("every {}th of {} samples is none but the first", sensor.every, times.len());
-                return Err(Error::invalid(sensor.place(), problem, "compare more of them: a smaller `every`"));
-            }
-            let there = self.comparable(sensor.output, times);
-            let is_left_out = |i: usize| !there.contains(&i) || !(i - there.start).is_multiple_of(sensor.every.max(1));
-            (0..times.len()).filter(|i| is_left_out(*i)).for_each(|i| reference.values[i] = f64::NAN);
-            if reference.samples().next().is_none() {
-                let length = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
-                let problem = format!("of a record of {length} s no sample is left to be compared");
-                let remedy = "bound its delay more narrowly, or take a longer record";
-                return Err(Error::invalid(sensor.place(), problem, remedy));
-            }
+            self.own[k].clone_from(own);
+            self.prepare_one(k, reference, times)?;
         }
         Ok(())
     }
 
-    /// Filters values, or derivatives, that sensor `k` shows at all times.
+    /// As [`Sensors::prepare`], for sensor `k` alone.
+    fn prepare_one(&mut self, k: usize, reference: &mut Reference, times: &[f64]) -> Result<()> {
+        let sensor = &self.sensors[k];
+        let places: Vec<usize> = self.own[k].clone().unwrap_or_else(|| (0..times.len()).collect());
+        let own_times = self.own_times(sensor.output, times);
+        if let Some(frequency) = sensor.low_pass {
+            let mut values: Vec<f64> = places.iter().map(|i| reference.values[*i]).collect();
+            let filter = sensor.filter(frequency, &values, &own_times)?;
+            filter.apply(&mut values, 1);
+            places.iter().zip(values).for_each(|(i, value)| reference.values[*i] = value);
+            reference.deviation *= filter.gain_of_noise();
+            self.filters[k] = Some(filter);
+        }
+        if sensor.every >= places.len() {
+            let problem = format!("every {}th of {} samples is none but the first", sensor.every, places.len());
+            return Err(Error::invalid(sensor.place(), problem, "compare more of them: a smaller `every`"));
+        }
+        let there = self.comparable(sensor.output, times);
+        let is_left_out = |j: usize| !there.contains(&j) || !(j - there.start).is_multiple_of(sensor.every.max(1));
+        places.iter().enumerate().filter(|(j, _)| is_left_out(*j)).for_each(|(_, i)| reference.values[*i] = f64::NAN);
+        if reference.samples().next().is_none() {
+            let length = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
+            let problem = format!("of a record of {length} s no sample is left to be compared");
+            let remedy = "bound its delay more narrowly, or take a longer record";
+            return Err(Error::invalid(sensor.place(), problem, remedy));
+        }
+        Ok(())
+    }
+
+    /// Filters values, or derivatives, that sensor `k` shows at all times: those at its own samples.
     pub(crate) fn filter(&self, k: usize, values: &mut [f64], is_linear: bool) {
-        match (&self.filters[k], is_linear) {
-            (None, _) => {}
-            (Some(filter), true) => filter.apply_linear(values, self.substeps),
-            (Some(filter), false) => filter.apply(values, self.substeps),
+        let Some(filter) = &self.filters[k] else { return };
+        let run = |values: &mut [f64], stride: usize| match is_linear {
+            true => filter.apply_linear(values, stride),
+            false => filter.apply(values, stride),
+        };
+        let Some(own) = &self.own[k] else { return run(values, self.substeps) };
+        let mut taken: Vec<f64> = own.iter().map(|i| values[i * self.substeps]).collect();
+        run(&mut taken, 1);
+        own.iter().zip(taken).for_each(|(i, value)| values[i * self.substeps] = value);
+    }
+
+    /// The times of the samples that an output's own record has, by the `times` of all samples.
+    pub(crate) fn own_times(&self, output: usize, times: &[f64]) -> Vec<f64> {
+        match self.of(output).and_then(|k| self.own[k].as_ref()) {
+            None => times.to_vec(),
+            Some(own) => own.iter().map(|i| times[*i]).collect(),
         }
     }
 
@@ -240,21 +275,31 @@ impl Sensors {
         let mut z =
             (0..times.len()).map(|i| gain * Stencil::at(times, i, delay).apply(&y, 0) + bias).collect::<Vec<f64>>();
         self.filter(k, &mut z, false);
+        if let (Some(_), Some(own)) = (&self.filters[k], &self.own[k]) {
+            // a filter knows nothing between the samples that it takes
+            for pair in own.windows(2) {
+                let (first, last) = (pair[0] * self.substeps, pair[1] * self.substeps);
+                let slope = (z[last] - z[first]) / (times[last] - times[first]);
+                (first + 1..last).for_each(|i| z[i] = z[first] + slope * (times[i] - times[first]));
+            }
+        }
         z
     }
 
-    /// Samples that can be compared whatever the delay of an output is within its bounds; all `times` of the samples without one. A filter
-    /// spreads what the delay makes of the ends.
+    /// Of the samples that an output's own record has, those that can be compared whatever its delay is within its bounds; `times`: those of
+    /// all samples. A filter spreads what the delay makes of the ends.
     pub(crate) fn comparable(&self, output: usize, times: &[f64]) -> Range<usize> {
         let Some(k) = self.of(output) else { return 0..times.len() };
+        let own = self.own_times(output, times);
         let delay = self.sensors[k].delay.as_ref();
         let memory = self.filters[k].map_or(0, |filter| filter.memory);
-        let Some(Parameter { lower, upper, .. }) = delay else { return 0..times.len() };
+        let Some(Parameter { lower, upper, .. }) = delay else { return 0..own.len() };
+        // what is there to be read of the run
         let (Some(&begin), Some(&end)) = (times.first(), times.last()) else { return 0..0 };
         // a sample at the edge is one in spite of round-off
         let slack = 1e-9 * (end - begin);
-        let first = times.partition_point(|t| t - upper < begin - slack);
-        let last = times.partition_point(|t| t - lower <= end + slack);
+        let first = own.partition_point(|t| t - upper < begin - slack);
+        let last = own.partition_point(|t| t - lower <= end + slack);
         // a delay that is known for sure to lead nowhere needs no margin
         let first = if *upper > 0.0 { first + memory } else { first };
         let last = if *lower < 0.0 { last.saturating_sub(memory) } else { last };
@@ -264,142 +309,3 @@ impl Sensors {
 
 /// What is said of outputs without a sensor.
 pub(crate) const PLAIN: Reading = Reading { gain: 1.0, bias: 0.0, delay: 0.0 };
-
-/// Times that slopes are taken from.
-const TAKEN: usize = 5;
-
-/// The value at a time of a run, between its steps, too, as a sum over some of its values; and its first two derivatives by the delay.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stencil {
-    first: usize,
-    count: usize,
-    weights: [[f64; TAKEN + 1]; 3],
-}
-
-impl Stencil {
-    /// At `times[i] - delay`. More than half a step beyond the ends of the run, at the ends.
-    pub fn at(times: &[f64], i: usize, delay: f64) -> Self {
-        let (last, t) = (times.len() - 1, times[i] - delay);
-        let alone = |first: usize| {
-            let mut weights = [[0.0; TAKEN + 1]; 3];
-            weights[0][0] = 1.0;
-            Stencil { first, count: 1, weights }
-        };
-        // a little beyond the ends, the polynomial of the last step holds: differences at a bound of the delay want no kink there
-        if last == 0 || t < times[0] - 0.5 * (times[1] - times[0]) {
-            return alone(0);
-        }
-        if t > times[last] + 0.5 * (times[last] - times[last - 1]) {
-            return alone(last);
-        }
-        // the step in which the time is; the one that ends there at the end of the run
-        let k = (times.partition_point(|time| *time <= t)).clamp(1, last) - 1;
-        let step = times[k + 1] - times[k];
-        let x = (t - times[k]) / step;
-        // values and slopes at both ends of the step, and derivatives by x
-        let ends = [
-            [(1.0 + 2.0 * x) * (1.0 - x) * (1.0 - x), 6.0 * x * (x - 1.0), 12.0 * x - 6.0],
-            [x * x * (3.0 - 2.0 * x), 6.0 * x * (1.0 - x), 6.0 - 12.0 * x],
-        ];
-        let slopes = [
-            [x * (1.0 - x) * (1.0 - x), (1.0 - x) * (1.0 - 3.0 * x), 6.0 * x - 4.0],
-            [x * x * (x - 1.0), x * (3.0 * x - 2.0), 6.0 * x - 2.0],
-        ];
-        let taken = TAKEN.min(last + 1);
-        let begin = |k: usize| k.saturating_sub(TAKEN / 2).min(last + 1 - taken);
-        let first = begin(k);
-        let mut weights = [[0.0; TAKEN + 1]; 3];
-        // dx/d(delay) = -1/step
-        let by_delay = [1.0, -1.0 / step, 1.0 / (step * step)];
-        for (end, (values, slopes)) in ends.into_iter().zip(slopes).enumerate() {
-            let at = begin(k + end);
-            let difference = differences(&times[at..at + taken], k + end - at);
-            for (order, weights) in weights.iter_mut().enumerate() {
-                weights[k + end - first] += by_delay[order] * values[order];
-                for (j, slope) in difference.into_iter().take(taken).enumerate() {
-                    weights[at - first + j] += by_delay[order] * step * slopes[order] * slope;
-                }
-            }
-        }
-        Stencil { first, count: begin(k + 1) - first + taken, weights }
-    }
-
-    /// The derivative of this `order` by the delay, of values at all times.
-    pub fn apply(&self, y: &[f64], order: usize) -> f64 {
-        let y = &y[self.first..self.first + self.count];
-        y.iter().zip(&self.weights[order]).map(|(y, weight)| y * weight).sum()
-    }
-
-    /// Adds `factor` times the transpose.
-    pub fn add(&self, factor: f64, order: usize, y_bar: &mut [f64]) {
-        let y_bar = &mut y_bar[self.first..self.first + self.count];
-        y_bar.iter_mut().zip(&self.weights[order]).for_each(|(bar, weight)| *bar += factor * weight);
-    }
-}
-
-/// Weights of the derivative, at the `k`-th of these times, of the polynomial through values at all of them.
-fn differences(times: &[f64], k: usize) -> [f64; TAKEN] {
-    let mut weights = [0.0; TAKEN];
-    let others = |j: usize| (0..times.len()).filter(move |&i| i != j);
-    for j in others(k) {
-        let above: f64 = others(j).filter(|&i| i != k).map(|i| times[k] - times[i]).product();
-        let below: f64 = others(j).map(|i| times[j] - times[i]).product();
-        weights[j] = above / below;
-    }
-    weights[k] = others(k).map(|i| 1.0 / (times[k] - times[i])).sum();
-    weights
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Slopes over five times make cubic polynomials exact wherever they are read, and their derivatives by the delay, too.
-    #[test]
-    fn cubics_are_read_exactly() {
-        let times = [0.0, 0.1, 0.15, 0.3, 0.42, 0.5, 0.61, 0.8];
-        let cubic = |t: f64| 1.0 + t * (2.0 + t * (-3.0 + 4.0 * t));
-        let y: Vec<f64> = times.iter().map(|&t| cubic(t)).collect();
-        for i in 0..times.len() {
-            for delay in [0.0, 0.03, 0.1, 0.17] {
-                let t = times[i] - delay;
-                if t < 0.0 {
-                    continue;
-                }
-                let stencil = Stencil::at(&times, i, delay);
-                let exact = [cubic(t), -(2.0 - 6.0 * t + 12.0 * t * t), -6.0 + 24.0 * t];
-                for (order, exact) in exact.into_iter().enumerate() {
-                    let found = stencil.apply(&y, order);
-                    assert!((found - exact).abs() < 1e-11, "t = {t}, order {order}: {found} against {exact}");
-                }
-            }
-        }
-    }
-
-    /// Differences at a bound of a delay, just beyond the ends of a run, have the slope of the step there.
-    #[test]
-    fn ends_have_no_kink() {
-        let times = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5];
-        let y = times.map(|t: f64| t * t);
-        for (i, t) in [(0, 0.0), (5, 0.5)] {
-            for delay in [-1e-3, 1e-3] {
-                let found = Stencil::at(&times, i, delay).apply(&y, 0);
-                assert!((found - (t - delay) * (t - delay)).abs() < 1e-14, "{i} {delay}: {found}");
-            }
-        }
-    }
-
-    /// Short runs have fewer differences: what is there is taken, and nothing is read beyond it.
-    #[test]
-    fn short_runs_are_read() {
-        for count in 1..7 {
-            let times: Vec<f64> = (0..count).map(|i| i as f64).collect();
-            for i in 0..count {
-                for delay in [-2.5, -0.4, 0.0, 0.4, 1.0, 2.5] {
-                    let found = Stencil::at(&times, i, delay).apply(&vec![3.0; count], 0);
-                    assert!((found - 3.0).abs() < 1e-14, "{count} times, {i}, delay {delay}: {found}");
-                }
-            }
-        }
-    }
-}

@@ -3,7 +3,8 @@
 
 use super::{Gradient, sample};
 use crate::cost::Sensors;
-use crate::cost::sensor::{PLAIN, Reading, Stencil};
+use crate::cost::sensor::{PLAIN, Reading};
+use crate::cost::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::memory;

@@ -164,7 +164,7 @@ impl ControlSetting {
 /// The path that an output is to follow.
 fn path(simulation: &Simulation, output: &str, (file, column): (&Path, &str)) -> Result<Signal> {
     let (signature, times) = (simulation.signature(), simulation.grid().times());
-    let record = Record::read_csv(file)?;
+    let record = Record::read(file)?;
     let time = record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
     let unit = &signature.outputs[signature.output_index(output)?].unit;
     let values = columns::get(&record, file, column, unit)?.values;

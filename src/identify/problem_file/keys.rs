@@ -46,7 +46,7 @@ pub(super) const TOP: Keys = Keys {
 pub(super) const DATA: Keys = Keys {
     head: "[data]",
     about: "A record, or what several records share.",
-    rows: r#"| `file` | text | | must be given, here or by each experiment | the CSV file; its path begins at the folder of the problem file | `"record.csv"` |
+    rows: r#"| `file` | text, or list of texts | | must be given, here or by each experiment | the file, in CSV or of [MATLAB](experiments.md#files); several of one experiment, [each with its own times](experiments.md#several-clocks). Paths begin at the folder of the problem file | `"record.csv"` |
 | `time` | text | | `t` or `time` | column of times | `"t"` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
 | `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own | `"segment"` |
@@ -60,6 +60,7 @@ pub(super) const INPUT: Keys = Keys {
     head: "[data.inputs.NAME]",
     about: "Also `inputs.NAME = { .. }` in `[data]`.",
     rows: r#"| `column` | text | | the input's name | column of the record | `"COLUMN"` |
+| `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 | `1` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | that of `[data]` | what this input does between samples | `"linear"` |"#,
 };
 
@@ -67,12 +68,13 @@ pub(super) const OUTPUT: Keys = Keys {
     head: "[data.outputs.NAME]",
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
     rows: r#"| `column` | text | | the output's name | column of the record | `"COLUMN"` |
+| `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 | `1` |
 | `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone | `1.0` |
 | `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"huber"` |
 | `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
 | `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted | `["gain", "bias", "delay"]` |
 | `low_pass` | number | Hz | none | a filter without delay, on record and model alike | `20.0` |
-| `every` | whole number | | 1 | of the samples, the first of every so many is compared | `5` |"#,
+| `every` | whole number | | 1 | of the samples of its file, the first of every so many is compared | `5` |"#,
 };
 
 pub(super) const EXPERIMENT: Keys = Keys {
@@ -204,7 +206,7 @@ pub(super) const GOAL: Keys = Keys {
 | `reach` | number | the output's | none | its value at the end | `3.14` |
 | `lower` | number | the output's | none | soft lower limit at all times | `-1.0` |
 | `upper` | number | the output's | none | soft upper limit at all times | `1.0` |
-| `follow` | text | | none | CSV file of a path | `"path.csv"` |
+| `follow` | text | | none | file of a path, in CSV or of MATLAB | `"path.csv"` |
 | `column` | text | | the output's name | column of that file | `"COLUMN"` |
 | `weight` | number | | 1 | weight of ½ (distance)² | `1.0` |
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,

@@ -1,14 +1,13 @@
 //! Several experiments from one record or many.
 
 use super::measured::Measured;
+use super::recording::Recording;
 use super::{DataSource, ParameterSetting, Specification};
-use crate::columns;
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::start::InitialState;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// One of several experiments as stated.
@@ -152,7 +151,7 @@ impl Specification {
             scenario.integrator.hold.clone_from(hold);
         }
         let source = &stated.data;
-        let record = Record::read_csv_with_gaps(&source.file).map_err(|error| error.under(&["file"]))?;
+        let records = source.records()?;
         let name = match &stated.name {
             Some(name) => {
                 check_name(name).map_err(|error| error.under(&["name"]))?;
@@ -161,19 +160,22 @@ impl Specification {
             None => name_of(&source.file),
         };
         let pieces = match &source.split {
-            None => vec![(name, record)],
-            Some(column) => pieces(&record, column, &source.file, stated.name.as_deref().unwrap_or(column))
-                .map_err(|error| error.under(&["split"]))?,
+            None => vec![(name, records)],
+            Some(column) => {
+                let pieces = pieces(&records[0], column, &source.file, stated.name.as_deref().unwrap_or(column));
+                let pieces = pieces.map_err(|error| error.under(&["split"]))?;
+                pieces.into_iter().map(|(name, piece)| (name, vec![piece])).collect()
+            }
         };
         let count = pieces.len();
         let mut built = Vec::new();
-        for (k, (name, record)) in pieces.into_iter().enumerate() {
+        for (k, (name, records)) in pieces.into_iter().enumerate() {
             let mut own_notes = Vec::new();
             let named = |error: Error| if count > 1 { error.in_experiment(&name) } else { error };
-            let measured = self.measured((entry, &scenario), source, &record, &mut own_notes);
-            let Measured { simulation, cost, window } = measured.map_err(named)?;
+            let measured = self.measured((entry, &scenario), source, &records, &mut own_notes);
+            let Measured { simulation, cost, recording } = measured.map_err(named)?;
             let Some(cost) = cost else {
-                return Err(named(Self::nothing_to_compare(entry, source, record.names())));
+                return Err(named(Self::nothing_to_compare(entry, source, &records)));
             };
             let cost = match stated.weight {
                 None => cost,
@@ -183,7 +185,7 @@ impl Specification {
             if k == 0 {
                 notes.append(&mut own_notes);
             }
-            let parameters = self.own_parameters(entry, stated, (&record, window), local)?;
+            let parameters = self.own_parameters(entry, stated, &recording, local)?;
             let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
@@ -198,7 +200,7 @@ impl Specification {
         &self,
         entry: &Entry,
         stated: &ExperimentSetting,
-        (record, window): (&Record, Range<usize>),
+        recording: &Recording<'_>,
         local: &[&str],
     ) -> Result<Vec<ParameterSetting>> {
         let mut own = Vec::new();
@@ -212,9 +214,10 @@ impl Specification {
             }
             let signature = entry.system.signature();
             let unit = &signature.parameters[signature.parameter_index(name)?].unit;
-            let column = columns::get(record, &stated.data.file, column, unit);
-            let value = column.map_err(|error| error.under(&["parameters", name]))?.values[window.start];
-            own.push(ParameterSetting { name: name.clone(), start: Some(value), ..ParameterSetting::default() });
+            let complete = recording.complete(column, unit, None);
+            let (part, values) = complete.map_err(|error| error.under(&["parameters", name]))?;
+            let value = values.values[recording.parts[part].window.start];
+            own.push(ParameterSetting::starting((name.clone(), value)));
         }
         for setting in &stated.parameters {
             if !local.contains(&&*setting.name) && !self.experiments.is_empty() {
@@ -320,9 +323,9 @@ pub(super) fn pieces(record: &Record, column: &str, file: &Path, prefix: &str) -
     Ok(pieces)
 }
 
-fn place(stated: &ExperimentSetting) -> PathBuf {
-    let file = &stated.data.file;
-    std::fs::canonicalize(file).unwrap_or_else(|_| file.clone())
+fn places(stated: &ExperimentSetting) -> Vec<PathBuf> {
+    let place = |file: &Path| std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    stated.data.files().map(place).collect()
 }
 
 /// Whether two statements are about the same samples, in part at least.
@@ -332,7 +335,8 @@ fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
         (from.unwrap_or(f64::NEG_INFINITY), until.unwrap_or(f64::INFINITY))
     };
     let ((from, until), (first, last)) = (window(one), window(other));
-    place(one) == place(other) && first < until && from < last
+    let (own, others) = (places(one), places(other));
+    own.iter().any(|file| others.contains(file)) && first < until && from < last
 }
 
 /// Says that samples are fitted twice.

@@ -1,9 +1,9 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
-use super::record::{time_column, window};
+use super::recording::{Part, Recording};
 use super::sensors;
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
-use crate::columns::{self, Column};
+use crate::columns::Column;
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
@@ -15,90 +15,130 @@ use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Quantity, Signature};
 use crate::simulate::Simulation;
-use std::ops::Range;
 use std::path::Path;
 
+/// Something of a file of an experiment, by the file's place.
+pub(super) type OfPart<T> = (usize, T);
+
 /// What a record gives.
-pub(super) struct Measured {
+pub(super) struct Measured<'a> {
     pub simulation: Simulation,
     /// The comparison, if there is something to compare.
     pub cost: Option<LeastSquares>,
-    /// The samples that are meant.
-    pub window: Range<usize>,
+    /// Where it is from.
+    pub recording: Recording<'a>,
 }
 
 impl Specification {
-    /// That none of the record's `columns` is named like an output.
-    pub(super) fn nothing_to_compare(entry: &Entry, source: &DataSource, columns: &[String]) -> Error {
+    /// That none of the columns of `records` is named like an output.
+    pub(super) fn nothing_to_compare(entry: &Entry, source: &DataSource, records: &[Record]) -> Error {
         let signature = entry.system.signature();
         let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let problem = format!(
             "no column is named like an output of {} ({}); there are: {}",
             signature.place(),
             names(signature.outputs.iter().map(|q| &q.name).collect()),
-            names(columns.iter().collect())
+            names(records.iter().flat_map(Record::names).collect())
         );
         let remedy = "rename a column, or map it in a problem file: [data.outputs.NAME] column = ..";
         Error::file(&source.file, None, problem, remedy)
     }
 
-    /// A simulation with the record's inputs, and the comparison with its outputs if it has any.
-    pub(super) fn measured(
-        &self,
-        (entry, scenario): (&Entry, &Scenario),
-        source: &DataSource,
-        record: &Record,
+    /// A simulation with the inputs of a source's `records`, and the comparison with their outputs if they have any.
+    pub(super) fn measured<'a>(
+        &'a self,
+        (entry, scenario): (&'a Entry, &Scenario),
+        source: &'a DataSource,
+        records: &'a [Record],
         notes: &mut Vec<String>,
-    ) -> Result<Measured> {
+    ) -> Result<Measured<'a>> {
         let signature = entry.system.signature();
-        let mut reading = Reading::begin(signature, source, record)?;
-        reading.used.extend(self.parameters.iter().filter_map(|setting| setting.start_column.as_deref()));
-        self.check_end(&reading)?;
-        let (axis, window) = (reading.axis.clone(), reading.window.clone());
-        let times = &axis.times()[window.clone()];
-        let grid = self.grid(&axis, times, &source.file).map_err(|error| error.under(&["integrator"]))?;
-        let substeps = grid.count() / (times.len() - 1);
+        let mut reading = Reading::begin(signature, source, records)?;
+        reading.used.extend(self.start_columns(&reading.recording));
         let mut signals = scenario.signals.clone();
         let inputs = reading.inputs(&mut signals)?;
+        let driving: Vec<usize> = inputs.iter().map(|(part, _)| *part).collect();
+        let bound = if source.from.is_some() { "from" } else { "until" };
+        reading.recording.choose(source, &driving).map_err(|error| error.under(&[bound]))?;
+        self.check_end(&reading)?;
+        let times = reading.recording.times();
+        let grid =
+            self.grid(&reading.recording.axis, times, &source.file).map_err(|error| error.under(&["integrator"]))?;
+        let substeps = grid.count() / (times.len() - 1);
         let mut gaps = Vec::new();
         let (outputs, references) = reading.references(&mut gaps)?;
         notes.extend(reading.undriven(&inputs)?);
-        notes.push(reading.describe(&inputs, &outputs));
+        notes.extend(reading.describe(&inputs, &outputs));
         notes.append(&mut gaps);
         notes.extend(reading.unlike_units(&outputs, &references));
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
         let made = integrator.simulation(entry.system.clone(), grid, signals);
         let simulation = made.map_err(|error| error.under(&["integrator"]))?;
         if references.is_empty() {
-            return Ok(Measured { simulation, cost: None, window });
+            return Ok(Measured { simulation, cost: None, recording: reading.recording });
         }
+        let cost = self.cost((signature, &reading.recording), &outputs, references, substeps)?;
+        notes.extend(sensors::remarks(signature, &cost, reading.recording.times()));
+        Ok(Measured { simulation, cost: Some(cost), recording: reading.recording })
+    }
+
+    /// The comparison of `outputs`, each of a part, with what was measured.
+    fn cost(
+        &self,
+        (signature, recording): (&Signature, &Recording<'_>),
+        outputs: &[OfPart<OutputColumn>],
+        references: Vec<Reference>,
+        substeps: usize,
+    ) -> Result<LeastSquares> {
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
-        let sensors = self.sensors(signature, &outputs, &references, &axis)?;
-        let of = |references| LeastSquares::new(times, references, substeps, quadrature);
+        let (times, several) = (recording.times(), recording.parts.len() > 1);
+        if several && quadrature != Quadrature::Unit {
+            let problem =
+                "each file of an experiment has times of its own, which no integral over all of them weights rightly";
+            return Err(Error::invalid("`weights` of [cost]", problem, "leave it out: weights = \"unit\""));
+        }
+        let sensors = self.sensors(signature, outputs, &references, recording)?;
+        let of = |references: Vec<Reference>, sensors: Sensors| {
+            let places = |reference: &Reference| {
+                let own = outputs.iter().find(|(_, own)| signature.outputs[reference.output].name == own.output);
+                own.map_or_else(Vec::new, |(part, _)| recording.parts[*part].places.clone())
+            };
+            let own_samples = several.then(|| references.iter().map(places).collect());
+            let mut cost = LeastSquares::new(times, references, substeps, quadrature)?;
+            if let Some(own_samples) = own_samples {
+                cost = cost.with_own_samples(own_samples)?;
+            }
+            cost.with_sensors(sensors, times)
+        };
         for sensor in sensors.all() {
             // one at a time, to know which is refused
             let own = references.iter().filter(|reference| reference.output == sensor.output).cloned().collect();
-            let alone = Sensors::new(vec![sensor.clone()]).and_then(|alone| of(own)?.with_sensors(alone, times));
+            let alone = Sensors::new(vec![sensor.clone()]).and_then(|alone| of(own, alone));
             let output = &signature.outputs[sensor.output].name;
             alone.map_err(|error| error.under(&["outputs", output]))?;
         }
-        let mut cost = of(references)?.with_sensors(sensors, times)?;
-        notes.extend(sensors::remarks(signature, &cost, times));
-        cost = cost.with_loss(None, self.loss.unwrap_or_default());
-        for OutputColumn { output, loss, .. } in &outputs {
+        let mut cost = of(references, sensors)?.with_loss(None, self.loss.unwrap_or_default());
+        for (_, OutputColumn { output, loss, .. }) in outputs {
             if let Some(loss) = loss {
                 cost = cost.with_loss(Some(signature.output_index(output)?), *loss);
             }
         }
-        Ok(Measured { simulation, cost: Some(cost), window })
+        Ok(cost)
+    }
+
+    /// Columns that parameters start from, with their parts.
+    fn start_columns<'a>(&'a self, recording: &Recording<'a>) -> Vec<(usize, &'a str)> {
+        let names = self.parameters.iter().filter_map(|setting| setting.start_column.as_deref());
+        names.flat_map(|name| (0..recording.parts.len()).map(move |part| (part, name))).collect()
     }
 
     /// That the record ends where the simulation is asked to end.
     fn check_end(&self, reading: &Reading<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
-        let last = reading.axis.times()[reading.window.end - 1];
-        let gap = (end - last) / reading.axis.mean_step();
+        let times = reading.recording.times();
+        let last = times[times.len() - 1];
+        let gap = (end - last) / reading.recording.axis.mean_step();
         if gap.abs() <= 1e-3 {
             return Ok(());
         }
@@ -141,12 +181,14 @@ impl Specification {
                     let problem = format!("{step} s is not positive");
                     return Err(Error::invalid("the time step", problem, "give a step > 0"));
                 }
-                let sampling = axis.sampling_step().map_err(|error| match error {
-                    Error::File { path, line, problem, .. } => {
-                        let remedy = "give `substeps` (steps between two samples) instead of a step, or resample";
-                        Error::File { path, line, problem, remedy: remedy.to_string() }
+                let sampling = axis.sampling_step().map_err(|error| {
+                    let better =
+                        "give `substeps` (steps between two samples) instead of a step, or resample".to_string();
+                    match error {
+                        Error::File { path, line, problem, .. } => Error::File { path, line, problem, remedy: better },
+                        Error::Invalid { what, problem, .. } => Error::Invalid { what, problem, remedy: better },
+                        other => other,
                     }
-                    other => other,
                 })?;
                 let ratio = sampling / step;
                 let whole = ratio.round();
@@ -174,71 +216,72 @@ impl Specification {
     }
 }
 
-/// A record that is being read for a model.
+/// What is being read for a model.
 struct Reading<'a> {
     signature: &'a Signature,
     source: &'a DataSource,
-    record: &'a Record,
-    axis: TimeAxis,
-    /// The samples that are meant.
-    window: Range<usize>,
-    /// Columns that have been used.
-    used: Vec<&'a str>,
+    recording: Recording<'a>,
+    /// Columns that have been used, with their parts.
+    used: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Reading<'a> {
-    fn begin(signature: &'a Signature, source: &'a DataSource, record: &'a Record) -> Result<Self> {
-        let time = time_column(record, source).map_err(|error| error.under(&["time"]))?;
-        let axis = record.time(time)?;
-        let bound = if source.from.is_some() { "from" } else { "until" };
-        let window = window(&axis, source).map_err(|error| error.under(&[bound]))?;
-        let used = std::iter::once(time).chain(source.split.as_deref()).collect();
-        Ok(Reading { signature, source, record, axis, window, used })
+    fn begin(signature: &'a Signature, source: &'a DataSource, records: &'a [Record]) -> Result<Self> {
+        let recording = Recording::begin(source, records)?;
+        let times = recording.parts.iter().map(|part| part.time).enumerate();
+        let used = times.chain(source.split.as_deref().map(|name| (0, name))).collect();
+        Ok(Reading { signature, source, recording, used })
     }
 
     /// Quantities that a column is named like.
     fn named_like(&self, quantities: &[Quantity]) -> Result<Vec<String>> {
-        let find = |q: &Quantity| columns::find(self.record, &self.source.file, &q.name, &q.unit);
+        let find = |q: &Quantity| self.recording.find(&q.name, &q.unit, None);
         let found = quantities.iter().map(|q| Ok(find(q)?.map(|_| q.name.clone())));
         found.filter_map(Result::transpose).collect()
     }
 
-    /// Lets columns drive inputs.
-    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<InputColumn>> {
-        let (file, signature) = (&self.source.file, self.signature);
+    /// Lets columns drive inputs; each with its part.
+    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<OfPart<InputColumn>>> {
+        let signature = self.signature;
         let inputs = match &self.source.inputs {
             Some(inputs) => inputs.clone(),
             None => {
                 let interpolation = self.source.interpolation.unwrap_or(Interpolation::Linear);
-                let column = |name: String| InputColumn { input: name.clone(), column: name, interpolation };
+                let column =
+                    |name: String| InputColumn { input: name.clone(), column: name, file: None, interpolation };
                 self.named_like(&signature.inputs)?.into_iter().map(column).collect()
             }
         };
-        for InputColumn { input, column, interpolation } in &inputs {
-            let stated = |error: Error| error.under(&["inputs", input]);
-            let k = signature.input_index(input).map_err(stated)?;
-            let column = columns::get(self.record, file, column, &signature.inputs[k].unit);
-            let Column { name, values } = column.map_err(stated)?;
-            signals[k] = Signal::sampled(self.axis.times(), values, *interpolation).map_err(|error| match error {
+        let mut found = Vec::new();
+        for input in inputs {
+            let stated = |error: Error| error.under(&["inputs", &input.input]);
+            let k = signature.input_index(&input.input).map_err(stated)?;
+            let complete = self.recording.complete(&input.column, &signature.inputs[k].unit, input.file);
+            let (part, Column { name, values }) = complete.map_err(stated)?;
+            let Part { file, axis, .. } = &self.recording.parts[part];
+            signals[k] = Signal::sampled(axis.times(), values, input.interpolation).map_err(|error| match error {
                 Error::Invalid { problem, remedy, .. } => {
-                    stated(Error::file(file, None, format!("column `{name}` for input `{input}`: {problem}"), remedy))
+                    let problem = format!("column `{name}` for input `{}`: {problem}", input.input);
+                    stated(Error::file(file, None, problem, remedy))
                 }
                 other => other,
             })?;
-            self.used.push(name);
+            self.used.push((part, name));
+            found.push((part, input));
         }
-        Ok(inputs)
+        Ok(found)
     }
 
     /// What outputs are compared with; and what is missing there.
-    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OutputColumn>, Vec<Reference>)> {
-        let (file, signature) = (&self.source.file, self.signature);
+    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OfPart<OutputColumn>>, Vec<Reference>)> {
+        let signature = self.signature;
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
             None => {
                 let column = |name: String| OutputColumn {
                     output: name.clone(),
                     column: name,
+                    file: None,
                     deviation: None,
                     loss: None,
                     sensor: Vec::new(),
@@ -248,8 +291,9 @@ impl<'a> Reading<'a> {
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
         };
-        let mut references = Vec::new();
-        for OutputColumn { output, column, deviation, low_pass, .. } in &outputs {
+        let (mut references, mut found) = (Vec::new(), Vec::new());
+        for own in outputs {
+            let OutputColumn { output, column, file, deviation, low_pass, .. } = &own;
             let stated = |error: Error| error.under(&["outputs", output]);
             let k = signature.output_index(output).map_err(stated)?;
             // one that is estimated begins with the spread of the data, which the problem of all experiments knows
@@ -259,10 +303,10 @@ impl<'a> Reading<'a> {
                 let what = format!("deviation of output `{output}`");
                 return Err(stated(Error::invalid(what, problem, "give one > 0")));
             }
-            let column = columns::get_with_gaps(self.record, file, column, &signature.outputs[k].unit);
-            let Column { name, values } = column.map_err(stated)?;
-            self.used.push(name);
-            let values = values[self.window.clone()].to_vec();
+            let got = self.recording.get(column, &signature.outputs[k].unit, *file);
+            let (part, Column { name, values }) = got.map_err(stated)?;
+            self.used.push((part, name));
+            let values = values[self.recording.parts[part].window.clone()].to_vec();
             let missing = values.iter().filter(|value| value.is_nan()).count();
             if missing > 0 {
                 let count = values.len();
@@ -273,24 +317,28 @@ impl<'a> Reading<'a> {
                 Some(_) => signature.outputs[k].unwrapped(values),
                 None => values,
             };
-            references.push(Reference { output: k, values, deviation });
+            references.push(Reference { output: k, values: self.recording.spread(part, values), deviation });
+            found.push((part, own));
         }
-        Ok((outputs, references))
+        Ok((found, references))
     }
 
-    fn unused(&self) -> String {
-        let unused = self.record.names().iter().filter(|name| !self.used.contains(&name.as_str()));
-        unused.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    /// Columns of all parts, or of one, that nothing is made of.
+    fn unused(&self, of: Option<usize>) -> String {
+        let parts = self.recording.parts.iter().enumerate().filter(|(k, _)| of.is_none_or(|of| of == *k));
+        let names = parts.flat_map(|(k, part)| part.record.names().iter().map(move |name| (k, name.as_str())));
+        let unused = names.filter(|column| !self.used.contains(column));
+        unused.map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
     /// Inputs without a column: a note on each, if that is meant.
-    fn undriven(&self, inputs: &[InputColumn]) -> Result<Vec<String>> {
-        let without = self.signature.inputs.iter().filter(|q| !inputs.iter().any(|column| column.input == q.name));
+    fn undriven(&self, inputs: &[OfPart<InputColumn>]) -> Result<Vec<String>> {
+        let without = self.signature.inputs.iter().filter(|q| !inputs.iter().any(|(_, column)| column.input == q.name));
         let note = |Quantity { name, .. }: &Quantity| {
             if self.source.inputs.is_some() {
                 return Ok(format!("no column drives input `{name}`: the model's own signal does"));
             }
-            let unused = self.unused();
+            let unused = self.unused(None);
             let left = if unused.is_empty() { String::new() } else { format!(" (columns without use: {unused})") };
             let remedy = format!(
                 "rename a column, or map it in a problem file: [data.inputs.{name}] column = ..; with an empty \
@@ -301,27 +349,39 @@ impl<'a> Reading<'a> {
         without.map(note).collect()
     }
 
-    /// What was read, in one line.
-    fn describe(&self, inputs: &[InputColumn], outputs: &[OutputColumn]) -> String {
-        let (axis, times, unused) = (&self.axis, &self.axis.times()[self.window.clone()], self.unused());
+    /// What was read: a line for each file, and what they come to together.
+    fn describe(&self, inputs: &[OfPart<InputColumn>], outputs: &[OfPart<OutputColumn>]) -> Vec<String> {
+        let mut notes: Vec<String> =
+            self.recording.parts.iter().flat_map(|part| part.record.remarks().iter().cloned()).collect();
         let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        format!(
-            "{}: {} samples from {} s to {} s, {}; inputs: {}; compared: {}; columns without use: {}",
-            self.source.file.display(),
-            times.len(),
-            shown(times[0]),
-            shown(times[times.len() - 1]),
-            if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() },
-            list(inputs.iter().map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
-            list(outputs.iter().map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
-            if unused.is_empty() { "none" } else { &unused },
-        )
+        for (k, Part { file, axis, window, .. }) in self.recording.parts.iter().enumerate() {
+            let (times, unused) = (&axis.times()[window.clone()], self.unused(Some(k)));
+            let inputs = inputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
+            let outputs = outputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
+            let spacing = match axis.is_even() {
+                true => format!("{} s apart", shown(axis.mean_step())),
+                false => "unevenly spaced".to_string(),
+            };
+            notes.push(format!(
+                "{}: {} samples from {} s to {} s, {spacing}; inputs: {}; compared: {}; columns without use: {}",
+                file.display(),
+                times.len(),
+                shown(times[0]),
+                shown(times[times.len() - 1]),
+                list(inputs.map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
+                list(outputs.map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
+                if unused.is_empty() { "none" } else { &unused },
+            ));
+        }
+        notes.extend(self.recording.described());
+        notes
     }
 
     /// That residuals in different units are added up, if nobody has weighed them.
-    fn unlike_units(&self, outputs: &[OutputColumn], references: &[Reference]) -> Option<String> {
+    fn unlike_units(&self, outputs: &[OfPart<OutputColumn>], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
-        let is_plain = outputs.iter().all(|c| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));
+        let is_plain =
+            outputs.iter().all(|(_, c)| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));
         if !is_plain || units.iter().all(|unit| *unit == units[0]) {
             return None;
         }

@@ -1,17 +1,22 @@
-//! What part of a record is meant.
+//! Where a record is, and which of its columns is the time.
 
 use super::DataSource;
 use crate::columns;
-use crate::data::{Record, TimeAxis};
+use crate::data::Record;
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-pub(super) fn time_column<'r>(record: &'r Record, source: &DataSource) -> Result<&'r str> {
+/// The column of times of one `file` of a source.
+pub(super) fn time_column<'r>(record: &'r Record, source: &DataSource, file: &Path) -> Result<&'r str> {
     if let Some(name) = &source.time {
-        return Ok(columns::get(record, &source.file, name, "s")?.name);
+        // of several files, some may call it so
+        match columns::find(record, file, name, "s")? {
+            None if !source.more_files.is_empty() => {}
+            _ => return Ok(columns::get(record, file, name, "s")?.name),
+        }
     }
     for name in ["t", "time"] {
-        if let Some(column) = columns::find(record, &source.file, name, "s")? {
+        if let Some(column) = columns::find(record, file, name, "s")? {
             return Ok(column.name);
         }
     }
@@ -28,29 +33,13 @@ pub(super) fn time_column<'r>(record: &'r Record, source: &DataSource) -> Result
     }
     let names = record.names().join(", ");
     let problem = format!("no column is called `t` or `time` (there are: {names})");
-    Err(Error::file(&source.file, None, problem, "rename the time column, or name it in a problem file"))
-}
-
-/// The samples between `from` and `until`.
-pub(super) fn window(axis: &TimeAxis, source: &DataSource) -> Result<std::ops::Range<usize>> {
-    let times = axis.times();
-    if times.len() < 2 {
-        return Err(Error::file(&source.file, None, "there is one sample only", "give at least two"));
-    }
-    let slack = 1e-6 * axis.mean_step();
-    let first = source.from.map_or(0, |from| times.partition_point(|t| *t < from - slack));
-    let last = source.until.map_or(times.len(), |until| times.partition_point(|t| *t <= until + slack));
-    if last < first + 2 {
-        let problem = format!(
-            "fewer than two samples lie between {} s and {} s (the record covers {} s to {} s)",
-            source.from.unwrap_or(times[0]),
-            source.until.unwrap_or(times[times.len() - 1]),
-            times[0],
-            times[times.len() - 1]
-        );
-        return Err(Error::file(&source.file, None, problem, "widen `from` and `until`"));
-    }
-    Ok(first..last)
+    let remedy = match record.is_matlab() {
+        false => "rename the time column, or name it in a problem file",
+        true => {
+            "save the times, s, as a vector `t`, or the sampling step, s, as a number `Ts`; or name the vector in a problem file"
+        }
+    };
+    Err(Error::file(file, None, problem, remedy))
 }
 
 /// Reads `path` relative to the folder of `base`.

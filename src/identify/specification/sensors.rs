@@ -1,5 +1,7 @@
 //! What is stated of sensors: which outputs they show with a gain, a bias or late.
 
+use super::measured::OfPart;
+use super::recording::Recording;
 use super::{OutputColumn, ParameterSetting, Specification};
 use crate::cost::{LeastSquares, Reference, Sensor, Sensors};
 use crate::data::TimeAxis;
@@ -61,12 +63,14 @@ impl Specification {
     pub(super) fn sensors(
         &self,
         signature: &Signature,
-        outputs: &[OutputColumn],
+        outputs: &[OfPart<OutputColumn>],
         references: &[Reference],
-        axis: &TimeAxis,
+        recording: &Recording<'_>,
     ) -> Result<Sensors> {
         let mut sensors = Vec::new();
-        for (column, reference) in outputs.iter().zip(references).filter(|(column, _)| column.has_sensor()) {
+        let with_sensor = outputs.iter().zip(references).filter(|((_, column), _)| column.has_sensor());
+        for ((part, column), reference) in with_sensor {
+            let axis = &recording.parts[*part].axis;
             let quantity = &signature.outputs[reference.output];
             if column.every == Some(0) {
                 let place = format!("`every` of output `{}`", column.output);
@@ -136,9 +140,10 @@ pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64])
     let mut remarks = Vec::new();
     for sensor in cost.sensors().all() {
         let name = &signature.outputs[sensor.output].name;
+        let own = cost.sensors().own_times(sensor.output, times);
         if let Some(delay) = &sensor.delay {
             let there = cost.sensors().comparable(sensor.output, times);
-            let (before, after) = (there.start, times.len() - there.end);
+            let (before, after) = (there.start, own.len() - there.end);
             remarks.push(format!(
                 "`{name}` is compared without its first {before} and last {after} samples, where a delay of {} s to {} s leads \
                  out of the record",
@@ -146,11 +151,11 @@ pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64])
                 shown(delay.upper),
             ));
         }
-        if let (Some(frequency), Some(all)) = (sensor.low_pass, times.len().checked_sub(1)) {
-            let step = (times[all] - times[0]) / all as f64;
+        if let (Some(frequency), Some(all)) = (sensor.low_pass, own.len().checked_sub(1)) {
+            let step = (own[all] - own[0]) / all as f64;
             // where the autocorrelation of filtered white noise has fallen below a twentieth
             let apart = (0.65 / (frequency * step)).ceil() as usize;
-            if sensor.every < apart && apart < times.len() {
+            if sensor.every < apart && apart < own.len() {
                 remarks.push(format!(
                     "the filter of {} Hz makes neighbouring residuals of `{name}` depend on each other, for which standard errors \
                      are too small: compare every {apart}th sample (every = {apart})",

@@ -136,6 +136,8 @@ struct Compared<'a> {
     experiment: &'a Experiment,
     cost: &'a LeastSquares,
     reference: &'a Reference,
+    /// Its place among the references of the cost.
+    place: usize,
     fit: &'a OutputFit,
     largest: Option<&'a Largest>,
 }
@@ -150,13 +152,13 @@ pub(super) fn test(
     let of_experiments = problem.experiments.iter().zip(&residuals.largest);
     let compared = of_experiments.flat_map(|(experiment, largest)| {
         let cost = experiment.cost.as_least_squares();
-        let references = cost.into_iter().flat_map(|cost| cost.references().iter().map(move |r| (cost, r)));
+        let references = cost.into_iter().flat_map(|cost| cost.references().iter().enumerate().map(move |r| (cost, r)));
         references.zip(largest).map(move |((cost, reference), largest)| (experiment, cost, reference, largest.as_ref()))
     });
     compared
         .zip(outputs)
-        .map(|((experiment, cost, reference, largest), fit)| {
-            Compared { experiment, cost, reference, fit, largest }.test(found)
+        .map(|((experiment, cost, (place, reference), largest), fit)| {
+            Compared { experiment, cost, reference, place, fit, largest }.test(found)
         })
         .collect()
 }
@@ -203,17 +205,18 @@ impl Compared<'_> {
         tests
     }
 
-    /// Residuals at the places of all samples, NaN where there is none.
+    /// Residuals at the output's own samples, NaN where there is none.
     fn placed(&self) -> Vec<f64> {
         let mut placed = vec![f64::NAN; self.cost.weights().len()];
         self.cost.samples(self.reference).zip(&self.fit.residuals).for_each(|(i, residual)| placed[i] = *residual);
-        placed
+        self.cost.own_samples(self.place).into_iter().map(|i| placed[i]).collect()
     }
 
-    /// The mean step between samples, s, and whether all are the same.
+    /// The mean step between the output's own samples, s, and whether all are the same.
     fn spacing(&self) -> (f64, bool) {
         let times = self.experiment.simulation.grid().times();
-        let samples: Vec<f64> = times.iter().copied().step_by(self.cost.substeps()).collect();
+        let own = self.cost.own_samples(self.place);
+        let samples: Vec<f64> = own.into_iter().map(|i| times[i * self.cost.substeps()]).collect();
         let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
         (step, samples.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_TOLERANCE * step))
     }
@@ -224,9 +227,10 @@ impl Compared<'_> {
         let last = autocorrelation.lags.len();
         let mut own = beyond_bounds(autocorrelation);
         own.extend(tests.run.iter().skip(last));
-        let samples = self.cost.weights().len();
+        let own_samples = self.cost.own_samples(self.place);
         for (k, quantity) in simulation.signature().inputs.iter().enumerate() {
-            let values: Vec<f64> = (0..samples).map(|i| simulation.inputs_at(i * self.cost.substeps())[k]).collect();
+            let values = own_samples.iter().map(|i| simulation.inputs_at(i * self.cost.substeps())[k]);
+            let values: Vec<f64> = values.collect();
             let Some(input) = Series::new(&values) else { continue };
             let found = crossing(series, &own, &input, last);
             let lag = found.correlogram.lags[found.most];
