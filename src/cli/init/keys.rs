@@ -56,7 +56,7 @@ pub(super) const KEYS: &[Key] = &[
     key("experiment", r#"outputs.NAME = { column = "COLUMN", deviation = 1.0 }"#, ""),
 
     key("integrator", r#"scheme = "generalized-alpha""#, "or hht, hht-literal, newmark, trapezoidal, ali3p, i2p, bdf2"),
-    key("integrator", "substeps = 1", "time steps between two samples of a record"),
+    key("integrator", "substeps = 1", "time steps between two samples of a record; without it, `identify` chooses"),
     key("integrator", "step = 1e-3", "s; with a record it must divide the sampling"),
     key("integrator", "end = 1.0", "s; with a record it must be the record's"),
     key("integrator", r#"initial_state = "as-given""#, "or projected (onto the constraints), equilibrium (at rest, forces in balance)"),

@@ -91,7 +91,7 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` |
 | `penalty` | number | N/m | infinite | of `ali3p` |
 | `step` | number | s | the samples' step, or the scenario's | time step |
-| `substeps` | whole number | | 1 | time steps between two samples, in the place of `step` |
+| `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time |
 | `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance |
 | `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others |",
