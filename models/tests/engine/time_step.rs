@@ -175,7 +175,7 @@ fn crank_record(seed: u64, fine: &[Vec<f64>; 2]) -> Vec<Reference> {
         values: clean.iter().map(|y| y + deviation * random.normal()).collect(),
         deviation,
     };
-    [(0, &fine[0], 2e-3), (3, &fine[1], 0.1)].map(|seen| reference(seen)).into_iter().collect()
+    vec![reference((0, &fine[0], 2e-3)), reference((3, &fine[1], 0.1))]
 }
 
 fn crank_motion() -> [Vec<f64>; 2] {
@@ -310,22 +310,23 @@ fn a_fit_survives_steps_that_cannot_be_had() {
     let (short, _) = choose(&mut problem(1, record(2)), &settings, &Steps::Chosen);
     assert_eq!(short.found.values(), plain.values());
     assert!(short.statistics.unwrap().warnings.join("\n").contains(" could not be taken: the fit with them: "));
-    // a record that a simulation has written, with noise that tells its steps from others by far
-    let simulation = pendulum(1);
-    let run = simulation.run(&simulation.signature().nominal()).unwrap().output(0);
+    // records that simulations have written, with noise that tells their steps from others by far
     let mut random = SplitMix64::new(9);
-    let noisy = |deviation: f64| {
-        let values = run.iter().map(|y| y + deviation * random.normal()).collect();
-        vec![Reference { output: 0, values, deviation: 1e-3 }]
+    let mut written = |substeps: usize, deviation: f64| {
+        let simulation = pendulum(substeps);
+        let run = simulation.run(&simulation.signature().nominal()).unwrap().output(0);
+        let values = run.into_iter().step_by(substeps).map(|y| y + deviation * random.normal()).collect();
+        problem(1, vec![Reference { output: 0, values, deviation: 1e-3 }])
     };
-    let [written, exact] = [1e-7, 0.0].map(noisy);
-    let (limit, _) = choose(&mut problem(1, written), &Settings::default(), &Steps::Chosen);
+    let (worse, _) = choose(&mut written(1, 1e-7), &Settings::default(), &Steps::Chosen);
+    let told = worse.statistics.unwrap().warnings.join("\n");
+    assert!(told.contains("finer steps fit worse") && told.contains("set substeps = 1 to keep them"), "{told}");
+    let (limit, _) = choose(&mut written(MOST_SUBSTEPS, 1e-7), &Settings::default(), &Steps::Chosen);
     let statistics = limit.statistics.unwrap();
     let (summary, told) = (statistics.summary(), statistics.warnings.join("\n"));
-    println!("{summary}\n{told}");
-    assert!(summary.contains(&format!("more than {MOST_SUBSTEPS} are not chosen")), "{summary}");
-    assert!(told.contains("finer steps fit worse") && told.contains("set substeps = 1 to keep them"), "{told}");
-    let (clean, told) = choose(&mut problem(1, exact), &Settings::default(), &Steps::Chosen);
+    assert!(summary.contains(&format!("more than {MOST_SUBSTEPS} are not chosen")), "{summary}\n{told}");
+    assert!(told.contains("use substeps = ") && !told.contains("fit worse"), "{told}");
+    let (clean, told) = choose(&mut written(1, 0.0), &Settings::default(), &Steps::Chosen);
     let statistics = clean.statistics.unwrap();
     assert!(told.is_empty() && statistics.is_noise_free && !statistics.summary().contains("time step"));
 }
