@@ -93,7 +93,7 @@
 //! # What it does not do
 //!
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
-//! The time step is given, not adapted. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
+//! The time step is the same all along; a fit chooses it ([`steps`]), a simulation does not. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 // what a command says goes through `cli::console`, and a library says nothing
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -121,7 +121,7 @@ pub use gradient::{cost, sensitivity};
 #[doc(inline)]
 pub use identify::{
     constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, registry, specification,
-    statistics,
+    statistics, steps,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, scheme, signal, simulate, step_error};

@@ -162,6 +162,14 @@ impl Waiting {
             bar.set_message(what.to_string());
         }
     }
+
+    /// Tells something above it.
+    pub fn tell(&self, text: &str) {
+        match &self.0 {
+            Some(bar) => bar.suspend(|| tell(text)),
+            None => tell(text),
+        }
+    }
 }
 
 impl Drop for Waiting {

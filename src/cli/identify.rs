@@ -8,9 +8,9 @@ use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
-use crate::likelihood::{NoiseEstimate, identify_with_noise};
+use crate::likelihood::NoiseEstimate;
 use crate::noise::{NoiseLevel, SyntheticNoise};
-use crate::optimise::{Curvature, Flow, Options, Outcome, Reason};
+use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome};
 use crate::prior::PriorResult;
 use crate::problem::Problem;
 use crate::registry::Registry;
@@ -19,7 +19,9 @@ use crate::report::{
 };
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
-use crate::statistics::{Statistics, fits, identifiability};
+use crate::statistics::{Noise, Statistics, fits, identifiability};
+use crate::steps::{Fit, Steps, identify_with_steps};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
@@ -111,12 +113,11 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     warn_of_unidentifiable(&problem);
     let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
     let mut progress = Progress::begin(&sentence, method.name());
-    let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
-        progress.show(iteration);
-        Flow::Continue
-    });
+    let steps = repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps());
+    let noise = specification.noise.unwrap_or_default();
+    let fit = fit(&mut problem, &settings, (noise, &steps), folder.as_ref(), &mut progress);
     progress.finish();
-    let found = match found {
+    let Fit { found, statistics } = match fit {
         Err(error) if interrupt.is_raised() => {
             tell_error(&error.to_string());
             return Ok(Verdict::Bad);
@@ -124,11 +125,6 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         other => other?,
     };
     let method = method.name();
-    let statistics = match in_a_hurry(&found) {
-        Some(error) => Err(error),
-        None => Statistics::of(&problem, &found, specification.noise.unwrap_or_default())
-            .map(|statistics| statistics.with_time_step(&problem, &found)),
-    };
     let mut document = result_json(&problem, method, &found, &statistics);
     origin.extend_json(&settings, &mut document);
     let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
@@ -151,6 +147,25 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let verdict = kept(written.map(|_| ()));
     let good = found.outcome.converged && same != Some(Verdict::Bad);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// The search itself; what is found with finer steps must fit into the folder, too.
+fn fit(
+    problem: &mut Problem,
+    settings: &Settings,
+    (noise, steps): (Noise, &Steps),
+    folder: Option<&Folder>,
+    progress: &mut Progress,
+) -> Result<Fit> {
+    let progress = RefCell::new(progress);
+    let mut show = |iteration: &Iteration| {
+        progress.borrow_mut().show(iteration);
+        Flow::Continue
+    };
+    identify_with_steps(problem, settings, noise, steps, &mut show, &mut |finer, sentence| {
+        progress.borrow().tell(sentence);
+        folder.iter().try_for_each(|folder| folder.check_memory(&finer.first().simulation))
+    })
 }
 
 /// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
@@ -177,14 +192,6 @@ fn origin(
         input_files: arguments.problem.input_files(specification),
         notes,
     })
-}
-
-/// After an interruption, nobody waits for statistics and figures of simulations that take long: they take some runs more.
-fn in_a_hurry(found: &Identification) -> Option<Error> {
-    const LONG: f64 = 0.2;
-    let seconds = found.seconds / found.outcome.evaluations.max(1) as f64;
-    let is_interrupted = found.outcome.reason == Reason::Interrupted && seconds > LONG;
-    is_interrupted.then_some(Error::Interrupted { time: 0.0, step: 0 })
 }
 
 /// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.

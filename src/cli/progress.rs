@@ -64,6 +64,14 @@ impl Progress {
         so_far + &left.unwrap_or_default()
     }
 
+    /// Tells something on the way.
+    pub fn tell(&self, sentence: &str) {
+        match &self.line {
+            Some(line) => line.tell(sentence),
+            None => tell(sentence),
+        }
+    }
+
     pub fn finish(&mut self) {
         self.line = None;
     }

@@ -9,6 +9,7 @@ use crate::identify::Identification;
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::words;
+use crate::steps::{StepChoice, Steps};
 use clap::Parser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -126,6 +127,12 @@ impl Repeat {
             }
         }
         Ok(())
+    }
+
+    /// The steps that were chosen then; of other data they are chosen anew.
+    pub fn steps(&self) -> Option<Steps> {
+        let then = || StepChoice::of_json(&self.earlier.document["time_step"]["chosen"]).unwrap_or_default();
+        (!self.other_data).then(then)
     }
 
     fn parameters(&self, key: &str) -> Vec<(&str, f64)> {

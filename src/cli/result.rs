@@ -28,7 +28,7 @@ pub(super) struct Earlier {
     pub sensors: Vec<String>,
     scheme: Option<(String, Vec<(String, f64)>)>,
     /// Steps between two samples.
-    substeps: Option<usize>,
+    pub substeps: Option<usize>,
     converged: bool,
     /// SHA-256 of the data that were fitted.
     sums: Vec<String>,
@@ -261,7 +261,8 @@ fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
     let shared = specification.data.take().unwrap_or_default();
     let of = |file: &PathBuf| ExperimentSetting { data: shared.with_files(file), ..ExperimentSetting::default() };
     specification.experiments = arguments.data.iter().map(of).collect();
-    specification.substeps = arguments.substeps.or(specification.substeps).or(earlier.substeps);
+    specification.substeps = arguments.substeps.or(specification.substeps);
+    specification.found_substeps = earlier.substeps;
     if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {
         specification.scheme = Some(scheme.clone());
         specification.scheme_settings.clone_from(settings);

@@ -37,7 +37,7 @@ pub(super) struct ProblemArguments {
     /// What inputs do between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
-    /// Time steps between two samples
+    /// Time steps between two samples [default: `identify` chooses, else 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     substeps: Option<usize>,
     /// Time step, s

@@ -23,6 +23,7 @@
 mod rounds;
 
 pub use rounds::identify_with_noise;
+pub(crate) use rounds::{continued, joined, left};
 
 use crate::cost::{LeastSquares, Loss, Reference};
 use crate::error::{Error, Result};

@@ -11,6 +11,7 @@ pub mod problem_file;
 pub mod registry;
 pub mod specification;
 pub mod statistics;
+pub mod steps;
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};

@@ -35,6 +35,7 @@ use crate::signature::{Parameter, Scale, Signature};
 use crate::simulate::Simulation;
 use crate::start::InitialState;
 use crate::statistics::Noise;
+use crate::steps::Steps;
 
 /// A column of the record that drives an input.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,7 +141,7 @@ pub struct Specification {
     pub experiments: Vec<ExperimentSetting>,
     /// Time step, s.
     pub step: Option<f64>,
-    /// Steps between two samples.
+    /// Steps between two samples; where neither they nor the step are given, an identification chooses ([`Specification::steps`]).
     pub substeps: Option<usize>,
     /// End of the simulated time, s.
     pub end: Option<f64>,
@@ -180,12 +181,20 @@ pub struct Specification {
     pub found_deviations: Vec<(String, f64)>,
     /// Where a file says all of this.
     pub lines: Lines,
+    /// Steps between two samples that an earlier fit has found to be enough, where none are given.
+    pub found_substeps: Option<usize>,
 }
 
 impl Specification {
     /// The built-in problem of a model.
     pub fn of(model: &str) -> Self {
         Specification { model: model.to_string(), ..Specification::default() }
+    }
+
+    /// Which time steps an identification takes: with a record, it chooses where nobody has said anything of them.
+    pub fn steps(&self) -> Steps {
+        let is_open = self.source().is_some() && self.step.is_none() && self.substeps.is_none();
+        if is_open { Steps::Chosen } else { Steps::AsGiven }
     }
 
     /// Builds the problem: reads the record, lays the time grid, sets parameters.

@@ -190,17 +190,14 @@ impl Signal {
         }
     }
 
-    /// The same with a cubic spline in the place of straight lines, where there are samples enough; others are left as they are.
+    /// The same with interpolation `to` in the place of `from`, where there are samples enough; others are left as they are.
     ///
     /// # Errors
     /// [`Error::Invalid`] if interpolation overflows.
-    pub(crate) fn smoothed(&self) -> Result<Self> {
+    pub(crate) fn interpolated(&self, from: Interpolation, to: Interpolation) -> Result<Self> {
         match &self.0 {
-            Kind::Sampled(samples)
-                if samples.interpolation == Interpolation::Linear
-                    && samples.times.len() >= Interpolation::Cubic.fewest_samples() =>
-            {
-                Self::sampled(&samples.times, &samples.values, Interpolation::Cubic)
+            Kind::Sampled(samples) if samples.interpolation == from && samples.times.len() >= to.fewest_samples() => {
+                Self::sampled(&samples.times, &samples.values, to)
             }
             _ => Ok(self.clone()),
         }

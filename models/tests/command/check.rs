@@ -31,6 +31,7 @@ fn a_good_problem_is_told_whole() {
         "RMSE/deviation",
         "derivative x size",
         "the data determine 2 directions of 2 free parameters; condition number",
+        "`identify` takes finer ones if",
         "a fit by lm: 8 to 21 evaluations as a rule",
         "all is well",
     ] {

@@ -43,7 +43,8 @@ fn near(found: &Value, expected: f64, part: f64) {
     assert!((found / expected - 1.0).abs() < part, "{found} against {expected}");
 }
 
-const PROBLEM: &str = "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[data]\noutputs.a = { deviation = \"estimated\" }\n\
+/// A simulation has written the records: its steps have no error here.
+const PROBLEM: &str = "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\nsubsteps = 1\n[data]\noutputs.a = { deviation = \"estimated\" }\n\
                        outputs.x = { deviation = \"estimated\" }\n";
 
 // Protects the way from a problem file to the result: deviations shared by experiments and one of an experiment's own, in the table, in
@@ -74,7 +75,7 @@ fn deviations_are_estimated_with_the_parameters() {
     let known = "outputs.a = { deviation = 0.05 }\noutputs.x = { deviation = 1e-3 }\n";
     let poor = "outputs.a = { deviation = 0.05 }\noutputs.x = { deviation = 1e-2 }\n";
     let known = format!(
-        "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\n[cost]\nnoise = \"given\"\n[data]\n{known}[[experiment]]\nfile = \
+        "model = \"oscillator\"\n[integrator]\nscheme = \"hht\"\nsubsteps = 1\n[cost]\nnoise = \"given\"\n[data]\n{known}[[experiment]]\nfile = \
          \"good.csv\"\n[[experiment]]\nfile = \"poor.csv\"\n{poor}"
     );
     let known = place.write("known.toml", known).json("identify known.toml --json", 0);

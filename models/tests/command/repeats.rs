@@ -65,6 +65,57 @@ fn a_run_is_repeated_bit_for_bit() {
     assert!(place.path("out/oscillator_repeated/result.json").is_file());
 }
 
+/// A record sampled so coarsely that one step between two samples is wrong by more than its noise.
+fn coarse(place: &Place) {
+    place.good("simulate oscillator --set c=33,d=0.5 --step 1e-3 --end 3 --out fine");
+    let text = place.read("fine/outputs.csv");
+    let mut rows = text.lines();
+    let header = rows.next().unwrap().to_string() + "\n";
+    let thinned = rows.enumerate().filter(|(i, _)| i % 50 == 0).map(|(i, line)| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_string).collect();
+        for cell in &mut cells[1..] {
+            let value: f64 = cell.parse().unwrap();
+            *cell = (value + 1e-3 * ((i * i + 7 * i) as f64).sin()).to_string();
+        }
+        cells.join(",") + "\n"
+    });
+    place.write("coarse.csv", header + &thinned.collect::<String>());
+}
+
+// Protects the steps that are chosen: they are told, kept in the result, taken by a comparison, and repeated as they were then; steps that
+// somebody has set stay as they are.
+#[test]
+fn chosen_steps_are_repeated_and_set_ones_stay() {
+    let place = Place::new();
+    coarse(&place);
+    place.write("p.toml", "model = \"oscillator\"\n[data]\nfile = \"coarse.csv\"\noutputs.x = { deviation = 1e-3 }\n");
+    let run = place.good("identify p.toml --out chosen");
+    assert!(run.err.contains("time step: 1 step a sample is too coarse: `"), "{}", run.err);
+    let first = read(&place, "chosen/result.json");
+    let fits = first["time_step"]["chosen"]["fits"].as_array().unwrap();
+    let substeps = first["experiments"][0]["substeps"].as_u64().unwrap();
+    assert!(fits.len() > 1 && substeps > 1 && fits.last().unwrap()["substeps"] == substeps, "{fits:?}");
+    for part in ["time step: with 1 step a sample, `", " chosen, and fitted again", "time step: no parameter shifts"] {
+        assert!(run.out.contains(part), "`{part}` is missing in {}", run.out);
+    }
+    assert!(place.good("identify --from chosen --out again").out.contains("to the last bit as in chosen"));
+    assert_eq!(read(&place, "again/result.json")["time_step"], first["time_step"]);
+    let begun = place.json("identify p.toml --from chosen --json", 0);
+    assert_eq!(begun["experiments"][0]["substeps"], substeps);
+    place.good("validate chosen --data coarse.csv --out compared");
+    // one that had taken no finer steps is repeated without them
+    let given = place.json("identify p.toml --substeps 1 --json", 0);
+    assert_eq!((&given["experiments"][0]["substeps"], &given["time_step"]["chosen"]), (&1.into(), &Value::Null));
+    let told = given["statistics_warnings"].to_string();
+    assert!(told.contains("time step: ") && told.contains("use substeps = "), "{told}");
+    let mut coarse = given.clone();
+    coarse["command"] = first["command"].clone();
+    coarse["time_step"]["chosen"] = serde_json::json!({"fits": [fits[0]], "refused": "no memory"});
+    place.write("coarse.json", coarse.to_string());
+    let again = place.json("identify --from coarse.json --json", 0);
+    assert_eq!((&again["experiments"][0]["substeps"], found(&again)), (&1.into(), found(&given)));
+}
+
 // Protects from a repetition that is none: changed files are named and refused, other data must be asked for, and what the model or the version
 // has otherwise is said.
 #[test]

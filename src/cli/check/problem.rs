@@ -13,6 +13,7 @@ use crate::report::InputFile;
 use crate::sensitivity::Method;
 use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{Identifiability, identifiability};
+use crate::steps::Steps;
 use serde_json::{Value, json};
 
 /// All that is known of a problem before a fit.
@@ -26,6 +27,8 @@ pub(super) struct Found {
     /// Or why it cannot be said.
     pub identifiability: std::result::Result<Identifiability, String>,
     pub duration: Option<Duration>,
+    /// Whether an identification may choose finer steps.
+    pub chooses_steps: bool,
     pub notes: Vec<String>,
     /// What may be meant.
     pub warnings: Vec<String>,
@@ -112,7 +115,19 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
         duration = Duration::measure(problem, specification.method).ok();
     }
     let files = Vec::new();
-    Found { files, experiments, cost, gradient, identifiability: identified, duration, notes, warnings, wrong }
+    let chooses_steps = specification.steps() == Steps::Chosen;
+    Found {
+        files,
+        experiments,
+        cost,
+        gradient,
+        identifiability: identified,
+        duration,
+        chooses_steps,
+        notes,
+        warnings,
+        wrong,
+    }
 }
 
 /// The cost at the start, and its derivatives by free parameters times their sizes.
@@ -146,6 +161,7 @@ fn document(problem: &Problem, found: &Found) -> Value {
         "passed": found.wrong.is_empty(),
         "steps": problem.steps(),
         "input_files": found.files,
+        "chooses_steps": found.chooses_steps,
         "experiments": found.experiments.iter().map(Looked::json).collect::<Vec<_>>(),
         "cost": found.cost,
         "gradient": found.gradient.iter().map(entry).collect::<Vec<_>>(),

@@ -21,6 +21,9 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
         problem.steps(),
         scheme::in_words(problem.first().simulation.scheme())
     )];
+    if found.chooses_steps {
+        lines.push("`identify` takes finer ones if the parameters that it finds depend on them".to_string());
+    }
     lines.extend(files(&found.files));
     // a few in their own order, of many the worst
     let mut shown: Vec<usize> = order.iter().copied().take(TOLD).collect();

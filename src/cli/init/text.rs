@@ -281,9 +281,11 @@ fn integrator(text: &mut Text, entry: &Entry, sources: &[Source]) -> Result<()> 
             lines.push(said("end", format!("{:?}", scenario.end), "s"));
         }
         _ => {
-            let remark =
-                format!("time steps between two samples; the built-in problem has steps of {} s", shown(scenario.step));
-            lines.push(said("substeps", "1", remark));
+            let sentence = format!(
+                "`identify` chooses the time steps; those of the built-in problem are {} s",
+                shown(scenario.step)
+            );
+            lines.push(said("#", sentence, ""));
         }
     }
     let start = &scenario.integrator;

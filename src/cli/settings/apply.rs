@@ -55,6 +55,7 @@ impl ProblemArguments {
             }
             specification.overriding.extend(kept.into_iter().cloned().map(ParameterSetting::starting));
             specification.found_deviations = earlier.deviations();
+            specification.found_substeps = earlier.substeps;
         }
         for (name, value) in assignments("--set", &self.set)? {
             specification.overriding.push(ParameterSetting::starting((name, value)));

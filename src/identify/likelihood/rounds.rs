@@ -76,11 +76,8 @@ impl Rounds<'_> {
         let level = self.level();
         let before = self.before.take();
         let so_far = before.as_ref().map(|found| &found.outcome);
-        let mut settings = self.settings.clone();
-        let used = so_far.map_or((0, 0), |outcome| (outcome.evaluations, outcome.iterations));
         // whether any are left has been looked at before
-        settings.options.max_evaluations = settings.options.max_evaluations.saturating_sub(used.0);
-        settings.options.max_iterations = settings.options.max_iterations.saturating_sub(used.1);
+        let settings = so_far.map_or(self.settings.clone(), |outcome| left(self.settings, outcome));
         let mut stopped = false;
         let found = identify(self.problem, &settings, &mut |iteration| {
             // the start of a round is the end of the one before
@@ -175,8 +172,17 @@ fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
     Ok((share.squares / freedom).sqrt())
 }
 
+/// Settings with what the search so far has left of evaluations and iterations.
+pub(crate) fn left(settings: &Settings, so_far: &Outcome) -> Settings {
+    let mut settings = settings.clone();
+    let options = &mut settings.options;
+    options.max_evaluations = options.max_evaluations.saturating_sub(so_far.evaluations);
+    options.max_iterations = options.max_iterations.saturating_sub(so_far.iterations);
+    settings
+}
+
 /// An iteration of a round as one of all.
-fn continued(iteration: Iteration, before: Option<&Outcome>, level: f64) -> Iteration {
+pub(crate) fn continued(iteration: Iteration, before: Option<&Outcome>, level: f64) -> Iteration {
     let Some(before) = before else { return Iteration { cost: iteration.cost + level, ..iteration } };
     Iteration {
         number: iteration.number + before.iterations,
@@ -190,7 +196,7 @@ fn continued(iteration: Iteration, before: Option<&Outcome>, level: f64) -> Iter
 }
 
 /// Rounds before and one more as one search; the start of a round is the end of the one before.
-fn joined(before: Option<Identification>, found: Identification, level: f64) -> Identification {
+pub(crate) fn joined(before: Option<Identification>, found: Identification, level: f64) -> Identification {
     let so_far = before.as_ref().map(|found| &found.outcome);
     let own = found.outcome.history.into_iter().map(|iteration| continued(iteration, so_far, level));
     let mut outcome = Outcome { history: own.collect(), cost: found.outcome.cost + level, ..found.outcome };

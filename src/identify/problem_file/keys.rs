@@ -98,7 +98,7 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` | `0.5` |
 | `penalty` | number | N/m | infinite | of `ali3p` | `1e9` |
 | `step` | number | s | the samples' step, or the scenario's | time step | `1e-3` |
-| `substeps` | whole number | | 1 | time steps between two samples, in the place of `step` | `1` |
+| `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` | `1` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time | `1.0` |
 | `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance | `"as-given"` |
 | `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others | `["COORDINATE"]` |"#,

@@ -175,7 +175,7 @@ impl Specification {
                 return Err(Error::invalid("substeps", problem, "use at least 1"));
             }
             (Some(substeps), None) => substeps,
-            (None, None) => 1,
+            (None, None) => self.found_substeps.unwrap_or(1).max(1),
             (substeps, Some(step)) => {
                 if !(step.is_finite() && step > 0.0) {
                     let problem = format!("{step} s is not positive");

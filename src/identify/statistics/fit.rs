@@ -20,6 +20,7 @@ use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
 use crate::report::root_mean_square;
 use crate::signature::Parameter;
+use crate::steps::StepChoice;
 use nalgebra::DMatrix;
 
 /// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
@@ -164,6 +165,8 @@ pub struct Statistics {
     pub residual_tests: Vec<ResidualTests>,
     /// How far the optimum moves with the step, where that was asked for ([`Statistics::with_time_step`]).
     pub time_step: Option<TimeStepCheck>,
+    /// How the steps were chosen, where they were ([`identify_with_steps`](crate::steps::identify_with_steps)).
+    pub step_choice: Option<StepChoice>,
     /// Which combinations the data determine.
     pub identifiability: Identifiability,
     /// What a person should know before using the numbers, a sentence each.
@@ -255,6 +258,7 @@ impl Statistics {
             aic,
             bic,
             time_step: None,
+            step_choice: None,
             parameters: Vec::new(),
             correlation,
             covariance,

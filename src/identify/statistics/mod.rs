@@ -56,3 +56,4 @@ pub use residual_tests::{Correlogram, Finding, InputCorrelation, LargestResidual
 pub(crate) use shares::{Share, shares};
 pub use student::{LEVELS, Level};
 pub use time_step::{Shift, TimeStep, TimeStepCheck};
+pub(crate) use time_step::{matters, named};

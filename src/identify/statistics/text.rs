@@ -8,6 +8,7 @@ use super::residual_tests::ResidualTests;
 use super::time_step::TimeStepCheck;
 use crate::problem::base_name;
 use crate::report::{number, root_mean_square, rounded, table};
+use crate::steps::StepChoice;
 use serde_json::{Value, json};
 
 /// Said of a fit that leaves nothing of its data.
@@ -139,7 +140,8 @@ impl Statistics {
         // what is to be warned of is a warning
         let tests = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| !found.is_warning);
         lines.extend(tests.map(|found| found.sentence));
-        lines.extend(self.time_step.iter().filter_map(TimeStepCheck::summary));
+        lines.extend(self.step_choice.iter().filter_map(StepChoice::summary));
+        lines.extend(self.time_step.iter().flat_map(TimeStepCheck::summary));
         lines.join("\n")
     }
 
@@ -192,6 +194,8 @@ impl Statistics {
         result["condition_number"] = finite(self.identifiability.condition());
         if let Some(check) = &self.time_step {
             result["time_step"] = check.json();
+            // null: nobody was to choose
+            result["time_step"]["chosen"] = json!(self.step_choice.as_ref().map(StepChoice::json));
         }
         result["residual_tests"] = json!(self.residual_tests);
         result["statistics_warnings"] = json!(self.warnings);

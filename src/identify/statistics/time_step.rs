@@ -8,7 +8,7 @@ use super::identifiability::{Identifiability, analysed};
 use super::residuals;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
-use crate::problem::{Experiment, Problem};
+use crate::problem::Problem;
 use crate::report::rounded;
 use crate::signal::{Interpolation, Signal};
 use serde_json::{Value, json};
@@ -32,6 +32,14 @@ pub struct Shift {
     pub standard_errors: f64,
 }
 
+impl Shift {
+    /// For programs.
+    pub(crate) fn json(&self) -> Value {
+        let Shift { name, unit, shift, standard_errors } = self;
+        json!({"name": name, "unit": unit, "shift": shift, "standard_errors": standard_errors})
+    }
+}
+
 /// What half the step makes of the optimum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeStep {
@@ -45,6 +53,8 @@ pub struct TimeStep {
     pub substeps: Option<usize>,
     /// From straight lines between the samples of inputs to cubic splines, at half the step; `None` if there are no straight lines.
     pub smoothed: Option<Vec<Shift>>,
+    /// From cubic splines to straight lines, likewise.
+    pub straightened: Option<Vec<Shift>>,
 }
 
 /// The check of the time step.
@@ -100,18 +110,20 @@ impl Statistics {
             let parameters = analysed(problem, &u, &moved);
             Ok::<_, Error>(Identifiability::of(&fitted, parameters)?.newton_step(&fitted))
         };
-        let at_half = step(&halved(problem, &|signal| Ok(signal.clone()))?)?;
+        let at_half = step(&problem.divided(2)?)?;
         let shifts = self.shifts(&moved, &at_half);
         let (divide_by, substeps) = finer(problem, &shifts);
-        let smoothed = match has_straight_lines(problem) {
-            false => None,
-            true => {
-                let smoothed = step(&halved(problem, &Signal::smoothed)?)?;
-                let change: Vec<f64> = smoothed.iter().zip(&at_half).map(|(smoothed, own)| smoothed - own).collect();
-                Some(self.shifts(&moved, &change))
+        let other = |from: Interpolation, to: Interpolation| {
+            if !is_met(problem, from) {
+                return Ok(None);
             }
+            let other = step(&problem.divided_with(2, &|signal: &Signal| signal.interpolated(from, to))?)?;
+            let change: Vec<f64> = other.iter().zip(&at_half).map(|(other, own)| other - own).collect();
+            Ok::<_, Error>(Some(self.shifts(&moved, &change)))
         };
-        Ok(TimeStep { shifts, divide_by, substeps, smoothed })
+        let smoothed = other(Interpolation::Linear, Interpolation::Cubic)?;
+        let straightened = other(Interpolation::Cubic, Interpolation::Linear)?;
+        Ok(TimeStep { shifts, divide_by, substeps, smoothed, straightened })
     }
 
     fn shifts(&self, moved: &[usize], changes: &[f64]) -> Vec<Shift> {
@@ -130,32 +142,6 @@ impl Statistics {
     }
 }
 
-/// The problem at half the step, with the same samples and other signals.
-fn halved(problem: &Problem, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Problem> {
-    let experiment = |experiment: &Experiment| {
-        let Some(cost) = experiment.cost.as_least_squares() else {
-            let what = format!("the cost of `{}`", experiment.name);
-            return Err(Error::invalid(what, "it is no sum of squares", "compare outputs with a reference instead"));
-        };
-        let simulation = &experiment.simulation;
-        let signals = simulation.signals().iter().map(signal).collect::<Result<Vec<_>>>()?;
-        let simulation = simulation.on(simulation.grid().divided(2)?, signals)?;
-        let (name, places) = (experiment.name.clone(), experiment.places.clone());
-        Ok(Experiment { name, simulation, cost: Box::new(cost.clone().with_steps_divided(2)), places })
-    };
-    Ok(Problem {
-        name: problem.name.clone(),
-        experiments: problem.experiments.iter().map(experiment).collect::<Result<Vec<_>>>()?,
-        validation: Vec::new(),
-        parameters: problem.parameters.clone(),
-        start: problem.start.clone(),
-        optimum: None,
-        constraints: Vec::new(),
-        unknown_deviations: Vec::new(),
-        priors: problem.priors.clone(),
-    })
-}
-
 /// By what steps are to be divided, and how many substeps that makes.
 fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
     let mut left = shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
@@ -163,20 +149,17 @@ fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
     while left > NEGLIGIBLE && divide_by < 1024 {
         (left, divide_by) = (0.25 * left, 2 * divide_by);
     }
-    let costs = problem.least_squares().unwrap_or_default();
-    let first = costs.first().map_or(1, |cost| cost.substeps());
-    let substeps = costs.iter().all(|cost| cost.substeps() == first).then_some(divide_by * first);
-    (divide_by, substeps)
+    (divide_by, problem.substeps().map(|substeps| divide_by * substeps))
 }
 
-/// Whether an input is interpolated by straight lines.
-fn has_straight_lines(problem: &Problem) -> bool {
+/// Whether an input is interpolated like this.
+fn is_met(problem: &Problem, interpolation: Interpolation) -> bool {
     let mut signals = problem.experiments.iter().flat_map(|experiment| experiment.simulation.signals());
-    signals.any(|signal| signal.interpolation() == Some(Interpolation::Linear))
+    signals.any(|signal| signal.interpolation() == Some(interpolation))
 }
 
 /// `k2` shifts by +2.3 standard errors (+0.1 N/m), `d` by -0.4
-fn named(shifts: &[Shift]) -> String {
+pub(crate) fn named(shifts: &[Shift]) -> String {
     let signed = |x: f64, digits: usize| format!("{}{}", if x < 0.0 { "" } else { "+" }, rounded(x, digits));
     let told = shifts.iter().filter(|shift| shift.standard_errors.abs() > NEGLIGIBLE).take(NAMED).enumerate();
     let told = told.map(|(i, Shift { name, unit, shift, standard_errors })| {
@@ -189,7 +172,8 @@ fn named(shifts: &[Shift]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn matters(shifts: &[Shift]) -> bool {
+/// Whether one of them, the largest first, is more than negligible.
+pub(crate) fn matters(shifts: &[Shift]) -> bool {
     shifts.first().is_some_and(|shift| shift.standard_errors.abs() > NEGLIGIBLE)
 }
 
@@ -218,16 +202,23 @@ impl TimeStep {
 }
 
 impl TimeStepCheck {
-    /// What there is to say where nothing is to be warned of.
-    pub(super) fn summary(&self) -> Option<String> {
-        match self {
-            TimeStepCheck::Made(made) if !matters(&made.shifts) => {
-                let most = made.shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
-                let most = rounded(most, 1);
-                Some(format!("time step: no parameter shifts by more than {most} standard errors at half the step"))
-            }
-            _ => None,
+    /// What there is to say that nobody need be warned of.
+    pub(super) fn summary(&self) -> Vec<String> {
+        let TimeStepCheck::Made(made) = self else { return Vec::new() };
+        let mut lines = Vec::new();
+        if !matters(&made.shifts) {
+            let most = made.shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
+            let most = rounded(most, 1);
+            lines.push(format!("time step: no parameter shifts by more than {most} standard errors at half the step"));
         }
+        // splines are what somebody has asked for
+        if let Some(shifts) = made.straightened.as_ref().filter(|shifts| matters(shifts)) {
+            lines.push(format!(
+                "inputs between their samples: {} with linear instead of cubic interpolation",
+                named(shifts)
+            ));
+        }
+        lines
     }
 
     /// For programs.
@@ -236,22 +227,22 @@ impl TimeStepCheck {
             TimeStepCheck::Skipped(reason) => return json!({"checked": false, "reason": reason}),
             TimeStepCheck::Made(made) => made,
         };
-        let shift = |shift: &Shift| {
-            let Shift { name, unit, shift, standard_errors } = shift;
-            json!({"name": name, "unit": unit, "shift": shift, "standard_errors": standard_errors})
-        };
         let at_half = made.shifts.iter().map(|own| {
-            let mut entry = shift(own);
+            let mut entry = own.json();
             entry["shift_without_step_error"] = json!(4.0 / 3.0 * own.shift);
             entry
         });
-        let smoothed = made.smoothed.as_ref().map(|shifts| shifts.iter().map(shift).collect::<Vec<_>>());
+        let other = |shifts: &Option<Vec<Shift>>| {
+            let list = shifts.as_ref().map(|shifts| shifts.iter().map(Shift::json).collect::<Vec<_>>());
+            json!(list)
+        };
         json!({
             "checked": true,
             "at_half_the_step": at_half.collect::<Vec<_>>(),
             "divide_steps_by": made.divide_by,
             "substeps": made.substeps,
-            "cubic_instead_of_linear_inputs": smoothed,
+            "cubic_instead_of_linear_inputs": other(&made.smoothed),
+            "linear_instead_of_cubic_inputs": other(&made.straightened),
         })
     }
 }
