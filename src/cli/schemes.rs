@@ -95,7 +95,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
 /// its own γ it is `trapezoidal`.
 fn chosen(arguments: &Arguments, simulation: &Simulation) -> Result<Vec<Named>> {
     if let Some(asked) = &arguments.schemes {
-        let schemes: Vec<Named> = asked.iter().map(|text| named(text)).collect::<Result<_>>()?;
+        // a further setting of the scheme before it: hht:alpha=-0.1,start_order=2
+        let mut texts: Vec<String> = Vec::new();
+        for text in asked {
+            match texts.last_mut().filter(|before| before.contains(':') && text.contains('=') && !text.contains(':')) {
+                Some(before) => *before = format!("{before},{text}"),
+                None => texts.push(text.clone()),
+            }
+        }
+        let schemes: Vec<Named> = texts.iter().map(|text| named(text)).collect::<Result<_>>()?;
         if let Some(k) = (1..schemes.len()).find(|&k| schemes[..k].iter().any(|(name, _)| *name == schemes[k].0)) {
             return Err(Error::invalid("--schemes", format!("`{}` is named twice", schemes[k].0), "name each once"));
         }

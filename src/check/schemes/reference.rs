@@ -4,7 +4,7 @@ use super::watch::{State, Watch};
 use super::with_steps;
 use crate::error::{Error, Result};
 use crate::scheme::{self, Scheme};
-use crate::signature::Signature;
+use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Workspace};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ pub struct Reference {
     pub uncertainty: Gaps,
     /// Whether the energy should stay as it is.
     pub energy: Energy,
-    /// The largest magnitude of each output.
+    /// The size of each output.
     pub(super) outputs: Vec<f64>,
     states: Vec<State>,
     /// What errors of each coordinate and multiplier are divided by; zero where there is nothing to divide by.
@@ -110,7 +110,7 @@ impl Reference {
         let (coarse, _, coarse_change, _) = run(count / 2)?;
         let (states, outputs, change, kinetic) = run(count)?;
         let energy = energy(place, coarse_change, change, kinetic);
-        let sizes = sizes(signature, &states);
+        let (sizes, outputs) = (sizes(signature, &states), raised(&outputs, &signature.outputs));
         if sizes[0].iter().all(|size| *size == 0.0) {
             let problem = "all coordinates stay at zero, and errors have no size to be relative to";
             return Err(Error::invalid(signature.place(), problem, "start it elsewhere, or let forces act on it"));
@@ -174,11 +174,15 @@ fn sizes(signature: &Signature, states: &[State]) -> State {
         let count = states.first().map_or(0, |state| state[kind].len());
         let own: Vec<f64> =
             (0..count).map(|j| states.iter().fold(0.0f64, |size, state| size.max(state[kind][j].abs()))).collect();
-        let quantities = if kind == 3 { &signature.constraints } else { &signature.coordinates };
-        let of_unit = |j: usize| {
-            let same = (0..count).filter(|&k| quantities[k].unit == quantities[j].unit);
-            same.map(|k| own[k]).fold(0.0, f64::max)
-        };
-        (0..count).map(|j| own[j].max(SMALL * of_unit(j))).collect()
+        raised(&own, if kind == 3 { &signature.constraints } else { &signature.coordinates })
     })
+}
+
+/// Sizes that are no smaller than [`SMALL`] parts of the largest of the same unit: what is smaller may be round-off.
+fn raised(own: &[f64], quantities: &[Quantity]) -> Vec<f64> {
+    let of_unit = |unit: &str| {
+        let same = own.iter().zip(quantities).filter(|(_, other)| other.unit == unit);
+        same.fold(0.0f64, |largest, (size, _)| largest.max(*size))
+    };
+    own.iter().zip(quantities).map(|(size, quantity)| size.max(SMALL * of_unit(&quantity.unit))).collect()
 }
