@@ -22,6 +22,7 @@ pub mod silverbox;
 pub mod simple_pendulum;
 pub mod slider_crank;
 pub mod spatial_chain;
+pub mod squeezer;
 pub mod top;
 pub mod triple_pendulum;
 
@@ -45,6 +46,7 @@ pub use silverbox::Silverbox;
 pub use simple_pendulum::simple_pendulum;
 pub use slider_crank::SliderCrank;
 pub use spatial_chain::spatial_chain;
+pub use squeezer::Squeezer;
 pub use top::top;
 pub use triple_pendulum::TriplePendulum;
 
@@ -84,6 +86,7 @@ pub fn registry() -> Result<Registry> {
         gyroscope::register,
         robot_arm::register,
         hanging_load::register,
+        squeezer::register,
     ];
     models.into_iter().try_fold(Registry::new(), |registry, register| register(registry))
 }

@@ -1,5 +1,5 @@
-//! Comparing derivatives, entry by entry and by name: those that somebody derived by hand with the exact ones, and the
-//! engine's fast ones with its slow ones.
+//! Comparing what can be compared: derivatives, entry by entry and by name (those that somebody derived by hand with the exact ones, and
+//! the engine's fast ones with its slow ones); runs over the time step ([`Convergence`]); and time integrators ([`WorkPrecision`]).
 //!
 //! A hand-derived set of Jacobians ([`HandDerived`]) is checked with [`check_jacobians`] and then used in place of dual
 //! numbers with [`HandDerivedSystem`]. The Jacobians of a whole time step in the form of Lauss 2018, eqs. (16)-(19), are
@@ -50,22 +50,29 @@
 //! This measures round-off in the equation's own unit, whatever the units of rows and columns are. An entry by hand that
 //! is not finite is always a mismatch.
 
+mod convergence;
+mod extrapolation;
 mod hand;
 mod jacobians;
 mod products;
 mod report;
 mod sample;
+mod schemes;
 mod step;
 mod substitute;
 
+pub use convergence::{Convergence, Level, Series};
+pub use extrapolation::Extrapolation;
 pub use hand::{HandDerived, Supplied};
 pub use jacobians::check_jacobians;
 pub use products::check_products;
 pub use report::{BlockName, JacobianReport, Mismatch, ProductReport};
+pub use schemes::{Energy, Gaps, Measured, Reference, Row, WorkPrecision};
 pub use step::{Eq19, StepJacobians, StepPoint, check_step, paper_step_jacobians};
 pub use substitute::HandDerivedSystem;
 
 use crate::error::{Error, Result};
+use crate::shown::shown;
 
 /// At how many points, where, and how closely derivatives are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,5 +112,21 @@ impl CheckOptions {
             return wrong("times of the check", format!("[{first}, {last}] s is no interval"), "give first <= last");
         }
         Ok(())
+    }
+}
+
+/// Why a run failed, in a few words.
+pub(crate) fn in_short(error: &Error) -> String {
+    match error {
+        Error::Experiment { name, cause } => format!("experiment `{name}`: {}", in_short(cause)),
+        Error::NewtonFailed { time, .. } => format!("Newton's iteration failed at t = {} s", shown(*time)),
+        Error::NotFinite { quantity, value, time, .. } => format!("{quantity} is {value} at t = {} s", shown(*time)),
+        Error::Singular { time, .. } => format!("singular at t = {} s", shown(*time)),
+        Error::ImpossibleMass { .. } => "the mass matrix is impossible".to_string(),
+        Error::InconsistentStart { .. } => "the start violates the constraints".to_string(),
+        Error::StartDoesNotFollow { .. } => "the start does not follow its parameters".to_string(),
+        Error::Memory { .. } => "it does not fit into memory".to_string(),
+        Error::Invalid { what, problem, .. } => format!("{what}: {problem}"),
+        other => other.to_string(),
     }
 }

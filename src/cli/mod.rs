@@ -29,9 +29,11 @@ mod progress;
 mod repeat;
 mod report;
 mod result;
+mod schemes;
 mod settings;
 mod shell;
 mod simulate;
+mod steps;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
@@ -64,6 +66,8 @@ Examples:
   costate control overhead_crane
   costate identify --from out/oscillator
   costate gradient oscillator --method all --set c=30
+  costate schemes slider_crank
+  costate steps slider_crank --halvings 6
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
 
@@ -85,6 +89,10 @@ enum Command {
     Hessian(hessian::Arguments),
     /// Check derivatives of a model; of a problem file, everything that can be known before a long run.
     Check(check::Arguments),
+    /// Compare time integrators on a model: errors, orders, drift and times over the step.
+    Schemes(schemes::Arguments),
+    /// Halve the step again and again: errors, orders, and the limit with its sure digits.
+    Steps(steps::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
@@ -135,6 +143,8 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Gradient(arguments) => gradient::run(&registry, &arguments),
         Command::Hessian(arguments) => hessian::run(&registry, &arguments),
         Command::Check(arguments) => check::run(&registry, &arguments),
+        Command::Schemes(arguments) => schemes::run(&registry, &arguments),
+        Command::Steps(arguments) => steps::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -77,6 +77,11 @@ pub(super) struct Run<'r> {
 }
 
 impl RunArguments {
+    /// What it is about.
+    pub(super) fn problem(&self) -> &ProblemArguments {
+        &self.problem
+    }
+
     /// `find`: [`entry`] or [`drawable`].
     pub(super) fn prepare<'r>(
         &self,

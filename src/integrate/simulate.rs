@@ -103,7 +103,19 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
-        let mut other = Simulation::new(self.system.clone(), self.scheme.clone(), grid, signals)?;
+        self.like(self.scheme.clone(), grid, signals)
+    }
+
+    /// The same by another scheme, on another grid.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn under(&self, scheme: impl Scheme + 'static, grid: TimeGrid) -> Result<Self> {
+        self.like(scheme, grid, self.signals.clone())
+    }
+
+    fn like(&self, scheme: impl Scheme + 'static, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
+        let mut other = Simulation::new(self.system.clone(), scheme, grid, signals)?;
         other.newton = self.newton;
         other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)

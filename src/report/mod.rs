@@ -4,10 +4,14 @@ mod control;
 mod folder;
 pub mod html;
 mod origin;
+mod schemes;
+mod steps;
 
 pub use control::control_json;
 pub use folder::Folder;
 pub use origin::{InputFile, Origin, SCHEMA, command_line, date, words};
+pub use schemes::{schemes_json, work_precision};
+pub use steps::{step_errors, steps_json};
 
 mod compared;
 pub mod plot;

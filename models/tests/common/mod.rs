@@ -8,7 +8,6 @@ pub mod crank;
 pub mod exact;
 pub mod mechanisms;
 pub mod spatial;
-pub mod squeezer;
 pub mod tangles;
 pub mod textbook;
 

@@ -48,6 +48,7 @@ pub use axis::{Axis, Scale};
 pub use correlogram::{Correlations, correlograms};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
+pub(crate) use standard::guides;
 pub use standard::{
     MOST_SIGNALS, Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory,
 };

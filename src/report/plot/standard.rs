@@ -326,13 +326,19 @@ pub fn convergence(methods: &[(&str, &[f64], &[f64])], orders: &[f64]) -> Result
         check_length(&format!("{what}, `{text}`"), errors.len(), "step sizes", steps.len())?;
         panel = panel.series(Series::line(steps, errors).label(*text).markers());
     }
+    Ok(Figure::column().panel(guides(methods, orders).into_iter().fold(panel, Panel::series)))
+}
+
+/// Lines of these orders for a panel of errors over steps.
+pub(crate) fn guides(methods: &[(&str, &[f64], &[f64])], orders: &[f64]) -> Vec<Series> {
     const DASHES: [Dash; 4] = [Dash::Dashed, Dash::Dotted, Dash::DashDotted, Dash::LongDashed];
-    for (order, dash) in orders.iter().filter(|order| order.is_finite()).zip(DASHES.iter().cycle()) {
-        let Some((steps, errors)) = guide(methods, *order) else { continue };
+    let orders = orders.iter().filter(|order| order.is_finite()).zip(DASHES.iter().cycle());
+    let line = |(order, dash): (&f64, &Dash)| {
+        let (steps, errors) = guide(methods, *order)?;
         let line = Series::line(&steps, &errors).label(format!("order {order}"));
-        panel = panel.series(line.color(Color::GREY).width(0.25).dash(*dash));
-    }
-    Ok(Figure::column().panel(panel))
+        Some(line.color(Color::GREY).width(0.25).dash(*dash))
+    };
+    orders.filter_map(line).collect()
 }
 
 /// A line of slope `order`, half as high as the method whose slope comes nearest to it; it ends at the method's smallest

@@ -1,0 +1,137 @@
+//! `costate steps`: how results converge over the time step.
+
+use super::console::{print, print_document, tell, waiting};
+use super::settings::{self, Run, RunArguments};
+use super::{Verdict, kept};
+use crate::check::{Convergence, Series};
+use crate::error::Result;
+use crate::registry::Registry;
+use crate::report::{rounded, steps_json, table};
+use crate::scheme;
+use crate::shown::shown;
+use std::path::PathBuf;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    run: RunArguments,
+    /// How many times the step is halved
+    #[arg(long, value_name = "N", default_value = "5", allow_hyphen_values = true, value_parser = settings::count)]
+    halvings: usize,
+    /// Folder for files and figures [default: out/MODEL_steps; none with --json]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    png: bool,
+    /// Print what steps.json holds
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let asked = arguments.run.problem();
+    let waiting = waiting("runs", arguments.halvings + 1);
+    let mut done = |runs| waiting.done(runs);
+    let (name, scheme, found) = if asked.is_measured() {
+        let problem = settings::build(&asked.specification()?, registry)?;
+        let found = Convergence::of_problem(&problem, &problem.start, arguments.halvings, &mut done)?;
+        (problem.name.clone(), scheme::in_words(problem.first().simulation.scheme()), found)
+    } else {
+        let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, settings::entry)?;
+        let found = Convergence::of_simulation(&simulation, &u, arguments.halvings, &mut done)?;
+        (entry.name().to_string(), scheme::in_words(simulation.scheme()), found)
+    };
+    drop(waiting);
+    for level in &found.levels {
+        if let Some(reason) = &level.failure {
+            tell(&format!("note: steps of {} s are left out: {reason}", shown(level.step)));
+        }
+    }
+    let document = steps_json(&name, &scheme, &found);
+    let folder =
+        settings::results(arguments.out.as_ref(), arguments.json, &format!("{name}_steps"), arguments.png)?;
+    let written = folder.as_ref().map_or(Ok(()), |folder| folder.steps(&found, document.clone()));
+    if arguments.json {
+        print_document(&format!("{document:#}"));
+        return Ok(kept(written));
+    }
+    print(&text(&name, &scheme, &found));
+    if let (Ok(()), Some(folder)) = (&written, folder) {
+        print(&format!("\nwritten to {}: steps.json, steps.csv, figure", folder.path().display()));
+    }
+    Ok(kept(written))
+}
+
+fn text(name: &str, scheme: &str, found: &Convergence) -> String {
+    let runs: Vec<Vec<String>> = found
+        .went_through()
+        .map(|level| vec![shown(level.step), level.steps.to_string(), format!("{:.2e}", level.seconds)])
+        .collect();
+    let largest = found.series.iter().any(|series| series.extrapolation.limit.len() > 1);
+    let mut parts = vec![
+        format!("{name}: {scheme}, to t = {} s, compared at {} times", shown(found.end), found.times),
+        table(&["step [s]", "steps", "measured time [s]"], &runs),
+        format!("errors at t = {} s", shown(found.end)),
+        errors(found, |series| &series.at_end),
+    ];
+    if largest {
+        parts.push("largest errors over time".to_string());
+        parts.push(errors(found, |series| &series.largest));
+    }
+    parts.push("limit of vanishing steps, with the digits that these runs bear out".to_string());
+    parts.push(limits(found));
+    parts.join("\n\n")
+}
+
+fn labelled(series: &Series) -> String {
+    if series.unit.is_empty() { series.name.clone() } else { format!("{} [{}]", series.name, series.unit) }
+}
+
+/// A row a quantity, a column a step.
+fn errors(found: &Convergence, of: impl Fn(&Series) -> &Vec<f64>) -> String {
+    let steps: Vec<String> = found.went_through().map(|level| format!("h/{}", level.parts)).collect();
+    let mut header = vec!["quantity"];
+    header.extend(steps.iter().map(|step| if step == "h/1" { "h" } else { step.as_str() }));
+    header.push("order");
+    let row = |series: &Series| {
+        let mut row = vec![labelled(series)];
+        row.extend(of(series).iter().map(|error| format!("{error:.1e}")));
+        row.push(series.extrapolation.observed.map_or("-".to_string(), |order| format!("{order:.2}")));
+        row
+    };
+    table(&header, &found.series.iter().map(row).collect::<Vec<_>>())
+}
+
+fn limits(found: &Convergence) -> String {
+    let with_deviations = found.series.iter().any(|series| series.deviation.is_some());
+    let mut header = vec!["quantity", "limit", "+/-", "digits", "powers removed"];
+    if with_deviations {
+        header.insert(4, "error at h / deviation");
+    }
+    let row = |series: &Series| {
+        let (digits, error) = (series.digits(), series.error());
+        let limit = match (digits, series.limit()) {
+            (_, 0.0) => "0".to_string(),
+            (0, _) => "-".to_string(),
+            (digits, limit) => format!("{limit:.*e}", digits - 1),
+        };
+        let powers: Vec<String> = series.extrapolation.powers.iter().map(u32::to_string).collect();
+        let error = if error.is_finite() { format!("{error:.0e}") } else { "unknown".to_string() };
+        let mut row = vec![labelled(series), plainly(&limit, series.limit(), digits), error, digits.to_string()];
+        if with_deviations {
+            let at_first = series.deviation.and_then(|deviation| Some(series.largest.first()? / deviation));
+            row.push(at_first.map_or("-".to_string(), |part| rounded(part, 2)));
+        }
+        row.push(if powers.is_empty() { "none".to_string() } else { powers.join(" ") });
+        row
+    };
+    table(&header, &found.series.iter().map(row).collect::<Vec<_>>())
+}
+
+/// A number with so many digits, without a power of ten where that is short.
+fn plainly(scientific: &str, value: f64, digits: usize) -> String {
+    let decimals = digits as i32 - 1 - value.abs().max(1e-300).log10().floor() as i32;
+    let is_short = digits > 0 && (1e-3..1e6).contains(&value.abs()) && decimals >= 0;
+    if is_short { format!("{value:.*}", decimals as usize) } else { scientific.to_string() }
+}
