@@ -164,6 +164,8 @@ pub struct Specification {
     pub initial_state: Option<InitialState>,
     /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
     pub hold: Option<Vec<String>>,
+    /// Bytes for the states of all runs that are fitted at once.
+    pub memory: Option<f64>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
     /// What residuals cost; by default their squares.
@@ -230,6 +232,8 @@ impl Specification {
             scenario.integrator.initial_state = asked;
             scenario.integrator.hold.clone_from(hold);
         }
+        // experiments are run at the same time
+        scenario.integrator.memory = self.memory.map(|bytes| bytes / self.experiments.len().max(1) as f64);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {

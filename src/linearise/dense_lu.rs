@@ -58,6 +58,16 @@ impl DenseLu {
         self.order.iter_mut().enumerate().for_each(|(k, row)| *row = k);
     }
 
+    /// The order of the pivots.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Goes back to an order of pivots.
+    pub(crate) fn take_order(&mut self, order: &[usize]) {
+        self.order.copy_from_slice(order);
+    }
+
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.
     pub(crate) fn matrix_mut(&mut self) -> &mut [f64] {
         &mut self.matrix

@@ -9,6 +9,7 @@
 //! which no fit should be near to; there it has a ridge.
 
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
+use crate::grid::TimeGrid;
 use crate::error::{Error, Result};
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
@@ -242,13 +243,12 @@ impl LeastSquares {
 }
 
 impl Cost for LeastSquares {
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
-        let samples = self.weights.len();
-        if (times.len() - 1) / self.substeps + 1 != samples || !(times.len() - 1).is_multiple_of(self.substeps) {
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+        let (samples, steps) = (self.weights.len(), grid.count());
+        if steps / self.substeps + 1 != samples || !steps.is_multiple_of(self.substeps) {
             let problem = format!(
-                "{samples} samples with {} substeps do not cover the {} steps of the time grid",
-                self.substeps,
-                times.len() - 1
+                "{samples} samples with {} substeps do not cover the {steps} steps of the time grid",
+                self.substeps
             );
             return Err(Error::invalid("the least-squares cost", problem, "let the grid follow the samples"));
         }

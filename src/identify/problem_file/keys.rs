@@ -94,7 +94,8 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `substeps` | whole number | | 1 | time steps between two samples, in the place of `step` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time |
 | `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance |
-| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others |",
+| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others |
+| `memory` | text | | a quarter of what there is | `\"200MB\"`, kB, GB, MiB or GiB: what the states of all runs may take; [checkpoints](methods.md#memory) where they do not fit |",
 };
 
 pub(super) const COST: Keys = Keys {
