@@ -243,13 +243,13 @@ impl Evaluator for HandDerivedEvaluator<'_> {
     }
 
     fn orders(&mut self) -> Option<Orders> {
-        let own: BothOrders = (self.lu.order().to_vec(), self.inner.orders());
+        let own: BothOrders = (self.lu.order.clone(), self.inner.orders());
         Some(Orders::new(own))
     }
 
     fn take_orders(&mut self, orders: &Orders) {
         let Some((own, inner)) = orders.get::<BothOrders>() else { return };
-        self.lu.take_order(own);
+        self.lu.order.clone_from(own);
         inner.iter().for_each(|orders| self.inner.take_orders(orders));
     }
 

@@ -206,7 +206,8 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
 pub(super) fn say_of(mut notes: Vec<String>, problem: &Problem) -> Vec<String> {
     for experiment in problem.all() {
         if let Ok(Some(checkpoints)) = experiment.simulation.checkpoints() {
-            let of = if problem.all().count() > 1 { format!("experiment `{}`: ", experiment.name) } else { String::new() };
+            let of =
+                if problem.all().count() > 1 { format!("experiment `{}`: ", experiment.name) } else { String::new() };
             notes.push(format!("{of}{checkpoints}"));
         }
     }

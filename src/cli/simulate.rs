@@ -34,7 +34,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
     if !Folder::fits(simulation) {
         if folder.is_some() {
-            tell("note: the run does not fit into memory: rows are written as they come, and figures show some of its times");
+            tell(
+                "note: the run does not fit into memory: rows are written as they come, and figures show some of its times",
+            );
         }
         let streamed = stream(folder.as_ref(), simulation, u, measured.as_ref())?;
         drop(waiting);

@@ -42,7 +42,12 @@ pub struct TimeGrid(Kind);
 enum Kind {
     /// `start + i step`, and all of them once they are asked for: the step is kept because differences of the times would carry
     /// round-off.
-    Even { start: f64, step: f64, count: usize, times: Arc<OnceLock<Vec<f64>>> },
+    Even {
+        start: f64,
+        step: f64,
+        count: usize,
+        times: Arc<OnceLock<Vec<f64>>>,
+    },
     Listed(Arc<Vec<f64>>),
 }
 

@@ -89,7 +89,8 @@ pub fn bytes(text: &str) -> Result<f64> {
         let remedy = "write a number with kB, MB, GB, KiB, MiB or GiB behind it, such as 200MB";
         Err(Error::invalid(format!("a memory limit of `{}`", text.trim()), problem, remedy))
     };
-    let place = text.trim().find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.trim().len());
+    let place =
+        text.trim().find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.trim().len());
     let (number, unit) = text.trim().split_at(place);
     let Ok(number) = number.trim().parse::<f64>() else { return wrong("it is not a size") };
     let Some((_, size)) = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit.trim())) else {

@@ -171,11 +171,6 @@ impl Signal {
         }
     }
 
-    /// Whether it has the same value at all times.
-    pub(crate) fn is_constant(&self) -> bool {
-        matches!(self.0, Kind::Constant(_))
-    }
-
     /// Times of the first and last sample, s; `None` if the signal is defined at all times.
     pub fn range(&self) -> Option<(f64, f64)> {
         match &self.0 {

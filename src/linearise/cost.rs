@@ -2,8 +2,8 @@
 
 use super::structure::state_of;
 use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
-use crate::grid::TimeGrid;
 use crate::error::Result;
+use crate::grid::TimeGrid;
 use crate::model::State;
 use crate::number::{Jet, Number};
 use crate::signature::Signature;

@@ -14,7 +14,7 @@ pub(crate) struct DenseLu {
     matrix: Vec<f64>,
     factors: Vec<f64>,
     /// Row of the matrix that became row k of the factors.
-    order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     scratch: Vec<f64>,
     /// The matrix in other units; empty until one looks singular.
     balanced: Vec<f64>,
@@ -56,16 +56,6 @@ impl DenseLu {
     /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
     pub(crate) fn forget_order(&mut self) {
         self.order.iter_mut().enumerate().for_each(|(k, row)| *row = k);
-    }
-
-    /// The order of the pivots.
-    pub(crate) fn order(&self) -> &[usize] {
-        &self.order
-    }
-
-    /// Goes back to an order of pivots.
-    pub(crate) fn take_order(&mut self, order: &[usize]) {
-        self.order.copy_from_slice(order);
     }
 
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.

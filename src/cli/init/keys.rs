@@ -61,6 +61,7 @@ pub(super) const KEYS: &[Key] = &[
     key("integrator", "end = 1.0", "s; with a record it must be the record's"),
     key("integrator", r#"initial_state = "as-given""#, "or projected (onto the constraints), equilibrium (at rest, forces in balance)"),
     key("integrator", r#"hold = ["COORDINATE"]"#, "coordinates that a projected start keeps while it moves others"),
+    key("integrator", r#"memory = "200MB""#, "what states of runs may take; a quarter of the memory otherwise"),
     key("integrator", "alpha = -0.05", "numerical damping of hht, from -1/3 to 0"),
     key("integrator", "spectral_radius = 0.8", "of generalized-alpha and i2p at high frequencies, from 0 to 1"),
     key("integrator", "start_order = 1", "of hht: 2 for accelerations of second order from the first step"),

@@ -11,8 +11,8 @@
 //! distance after each minimisation (Powell, Hestenes and Rockafellar's augmented Lagrangian, Nocedal & Wright, eq. (17.65)).
 
 use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
-use crate::grid::TimeGrid;
 use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
 use crate::signature::{Signature, difference};
 use crate::system::StateVector;
 

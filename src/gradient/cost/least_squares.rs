@@ -9,8 +9,8 @@
 //! which no fit should be near to; there it has a ridge.
 
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
-use crate::grid::TimeGrid;
 use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
 use crate::signature::{Signature, difference};

@@ -1,8 +1,8 @@
 //! Several costs that add up.
 
 use super::{Cost, CostEvaluator, Goals, Sample, SquaredRow};
-use crate::grid::TimeGrid;
 use crate::error::Result;
+use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::StateVector;
 

@@ -250,7 +250,7 @@ impl Companion for Along<'_> {
             _ => tangents.iter().for_each(|x| put(x, stored)),
         }
         for i in from + 1..=to {
-            run.simulation.go_to(i);
+            run.simulation.go_to(i)?;
             take_inputs_along(i, along, tangents.iter_mut());
             run.push_step(i, tangents)?;
             tangents.iter().for_each(|x| put(x, stored));

@@ -30,36 +30,29 @@ pub(super) fn named(error: Error, input: &Quantity) -> Error {
     }
 }
 
-/// The inputs at all times, if they are few; they are finite.
+/// The inputs at all times, if they are few; of others, those of the first times are looked at.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a value that is not.
+/// [`Error::Invalid`] for a value that is not finite.
 pub(super) fn checked(grid: &TimeGrid, signals: &[Signal], inputs: &[Quantity]) -> Result<OnceLock<Vec<f64>>> {
     let times = grid.count() + 1;
-    let all = OnceLock::new();
+    let kept = OnceLock::new();
     if bytes_of(times) * signals.len() as f64 <= memory::LARGE {
-        all.get_or_init(|| self::all(grid, signals));
+        check_finite(grid, inputs, 0, kept.get_or_init(|| all(grid, signals)))?;
+    } else {
+        let mut part = vec![0.0; times.min(WINDOW) * signals.len()];
+        evaluate(grid, signals, 0, &mut part);
+        check_finite(grid, inputs, 0, &part)?;
     }
-    // where all are the same at all times, one is enough
-    let constant = signals.iter().all(|signal| signal.is_constant());
-    let mut part = Vec::new();
-    let mut first = 0;
-    while first < if constant { 1 } else { times } {
-        let last = (first + WINDOW).min(times);
-        part.resize((last - first) * signals.len(), 0.0);
-        match all.get() {
-            Some(all) => part.copy_from_slice(&all[first * signals.len()..last * signals.len()]),
-            None => evaluate(grid, signals, first, &mut part),
-        }
-        if let Some(place) = part.iter().position(|value| !value.is_finite()) {
-            let what = format!("input `{}`", inputs[place % signals.len()].name);
-            let t = grid.time(first + place / signals.len());
-            let remedy = "give a signal that is finite over the simulated time";
-            return Err(Error::invalid(what, format!("it is {} at t = {t} s", part[place]), remedy));
-        }
-        first = last;
-    }
-    Ok(all)
+    Ok(kept)
+}
+
+/// Refuses inputs, from time `first` on, that are not finite.
+fn check_finite(grid: &TimeGrid, inputs: &[Quantity], first: usize, values: &[f64]) -> Result<()> {
+    let Some(place) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let what = format!("input `{}`", inputs[place % inputs.len()].name);
+    let problem = format!("it is {} at t = {} s", values[place], grid.time(first + place / inputs.len()));
+    Err(Error::invalid(what, problem, "give a signal that is finite over the simulated time"))
 }
 
 /// The inputs at all times, one time after another.
@@ -93,7 +86,11 @@ pub(crate) struct Driven<'p> {
 enum Inputs<'p> {
     All(Cow<'p, [f64]>),
     /// At times from the first one on, and at the start.
-    Around { first: usize, values: Vec<f64>, start: Vec<f64> },
+    Around {
+        first: usize,
+        values: Vec<f64>,
+        start: Vec<f64>,
+    },
 }
 
 impl std::ops::Deref for Driven<'_> {
@@ -145,26 +142,32 @@ impl<'p> Driven<'p> {
         }
     }
 
-    /// Makes sure that the inputs at time `i` and at both sides of it are there.
+    /// Makes sure that the inputs at time `i` and at the next one are there.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a value that is not finite.
     #[inline]
-    pub fn go_to(&mut self, i: usize) {
+    pub fn go_to(&mut self, i: usize) -> Result<()> {
         if let Inputs::Around { first, values, .. } = &self.inputs {
             let (count, last) = (self.simulation.signals.len(), self.simulation.grid.count());
             let end = *first + values.len() / count;
             if i < *first || (i + 1).min(last) >= end {
-                self.evaluate_around(i);
+                return self.evaluate_around(i);
             }
         }
+        Ok(())
     }
 
     /// Evaluates a window that reaches far in the direction in which times are gone through.
-    fn evaluate_around(&mut self, i: usize) {
-        let Inputs::Around { first, values, .. } = &mut self.inputs else { return };
+    #[cold]
+    fn evaluate_around(&mut self, i: usize) -> Result<()> {
+        let Inputs::Around { first, values, .. } = &mut self.inputs else { return Ok(()) };
         let Simulation { grid, signals, .. } = self.simulation;
         let times = values.len() / signals.len();
         let begin = if i < *first { (i + 2).saturating_sub(times) } else { i };
         *first = begin.min(grid.count() + 1 - times);
         evaluate(grid, signals, *first, values);
+        check_finite(grid, &self.simulation.signature().inputs, *first, values)
     }
 
     /// Values of the inputs at time `i`: at the start, or around the time that was gone to.

@@ -124,7 +124,7 @@ impl Workspace<'_> {
     }
 
     /// Goes back to a checkpoint.
-    fn go_back(&mut self, to: &Checkpoint) {
+    fn go_back(&mut self, to: &Checkpoint) -> Result<()> {
         let (from, _) = self.kept.plan.times_of(to.segment);
         let remembered = self.stepper.remembered();
         let x = &mut self.current[0];
@@ -136,9 +136,10 @@ impl Workspace<'_> {
             self.states.take_two(from, states);
             self.states.restore(from, x);
         }
-        self.simulation.go_to(from + 1);
+        self.simulation.go_to(from + 1)?;
         self.stepper.recall(&self.simulation.step(from + 1), steps);
         to.orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
+        Ok(())
     }
 
     /// Runs segments from where the run is, up to the second of these; `end` is the last one that is asked for.
@@ -187,7 +188,7 @@ impl Workspace<'_> {
             // the run goes on where it was
             let remembered = self.stepper.remembered();
             let (next, _) = self.kept.plan.times_of(segment + 1);
-            self.simulation.go_to(next + 1);
+            self.simulation.go_to(next + 1)?;
             self.stepper.recall(&self.simulation.step(next + 1), &here.numbers[..remembered]);
             here.orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
         }
@@ -211,7 +212,7 @@ impl Workspace<'_> {
     /// [`Error::Interrupted`]; other errors have come up in the run itself.
     #[inline]
     pub(crate) fn reach(&mut self, i: usize) -> Result<()> {
-        self.simulation.go_to(i);
+        self.simulation.go_to(i)?;
         if self.states.holds(i) { Ok(()) } else { self.bring_back(i, None) }
     }
 
@@ -220,7 +221,7 @@ impl Workspace<'_> {
     /// # Errors
     /// As [`Workspace::reach`], and those of the companion.
     pub(crate) fn reach_with(&mut self, i: usize, companion: &mut dyn Companion) -> Result<()> {
-        self.simulation.go_to(i);
+        self.simulation.go_to(i)?;
         let is_there = self.states.holds(i) && self.kept.companion == self.kept.segment;
         if is_there { Ok(()) } else { self.bring_back(i, Some(companion)) }
     }
@@ -271,7 +272,7 @@ impl Workspace<'_> {
             let placed = self.kept.placed.iter().rev().find(|kept| kept.segment <= to);
             let nearest = last.into_iter().chain(placed.cloned()).max_by_key(|kept| kept.segment);
             let Some(begin) = nearest else { return Ok(()) };
-            self.go_back(&begin);
+            self.go_back(&begin)?;
             if let Some(companion) = companion.as_deref_mut() {
                 companion.load(&begin.companion);
             }
@@ -280,7 +281,6 @@ impl Workspace<'_> {
             self.run_segments((from, to), end, None, companion)?;
         }
         orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
-        self.simulation.go_to(i);
-        Ok(())
+        self.simulation.go_to(i)
     }
 }

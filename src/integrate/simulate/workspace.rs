@@ -153,7 +153,7 @@ impl<'p> Workspace<'p> {
 
     /// Finds the start, and what the scheme makes of it.
     fn begin(&mut self, store: bool, visit: &mut Visitor<'_>) -> Result<()> {
-        self.simulation.go_to(0);
+        self.simulation.go_to(0)?;
         let simulation = &self.simulation;
         let signature = simulation.signature();
         let grid = &simulation.grid;
@@ -186,7 +186,7 @@ impl<'p> Workspace<'p> {
         let [previous, next] = &mut self.current;
         for i in from + 1..=to {
             Workspace::go_on(&self.interrupt, &self.simulation.given().grid, i)?;
-            self.simulation.go_to(i);
+            self.simulation.go_to(i)?;
             let signature = self.simulation.signature();
             let step = self.simulation.step(i);
             self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;

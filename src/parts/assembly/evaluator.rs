@@ -9,7 +9,9 @@ use super::batch::BatchEvaluator;
 use super::pattern::{Pairs, ParameterEntry, Values};
 use crate::linearise::{DenseLu, Sizes, binomial};
 use crate::sparse::SparseLu;
-use crate::system::{Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+use crate::system::{
+    Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights,
+};
 
 /// Up to this many unknowns dense factors are faster than sparse ones.
 pub(super) const DENSE: usize = 12;
@@ -170,14 +172,14 @@ impl Evaluator for AssemblyEvaluator<'_> {
 
     fn orders(&mut self) -> Option<Orders> {
         Some(match &mut self.factors {
-            Factors::Dense(lu) => Orders::new(lu.order().to_vec()),
+            Factors::Dense(lu) => Orders::new(lu.order.clone()),
             Factors::Sparse(lu) => Orders::new(lu.kept()),
         })
     }
 
     fn take_orders(&mut self, orders: &Orders) {
         match &mut self.factors {
-            Factors::Dense(lu) => orders.get::<Vec<usize>>().into_iter().for_each(|order| lu.take_order(order)),
+            Factors::Dense(lu) => orders.get::<Vec<usize>>().into_iter().for_each(|order| lu.order.clone_from(order)),
             Factors::Sparse(lu) => orders.get().into_iter().for_each(|kept| lu.take_kept(kept)),
         }
     }
