@@ -243,8 +243,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
     }
 
     fn orders(&mut self) -> Option<Orders> {
-        let own: BothOrders = (self.lu.order.clone(), self.inner.orders());
-        Some(Orders::new(own))
+        Some(Orders::new::<BothOrders>((self.lu.order.clone(), self.inner.orders())))
     }
 
     fn take_orders(&mut self, orders: &Orders) {

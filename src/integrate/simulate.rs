@@ -24,6 +24,9 @@ use crate::start::{Beginning, InitialState, StartReport};
 use crate::system::{OutputPoint, Point, System};
 use std::sync::{Arc, OnceLock};
 
+/// What is shown the times of a run: number of the time, state, outputs. The run ends where it refuses one.
+pub type Watcher<'v> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()> + 'v;
+
 /// Everything that fixes a trajectory but the parameters.
 #[derive(Clone)]
 pub struct Simulation {
@@ -218,11 +221,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::run`], and what `visit` refuses: the run ends there.
-    pub fn watch(
-        &self,
-        u: &[f64],
-        visit: &mut dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()>,
-    ) -> Result<(Counters, StartReport)> {
+    pub fn watch(&self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
         Workspace::new(self).watch(u, visit)
     }
 

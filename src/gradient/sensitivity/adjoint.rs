@@ -65,16 +65,23 @@ impl Gradient<'_> {
             }
         }
         self.workspace.counters.factorisations += last + 1;
+        self.sweep_start(along)?;
+        self.give(gradient);
+        Ok(total)
+    }
+
+    /// The end of a sweep: the start.
+    fn sweep_start(&mut self, along: &mut Along<'_>) -> Result<()> {
         let Workspace { simulation, states, evaluator, start: f_0, .. } = &mut self.workspace;
-        let start = states.start(grid.time(0), simulation.inputs_at(0));
+        let (bar, signature) = (&mut self.bar, simulation.signature());
+        let start = states.start(simulation.grid().time(0), simulation.inputs_at(0));
         // a stored run always has its start
         if let Some(f_0) = f_0 {
             f_0.pull_back(&mut **evaluator, signature, &start, bar, &mut along.directions)?;
         }
-        take_inputs(0, bar, by_inputs);
+        take_inputs(0, bar, &mut self.by_inputs);
         along.take_inputs(0);
-        self.give(gradient);
-        Ok(total)
+        Ok(())
     }
 
     /// The derivatives by the parameters of the model, and by those of sensors.

@@ -2,7 +2,7 @@
 
 use super::kept::Kept;
 use super::states::States;
-use super::{Checkpoints, Driven, Simulation, Trajectory};
+use super::{Checkpoints, Driven, Simulation, Trajectory, Watcher};
 use crate::continuous::Continuous;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
@@ -222,11 +222,7 @@ impl<'p> Workspace<'p> {
     }
 
     /// Runs and keeps nothing; as [`Simulation::watch`].
-    pub(super) fn watch(
-        &mut self,
-        u: &[f64],
-        visit: &mut dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()>,
-    ) -> Result<(Counters, StartReport)> {
+    pub(super) fn watch(&mut self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
         let given = self.simulation.given();
         let mut y = vec![0.0; given.signature().outputs.len()];
         let mut continuous = Continuous::of(given.signature());
