@@ -388,7 +388,7 @@ fn distance(name: &str, known: &str) -> Option<usize> {
 }
 
 /// Bytes for a person.
-fn size(bytes: f64) -> String {
+pub(crate) fn size(bytes: f64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     let power = ((bytes.max(1.0).log10() / 3.0).floor() as usize).clamp(1, units.len());
     format!("{} {}", crate::report::rounded(bytes / 1e3f64.powi(power as i32), 3), units[power - 1])

@@ -93,7 +93,8 @@ impl Series {
         // round-off of steps adds up like steps of a random walk
         let extrapolation = Extrapolation::of(levels, 2.0 * f64::EPSILON * (steps as f64).sqrt());
         let limit = &extrapolation.limit;
-        let off = |values: &Vec<f64>| -> Vec<f64> { values.iter().zip(limit).map(|(x, limit)| (x - limit).abs()).collect() };
+        let off =
+            |values: &Vec<f64>| -> Vec<f64> { values.iter().zip(limit).map(|(x, limit)| (x - limit).abs()).collect() };
         let at_end = levels.iter().map(|values| off(values).last().copied().unwrap_or(0.0)).collect();
         let largest = levels.iter().map(|values| off(values).into_iter().fold(0.0, f64::max)).collect();
         let size = limit.iter().fold(0.0f64, |size, x| size.max(x.abs()));

@@ -137,7 +137,9 @@ impl Extrapolation {
     /// The digits of the value at `place` that are borne out, 0 to 15.
     pub fn digits(&self, place: usize) -> usize {
         match (self.limit.get(place), self.error.get(place)) {
-            (Some(value), Some(error)) if *error > 0.0 => (value.abs() / error).log10().floor().clamp(0.0, 15.0) as usize,
+            (Some(value), Some(error)) if *error > 0.0 => {
+                (value.abs() / error).log10().floor().clamp(0.0, 15.0) as usize
+            }
             // zero at all steps
             (Some(_), Some(_)) => 15,
             _ => 0,

@@ -8,9 +8,12 @@ use crate::model::Matrix;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 use crate::system::{
-    Blocks, By, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
+    Blocks, By, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, System, Weights,
 };
 use std::sync::Arc;
+
+/// The order of the pivots here, and the orders of the system inside.
+type BothOrders = (Vec<usize>, Option<Orders>);
 
 /// Values from one system, derivatives by hand where they are supplied and from that system where not.
 ///
@@ -235,7 +238,18 @@ fn by_parameter(b: &Blocks, i: usize, k: usize) -> f64 {
 impl Evaluator for HandDerivedEvaluator<'_> {
     fn set_parameters(&mut self, u: &[f64]) {
         self.u.copy_from_slice(u);
+        self.lu.forget_order();
         self.inner.set_parameters(u);
+    }
+
+    fn orders(&mut self) -> Option<Orders> {
+        Some(Orders::new::<BothOrders>((self.lu.order.clone(), self.inner.orders())))
+    }
+
+    fn take_orders(&mut self, orders: &Orders) {
+        let Some((own, inner)) = orders.get::<BothOrders>() else { return };
+        self.lu.order.clone_from(own);
+        inner.iter().for_each(|orders| self.inner.take_orders(orders));
     }
 
     fn initial(&mut self, q: &mut [f64], v: &mut [f64]) {

@@ -70,7 +70,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         waiting.now(&label(row));
         waiting.done(runs);
         if is_verbose() {
-            tell(&format!("{}: {}", label(row), row.outcome.as_ref().map_or_else(|reason| reason.as_str(), |_| "done")));
+            tell(&format!(
+                "{}: {}",
+                label(row),
+                row.outcome.as_ref().map_or_else(|reason| reason.as_str(), |_| "done")
+            ));
         }
     });
     drop(waiting);
@@ -113,7 +117,8 @@ fn chosen(arguments: &Arguments, simulation: &Simulation) -> Result<Vec<Named>> 
     let all = scheme::names().into_iter().filter(|name| *name != "newmark" || *name == own.name());
     all.map(|name| {
         let settings = if name == own.name() { own.settings() } else { Vec::new() };
-        let settings: Vec<(String, f64)> = settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        let settings: Vec<(String, f64)> =
+            settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         Ok((name.to_string(), scheme::by_name(name, &settings)?))
     })
     .collect()
@@ -157,7 +162,12 @@ fn text(model: &str, end: f64, study: &WorkPrecision, rows: &[Row]) -> String {
         .filter_map(|(name, gap)| Some(format!("{name} {:.0e}", gap?)))
         .collect();
     let mut parts = vec![
-        format!("{model} to t = {} s, beside {} with steps of {} s", shown(end), reference.scheme, shown(reference.step)),
+        format!(
+            "{model} to t = {} s, beside {} with steps of {} s",
+            shown(end),
+            reference.scheme,
+            shown(reference.step)
+        ),
         format!(
             "largest errors over time, relative to the largest value of each coordinate and multiplier (the reference differs from a run \
              with twice its step by {})",

@@ -58,6 +58,9 @@ pub(super) struct ProblemArguments {
     /// Coordinates that a projected start keeps while others move: NAME,..
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     hold: Option<Vec<String>>,
+    /// What states of runs may take: 200MB, .. (kB, GB, MiB, GiB) [default: a quarter of the memory]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    memory: Option<String>,
 }
 
 /// What is run once, at given parameters.
@@ -226,6 +229,13 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
 
 /// As [`say`], of all experiments of a problem; what looks like a slip in several is told once.
 pub(super) fn say_of(mut notes: Vec<String>, problem: &Problem) -> Vec<String> {
+    for experiment in problem.all() {
+        if let Ok(Some(checkpoints)) = experiment.simulation.checkpoints() {
+            let of =
+                if problem.all().count() > 1 { format!("experiment `{}`: ", experiment.name) } else { String::new() };
+            notes.push(format!("{of}{checkpoints}"));
+        }
+    }
     let mut told = remarks(&problem.first().simulation);
     for experiment in problem.all().skip(1) {
         for remark in remarks(&experiment.simulation) {

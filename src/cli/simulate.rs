@@ -1,14 +1,14 @@
 //! `costate simulate`
 
-use super::console::{print, print_document, waiting};
+use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::{Folder, output_errors, simulation_json};
-use crate::scheme;
+use crate::report::{Folder, output_errors, simulation_json, stream};
+use crate::scheme::{self, Counters};
 use crate::shown::shown;
-use crate::start::InitialState;
+use crate::start::{InitialState, StartReport};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -31,8 +31,23 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let Run { entry, u, simulation, measured } = &run;
     let usual = format!("{}_simulation", entry.name());
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
-    folder.iter().try_for_each(|folder| folder.check_memory(simulation))?;
     let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
+    if !Folder::fits(simulation) {
+        if folder.is_some() {
+            tell(
+                "note: the run does not fit into memory: rows are written as they come, and figures show some of its times",
+            );
+        }
+        let streamed = stream(folder.as_ref(), simulation, u, measured.as_ref())?;
+        drop(waiting);
+        if arguments.json {
+            print_document(&format!("{:#}", streamed.document));
+        } else if let Some(folder) = folder {
+            print_run(&run, streamed.counters, &streamed.start, &folder);
+            streamed.errors.iter().for_each(|error| print(&error.to_string()));
+        }
+        return Ok(Verdict::Good);
+    }
     let trajectory = simulation.run(u)?;
     waiting.now("writing files and figures");
     let document = simulation_json(simulation, u, &trajectory, measured.as_ref());
@@ -44,19 +59,29 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         return Ok(kept(written));
     }
     let (Ok(()), Some(folder)) = (&written, folder) else { return Ok(kept(written)) };
-    let counters = trajectory.counters;
+    print_run(&run, trajectory.counters, &trajectory.start, &folder);
+    for fit in measured
+        .iter()
+        .flat_map(|measured| output_errors((measured, &measured.sensors().nominal()), simulation, &trajectory))
+    {
+        print(&fit.to_string());
+    }
+    Ok(Verdict::Good)
+}
+
+/// What it cost, and how it began.
+fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start: &StartReport, folder: &Folder) {
     print(&format!(
         "{}: {} {} of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",
         entry.name(),
         counters.steps,
         if counters.steps == 1 { "step" } else { "steps" },
         simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", shown(h))),
-        shown(trajectory.times()[trajectory.times().len() - 1]),
+        shown(simulation.grid().end()),
         scheme::in_words(simulation.scheme()),
         counters.iterations as f64 / counters.steps as f64,
         folder.path().display()
     ));
-    let start = &trajectory.start;
     let worst = |values: &[f64]| values.iter().fold(0.0f64, |w, x| w.max(*x));
     match start.initial_state {
         InitialState::AsGiven => {}
@@ -70,11 +95,4 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             start.iterations
         )),
     }
-    for fit in measured
-        .iter()
-        .flat_map(|measured| output_errors((measured, &measured.sensors().nominal()), simulation, &trajectory))
-    {
-        print(&fit.to_string());
-    }
-    Ok(Verdict::Good)
 }

@@ -49,8 +49,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     let document = steps_json(&name, &scheme, &found);
-    let folder =
-        settings::results(arguments.out.as_ref(), arguments.json, &format!("{name}_steps"), arguments.png)?;
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &format!("{name}_steps"), arguments.png)?;
     let written = folder.as_ref().map_or(Ok(()), |folder| folder.steps(&found, document.clone()));
     if arguments.json {
         print_document(&format!("{document:#}"));

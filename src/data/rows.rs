@@ -41,7 +41,24 @@ impl Rows<'_> {
 
     /// Writes the header, then each number with as few digits as read back to the same bits.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (index, name) in self.names.iter().enumerate() {
+        Row::names(&self.names, out)?;
+        let mut values = Vec::with_capacity(self.names.len());
+        for i in 0..self.count {
+            values.clear();
+            (self.row)(i, &mut values);
+            Row::values(&values, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// One row of a table.
+pub(crate) struct Row;
+
+impl Row {
+    /// The header.
+    pub fn names(names: &[String], out: &mut dyn Write) -> io::Result<()> {
+        for (index, name) in names.iter().enumerate() {
             out.write_all(if index > 0 { b"," } else { b"" })?;
             // A first name that starts with `#` or a byte-order mark would be taken for something else.
             if name.contains([',', ';', '"', '#', '\u{feff}']) {
@@ -50,17 +67,15 @@ impl Rows<'_> {
                 out.write_all(name.as_bytes())?;
             }
         }
-        out.write_all(b"\n")?;
-        let mut values = Vec::with_capacity(self.names.len());
-        for i in 0..self.count {
-            values.clear();
-            (self.row)(i, &mut values);
-            for (index, value) in values.iter().enumerate() {
-                out.write_all(if index > 0 { b"," } else { b"" })?;
-                if is_plain(*value) { write!(out, "{value}")? } else { write!(out, "{value:e}")? }
-            }
-            out.write_all(b"\n")?;
+        out.write_all(b"\n")
+    }
+
+    /// Each number with as few digits as read back to the same bits.
+    pub fn values(values: &[f64], out: &mut dyn Write) -> io::Result<()> {
+        for (index, value) in values.iter().enumerate() {
+            out.write_all(if index > 0 { b"," } else { b"" })?;
+            if is_plain(*value) { write!(out, "{value}")? } else { write!(out, "{value:e}")? }
         }
-        Ok(())
+        out.write_all(b"\n")
     }
 }

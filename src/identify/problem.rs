@@ -27,13 +27,15 @@ pub struct Integrator {
     pub initial_state: InitialState,
     /// Coordinates that a projected start keeps ([`Simulation::hold`]).
     pub hold: Vec<String>,
+    /// Bytes for the states of a run, where derivatives may not take the usual part of the memory ([`Simulation::memory`]).
+    pub memory: Option<f64>,
 }
 
 impl Default for Integrator {
     /// Generalized-α: of second order in accelerations and multipliers, too, from the first step on.
     fn default() -> Self {
         let (initial_state, hold) = (InitialState::AsGiven, Vec::new());
-        Integrator { scheme: "generalized-alpha".into(), settings: Vec::new(), initial_state, hold }
+        Integrator { scheme: "generalized-alpha".into(), settings: Vec::new(), initial_state, hold, memory: None }
     }
 }
 
@@ -80,7 +82,9 @@ impl Integrator {
     /// A scheme or settings that do not exist or make no sense, or signals that do not fit.
     pub fn simulation(&self, system: Arc<dyn System>, grid: TimeGrid, signals: Vec<Signal>) -> Result<Simulation> {
         let scheme = scheme::by_name(&self.scheme, &self.settings)?;
-        Simulation::new(system, scheme, grid, signals)?.initial_state(self.initial_state).hold(&self.hold)
+        let simulation = Simulation::new(system, scheme, grid, signals)?;
+        let simulation = simulation.initial_state(self.initial_state).hold(&self.hold)?;
+        self.memory.map_or(Ok(simulation.clone()), |bytes| simulation.memory(bytes))
     }
 }
 
@@ -333,14 +337,11 @@ impl Problem {
         outputs: &[&str],
         quadrature: Quadrature,
     ) -> Result<Self> {
-        let trajectory = simulation.run(optimum)?;
-        let references = outputs
-            .iter()
-            .map(|output| {
-                let output = simulation.signature().output_index(output)?;
-                Ok(Reference { output, values: trajectory.output(output), deviation: 1.0 })
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let places = outputs.iter().map(|output| simulation.signature().output_index(output));
+        let places = places.collect::<Result<Vec<usize>>>()?;
+        let values = simulation.outputs(optimum, &places)?;
+        let references = places.into_iter().zip(values);
+        let references = references.map(|(output, values)| Reference { output, values, deviation: 1.0 }).collect();
         let cost = LeastSquares::new(simulation.grid().times(), references, 1, quadrature)?;
         let optimum = Some(optimum.to_vec());
         Ok(Problem { start: start.to_vec(), optimum, ..Problem::new(name, simulation, Box::new(cost)) })

@@ -30,6 +30,7 @@ use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise;
 use crate::scheme;
 use crate::signature::Scale;
+use crate::simulate;
 use crate::specification::line_of;
 use crate::specification::{
     DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting, Specification, beside,
@@ -118,6 +119,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
     specification.substeps = integrator.count("substeps")?;
     specification.initial_state = integrator.named("initial_state", str::parse)?;
     specification.hold = integrator.texts("hold")?;
+    specification.memory = integrator.named("memory", simulate::bytes)?;
     let known = |name: &str| {
         if let Some((scheme, setting)) = name.split_once(':') {
             let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));

@@ -153,6 +153,8 @@ pub struct Specification {
     pub initial_state: Option<InitialState>,
     /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
     pub hold: Option<Vec<String>>,
+    /// Bytes for the states of all runs that are fitted at once.
+    pub memory: Option<f64>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
     /// What residuals cost; by default their squares.

@@ -3,13 +3,22 @@
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::shown::shown;
+use std::sync::{Arc, OnceLock};
 
 /// What to do where there are too many steps for the memory.
 pub(crate) const FEWER_STEPS: &str = "take larger steps, or end earlier";
 
+/// Steps that no computer gets through in a year: of even ones there may be so many, their times are not kept.
+const MOST: f64 = 1e12;
+
 /// Refuses a number of steps whose times no memory holds.
 pub(crate) fn check_count(count: f64, what: &str, remedy: &str) -> Result<()> {
     memory::check(|| times_of(count, what), memory::bytes_of(1) * count, remedy)
+}
+
+/// Refuses a number of even steps that is a slip of the pen.
+fn check_even(count: f64, what: &str, remedy: &str) -> Result<()> {
+    if count > MOST { check_count(count, what, remedy) } else { Ok(()) }
 }
 
 fn times_of(count: f64, what: &str) -> String {
@@ -27,10 +36,31 @@ fn room(count: f64, what: &str, remedy: &str) -> Result<Vec<f64>> {
 
 /// An increasing sequence of times t_0 ... t_N.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TimeGrid {
-    times: Vec<f64>,
-    /// The step, if it is the same everywhere: differences of the times would carry round-off.
-    uniform: Option<f64>,
+pub struct TimeGrid(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// `start + i step`, and all of them once they are asked for: the step is kept because differences of the times would carry
+    /// round-off.
+    Even {
+        start: f64,
+        step: f64,
+        count: usize,
+        times: Arc<OnceLock<Vec<f64>>>,
+    },
+    Listed(Arc<Vec<f64>>),
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Kind::Even { start, step, count, .. }, Kind::Even { start: s, step: h, count: n, .. }) => {
+                (start, step, count) == (s, h, n)
+            }
+            (Kind::Listed(times), Kind::Listed(others)) => times == others,
+            _ => false,
+        }
+    }
 }
 
 impl TimeGrid {
@@ -38,7 +68,7 @@ impl TimeGrid {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the step is not positive or does not divide the interval (to 1e-6 of a step); [`Error::Memory`] if there
-    /// are more steps than any memory holds.
+    /// are more steps than any computer gets through.
     pub fn uniform(start: f64, end: f64, step: f64) -> Result<Self> {
         if !(step.is_finite() && step > 0.0) {
             return Err(Error::invalid("the time step", format!("{step} s is not positive"), "give a step > 0"));
@@ -48,7 +78,7 @@ impl TimeGrid {
             return Err(Error::invalid("the simulated time", problem, "let it end after it starts"));
         }
         let count = ((end - start) / step).round();
-        let times = room(count, &format!("the time step {} s", shown(step)), "use a larger step, or end earlier")?;
+        check_even(count, &format!("the time step {} s", shown(step)), "use a larger step, or end earlier")?;
         if count < 1.0 || ((end - start) / step - count).abs() > 1e-6 {
             let fitting = (end - start) / ((end - start) / step).ceil().max(1.0);
             let problem = format!("{step} s does not divide the {} s from {start} s to {end} s", end - start);
@@ -56,7 +86,7 @@ impl TimeGrid {
         }
         let count = count as usize;
         let step = (end - start) / count as f64;
-        Ok(Self::even(times, start, step, count))
+        Ok(Self::even(start, step, count))
     }
 
     /// `count` steps of `step` from `start`, s.
@@ -72,13 +102,12 @@ impl TimeGrid {
                 "give a finite start, a step > 0 and at least one step",
             ));
         }
-        let times = room(count as f64, &format!("{count} steps of {} s", shown(step)), FEWER_STEPS)?;
-        Ok(Self::even(times, start, step, count))
+        check_even(count as f64, &format!("{count} steps of {} s", shown(step)), FEWER_STEPS)?;
+        Ok(Self::even(start, step, count))
     }
 
-    fn even(mut times: Vec<f64>, start: f64, step: f64, count: usize) -> Self {
-        times.extend((0..=count).map(|i| start + i as f64 * step));
-        TimeGrid { times, uniform: Some(step) }
+    fn even(start: f64, step: f64, count: usize) -> Self {
+        TimeGrid(Kind::Even { start, step, count, times: Arc::default() })
     }
 
     /// Given times, with every interval divided into `substeps`.
@@ -108,7 +137,7 @@ impl TimeGrid {
             all.extend((0..substeps).map(|k| pair[0] + k as f64 * h));
         }
         all.push(times[times.len() - 1]);
-        Ok(TimeGrid { times: all, uniform: None })
+        Ok(TimeGrid(Kind::Listed(Arc::new(all))))
     }
 
     /// The same with every step divided into `parts`.
@@ -116,31 +145,62 @@ impl TimeGrid {
     /// # Errors
     /// [`Error::Invalid`] for 0 parts; [`Error::Memory`].
     pub fn divided(&self, parts: usize) -> Result<Self> {
-        match self.uniform {
-            Some(step) if parts > 0 => Self::steps(self.times[0], step / parts as f64, self.count() * parts),
-            _ => Self::through(&self.times, parts),
+        match &self.0 {
+            Kind::Even { start, step, count, .. } if parts > 0 => {
+                Self::steps(*start, step / parts as f64, count.saturating_mul(parts))
+            }
+            _ => Self::through(self.times(), parts),
         }
     }
 
-    /// All times, s.
+    /// All times, s. Of even steps they are listed when this is asked for the first time; see [`TimeGrid::time`].
     pub fn times(&self) -> &[f64] {
-        &self.times
+        match &self.0 {
+            Kind::Even { start, step, count, times } => {
+                times.get_or_init(|| (0..=*count).map(|i| start + i as f64 * step).collect())
+            }
+            Kind::Listed(times) => times,
+        }
+    }
+
+    /// Time `i`, s.
+    #[inline]
+    pub fn time(&self, i: usize) -> f64 {
+        match &self.0 {
+            Kind::Even { start, step, .. } => start + i as f64 * step,
+            Kind::Listed(times) => times[i],
+        }
+    }
+
+    /// The last time, s.
+    pub fn end(&self) -> f64 {
+        self.time(self.count())
     }
 
     /// Number of steps N.
+    #[inline]
     pub fn count(&self) -> usize {
-        self.times.len() - 1
+        match &self.0 {
+            Kind::Even { count, .. } => *count,
+            Kind::Listed(times) => times.len() - 1,
+        }
     }
 
     /// Step from time `i - 1` to time `i`, s.
     #[inline]
     pub fn step(&self, i: usize) -> f64 {
-        self.uniform.unwrap_or_else(|| self.times[i] - self.times[i - 1])
+        match &self.0 {
+            Kind::Even { step, .. } => *step,
+            Kind::Listed(times) => times[i] - times[i - 1],
+        }
     }
 
     /// The step, if it is the same everywhere.
     pub fn uniform_step(&self) -> Option<f64> {
-        self.uniform
+        match &self.0 {
+            Kind::Even { step, .. } => Some(*step),
+            Kind::Listed(_) => None,
+        }
     }
 
     /// Steps before and after time `i`, zero beyond the ends.

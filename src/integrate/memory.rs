@@ -4,13 +4,21 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 /// What the system can give is asked for needs above this only, bytes: asking takes a tenth of a millisecond.
-const LARGE: f64 = 16e6;
+pub(crate) const LARGE: f64 = 16e6;
 
 /// Where the system does not tell, only slips of the pen are refused: more than any desk has, bytes. The allocator has the last word.
 const ASSUMED: f64 = 64e9;
 
 /// The part of what there is that may be asked for: the rest of the program needs some, too.
 const PART: f64 = 0.9;
+
+/// The part of that which a run takes for its states before it goes on with checkpoints.
+const PART_OF_RUN: f64 = 0.25;
+
+/// Bytes that a run may take for its states where nobody says how many.
+pub(crate) fn usual() -> f64 {
+    PART_OF_RUN * available().unwrap_or(ASSUMED)
+}
 
 /// Bytes of so many numbers.
 pub(crate) fn bytes_of(numbers: usize) -> f64 {
@@ -59,6 +67,36 @@ pub(crate) fn available() -> Option<f64> {
     let address_space = limit.map(|limit| limit - kilobytes(&read("/proc/self/status"), "VmSize:").unwrap_or(0.0));
     let least = [machine, group, address_space].into_iter().flatten().reduce(f64::min);
     least.map(|bytes| PART * bytes.max(0.0))
+}
+
+/// Bytes of a size as people write it: `200MB`, `1.5 GiB`; kB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB of 1024.
+///
+/// # Errors
+/// [`Error::Invalid`] for anything else, and for nothing at all.
+pub fn bytes(text: &str) -> Result<f64> {
+    const UNITS: [(&str, f64); 9] = [
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+    ];
+    let wrong = |problem: &str| {
+        let remedy = "write a number with kB, MB, GB, KiB, MiB or GiB behind it, such as 200MB";
+        Err(Error::invalid(format!("a memory limit of `{}`", text.trim()), problem, remedy))
+    };
+    let place =
+        text.trim().find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.trim().len());
+    let (number, unit) = text.trim().split_at(place);
+    let Ok(number) = number.trim().parse::<f64>() else { return wrong("it is not a size") };
+    let Some((_, size)) = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit.trim())) else {
+        return wrong(if unit.trim().is_empty() { "its unit is missing" } else { "its unit is not known" });
+    };
+    if number.is_finite() && number > 0.0 { Ok(number * size) } else { wrong("it is not positive") }
 }
 
 /// `KEY   123 kB` in bytes.
@@ -116,6 +154,30 @@ mod tests {
         assert_eq!(list, [1.0]);
         reserve(&mut list, 1000, || "few".to_string(), "").unwrap();
         assert!(list.capacity() >= 1000);
+    }
+
+    /// Protects limits that people give: units, spaces and capitals; and what is no size.
+    #[test]
+    fn sizes_are_read() {
+        for (text, expected) in
+            [("200MB", 2e8), ("1.5 GiB", 1.5 * 1_073_741_824.0), (" 3 kb ", 3e3), ("1e2KiB", 102_400.0), ("7B", 7.0)]
+        {
+            assert_eq!(bytes(text).unwrap(), expected, "{text}");
+        }
+        for (text, problem) in [
+            ("", "not a size"),
+            ("MB", "not a size"),
+            ("much", "not a size"),
+            ("200", "unit is missing"),
+            ("2 Mbit", "unit is not known"),
+            ("0MB", "not positive"),
+            ("-3GB", "not positive"),
+            ("1e999 GB", "not positive"),
+            ("NaN B", "not a size"),
+        ] {
+            let error = bytes(text).unwrap_err().to_string();
+            assert!(error.contains(problem) && error.contains("200MB"), "{text}: {error}");
+        }
     }
 
     /// Protects the reading of what systems say: the tightest limit counts, groups around count, `max` and `unlimited` are none.

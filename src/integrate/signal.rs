@@ -150,6 +150,12 @@ impl Signal {
             let problem = format!("there are {} times and room for {} values", times.len(), out.len());
             return Err(Error::invalid("signal", problem, "give room for one value at each time"));
         }
+        self.fill_both(times, out);
+        Ok(())
+    }
+
+    /// As [`Signal::fill`], for as many times as there is room for values.
+    pub(crate) fn fill_both(&self, times: &[f64], out: &mut [f64]) {
         match &self.0 {
             Kind::Constant(value) => out.fill(*value),
             Kind::Function(function) => times.iter().zip(out).for_each(|(t, w)| *w = function(*t)),
@@ -163,7 +169,6 @@ impl Signal {
                 }
             }
         }
-        Ok(())
     }
 
     /// Times of the first and last sample, s; `None` if the signal is defined at all times.

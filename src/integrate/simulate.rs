@@ -1,21 +1,31 @@
 //! A simulation: a system, a time grid, inputs and a scheme; and the workspace that runs it.
 
+mod checkpoints;
+mod inputs;
+mod kept;
 mod states;
 mod workspace;
 
+pub use crate::memory::bytes;
+pub use checkpoints::Checkpoints;
+pub(crate) use inputs::Driven;
+pub(crate) use kept::Companion;
 use states::States;
+pub(crate) use workspace::Keep;
 pub use workspace::Workspace;
 
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Step, Stepper};
+use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
-use crate::system::{Point, System};
-use std::borrow::Cow;
-use std::sync::Arc;
+use crate::system::{OutputPoint, Point, System};
+use std::sync::{Arc, OnceLock};
+
+/// What is shown the times of a run: number of the time, state, outputs. The run ends where it refuses one.
+pub type Watcher<'v> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()> + 'v;
 
 /// Everything that fixes a trajectory but the parameters.
 #[derive(Clone)]
@@ -24,8 +34,10 @@ pub struct Simulation {
     scheme: Arc<dyn Scheme>,
     grid: TimeGrid,
     signals: Vec<Signal>,
-    /// Inputs at every time, evaluated once.
-    inputs: Vec<f64>,
+    /// Inputs at every time, evaluated once, where they are few or asked for.
+    inputs: Arc<OnceLock<Vec<f64>>>,
+    /// Bytes for the states of a run, where somebody says how many.
+    memory: Option<f64>,
     beginning: Beginning,
     newton: NewtonOptions,
 }
@@ -44,8 +56,7 @@ impl Simulation {
     /// `signals`: one an input of the model, in its order.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid; [`Error::Memory`] if
-    /// the inputs at all times do not fit into memory.
+    /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid.
     pub fn new(
         system: Arc<dyn System>,
         scheme: impl Scheme + 'static,
@@ -60,34 +71,15 @@ impl Simulation {
                 if names.is_empty() { "give none".to_string() } else { format!("give one for each of: {names}") };
             return Err(Error::invalid(signature.place(), problem, remedy));
         }
-        let times = grid.times();
-        let span = (times[0], times[times.len() - 1]);
+        let span = (grid.time(0), grid.end());
         for (part, known) in system.known_times() {
             // a motion goes on smoothly for a small part of a time step
             check_range(&format!("motion `{part}`"), *known, (span.1 - span.0) / grid.count() as f64, span)?;
         }
-        let place = || kept("inputs", signature, &grid);
-        memory::check(place, bytes_of(times.len()) * (signals.len() + 1) as f64, FEWER_STEPS)?;
-        let mut inputs = vec![0.0; times.len() * signals.len()];
-        let mut values = vec![0.0; times.len()];
-        for (k, (signal, quantity)) in signals.iter().zip(&signature.inputs).enumerate() {
-            let named = |error: Error| match error {
-                Error::Invalid { what, problem, remedy } => {
-                    Error::Invalid { what: format!("input `{}`: {what}", quantity.name), problem, remedy }
-                }
-                other => other,
-            };
-            signal.covers(span.0, span.1).map_err(named)?;
-            signal.fill(times, &mut values)?;
-            if let Some(i) = values.iter().position(|value| !value.is_finite()) {
-                let what = format!("input `{}`", quantity.name);
-                let problem = format!("it is {} at t = {} s", values[i], times[i]);
-                return Err(Error::invalid(what, problem, "give a signal that is finite over the simulated time"));
-            }
-            for (i, value) in values.iter().enumerate() {
-                inputs[i * signals.len() + k] = *value;
-            }
+        for (signal, quantity) in signals.iter().zip(&signature.inputs) {
+            signal.covers(span.0, span.1).map_err(|error| inputs::named(error, quantity))?;
         }
+        let inputs = inputs::checked(&grid, &signals, &signature.inputs)?;
         let compliance = scheme.compliance(grid.step(1));
         if compliance != 0.0 && !system.can_yield() {
             let problem = "mechanisms from parts leave out constraint rows that repeat others, and need no penalty";
@@ -95,7 +87,8 @@ impl Simulation {
         }
         let beginning = Beginning { compliance, ..Beginning::default() };
         let newton = NewtonOptions::default();
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, beginning, newton })
+        let inputs = Arc::new(inputs);
+        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, memory: None, beginning, newton })
     }
 
     /// The same on another grid, with other inputs.
@@ -116,7 +109,7 @@ impl Simulation {
 
     fn like(&self, scheme: impl Scheme + 'static, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
         let mut other = Simulation::new(self.system.clone(), scheme, grid, signals)?;
-        other.newton = self.newton;
+        (other.newton, other.memory) = (self.newton, self.memory);
         other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)
     }
@@ -132,6 +125,34 @@ impl Simulation {
     pub fn newton(mut self, options: NewtonOptions) -> Self {
         self.newton = options;
         self
+    }
+
+    /// Lets derivatives take `bytes` for the states of a run: where they do not fit, checkpoints are kept ([`Checkpoints`]), and steps
+    /// between them run once more, with the same results to the last bit. Otherwise they take a quarter of the memory that there is.
+    /// Trajectories, and what is measured, come on top.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if one step needs more.
+    pub fn memory(mut self, bytes: f64) -> Result<Self> {
+        self.memory = Some(bytes);
+        if self.inputs.get().is_some_and(|inputs| !inputs::fit(inputs.len(), bytes)) {
+            self.inputs = Arc::default();
+        }
+        Workspace::new(&self).plan(0)?;
+        Ok(self)
+    }
+
+    /// Bytes that the states of a run may take, where somebody says how many.
+    pub fn memory_limit(&self) -> Option<f64> {
+        self.memory
+    }
+
+    /// The checkpoints with which derivatives are found; none where the states of a whole run are kept.
+    ///
+    /// # Errors
+    /// As [`Simulation::memory`].
+    pub fn checkpoints(&self) -> Result<Option<Checkpoints>> {
+        Workspace::new(self).plan(0)
     }
 
     /// Lets a projected start ([`InitialState::Projected`]) keep these coordinates where the model puts them, in position and in
@@ -196,11 +217,16 @@ impl Simulation {
         &self.signals
     }
 
-    /// Values of the inputs at time `i`.
+    /// Values of the inputs at time `i`. They are evaluated at all times when this is asked for the first time.
     #[inline]
     pub fn inputs_at(&self, i: usize) -> &[f64] {
         let count = self.signals.len();
-        &self.inputs[i * count..(i + 1) * count]
+        &self.all_inputs()[i * count..(i + 1) * count]
+    }
+
+    /// The inputs at all times, one time after another.
+    pub(crate) fn all_inputs(&self) -> &[f64] {
+        self.inputs.get_or_init(|| inputs::all(&self.grid, &self.signals))
     }
 
     /// Runs it once. For many runs keep a [`Workspace`].
@@ -211,12 +237,41 @@ impl Simulation {
         Workspace::new(self).trajectory(u)
     }
 
+    /// Runs it once, and keeps nothing: every time is shown with its number, its state and its outputs, whose angles do not jump
+    /// ([`Quantity::period`](crate::Quantity::period)).
+    ///
+    /// # Errors
+    /// As [`Simulation::run`], and what `visit` refuses: the run ends there.
+    pub fn watch(&self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
+        Workspace::new(self).watch(u, visit)
+    }
+
+    /// These outputs over time, by one run that keeps nothing else.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    pub(crate) fn outputs(&self, u: &[f64], outputs: &[usize]) -> Result<Vec<Vec<f64>>> {
+        let times = self.grid.count() + 1;
+        let place = || self.kept("outputs");
+        let room = |_| -> Result<Vec<f64>> {
+            let mut values = Vec::new();
+            memory::reserve(&mut values, times, place, FEWER_STEPS)?;
+            Ok(values)
+        };
+        let mut all = outputs.iter().map(room).collect::<Result<Vec<_>>>()?;
+        self.watch(u, &mut |_, _, y| {
+            all.iter_mut().zip(outputs).for_each(|(values, k)| values.push(y[*k]));
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     /// Bytes of a run that keeps states and outputs, with its times.
     pub(crate) fn run_bytes(&self) -> f64 {
         let description = self.scheme.description();
         let states = States::new(&Layout::new(&description, self.signature()), &description);
         let numbers = states.size() + self.signature().outputs.len() + 1;
-        bytes_of(self.grid.times().len()) * numbers as f64
+        bytes_of(self.grid.count() + 1) * numbers as f64
     }
 
     /// What is kept of a run, for sentences on memory.
@@ -283,43 +338,5 @@ impl Trajectory {
     /// Output `k` over time; one that is known up to a period ([`Quantity::period`](crate::Quantity::period)) without jumps.
     pub fn output(&self, k: usize) -> Vec<f64> {
         self.outputs.iter().skip(k).step_by(self.output_count.max(1)).copied().collect()
-    }
-}
-
-/// A simulation with the inputs that a workspace gives it.
-pub(crate) struct Driven<'p> {
-    simulation: &'p Simulation,
-    inputs: Cow<'p, [f64]>,
-}
-
-impl std::ops::Deref for Driven<'_> {
-    type Target = Simulation;
-
-    fn deref(&self) -> &Simulation {
-        self.simulation
-    }
-}
-
-impl<'p> Driven<'p> {
-    /// As it is given.
-    pub fn given(&self) -> &'p Simulation {
-        self.simulation
-    }
-
-    /// Values of the inputs at time `i`.
-    #[inline]
-    pub fn inputs_at(&self, i: usize) -> &[f64] {
-        let count = self.signals.len();
-        &self.inputs[i * count..(i + 1) * count]
-    }
-
-    /// Step `i`; 0 is what the scheme makes of the start.
-    #[inline]
-    pub fn step(&self, i: usize) -> Step<'_> {
-        let grid = &self.grid;
-        let next = if i == 0 { 1 } else { i };
-        let h_before = if i > 1 { grid.step(i - 1) } else { grid.step(1) };
-        let (w, w_next) = (self.inputs_at(i), self.inputs_at(next));
-        Step { index: i, t: grid.times()[i], h: grid.step(next), h_before, w, w_next }
     }
 }

@@ -3,6 +3,7 @@
 use super::structure::state_of;
 use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::Result;
+use crate::grid::TimeGrid;
 use crate::model::State;
 use crate::number::{Jet, Number};
 use crate::signature::Signature;
@@ -44,7 +45,7 @@ impl<F: CostFunction> Differentiated<F> {
 }
 
 impl<F: CostFunction> Cost for Differentiated<F> {
-    fn check(&self, _signature: &Signature, _times: &[f64]) -> Result<()> {
+    fn check(&self, _signature: &Signature, _grid: &TimeGrid) -> Result<()> {
         Ok(())
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct DenseLu {
     matrix: Vec<f64>,
     factors: Vec<f64>,
     /// Row of the matrix that became row k of the factors.
-    order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     scratch: Vec<f64>,
     /// The matrix in other units; empty until one looks singular.
     balanced: Vec<f64>,

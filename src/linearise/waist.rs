@@ -4,7 +4,9 @@ use super::functions::Square;
 use super::{ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, separate};
 use crate::model::State;
 use crate::number::Jet;
-use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+use crate::system::{
+    Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights,
+};
 
 impl Evaluator for PlainEvaluator<'_> {
     fn set_parameters(&mut self, u: &[f64]) {
@@ -43,6 +45,16 @@ impl Evaluator for PlainEvaluator<'_> {
                     fixed.iter().zip(slopes).for_each(|(j, slope)| self.constraint_jacobian[row * n + j] = *slope);
                 }
             }
+        }
+    }
+
+    fn orders(&mut self) -> Option<Orders> {
+        Some(Orders::new(self.lu.order.clone()))
+    }
+
+    fn take_orders(&mut self, orders: &Orders) {
+        if let Some(order) = orders.get::<Vec<usize>>() {
+            self.lu.order.clone_from(order);
         }
     }
 

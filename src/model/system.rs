@@ -228,6 +228,23 @@ impl Blocks {
     }
 }
 
+/// What an evaluator keeps from one factorisation to the next, which may change the round-off of later ones: orders of pivots. Shared by
+/// its copies.
+#[derive(Clone)]
+pub struct Orders(std::sync::Arc<dyn std::any::Any + Send + Sync>);
+
+impl Orders {
+    /// Whatever the evaluator keeps.
+    pub fn new<T: Send + Sync + 'static>(kept: T) -> Self {
+        Orders(std::sync::Arc::new(kept))
+    }
+
+    /// It, if it is of this type.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
 /// The matrix of [`Evaluator::factorise`] has no inverse (to working precision).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SingularMatrix;
@@ -239,6 +256,17 @@ pub struct SingularMatrix;
 pub trait Evaluator: Send {
     /// Takes parameter values; everything constant for them is computed once here.
     fn set_parameters(&mut self, u: &[f64]);
+
+    /// What later factorisations depend on, in their round-off, besides their matrix; none if there is nothing. With the same orders and
+    /// the same parameters, the same is computed to the last bit.
+    fn orders(&mut self) -> Option<Orders> {
+        None
+    }
+
+    /// Goes back to orders that it had with the same parameters.
+    fn take_orders(&mut self, orders: &Orders) {
+        let _ = orders;
+    }
 
     /// Initial positions and velocities.
     fn initial(&mut self, q: &mut [f64], v: &mut [f64]);

@@ -30,6 +30,16 @@ pub(super) fn negative_curvature(iteration: &Iteration) -> f64 {
     f64::from(u8::from(iteration.curvature == Some(Curvature::Negative)))
 }
 
+/// The columns of `states.csv`.
+pub(super) fn state_names(signature: &Signature) -> Vec<String> {
+    let mut names = vec!["time [s]".to_string()];
+    for Quantity { name, unit, .. } in &signature.coordinates {
+        names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
+    }
+    names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
+    names
+}
+
 /// A folder that results go into; made (and tried) before the work begins.
 ///
 /// The files of a run appear together, or not at all, and take the place of those of an earlier run of the same kind: `result.json` and
@@ -86,14 +96,32 @@ impl Folder {
     /// # Errors
     /// [`Error::Memory`].
     pub fn check_memory(&self, simulation: &Simulation) -> Result<()> {
+        memory::check(|| simulation.kept("states, outputs and figures"), Self::bytes_of(simulation), FEWER_STEPS)
+    }
+
+    /// Bytes of a simulation with its figures.
+    fn bytes_of(simulation: &Simulation) -> f64 {
         /// Bytes that a point of a line takes while it is drawn, as measured: the value, and x and y of the line.
         const DRAWN: f64 = 24.0;
         /// Lines of figures besides those of inputs and outputs: several iterations are compared.
         const LINES: usize = 2;
         let Signature { inputs, outputs, .. } = simulation.signature();
-        let points = simulation.grid().times().len() * (inputs.len() + outputs.len() + LINES);
-        let bytes = simulation.run_bytes() + DRAWN * points as f64;
-        memory::check(|| simulation.kept("states, outputs and figures"), bytes, FEWER_STEPS)
+        let points = (simulation.grid().count() + 1) as f64 * (inputs.len() + outputs.len() + LINES) as f64;
+        simulation.run_bytes() + DRAWN * points
+    }
+
+    /// Whether a simulation fits into memory with its results: into what it may take, where somebody says so, or else what there is.
+    /// Where it does not, it is to be [streamed](super::stream).
+    pub fn fits(simulation: &Simulation) -> bool {
+        match simulation.memory_limit() {
+            Some(limit) => Self::bytes_of(simulation) <= limit,
+            None => memory::check(String::new, Self::bytes_of(simulation), "").is_ok(),
+        }
+    }
+
+    /// The same, whose files go aside.
+    pub(super) fn aside(&self, path: &Path) -> Folder {
+        Folder { path: path.to_path_buf(), ..self.clone() }
     }
 
     /// Writes JSON, readable.
@@ -129,7 +157,7 @@ impl Folder {
         write: impl FnOnce(&Folder) -> Result<()>,
     ) -> Result<()> {
         let set = FileSet::begin(&self.path)?;
-        let aside = Folder { path: set.path().to_path_buf(), ..self.clone() };
+        let aside = self.aside(set.path());
         let written = write(&aside);
         // a figure that cannot be drawn must not cost the result: what there is, is kept
         document[FILES] = json!([vec![head.to_string()], set.names()?].concat());
@@ -211,12 +239,7 @@ impl Folder {
     }
 
     pub(super) fn states(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
-        let signature = simulation.signature();
-        let mut names = vec!["time [s]".to_string()];
-        for Quantity { name, unit, .. } in &signature.coordinates {
-            names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
-        }
-        names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
+        let names = state_names(simulation.signature());
         let row = |i: usize, row: &mut Vec<f64>| {
             let x = trajectory.state(i);
             row.push(trajectory.times()[i]);

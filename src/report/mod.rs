@@ -6,12 +6,14 @@ pub mod html;
 mod origin;
 mod schemes;
 mod steps;
+mod streamed;
 
 pub use control::control_json;
 pub use folder::Folder;
 pub use origin::{InputFile, Origin, SCHEMA, command_line, date, words};
 pub use schemes::{schemes_json, work_precision};
 pub use steps::{step_errors, steps_json};
+pub use streamed::{Streamed, stream};
 
 mod compared;
 pub mod plot;
@@ -22,9 +24,10 @@ use crate::error::{Error, Result};
 use crate::identify::{Estimate, Identification, Status};
 use crate::prior::PriorResult;
 use crate::problem::{Experiment, Problem, base_name};
-use crate::scheme;
+use crate::scheme::{self, Counters};
 use crate::signature::{Parameter, Quantity};
 use crate::simulate::{Simulation, Trajectory};
+use crate::start::StartReport;
 use crate::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 pub use crate::table::table;
 use serde_json::{Value, json};
@@ -247,26 +250,36 @@ pub fn simulation_json(
     trajectory: &Trajectory,
     measured: Option<&LeastSquares>,
 ) -> Value {
-    let signature = simulation.signature();
-    let parameters = signature.parameters.iter().zip(u);
     let errors = measured
         .map(|cost| output_errors((cost, &cost.sensors().nominal()), simulation, trajectory))
         .unwrap_or_default();
-    let rmse: serde_json::Map<_, _> = errors.into_iter().map(|error| (error.output.name, json!(error.rmse))).collect();
+    simulation_document(simulation, u, (trajectory.counters, &trajectory.start), &errors)
+}
+
+fn simulation_document(
+    simulation: &Simulation,
+    u: &[f64],
+    (counters, start): (Counters, &StartReport),
+    errors: &[OutputError],
+) -> Value {
+    let signature = simulation.signature();
+    let parameters = signature.parameters.iter().zip(u);
+    let rmse: serde_json::Map<_, _> =
+        errors.iter().map(|error| (error.output.name.clone(), json!(error.rmse))).collect();
     json!({
         "model": signature.name,
         "scheme": simulation.scheme().name(),
         "scheme_settings": scheme::settings_of(simulation.scheme()),
         "parameters": parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>(),
-        "steps": trajectory.counters.steps,
+        "steps": counters.steps,
         "rmse": rmse,
-        "newton_iterations": trajectory.counters.iterations,
-        "factorisations": trajectory.counters.factorisations,
+        "newton_iterations": counters.iterations,
+        "factorisations": counters.factorisations,
         "start": {
-            "initial_state": trajectory.start.initial_state.name(),
-            "equilibrium_iterations": trajectory.start.iterations,
-            "position_residuals": trajectory.start.position,
-            "velocity_residuals": trajectory.start.velocity,
+            "initial_state": start.initial_state.name(),
+            "equilibrium_iterations": start.iterations,
+            "position_residuals": start.position,
+            "velocity_residuals": start.velocity,
         },
     })
 }
@@ -356,14 +369,22 @@ pub fn output_errors(
     simulation: &Simulation,
     trajectory: &Trajectory,
 ) -> Vec<OutputError> {
-    let error = |reference: &Reference| {
-        let y = trajectory.output(reference.output);
-        let y = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
+    output_errors_of((cost, sensors), simulation, &|place| trajectory.output(cost.references()[place].output))
+}
+
+/// The same of outputs by the places of their references.
+fn output_errors_of(
+    (cost, sensors): (&LeastSquares, &[f64]),
+    simulation: &Simulation,
+    output: &dyn Fn(usize) -> Vec<f64>,
+) -> Vec<OutputError> {
+    let error = |(place, reference): (usize, &Reference)| {
+        let y = cost.sensors().shown(reference.output, simulation.grid().times(), output(place), sensors);
         let output = &simulation.signature().outputs[reference.output];
         let residuals = cost.samples(reference).map(|i| output.difference(y[i * cost.substeps()], reference.values[i]));
         OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
     };
-    cost.references().iter().map(error).collect()
+    cost.references().iter().enumerate().map(error).collect()
 }
 
 /// The same of all experiments of a problem at `u`, by one run each.

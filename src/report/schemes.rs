@@ -130,7 +130,9 @@ pub fn work_precision(rows: &[Row]) -> Result<Figure> {
                 .collect();
             let lines: Vec<(&str, &[f64], &[f64])> = lines.iter().map(|(name, xs, ys)| (*name, &**xs, &**ys)).collect();
             // one legend is enough
-            let listed = |series: Series, name: &str| if (kind, place) == (0, 0) { series.label(name) } else { series.label("") };
+            let listed = |series: Series, name: &str| {
+                if (kind, place) == (0, 0) { series.label(name) } else { series.label("") }
+            };
             let mut panel = Panel::new(Axis::log(*x_label), Axis::log(*error_label));
             for (name, xs, ys) in &lines {
                 panel = panel.series(listed(Series::line(xs, ys).markers(), name));

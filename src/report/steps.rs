@@ -68,7 +68,8 @@ impl Folder {
     pub fn steps(&self, found: &Convergence, document: Value) -> Result<()> {
         self.together("steps.json", document, |aside| {
             let levels: Vec<&crate::check::Level> = found.went_through().collect();
-            let of_levels = |value: &dyn Fn(&crate::check::Level) -> f64| levels.iter().map(|level| value(level)).collect();
+            let of_levels =
+                |value: &dyn Fn(&crate::check::Level) -> f64| levels.iter().map(|level| value(level)).collect();
             let mut columns: Vec<(String, Vec<f64>)> = vec![
                 ("step [s]".to_string(), of_levels(&|level| level.step)),
                 ("steps".to_string(), of_levels(&|level| level.steps as f64)),

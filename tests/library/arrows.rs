@@ -25,7 +25,7 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
     ),
     (
         "gradient/cost",
-        &["error", "noise", "random", "signature", "system"],
+        &["error", "grid", "noise", "random", "signature", "system"],
         "costs know nothing of how their derivatives are found",
     ),
 ];

@@ -7,6 +7,7 @@ mod control;
 mod experiments;
 mod init;
 mod manners;
+mod memory;
 mod noise;
 mod options;
 mod pictures;

@@ -294,7 +294,11 @@ fn what_does_not_fit_into_memory_is_refused_before_it_runs() {
                 &[step, " of memory are needed, and ", " are there; use a larger step"],
             );
         }
-        // times and inputs fit, states do not
+        // others go on with checkpoints, or write rows as they come
+        if !["identify oscillator", "draw pendulum_chain --at 1", "animate pendulum_chain"].contains(&arguments) {
+            continue;
+        }
+        // times and inputs fit, trajectories do not
         let began = std::time::Instant::now();
         let run = limited(&place, 400_000, &format!("{arguments} --step 1e-6 --end 10"));
         assert_eq!(run.code, 2, "{arguments}: {}{}", run.out, run.err);
@@ -306,12 +310,6 @@ fn what_does_not_fit_into_memory_is_refused_before_it_runs() {
         parts.iter().for_each(|part| assert!(run.err.contains(part), "{arguments}: {}", run.err));
         assert!(began.elapsed().as_secs() < 20, "{arguments} ran for {:?}", began.elapsed());
     }
-    // a run fits, its tangents at all times do not
-    let run = limited(&place, 205_000, "hessian oscillator --step 1e-5 --end 10");
-    assert_eq!(run.code, 2, "{}{}", run.out, run.err);
-    let parts =
-        ["the states, and tangents along 5 directions, of model `oscillator` over 1000000 steps: ", "`--method hvp`"];
-    parts.iter().for_each(|part| assert!(run.err.contains(part), "{}", run.err));
 }
 
 // Protects results from figures of an earlier run, and users' own files from every run.

@@ -20,6 +20,7 @@ mod hostile;
 mod inputs;
 mod invariance;
 mod least_squares;
+mod memory;
 mod missing_samples;
 mod motions;
 mod newton;

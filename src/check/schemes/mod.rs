@@ -18,7 +18,7 @@ use crate::problem::size_from;
 use crate::scheme::Scheme;
 use crate::sensitivity::{Gradient, Method};
 use crate::signature::Quantity;
-use crate::simulate::{Simulation, Workspace};
+use crate::simulate::{Keep, Simulation, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
 use watch::Watch;
@@ -132,7 +132,7 @@ impl WorkPrecision {
             for (_, workspace, seconds) in &mut workspaces {
                 let began = Instant::now();
                 // it went through before
-                if workspace.forward(&self.u, false, &mut |_, _, _| {}).is_ok() {
+                if workspace.forward(&self.u, Keep::Nothing, &mut |_, _, _| {}).is_ok() {
                     seconds.push(began.elapsed().as_secs_f64());
                 }
             }
@@ -161,7 +161,7 @@ impl WorkPrecision {
         let mut workspace = Workspace::new(simulation);
         let stride = (count / self.reference.kept()).max(1);
         let mut watch = Watch::new(simulation, &self.u, stride, self.reference.energy.place());
-        workspace.forward(&self.u, false, &mut |i, evaluator, x| watch.see(i, evaluator, x))?;
+        workspace.forward(&self.u, Keep::Nothing, &mut |i, evaluator, x| watch.see(i, evaluator, x))?;
         let counters = workspace.counters();
         let (gradient, gradient_failure) = match self.gradients.then(|| self.gradient_gap(simulation)) {
             None => (None, None),

@@ -5,7 +5,7 @@ use super::with_steps;
 use crate::error::{Error, Result};
 use crate::scheme::{self, Scheme};
 use crate::signature::{Quantity, Signature};
-use crate::simulate::{Simulation, Workspace};
+use crate::simulate::{Keep, Simulation, Workspace};
 use std::sync::Arc;
 
 /// Numbers on positions, velocities, accelerations and multipliers; `None` where there is none.
@@ -103,7 +103,7 @@ impl Reference {
             let simulation = with_steps(simulation, &scheme, count)?;
             let mut watch = Watch::new(&simulation, u, count / kept, place);
             let mut workspace = Workspace::new(&simulation);
-            workspace.forward(u, false, &mut |i, evaluator, x| watch.see(i, evaluator, x))?;
+            workspace.forward(u, Keep::Nothing, &mut |i, evaluator, x| watch.see(i, evaluator, x))?;
             let change = watch.energy_change();
             Ok::<_, Error>((watch.states, watch.output_sizes, change, watch.kinetic))
         };

@@ -6,6 +6,7 @@ use crate::cli::result::Earlier;
 use crate::error::{Error, Result};
 use crate::problem::base_name;
 use crate::scheme;
+use crate::simulate;
 use crate::specification::{DataSource, ExperimentSetting, ParameterSetting, Specification};
 use std::path::PathBuf;
 
@@ -20,6 +21,9 @@ impl ProblemArguments {
         self.apply_scheme(specification)?;
         if let Some(name) = &self.initial_state {
             specification.initial_state = Some(name.parse()?);
+        }
+        if let Some(size) = &self.memory {
+            specification.memory = Some(simulate::bytes(size)?);
         }
         specification.hold = self.hold.clone().or(specification.hold.take());
         // of what the command line says, no line of the file is to blame

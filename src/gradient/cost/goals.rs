@@ -12,6 +12,7 @@
 
 use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
 use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
 use crate::signature::{Signature, difference};
 use crate::system::StateVector;
 
@@ -250,13 +251,14 @@ impl Goals {
 }
 
 impl Cost for Goals {
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+        let times = grid.count() + 1;
         for Term { goal, .. } in &self.terms {
             signature.output_index(&goal.output)?;
             if let Aim::Follow(values) = &goal.aim
-                && values.len() != times.len()
+                && values.len() != times
             {
-                let problem = format!("its path has {} values for {} times", values.len(), times.len());
+                let problem = format!("its path has {} values for {} times", values.len(), times);
                 let remedy = "give one value a time of the grid, NaN where it is free";
                 return Err(Error::invalid(format!("the goal of output `{}`", goal.output), problem, remedy));
             }

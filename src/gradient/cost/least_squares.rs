@@ -10,6 +10,7 @@
 
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
 use crate::error::{Error, Result};
+use crate::grid::TimeGrid;
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
 use crate::signature::{Signature, difference};
@@ -289,13 +290,12 @@ impl LeastSquares {
 }
 
 impl Cost for LeastSquares {
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
-        let samples = self.weights.len();
-        if (times.len() - 1) / self.substeps + 1 != samples || !(times.len() - 1).is_multiple_of(self.substeps) {
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+        let (samples, steps) = (self.weights.len(), grid.count());
+        if steps / self.substeps + 1 != samples || !steps.is_multiple_of(self.substeps) {
             let problem = format!(
-                "{samples} samples with {} substeps do not cover the {} steps of the time grid",
-                self.substeps,
-                times.len() - 1
+                "{samples} samples with {} substeps do not cover the {steps} steps of the time grid",
+                self.substeps
             );
             return Err(Error::invalid("the least-squares cost", problem, "let the grid follow the samples"));
         }

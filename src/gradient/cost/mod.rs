@@ -15,6 +15,7 @@ pub use sensor::{Sensor, Sensors};
 pub use sum::Sum;
 
 use crate::error::Result;
+use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::{OutputPoint, StateVector};
 
@@ -78,7 +79,7 @@ pub trait Cost: Send + Sync {
     ///
     /// # Errors
     /// If they do not go together.
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()>;
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()>;
 
     /// A workspace for one thread.
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_>;

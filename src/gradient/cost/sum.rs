@@ -2,6 +2,7 @@
 
 use super::{Cost, CostEvaluator, Goals, Sample, SquaredRow};
 use crate::error::Result;
+use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::StateVector;
 
@@ -27,8 +28,8 @@ impl Sum {
 }
 
 impl Cost for Sum {
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
-        self.terms().try_for_each(|cost| cost.check(signature, times))
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+        self.terms().try_for_each(|cost| cost.check(signature, grid))
     }
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {

@@ -14,22 +14,26 @@ impl Gradient<'_> {
     /// then.
     pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along<'_>) -> Result<f64> {
         self.workspace.forget_orders();
-        let simulation = &self.workspace.simulation;
-        let signature = simulation.signature();
-        let (grid, last) = (simulation.grid(), simulation.grid().count());
+        let given = self.workspace.simulation.given();
+        let (signature, grid, last) = (given.signature(), given.grid(), given.grid().count());
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         let is_curved = !along.directions.is_empty();
         let mut room = [(); 2].map(|()| vec![0.0; if is_curved { y.len() } else { 0 }]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
-        let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
-        let (evaluator, stepper) = (&mut *self.workspace.evaluator, &mut self.workspace.stepper);
         clear(bar);
         let (by_inputs, sensed) = (&mut self.by_inputs, self.sensed.as_ref());
         let mut total = 0.0;
         for i in (0..=last).rev() {
             Workspace::go_on(&self.workspace.interrupt, grid, i)?;
-            along.go_to(i);
+            if is_curved {
+                self.workspace.reach_with(i, along)?;
+                along.go_to(i);
+            } else {
+                self.workspace.reach(i)?;
+            }
+            let Workspace { simulation, states, evaluator, stepper, a_scheme, .. } = &mut self.workspace;
+            let (simulation, evaluator) = (&*simulation, &mut **evaluator);
             let step = simulation.step(i);
             if i == 0 {
                 // what the scheme made of the start
@@ -61,15 +65,23 @@ impl Gradient<'_> {
             }
         }
         self.workspace.counters.factorisations += last + 1;
-        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
-        // a stored run always has its start
-        if let Some(f_0) = &mut self.workspace.start {
-            f_0.pull_back(evaluator, signature, &start, bar, &mut along.directions)?;
-        }
-        take_inputs(0, bar, by_inputs);
-        along.take_inputs(0);
+        self.sweep_start(along)?;
         self.give(gradient);
         Ok(total)
+    }
+
+    /// The end of a sweep: the start.
+    fn sweep_start(&mut self, along: &mut Along<'_>) -> Result<()> {
+        let Workspace { simulation, states, evaluator, start: f_0, .. } = &mut self.workspace;
+        let (bar, signature) = (&mut self.bar, simulation.signature());
+        let start = states.start(simulation.grid().time(0), simulation.inputs_at(0));
+        // a stored run always has its start
+        if let Some(f_0) = f_0 {
+            f_0.pull_back(&mut **evaluator, signature, &start, bar, &mut along.directions)?;
+        }
+        take_inputs(0, bar, &mut self.by_inputs);
+        along.take_inputs(0);
+        Ok(())
     }
 
     /// The derivatives by the parameters of the model, and by those of sensors.

@@ -83,7 +83,7 @@ impl Gradient<'_> {
         }
         let Workspace { simulation, states, evaluator, start, .. } = &mut self.workspace;
         if let Some(f_0) = start {
-            let start = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
+            let start = states.start(simulation.grid().time(0), simulation.inputs_at(0));
             f_0.pull_back(&mut **evaluator, simulation.signature(), &start, bar, &mut [])?;
         }
         gradient
@@ -143,6 +143,7 @@ impl Backwards<'_, '_> {
             // sums with the weight 1 stand for an integral of as many samples as there are a second
             None => {
                 let (Gradient { workspace, cost, y, .. }, u) = (&mut *self.of, self.u);
+                workspace.reach(last / 2)?;
                 let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.a_scheme);
                 workspace.evaluator.output(&x, y);
                 let mut value =
@@ -155,8 +156,9 @@ impl Backwards<'_, '_> {
     }
 
     /// Takes the derivatives of the cost at time `i`, for steps of length 1 on both sides; or of its term of the end, for none.
-    fn take_cost(&mut self, i: usize, is_end: bool) {
+    fn take_cost(&mut self, i: usize, is_end: bool) -> Result<()> {
         let (Gradient { workspace, cost, y, y_bar, bar, .. }, u) = (&mut *self.of, self.u);
+        workspace.reach(i)?;
         let x = workspace.states.view(i, &workspace.simulation, &mut workspace.a_scheme);
         workspace.evaluator.output(&x, y);
         clear(bar);
@@ -166,11 +168,12 @@ impl Backwards<'_, '_> {
         cost.gradient(&Sample { index: i, last, before: step, after: step, x, y, u }, bar, y_bar);
         workspace.evaluator.linearise_output(&x);
         workspace.evaluator.output_pull_back(y_bar, bar);
+        Ok(())
     }
 
     /// Goes to time `i`, and adds its part of the integral.
     fn go_to(&mut self, i: usize, density: &Density) -> Result<()> {
-        self.take_cost(i, false);
+        self.take_cost(i, false)?;
         let factor = density.factors[i];
         let whole = if i == 0 || i == self.last() { 0.5 * self.h } else { self.h };
         self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += factor * whole * *slope);
@@ -197,13 +200,13 @@ impl Backwards<'_, '_> {
     /// Takes w at the end, where multipliers count as zero; returns p.
     fn begin(&mut self, density: &Density, g_v: &[f64]) -> Result<Vec<f64>> {
         let (h, last) = (self.h, self.last());
-        self.take_cost(last, true);
+        self.take_cost(last, true)?;
         if density.is_weighted {
             clear(&mut self.of.bar);
         }
         self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += slope);
         let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
-        let point = |i: usize| states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
+        let point = |i: usize| states.point(i, simulation.grid().time(i), simulation.inputs_at(i));
         let (point, before) = (point(last), point(last - 1));
         let mut z = vec![0.0; point.q.len() + point.lambda.len()];
         let p = terminal(&mut **evaluator, [&point, &before], h, &self.of.bar, g_v, &mut z)
@@ -219,7 +222,7 @@ impl Backwards<'_, '_> {
     fn step(&mut self, i: usize, [g_q, g_v]: &[Vec<f64>; 2]) -> Result<Vec<f64>> {
         let h = self.h;
         let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
-        let point = states.point(i, simulation.grid().times()[i], simulation.inputs_at(i));
+        let point = states.point(i, simulation.grid().time(i), simulation.inputs_at(i));
         let (n, m) = (point.q.len(), point.lambda.len());
         let steps = self.past.len();
         let alphas = if steps < self.formula.len() - 1 { BDF[steps - 1] } else { self.formula };

@@ -3,19 +3,22 @@
 //!
 //! One direction gives a Hessian-vector product, the unit directions give the Hessian; forward run, linearisations and
 //! factorisations are shared by all directions. Where the last run was a gradient at the same parameters, its states serve again.
+//! Tangents are kept as states are: all of them, or those of a segment, with what it takes to find others once more at checkpoints.
 
 use super::Gradient;
 use super::sensed::Sensed;
 use crate::error::{Error, Result};
-use crate::memory::{self, bytes_of};
+use crate::memory;
 use crate::scheme::Direction;
+use crate::simulate::{Companion, Workspace};
 use crate::system::StateVector;
 
 impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
     ///
     /// # Errors
-    /// Wrong parameters, a simulation that fails; [`Error::Memory`] if the tangents of all times do not fit, before it runs.
+    /// Wrong parameters, a simulation that fails; [`Error::Invalid`] if states and tangents of a few steps need more memory than
+    /// they may take.
     pub fn hessian(&mut self, u: &[f64], gradient: &mut [f64], hessian: &mut [Vec<f64>]) -> Result<f64> {
         let unit = |k: usize| (0..u.len()).map(|j| if j == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         let directions: Vec<Vec<f64>> = (0..u.len()).map(unit).collect();
@@ -70,14 +73,7 @@ impl Gradient<'_> {
         self.check_numbers(u, along, gradient, products)?;
         let simulation = self.workspace.simulation.given();
         let layout = self.workspace.layout;
-        // tangents of all times, one state after another
-        let size = layout.size();
-        let mut stored = Vec::new();
-        let numbers = (simulation.grid().count() + 2).saturating_mul(along.len() * size);
-        let what = || simulation.kept(&format!("states, and tangents along {} directions,", along.len()));
-        let remedy = "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
-        memory::check(what, bytes_of(numbers) + bytes_of(self.workspace.numbers_missing()), remedy)?;
-        memory::reserve(&mut stored, numbers, what, remedy)?;
+        self.workspace.plan(along.len() * layout.size())?;
         self.ensure_seen(u)?;
         self.choose(u)?;
         let model = self.bar.u.len();
@@ -88,13 +84,16 @@ impl Gradient<'_> {
         let zero = StateVector::with_memory(simulation.signature(), layout.memory);
         let mut tangents = vec![zero.clone(); along.len()];
         tangents.iter_mut().zip(&changes).for_each(|(tangent, u)| tangent.u.copy_from_slice(&u[..model]));
-        let begun = self.store_tangents(&mut tangents, along, &mut stored)?;
-        let (u, _) = self.split(u)?;
-        self.see_along(u);
-        let direction = |tangent: StateVector| Direction { before: zero.clone(), tangent, cotangent: zero.clone() };
-        let directions = tangents.into_iter().map(direction).collect();
         let by_inputs = vec![vec![0.0; self.by_inputs.len()]; along.len()];
-        let mut along = Along { stored, begun, size, directions, along, by_inputs };
+        let direction =
+            |x: &StateVector| Direction { before: zero.clone(), tangent: x.clone(), cotangent: zero.clone() };
+        let directions = tangents.iter().map(direction).collect();
+        let size = layout.size();
+        let mut along = Along { tangents, size, directions, along, by_inputs, ..Along::default() };
+        along.begin(&mut self.workspace)?;
+        self.watch_along(&mut along)?;
+        let (u, _) = self.split(u)?;
+        self.see_along(u, &mut along)?;
         let total = self.sweep(u, gradient, &mut along)?;
         self.clear_inactive(gradient);
         let directions = along.directions.iter().zip(along.by_inputs);
@@ -109,39 +108,33 @@ impl Gradient<'_> {
         Ok(total)
     }
 
-    /// Carries tangents along the stored run and keeps them at all times, one state after another; sensors watch. What the scheme made of
-    /// those of the start.
-    fn store_tangents(
-        &mut self,
-        tangents: &mut [StateVector],
-        along: &[Change],
-        stored: &mut Vec<f64>,
-    ) -> Result<Vec<f64>> {
+    /// Goes through the stored run and its tangents, where outputs are followed, or sensors watch.
+    fn watch_along(&mut self, along: &mut Along<'_>) -> Result<()> {
         let (continuous, y, sensed) = (&mut self.continuous, &mut self.y, &mut self.sensed);
+        if !continuous.any() && sensed.is_none() {
+            return Ok(());
+        }
         let mut y_tangent = vec![0.0; y.len()];
         continuous.restart();
-        let mut begun = Vec::new();
-        self.workspace.push_forward(
-            tangents,
-            &|i, tangents| take_inputs_along(i, along, tangents.iter_mut()),
-            &mut |tangents| tangents.iter().for_each(|x| put(x, &mut begun)),
-            &mut |i, evaluator, x, tangents| {
-                if continuous.any() {
-                    evaluator.output(x, y);
-                    continuous.follow(y);
+        for i in 0..=self.workspace.simulation.grid().count() {
+            self.workspace.reach_with(i, along)?;
+            along.go_to(i);
+            let Workspace { simulation, states, evaluator, a_scheme, .. } = &mut self.workspace;
+            let x = states.view(i, simulation, a_scheme);
+            if continuous.any() {
+                evaluator.output(&x, y);
+                continuous.follow(y);
+            }
+            if let Some(Sensed { sensors, along: courses, .. }) = sensed {
+                evaluator.linearise_output(&x);
+                for (course, direction) in courses.iter_mut().zip(&along.directions) {
+                    y_tangent.fill(0.0);
+                    evaluator.output_push_forward(&direction.tangent, &mut y_tangent);
+                    Sensed::watch(course, sensors, i, &y_tangent);
                 }
-                if let Some(Sensed { sensors, along, .. }) = sensed {
-                    evaluator.linearise_output(x);
-                    for (course, tangent) in along.iter_mut().zip(tangents.iter()) {
-                        y_tangent.fill(0.0);
-                        evaluator.output_push_forward(tangent, &mut y_tangent);
-                        Sensed::watch(course, sensors, i, &y_tangent);
-                    }
-                }
-                tangents.iter().for_each(|x| put(x, stored));
-            },
-        )?;
-        Ok(begun)
+            }
+        }
+        Ok(())
     }
 
     fn check_numbers(&self, u: &[f64], along: &[Change], gradient: &[f64], products: &[Change]) -> Result<()> {
@@ -177,26 +170,50 @@ pub(super) fn take_inputs_along<'t>(i: usize, along: &[Change], tangents: impl I
     }
 }
 
-/// Directions along which a sweep is differentiated, with their tangents of all times, one state after another.
+/// Directions along which a sweep is differentiated, with their tangents of the times whose states are there.
 #[derive(Default)]
 pub(super) struct Along<'a> {
+    /// Of times from `first` on, one state after another.
     stored: Vec<f64>,
-    /// What the scheme made of those of the start.
+    first: usize,
+    /// Those of the start, and what the scheme made of them.
+    origin: Vec<f64>,
     begun: Vec<f64>,
     /// Numbers a tangent.
     size: usize,
+    /// On their way along the run.
+    tangents: Vec<StateVector>,
     pub directions: Vec<Direction>,
     along: &'a [Change],
     /// By the inputs at all times, one list a direction.
     by_inputs: Vec<Vec<f64>>,
 }
 
+/// What is to be done where tangents take too much memory.
+const FEWER_DIRECTIONS: &str =
+    "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
+
 impl Along<'_> {
+    /// Takes the tangents of the start of the stored run, and makes room for those that follow.
+    fn begin(&mut self, run: &mut Workspace<'_>) -> Result<()> {
+        run.reach(0)?;
+        run.forget_orders();
+        take_inputs_along(0, self.along, self.tangents.iter_mut());
+        run.push_start(&mut self.tangents)?;
+        self.tangents.iter().for_each(|x| put(x, &mut self.origin));
+        run.push_step(0, &mut self.tangents)?;
+        self.tangents.iter().for_each(|x| put(x, &mut self.begun));
+        let each = self.origin.len();
+        let plan = run.accompany(self, each)?;
+        let what = || run.simulation.kept(&format!("states, and tangents along {} directions,", self.directions.len()));
+        memory::reserve(&mut self.stored, (plan.length + 1).saturating_mul(each), what, FEWER_DIRECTIONS)
+    }
+
     /// Takes the tangents of time `i`, and of the state from which the step to it began.
     pub fn go_to(&mut self, i: usize) {
         let count = self.directions.len();
         for (k, direction) in self.directions.iter_mut().enumerate() {
-            let state = |i: usize| &self.stored[(i * count + k) * self.size..][..self.size];
+            let state = |i: usize| &self.stored[((i - self.first) * count + k) * self.size..][..self.size];
             get(state(i), &mut direction.tangent);
             match i {
                 0 => get(state(0), &mut direction.before),
@@ -212,6 +229,33 @@ impl Along<'_> {
         for (Direction { cotangent, .. }, by_inputs) in self.directions.iter_mut().zip(&mut self.by_inputs) {
             super::adjoint::take_inputs(i, cotangent, by_inputs);
         }
+    }
+}
+
+impl Companion for Along<'_> {
+    fn save(&self, numbers: &mut Vec<f64>) {
+        self.tangents.iter().for_each(|x| put(x, numbers));
+    }
+
+    fn load(&mut self, numbers: &[f64]) {
+        self.tangents.iter_mut().zip(numbers.chunks_exact(self.size)).for_each(|(x, own)| get(own, x));
+    }
+
+    fn follow(&mut self, run: &mut Workspace<'_>, (from, to): (usize, usize)) -> Result<()> {
+        let Along { stored, first, origin, tangents, along, .. } = self;
+        *first = from;
+        stored.clear();
+        match from {
+            0 => stored.extend_from_slice(origin),
+            _ => tangents.iter().for_each(|x| put(x, stored)),
+        }
+        for i in from + 1..=to {
+            run.simulation.go_to(i)?;
+            take_inputs_along(i, along, tangents.iter_mut());
+            run.push_step(i, tangents)?;
+            tangents.iter().for_each(|x| put(x, stored));
+        }
+        Ok(())
     }
 }
 

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::simulate::{Simulation, Workspace};
+use crate::simulate::{Checkpoints, Keep, Simulation, Workspace};
 use crate::start::Astray;
 use crate::system::{By, Evaluator, OutputPoint, StateVector};
 use sensed::Sensed;
@@ -108,7 +108,7 @@ impl<'p> Gradient<'p> {
 
     fn by(by: By, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
         let mut gradient = Gradient::around(Workspace::by(simulation, by), simulation, cost)?;
-        let count = simulation.grid().times().len() * simulation.signature().inputs.len();
+        let count = (simulation.grid().count() + 1) * simulation.signature().inputs.len();
         let place = || simulation.kept("derivatives by the inputs");
         memory::reserve(&mut gradient.by_inputs, count, place, FEWER_STEPS)?;
         gradient.by_inputs.resize(count, 0.0);
@@ -127,7 +127,7 @@ impl<'p> Gradient<'p> {
 
     fn around(workspace: Workspace<'p>, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
         let signature = simulation.signature();
-        cost.check(signature, simulation.grid().times())?;
+        cost.check(signature, simulation.grid())?;
         let zeros = vec![0.0; signature.outputs.len()];
         let bar = StateVector::with_memory(signature, workspace.layout.memory);
         let sensed = cost.sensors().map(|sensors| Sensed::new(sensors, simulation)).transpose()?;
@@ -173,7 +173,7 @@ impl<'p> Gradient<'p> {
     /// Chooses the parameters by which the stored run at `u` is differentiated.
     fn choose(&mut self, u: &[f64]) -> Result<()> {
         let Workspace { simulation, evaluator, states, start, .. } = &mut self.workspace;
-        let x0 = states.point(0, simulation.grid().times()[0], simulation.inputs_at(0));
+        let x0 = states.start(simulation.grid().time(0), simulation.inputs_at(0));
         // a stored run always has its start
         let start = start.as_ref();
         let model = &u[..self.bar.u.len()];
@@ -242,7 +242,15 @@ impl<'p> Gradient<'p> {
         }
     }
 
-    /// What the last evaluation cost.
+    /// The checkpoints with which derivatives are found, where not all states of a run are kept ([`Simulation::memory`]).
+    ///
+    /// # Errors
+    /// As [`Simulation::memory`].
+    pub fn checkpoints(&mut self) -> Result<Option<Checkpoints>> {
+        self.workspace.checkpoints()
+    }
+
+    /// What the last evaluation cost; steps that are run once more are not counted.
     pub fn counters(&self) -> crate::scheme::Counters {
         self.workspace.counters
     }
@@ -253,7 +261,7 @@ impl<'p> Gradient<'p> {
             None => self.watched(u, store)?,
             Some(_) => {
                 let (model, own) = self.split(u)?;
-                self.workspace.forward(model, true, &mut |_, _, _| {})?;
+                self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
                 self.see(model, own)?
             }
         };
@@ -261,7 +269,7 @@ impl<'p> Gradient<'p> {
         if total.is_finite() {
             return Ok(total);
         }
-        let (time, step) = (simulation.grid().times()[last], last);
+        let (time, step) = (simulation.grid().end(), last);
         Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step })
     }
 
@@ -272,7 +280,8 @@ impl<'p> Gradient<'p> {
         let last = simulation.grid().count();
         let mut total = 0.0;
         continuous.restart();
-        self.workspace.forward(u, store, &mut |i, evaluator, x| {
+        let keep = if store { Keep::States } else { Keep::Nothing };
+        self.workspace.forward(u, keep, &mut |i, evaluator, x| {
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
                 evaluator.output(x, y);

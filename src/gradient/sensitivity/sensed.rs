@@ -1,6 +1,7 @@
 //! Sensors between a run and its cost: what the cost sees of an output at a time depends on several times of the run, and on parameters
 //! of the sensors' own. So a stored run is looked at once before it is differentiated.
 
+use super::hessian::Along;
 use super::{Gradient, sample};
 use crate::cost::Sensors;
 use crate::cost::sensor::{PLAIN, Reading};
@@ -8,7 +9,7 @@ use crate::cost::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::memory;
-use crate::simulate::Simulation;
+use crate::simulate::{Simulation, Workspace};
 use crate::system::StateVector;
 
 /// What sensors make of a run.
@@ -39,7 +40,7 @@ pub(super) struct Course {
 
 impl Course {
     fn of(sensors: &Sensors, simulation: &Simulation) -> Result<Self> {
-        let (count, times) = (sensors.all().len(), simulation.grid().times().len());
+        let (count, times) = (sensors.all().len(), simulation.grid().count() + 1);
         let series = || -> Result<Vec<Vec<f64>>> {
             let one = |_| -> Result<Vec<f64>> {
                 let mut values = Vec::new();
@@ -191,10 +192,11 @@ impl<'p> Gradient<'p> {
         let (cost, y, y_bar, continuous) = (&mut self.cost, &mut self.y, &mut self.y_bar, &mut self.continuous);
         let workspace = &mut self.workspace;
         workspace.forget_orders();
-        let (states, a_scheme, evaluator) = (&workspace.states, &mut workspace.a_scheme[..], &mut *workspace.evaluator);
         continuous.restart();
         for i in 0..=last {
-            evaluator.output(&states.view(i, &workspace.simulation, a_scheme), y);
+            workspace.reach(i)?;
+            let Workspace { simulation, states, evaluator, a_scheme, .. } = workspace;
+            evaluator.output(&states.view(i, simulation, a_scheme), y);
             continuous.follow(y);
             Sensed::watch(&mut sensed.run, sensed.sensors, i, y);
         }
@@ -203,11 +205,14 @@ impl<'p> Gradient<'p> {
         let mut scratch = StateVector::zeros(simulation.signature());
         let mut total = 0.0;
         for i in 0..=last {
-            let x = states.view(i, &workspace.simulation, a_scheme);
-            if continuous.any() || cost.concerns(i, last) {
-                evaluator.output(&x, y);
-                continuous.follow(y);
+            if !continuous.any() && !cost.concerns(i, last) {
+                continue;
             }
+            workspace.reach(i)?;
+            let Workspace { simulation: driven, states, evaluator, a_scheme, .. } = &mut *workspace;
+            let x = states.view(i, driven, a_scheme);
+            evaluator.output(&x, y);
+            continuous.follow(y);
             if !cost.concerns(i, last) {
                 continue;
             }
@@ -233,12 +238,11 @@ impl<'p> Gradient<'p> {
     }
 
     /// Once outputs along all directions have been shown: how the cost's dependence on the outputs changes along each.
-    pub(super) fn see_along(&mut self, u: &[f64]) {
-        let Some(sensed) = &mut self.sensed else { return };
+    pub(super) fn see_along(&mut self, u: &[f64], along: &mut Along<'_>) -> Result<()> {
+        let Some(sensed) = &mut self.sensed else { return Ok(()) };
         let simulation = self.workspace.simulation.given();
         let (times, last) = (simulation.grid().times(), simulation.grid().count());
         let (cost, y, y_bar) = (&mut self.cost, &mut self.y, &mut self.y_bar);
-        let (states, a_scheme) = (&self.workspace.states, &mut self.workspace.a_scheme[..]);
         let zero = StateVector::zeros(simulation.signature());
         let (mut scratch, mut y_tangent) = (zero.clone(), vec![0.0; y.len()]);
         for d in 0..sensed.along.len() {
@@ -247,7 +251,9 @@ impl<'p> Gradient<'p> {
                 if !cost.concerns(i, last) {
                     continue;
                 }
-                let x = states.view(i, &self.workspace.simulation, a_scheme);
+                self.workspace.reach_with(i, along)?;
+                let Workspace { simulation: driven, states, a_scheme, .. } = &mut self.workspace;
+                let x = states.view(i, driven, a_scheme);
                 // costs of sensed outputs are sums of squares of them: nothing else is asked for
                 y.fill(0.0);
                 sensed.run.show(sensed.sensors, i, y);
@@ -261,5 +267,6 @@ impl<'p> Gradient<'p> {
             }
             sensed.pull_back_along(d, times);
         }
+        Ok(())
     }
 }

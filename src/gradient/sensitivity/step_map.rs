@@ -3,6 +3,7 @@
 use super::{Gradient, sample};
 use crate::cost::{Cost, SquaredRow};
 use crate::error::{Error, Result};
+use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, StateVector};
 use nalgebra::DMatrix;
 
@@ -83,22 +84,22 @@ impl Gradient<'_> {
         self.workspace.ensure_stored(u)?;
         self.choose(u)?;
         self.workspace.forget_orders();
-        let workspace = &mut self.workspace;
-        let (simulation, states, stepper) = (&workspace.simulation, &workspace.states, &mut workspace.stepper);
-        let (evaluator, a_scheme) = (&mut *workspace.evaluator, &mut workspace.a_scheme[..]);
-        let signature = simulation.signature();
-        let grid = simulation.grid();
-        let zero = StateVector::with_memory(signature, workspace.layout.memory);
+        let given = self.workspace.simulation.given();
+        let (signature, grid) = (given.signature(), given.grid());
+        let zero = StateVector::with_memory(signature, self.workspace.layout.memory);
         let mut rows: Vec<SquaredRow> = Vec::new();
         let mut y_tangent = vec![0.0; self.y.len()];
         self.continuous.restart();
         for i in 0..=grid.count() {
+            self.workspace.reach(i)?;
+            let Workspace { simulation, states, evaluator, stepper, a_scheme, start: f_0, .. } = &mut self.workspace;
+            let (simulation, evaluator) = (&*simulation, &mut **evaluator);
             let step = simulation.step(i);
             let mut tangents = units(&zero, i == 0, &self.active);
             if i == 0 {
                 // a stored run always has its start
-                if let Some(f_0) = &mut workspace.start {
-                    let start = states.point(0, step.t, step.w);
+                if let Some(f_0) = f_0 {
+                    let start = states.start(step.t, step.w);
                     f_0.push_forward(evaluator, signature, &start, &mut tangents)?;
                 }
             } else {

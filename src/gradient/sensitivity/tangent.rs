@@ -10,9 +10,8 @@ use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
 use crate::memory::{self, bytes_of};
-use crate::scheme::Counters;
 use crate::signature::Quantity;
-use crate::simulate::Workspace;
+use crate::simulate::{Keep, Workspace};
 use crate::system::{Evaluator, OutputPoint, StateVector};
 
 /// What is done at each time: number of the time, evaluator, state, tangents.
@@ -21,41 +20,47 @@ type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>,
 impl Workspace<'_> {
     /// Carries tangents along the stored run; directions are in the tangents' parameter parts, and `inputs` gives those of the inputs at
     /// each time.
-    /// `begun` is shown what the scheme made of the start.
     pub(crate) fn push_forward(
         &mut self,
         tangents: &mut [StateVector],
         inputs: &dyn Fn(usize, &mut [StateVector]),
-        begun: &mut dyn FnMut(&[StateVector]),
         visit: &mut TangentVisitor<'_>,
     ) -> Result<()> {
         self.forget_orders();
-        let simulation = &self.simulation;
-        let signature = simulation.signature();
-        let grid = simulation.grid();
-        let (states, a_scheme) = (&self.states, &mut self.a_scheme[..]);
-        let start = states.point(0, grid.times()[0], simulation.inputs_at(0));
         inputs(0, tangents);
-        // a stored run always has its start
-        if let Some(f_0) = &mut self.start {
-            f_0.push_forward(&mut *self.evaluator, signature, &start, tangents)?;
-        }
-        visit(0, &mut *self.evaluator, &states.view(0, simulation, a_scheme), tangents);
-        for i in 0..=grid.count() {
-            Workspace::go_on(&self.interrupt, grid, i)?;
+        self.push_start(tangents)?;
+        self.reach(0)?;
+        visit(0, &mut *self.evaluator, &self.states.view(0, &self.simulation, &mut self.a_scheme), tangents);
+        for i in 0..=self.simulation.grid().count() {
+            self.reach(i)?;
             inputs(i, tangents);
-            let step = simulation.step(i);
-            states.give(&step, &mut self.stepper);
-            self.stepper.push_forward(&mut *self.evaluator, signature, &step, tangents)?;
-            if i == 0 {
-                begun(tangents);
-            } else {
-                visit(i, &mut *self.evaluator, &states.view(i, simulation, a_scheme), tangents);
+            self.push_step(i, tangents)?;
+            if i > 0 {
+                visit(i, &mut *self.evaluator, &self.states.view(i, &self.simulation, &mut self.a_scheme), tangents);
             }
         }
-        let Counters { factorisations, .. } = &mut self.counters;
-        *factorisations += grid.count() + 1;
         Ok(())
+    }
+
+    /// Makes tangents of the start of the stored run from their parameters.
+    pub(super) fn push_start(&mut self, tangents: &mut [StateVector]) -> Result<()> {
+        let simulation = &self.simulation;
+        let start = self.states.start(simulation.grid().time(0), simulation.inputs_at(0));
+        // a stored run always has its start
+        match &mut self.start {
+            Some(f_0) => f_0.push_forward(&mut *self.evaluator, simulation.signature(), &start, tangents),
+            None => Ok(()),
+        }
+    }
+
+    /// Carries tangents along step `i`, whose states are there; 0 is what the scheme makes of the start.
+    pub(super) fn push_step(&mut self, i: usize, tangents: &mut [StateVector]) -> Result<()> {
+        let simulation = &self.simulation;
+        Workspace::go_on(&self.interrupt, simulation.grid(), i)?;
+        let step = simulation.step(i);
+        self.states.give(&step, &mut self.stepper);
+        self.counters.factorisations += 1;
+        self.stepper.push_forward(&mut *self.evaluator, simulation.signature(), &step, tangents)
     }
 }
 
@@ -103,7 +108,7 @@ impl Gradient<'_> {
 
     pub(super) fn tangent_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let (model, own) = self.split(u)?;
-        self.workspace.forward(model, true, &mut |_, _, _| {})?;
+        self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
         self.see(model, own)?;
         self.choose(u)?;
         let mut tangents = std::mem::take(&mut self.tangents);
@@ -133,7 +138,7 @@ impl Gradient<'_> {
         let (continuous, sensed) = (&mut self.continuous, self.sensed.as_ref());
         continuous.restart();
         let mut total = 0.0;
-        self.workspace.push_forward(tangents, inputs, &mut |_| {}, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(tangents, inputs, &mut |i, evaluator, x, tangents| {
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
                 evaluator.output(x, y);
@@ -156,7 +161,7 @@ impl Gradient<'_> {
             }
         })?;
         if !total.is_finite() {
-            let (time, step) = (simulation.grid().times()[last], last);
+            let (time, step) = (simulation.grid().end(), last);
             return Err(Error::NotFinite { quantity: "the cost".into(), value: total, time, step });
         }
         Ok(total)
@@ -198,7 +203,7 @@ impl Gradient<'_> {
             return Ok(linearised);
         }
         let last = self.workspace.simulation.grid().count();
-        let time = self.workspace.simulation.grid().times()[last];
+        let time = self.workspace.simulation.grid().end();
         Err(Error::NotFinite { quantity: "the cost".into(), value: linearised.cost(), time, step: last })
     }
 
@@ -306,7 +311,7 @@ impl Gradient<'_> {
         visit: &mut dyn FnMut(&OutputTangents<'_>),
     ) -> Result<()> {
         let (model, own) = self.split(u)?;
-        self.workspace.forward(model, true, &mut |_, _, _| {})?;
+        self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
         self.see(model, own)?;
         self.choose(u)?;
         let p = u.len();
@@ -316,7 +321,7 @@ impl Gradient<'_> {
         continuous.restart();
         let mut slopes = vec![0.0; p * y.len()];
         let mut y_tangent = vec![0.0; y.len()];
-        self.workspace.push_forward(&mut self.tangents, &|_, _| {}, &mut |_| {}, &mut |i, evaluator, x, tangents| {
+        self.workspace.push_forward(&mut self.tangents, &|_, _| {}, &mut |i, evaluator, x, tangents| {
             let wanted = wanted(i);
             if wanted || continuous.any() {
                 evaluator.output(x, y);
@@ -393,7 +398,7 @@ struct SensedSlopes(Vec<Vec<Vec<f64>>>);
 impl SensedSlopes {
     fn room(gradient: &Gradient<'_>, cost: &LeastSquares, parameters: usize) -> Result<Self> {
         let simulation = gradient.workspace.simulation.given();
-        let times = simulation.grid().times().len();
+        let times = simulation.grid().count() + 1;
         let model = parameters.min(gradient.bar.u.len());
         let numbers = cost.sensors().all().len().saturating_mul(model).saturating_mul(times);
         let what = || simulation.kept("derivatives of what sensors show");

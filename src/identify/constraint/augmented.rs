@@ -154,8 +154,8 @@ impl Cost for AugmentedCost<'_> {
         self.cost.sensors()
     }
 
-    fn check(&self, signature: &Signature, times: &[f64]) -> Result<()> {
-        self.cost.check(signature, times)
+    fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
+        self.cost.check(signature, grid)
     }
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {

@@ -143,7 +143,7 @@ impl Control {
     /// An unknown input or motion, or one that is named twice; nodes that do not cover the run; bounds that cross; a cost that does not fit.
     pub fn new(name: &str, simulation: Simulation, cost: Sum, signals: Vec<UnknownSignal>) -> Result<Self> {
         let signature = simulation.signature();
-        crate::cost::Cost::check(&cost, signature, simulation.grid().times())?;
+        crate::cost::Cost::check(&cost, signature, simulation.grid())?;
         if signals.is_empty() {
             let all = signature.inputs.iter().chain(signature.motions.iter().map(|motion| &motion.quantity));
             let names = all.map(|signal| signal.name.as_str()).collect::<Vec<_>>().join(", ");

@@ -101,7 +101,8 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` | `1` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time | `1.0` |
 | `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance | `"as-given"` |
-| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others | `["COORDINATE"]` |"#,
+| `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others | `["COORDINATE"]` |
+| `memory` | text | | a quarter of what there is | kB, MB, GB, KiB, MiB or GiB: what the states of all runs may take; [checkpoints](methods.md#memory) where they do not fit | `"200MB"` |"#,
 };
 
 pub(super) const COST: Keys = Keys {

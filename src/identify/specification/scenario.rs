@@ -51,6 +51,8 @@ impl Specification {
             scenario.integrator.initial_state = asked;
             scenario.integrator.hold.clone_from(hold);
         }
+        // experiments are run at the same time
+        scenario.integrator.memory = self.memory.map(|bytes| bytes / self.experiments.len().max(1) as f64);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
         if let Some(outputs) = &self.compare {

@@ -114,6 +114,35 @@ impl Solver {
         self.base.resize_with(most.max(self.base.len()), || vec![0.0; n]);
     }
 
+    /// Numbers that tell what is remembered from step to step, for so many balances.
+    pub fn remembered(&self, balances: usize) -> usize {
+        balances * (2 * self.z.len() + 3)
+    }
+
+    /// Puts them behind others.
+    pub fn remember(&self, balances: usize, numbers: &mut Vec<f64>) {
+        for Track { change, step, bound, bound_age, noise } in &self.tracks[..balances] {
+            numbers.extend_from_slice(change);
+            numbers.extend_from_slice(bound);
+            // neither sizes of steps nor ages are negative
+            let age = bound_age.map_or(-1.0, |age| age as f64);
+            numbers.extend([step.unwrap_or(-1.0), age, *noise]);
+        }
+    }
+
+    /// Takes them back, after [`Solver::restart`].
+    pub fn recall(&mut self, numbers: &[f64]) {
+        let size = self.z.len();
+        for (track, own) in self.tracks.iter_mut().zip(numbers.chunks_exact(2 * size + 3)) {
+            track.change.copy_from_slice(&own[..size]);
+            track.bound.copy_from_slice(&own[size..2 * size]);
+            let known = |number: f64| (number >= 0.0).then_some(number);
+            track.step = known(own[2 * size]);
+            track.bound_age = known(own[2 * size + 1]).map(|age| age as usize);
+            track.noise = own[2 * size + 2];
+        }
+    }
+
     /// Solves a balance: what it sets goes into `x`, from what is in `before`, or in `x` itself; `h` is the size of the step.
     pub fn solve(
         &mut self,

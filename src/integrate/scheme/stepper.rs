@@ -47,6 +47,8 @@ pub struct Stepper {
     carried: usize,
     /// Factors of accelerations that make S, if they do.
     recovered: Option<[f64; 2]>,
+    /// Numbers that tell what is remembered from step to step.
+    remembered: usize,
     sequence: Sequence,
     /// As they come from the scheme.
     listed: Vec<Balance>,
@@ -64,6 +66,7 @@ impl Stepper {
         let mut stepper = Stepper {
             carried: layout.n * usize::from(description.carried_blocks),
             recovered: description.recovered_acceleration,
+            remembered: 0,
             sequence: Sequence::new(layout, newton, signature),
             scheme,
             layout,
@@ -77,6 +80,7 @@ impl Stepper {
             stepper.sequence.fit();
         }
         stepper.made_for = None;
+        stepper.remembered = stepper.sequence.solver.remembered(stepper.sequence.balances.len());
         stepper
     }
 
@@ -119,6 +123,23 @@ impl Stepper {
         self.prepare(step.h, step.h, false);
         self.sequence.restart();
         Ok(())
+    }
+
+    /// Numbers that tell what steps remember of the steps before them.
+    pub(crate) fn remembered(&self) -> usize {
+        self.remembered
+    }
+
+    /// Puts them behind others, after a step.
+    pub(crate) fn remember(&self, numbers: &mut Vec<f64>) {
+        self.sequence.solver.remember(self.sequence.balances.len(), numbers);
+    }
+
+    /// Takes them back before `step`, so that it is solved once more to the last bit.
+    pub(crate) fn recall(&mut self, step: &Step<'_>, numbers: &[f64]) {
+        self.prepare_for(step);
+        self.sequence.restart();
+        self.sequence.solver.recall(numbers);
     }
 
     /// Solves the equations of a step for `next`.

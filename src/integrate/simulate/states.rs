@@ -1,11 +1,14 @@
 //! The states of a run.
 
 use super::Driven;
+use crate::error::Result;
+use crate::grid::FEWER_STEPS;
+use crate::memory;
 use crate::scheme::{Block, Description, Layout, Step, Stepper};
 use crate::system::{OutputPoint, Point};
 
-/// The states of a run, one after another: q, v, a, λ and what the scheme carries of each. The scheme's own acceleration is kept
-/// where it does not follow from the accelerations of two states.
+/// The states of a run, one after another: q, v, a, λ and what the scheme carries of each; all of them, or those of a segment. The scheme's
+/// own acceleration is kept where it does not follow from the accelerations of two states.
 #[derive(Debug, Clone)]
 pub(crate) struct States {
     pub(super) layout: Layout,
@@ -13,6 +16,12 @@ pub(crate) struct States {
     /// Numbers a state that the scheme carries besides.
     pub(super) carried: usize,
     pub(super) rows: Vec<f64>,
+    /// The time of the first row.
+    first: usize,
+    /// The times that can be asked for: those after the first of these up to the second; and the start, if the first is 0.
+    there: Option<(usize, usize)>,
+    /// The start.
+    origin: Vec<f64>,
     /// What the scheme made of the start: where its first step began.
     pub(super) begun: Vec<f64>,
 }
@@ -24,6 +33,9 @@ impl States {
             recovered: scheme.recovered_acceleration,
             carried: layout.n * usize::from(scheme.carried_blocks),
             rows: Vec::new(),
+            first: 0,
+            there: None,
+            origin: Vec::new(),
             begun: vec![0.0; layout.size()],
         }
     }
@@ -34,9 +46,68 @@ impl States {
         3 * self.layout.n + self.layout.m + own + self.carried
     }
 
+    /// Whether the state of time `i`, and what it takes to differentiate the step to it, is there.
+    #[inline]
+    pub fn holds(&self, i: usize) -> bool {
+        self.there.is_some_and(|(from, to)| i <= to && (i > from || from == 0))
+    }
+
+    /// Says which times are there.
+    pub(super) fn hold(&mut self, there: Option<(usize, usize)>) {
+        self.there = there;
+    }
+
+    /// Makes room for so many rows, the first of which is that of the start, and forgets what was there.
+    pub(super) fn make_room(&mut self, rows: usize, what: impl Fn() -> String) -> Result<()> {
+        let numbers = rows.saturating_mul(self.size());
+        if memory::bytes_of(self.rows.capacity().saturating_sub(numbers)) > memory::LARGE {
+            self.rows = Vec::new();
+        }
+        memory::reserve(&mut self.rows, numbers, what, FEWER_STEPS)?;
+        self.rows.resize(numbers, 0.0);
+        (self.first, self.there) = (0, None);
+        Ok(())
+    }
+
+    /// Keeps the start.
+    pub(super) fn keep_start(&mut self, x: &[f64]) {
+        self.first = 0;
+        self.keep(0, x);
+        let size = self.size();
+        self.origin.clear();
+        self.origin.extend_from_slice(&self.rows[..size]);
+    }
+
+    /// Goes back to the start, to keep what follows it.
+    pub(super) fn go_to_start(&mut self) {
+        (self.first, self.there) = (0, None);
+        self.rows[..self.origin.len()].copy_from_slice(&self.origin);
+    }
+
+    /// Moves time `from`, the last one that was kept, to the front, with the one before it, to keep what follows.
+    pub(super) fn move_on(&mut self, from: usize) {
+        let size = self.size();
+        let place = (from - 1 - self.first) * size;
+        self.rows.copy_within(place..place + 2 * size, 0);
+        (self.first, self.there) = (from - 1, None);
+    }
+
+    /// Puts the states of time `from` and of the one before it behind other numbers.
+    pub(super) fn last_two(&self, from: usize, numbers: &mut Vec<f64>) {
+        numbers.extend_from_slice(self.row(from - 1));
+        numbers.extend_from_slice(self.row(from));
+    }
+
+    /// Takes them back, to keep what follows.
+    pub(super) fn take_two(&mut self, from: usize, numbers: &[f64]) {
+        (self.first, self.there) = (from - 1, None);
+        self.rows[..numbers.len()].copy_from_slice(numbers);
+    }
+
     pub(super) fn keep(&mut self, i: usize, x: &[f64]) {
         let (size, layout) = (self.size(), self.layout);
-        let (row, rest) = self.rows[i * size..(i + 1) * size].split_at_mut(3 * layout.n);
+        let place = (i - self.first) * size;
+        let (row, rest) = self.rows[place..place + size].split_at_mut(3 * layout.n);
         row.copy_from_slice(&x[..3 * layout.n]);
         let (row, rest) = rest.split_at_mut(layout.m);
         row.copy_from_slice(&x[layout.multipliers()]);
@@ -47,16 +118,28 @@ impl States {
         }
     }
 
+    #[inline]
     pub(super) fn row(&self, i: usize) -> &[f64] {
         let size = self.size();
-        &self.rows[i * size..(i + 1) * size]
+        let place = (i - self.first) * size;
+        &self.rows[place..place + size]
+    }
+
+    /// The start, which is always there.
+    pub fn start<'a>(&'a self, t: f64, w: &'a [f64]) -> Point<'a> {
+        self.point_in(&self.origin, t, w)
     }
 
     /// The state at time `i`.
     #[inline]
     pub fn point<'a>(&'a self, i: usize, t: f64, w: &'a [f64]) -> Point<'a> {
+        self.point_in(self.row(i), t, w)
+    }
+
+    #[inline]
+    fn point_in<'a>(&'a self, row: &'a [f64], t: f64, w: &'a [f64]) -> Point<'a> {
         let n = self.layout.n;
-        let (q, rest) = self.row(i).split_at(n);
+        let (q, rest) = row.split_at(n);
         let (v, rest) = rest.split_at(n);
         let (a, rest) = rest.split_at(n);
         Point { t, q, v, a, lambda: &rest[..self.layout.m], w }
@@ -81,7 +164,7 @@ impl States {
     #[inline]
     pub fn view<'a>(&'a self, i: usize, simulation: &'a Driven<'_>, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
         self.scheme_acceleration(i, a_scheme);
-        let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.times()[i], simulation.inputs_at(i));
+        let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.time(i), simulation.inputs_at(i));
         OutputPoint { t, q, v, a, a_scheme, lambda, w }
     }
 

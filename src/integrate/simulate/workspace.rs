@@ -1,7 +1,8 @@
 //! Memory and evaluators for runs of one simulation.
 
+use super::kept::Kept;
 use super::states::States;
-use super::{Driven, Simulation, Trajectory};
+use super::{Checkpoints, Driven, Simulation, Trajectory, Watcher};
 use crate::continuous::Continuous;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
@@ -9,9 +10,8 @@ use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
 use crate::scheme::{Counters, Layout, Stepper};
 use crate::signature::{Quantity, Signature};
-use crate::start::Start;
+use crate::start::{Start, StartReport};
 use crate::system::{By, Evaluator, OutputPoint};
-use std::borrow::Cow;
 
 /// Memory and evaluators for running one simulation again and again without allocation in the time loop.
 pub struct Workspace<'p> {
@@ -19,10 +19,11 @@ pub struct Workspace<'p> {
     pub(crate) evaluator: Box<dyn Evaluator + 'p>,
     pub(crate) stepper: Stepper,
     pub(crate) layout: Layout,
-    /// All states of the last stored run.
+    /// The states of the last stored run, or those of a segment of it: [`Workspace::reach`] brings others back.
     pub(crate) states: States,
+    pub(super) kept: Kept,
     /// The state before a step, and after it, in the scheme's layout.
-    current: [Vec<f64>; 2],
+    pub(super) current: [Vec<f64>; 2],
     /// Room for the scheme's own acceleration, which is not stored.
     pub(crate) a_scheme: Vec<f64>,
     /// The parameters of the last run, if it was stored and went through.
@@ -34,6 +35,16 @@ pub struct Workspace<'p> {
 
 /// What is done at each time of a run: number of the time, evaluator, state.
 pub(crate) type Visitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>) + 'v;
+
+/// What a run keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Nothing,
+    /// States, so that all can be had again.
+    States,
+    /// Every state, in memory.
+    All,
+}
 
 /// How far a row that is left out may be off, in its unit, beside the largest coordinate (and one): what round-off makes of a row that
 /// the others imply.
@@ -56,6 +67,13 @@ fn check_left_out(system: &dyn Evaluator, signature: &Signature, x: &OutputPoint
     Err(Error::invalid(format!("constraint `{name}`"), problem, remedy))
 }
 
+/// Refuses outputs at time `i` that are not finite.
+fn check_outputs(simulation: &Simulation, i: usize, y: &[f64]) -> Result<()> {
+    let Some(k) = y.iter().position(|y| !y.is_finite()) else { return Ok(()) };
+    let quantity = format!("output `{}`", simulation.signature().outputs[k].name);
+    Err(Error::NotFinite { quantity, value: y[k], time: simulation.grid.time(i), step: i })
+}
+
 impl<'p> Workspace<'p> {
     /// A workspace for one thread.
     pub fn new(simulation: &'p Simulation) -> Self {
@@ -72,11 +90,12 @@ impl<'p> Workspace<'p> {
         let description = simulation.scheme.description();
         let layout = Layout::new(&description, signature);
         Workspace {
-            simulation: Driven { simulation, inputs: Cow::Borrowed(&simulation.inputs) },
+            simulation: Driven::new(simulation),
             evaluator,
             stepper: simulation.stepper(),
             layout,
             states: States::new(&layout, &description),
+            kept: Kept::new(),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
             a_scheme: vec![0.0; layout.n],
             stored_at: None,
@@ -94,65 +113,96 @@ impl<'p> Workspace<'p> {
     /// The inputs at all times, one time after another, to be changed for the next run.
     pub(crate) fn inputs_mut(&mut self) -> &mut [f64] {
         self.stored_at = None;
-        self.simulation.inputs.to_mut()
+        self.simulation.inputs_mut()
     }
 
-    /// How many numbers all states of a run are.
-    fn numbers_stored(&self) -> usize {
-        (self.simulation.grid.count() + 1) * self.states.size()
-    }
-
-    /// Numbers that the next run with `store` adds to what is taken already.
-    pub(crate) fn numbers_missing(&self) -> usize {
-        self.numbers_stored().saturating_sub(self.states.rows.capacity())
+    /// The checkpoints of the last stored run; none if all of its states are kept.
+    pub(crate) fn checkpoints(&mut self) -> Result<Option<Checkpoints>> {
+        self.plan(0)
     }
 
     /// Stops at time `i` if that is asked for.
     #[inline]
     pub(crate) fn go_on(interrupt: &Interrupt, grid: &TimeGrid, i: usize) -> Result<()> {
-        if interrupt.is_raised() { Err(Error::Interrupted { time: grid.times()[i], step: i }) } else { Ok(()) }
+        if interrupt.is_raised() { Err(Error::Interrupted { time: grid.time(i), step: i }) } else { Ok(()) }
     }
 
-    /// Runs forward from the start; keeps every state if `store`.
-    pub(crate) fn forward(&mut self, u: &[f64], store: bool, visit: &mut Visitor<'_>) -> Result<()> {
+    /// Runs forward from the start.
+    pub(crate) fn forward(&mut self, u: &[f64], keep: Keep, visit: &mut Visitor<'_>) -> Result<()> {
         self.simulation.check_parameters(u)?;
-        let numbers = if store { self.numbers_stored() } else { 0 };
-        let simulation = &self.simulation;
-        let signature = simulation.signature();
-        let grid = &simulation.grid;
-        if store {
-            memory::reserve(&mut self.states.rows, numbers, || simulation.kept("states"), FEWER_STEPS)?;
-            self.states.rows.resize(numbers, 0.0);
-        }
         self.stored_at = None;
+        let store = keep != Keep::Nothing;
+        if store {
+            self.begin_keeping(keep == Keep::All)?;
+        }
         self.counters = Counters::default();
         self.start = None;
         self.evaluator.set_parameters(u);
-        let (t0, w0) = (grid.times()[0], simulation.inputs_at(0));
-        let [previous, next] = &mut self.current;
-        let beginning = &simulation.beginning;
-        let start = Start::solve(&mut *self.evaluator, signature, (t0, w0), beginning, previous)?;
+        self.begin(store, visit)?;
+        let last = self.simulation.grid.count();
+        if store {
+            self.keep_beginning();
+            let end = self.kept.plan.segments() - 1;
+            self.run_segments((0, end), end, Some(visit), None)?;
+        } else {
+            self.advance((0, last), false, Some(visit))?;
+        }
+        self.stored_at = store.then(|| u.to_vec());
+        Ok(())
+    }
+
+    /// Finds the start, and what the scheme makes of it.
+    fn begin(&mut self, store: bool, visit: &mut Visitor<'_>) -> Result<()> {
+        self.simulation.go_to(0)?;
+        let simulation = &self.simulation;
+        let signature = simulation.signature();
+        let grid = &simulation.grid;
+        let (t0, w0) = (grid.time(0), simulation.inputs_at(0));
+        let x0 = &mut self.current[0];
+        let start = Start::solve(&mut *self.evaluator, signature, (t0, w0), &simulation.beginning, x0)?;
         self.start = Some(start);
-        previous[self.layout.memory_range()].fill(0.0);
-        for i in 0..=grid.count() {
-            Workspace::go_on(&self.interrupt, grid, i)?;
-            let step = simulation.step(i);
-            if i > 0 {
-                self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
-                std::mem::swap(previous, next);
-            }
-            let x = self.layout.view(previous, step.t, step.w);
-            check_left_out(&*self.evaluator, signature, &x)?;
+        x0[self.layout.memory_range()].fill(0.0);
+        Workspace::go_on(&self.interrupt, grid, 0)?;
+        let step = simulation.step(0);
+        let x = self.layout.view(x0, step.t, step.w);
+        check_left_out(&*self.evaluator, signature, &x)?;
+        if store {
+            self.states.keep_start(x0);
+        }
+        visit(0, &mut *self.evaluator, &x);
+        self.stepper.start(&mut *self.evaluator, signature, &step, x0, &mut self.counters)?;
+        self.states.begun.copy_from_slice(x0);
+        Ok(())
+    }
+
+    /// Runs from one time to another, and keeps the states if `store`. Without a visitor it has been run before: it is not counted.
+    pub(super) fn advance(
+        &mut self,
+        (from, to): (usize, usize),
+        store: bool,
+        mut visit: Option<&mut Visitor<'_>>,
+    ) -> Result<()> {
+        let counted = self.counters;
+        let [previous, next] = &mut self.current;
+        for i in from + 1..=to {
+            Workspace::go_on(&self.interrupt, &self.simulation.given().grid, i)?;
+            self.simulation.go_to(i)?;
+            let signature = self.simulation.signature();
+            let step = self.simulation.step(i);
+            self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
+            std::mem::swap(previous, next);
             if store {
                 self.states.keep(i, previous);
             }
-            visit(i, &mut *self.evaluator, &x);
-            if i == 0 {
-                self.stepper.start(&mut *self.evaluator, signature, &step, previous, &mut self.counters)?;
-                self.states.begun.copy_from_slice(previous);
+            if let Some(visit) = &mut visit {
+                let x = self.layout.view(previous, step.t, step.w);
+                check_left_out(&*self.evaluator, signature, &x)?;
+                visit(i, &mut *self.evaluator, &x);
             }
         }
-        self.stored_at = store.then(|| u.to_vec());
+        if visit.is_none() {
+            self.counters = counted;
+        }
         Ok(())
     }
 
@@ -161,7 +211,7 @@ impl<'p> Workspace<'p> {
         if self.stored_at.as_deref() == Some(u) {
             return Ok(());
         }
-        self.forward(u, true, &mut |_, _, _| {})
+        self.forward(u, Keep::States, &mut |_, _, _| {})
     }
 
     /// Lets nothing depend on what was done with the stored states before: orders of pivots start over.
@@ -169,6 +219,30 @@ impl<'p> Workspace<'p> {
         if let Some(u) = &self.stored_at {
             self.evaluator.set_parameters(u);
         }
+    }
+
+    /// Runs and keeps nothing; as [`Simulation::watch`].
+    pub(super) fn watch(&mut self, u: &[f64], visit: &mut Watcher<'_>) -> Result<(Counters, StartReport)> {
+        let given = self.simulation.given();
+        let mut y = vec![0.0; given.signature().outputs.len()];
+        let mut continuous = Continuous::of(given.signature());
+        let mut refused = None;
+        let stop = self.interrupt.clone();
+        let outcome = self.forward(u, Keep::Nothing, &mut |i, evaluator, x| {
+            evaluator.output(x, &mut y);
+            continuous.follow(&mut y);
+            let seen = check_outputs(given, i, &y).and_then(|()| visit(i, x, &y));
+            // the run stops at the next step
+            if let (Err(error), None) = (seen, &refused) {
+                refused = Some(error);
+                stop.raise();
+            }
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        outcome?;
+        Ok((self.counters, self.start.as_ref().map(|s| s.report.clone()).unwrap_or_default()))
     }
 
     /// Runs and keeps everything.
@@ -181,16 +255,13 @@ impl<'p> Workspace<'p> {
         memory::check(|| self.simulation.kept("states and outputs"), self.simulation.run_bytes() - taken, FEWER_STEPS)?;
         let mut outputs = vec![0.0; count * (self.simulation.grid.count() + 1)];
         let mut continuous = Continuous::of(self.simulation.signature());
-        self.forward(u, true, &mut |i, evaluator, x| {
+        self.forward(u, Keep::All, &mut |i, evaluator, x| {
             let y = &mut outputs[i * count..(i + 1) * count];
             evaluator.output(x, y);
             continuous.follow(y);
         })?;
-        if let Some(place) = outputs.iter().position(|y| !y.is_finite()) {
-            let quantity = format!("output `{}`", self.simulation.signature().outputs[place % count].name);
-            let (step, value) = (place / count, outputs[place]);
-            return Err(Error::NotFinite { quantity, value, time: self.simulation.grid.times()[step], step });
-        }
+        let given = self.simulation.given();
+        outputs.chunks(count.max(1)).enumerate().try_for_each(|(i, y)| check_outputs(given, i, y))?;
         self.stored_at = None;
         Ok(Trajectory {
             times: self.simulation.grid.times().to_vec(),

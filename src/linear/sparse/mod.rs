@@ -24,6 +24,7 @@ use factors::Factors;
 use matching::NONE;
 use pattern::Pattern;
 use pivoting::{Guide, Pivots};
+use std::sync::Arc;
 
 pub(crate) use redundancy::redundant_rows;
 
@@ -43,10 +44,16 @@ pub(crate) struct SparseLu {
     pattern: Pattern,
     values: Vec<f64>,
     factors: Option<Factors>,
+    /// A copy of them with these pivots, once it was asked for.
+    kept: Option<Kept>,
     /// The last matching, and the elimination order that follows from it.
     order: Option<Order>,
     counts: Counts,
 }
+
+/// Pivots at some time, and none if there were none. Of the factors that come with them, the numbers mean nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept(Arc<Option<Factors>>);
 
 /// How often the costly work was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,7 +95,8 @@ impl SparseLu {
         assert!(n <= size, "more accelerations than unknowns");
         let (pattern, slots) = Pattern::new(size, entries);
         let values = vec![0.0; pattern.count()];
-        let lu = SparseLu { accelerations: n, pattern, values, factors: None, order: None, counts: Counts::default() };
+        let counts = Counts::default();
+        let lu = SparseLu { accelerations: n, pattern, values, factors: None, kept: None, order: None, counts };
         (lu, slots)
     }
 
@@ -106,6 +114,21 @@ impl SparseLu {
     pub(crate) fn forget_order(&mut self) {
         // `order` stays: it is computed from the matching alone, and not used with another
         self.factors = None;
+        self.kept = None;
+    }
+
+    /// The pivots at hand.
+    pub(crate) fn kept(&mut self) -> Kept {
+        let factors = &self.factors;
+        self.kept.get_or_insert_with(|| Kept(Arc::new(factors.clone()))).clone()
+    }
+
+    /// Goes back to pivots of this matrix.
+    pub(crate) fn take_kept(&mut self, kept: &Kept) {
+        if self.kept.as_ref().is_none_or(|own| !Arc::ptr_eq(&own.0, &kept.0)) {
+            self.factors.clone_from(&kept.0);
+            self.kept = Some(kept.clone());
+        }
     }
 
     #[cfg(test)]
@@ -122,6 +145,7 @@ impl SparseLu {
             return true;
         }
         self.factors = self.fresh_factors();
+        self.kept = None;
         self.factors.is_some()
     }
 

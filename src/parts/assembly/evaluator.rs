@@ -9,7 +9,9 @@ use super::batch::BatchEvaluator;
 use super::pattern::{Pairs, ParameterEntry, Values};
 use crate::linearise::{DenseLu, Sizes, binomial};
 use crate::sparse::SparseLu;
-use crate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, SingularMatrix, StateVector, Weights};
+use crate::system::{
+    Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights,
+};
 
 /// Up to this many unknowns dense factors are faster than sparse ones.
 pub(super) const DENSE: usize = 12;
@@ -165,6 +167,20 @@ impl Evaluator for AssemblyEvaluator<'_> {
         let start = Point { t: 0.0, q: &q, v: &v, a: &zeros[..n], lambda: &zeros[..m], w: &w };
         for batch in &mut self.batches {
             batch.set_parameters(u, &start, &mut self.values);
+        }
+    }
+
+    fn orders(&mut self) -> Option<Orders> {
+        Some(match &mut self.factors {
+            Factors::Dense(lu) => Orders::new(lu.order.clone()),
+            Factors::Sparse(lu) => Orders::new(lu.kept()),
+        })
+    }
+
+    fn take_orders(&mut self, orders: &Orders) {
+        match &mut self.factors {
+            Factors::Dense(lu) => orders.get::<Vec<usize>>().into_iter().for_each(|order| lu.order.clone_from(order)),
+            Factors::Sparse(lu) => orders.get().into_iter().for_each(|kept| lu.take_kept(kept)),
         }
     }
 

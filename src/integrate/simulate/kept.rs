@@ -1,0 +1,286 @@
+//! A run whose states are kept in part: which are there, and how others come back.
+
+use super::checkpoints::{Checkpoints, Plan, Sizes, next_checkpoint};
+use super::workspace::{Visitor, Workspace};
+use crate::error::{Error, Result, size};
+use crate::memory::{self, bytes_of};
+use crate::system::Orders;
+
+/// What goes along with the states of a run, and is kept for a segment at a time as they are: tangents.
+pub(crate) trait Companion {
+    /// Puts what it takes to go on from where it is behind other numbers.
+    fn save(&self, numbers: &mut Vec<f64>);
+
+    /// Goes back there.
+    fn load(&mut self, numbers: &[f64]);
+
+    /// Goes along from the first of two times, where it is, to the second one: the states between them are there.
+    ///
+    /// # Errors
+    /// What it does may fail.
+    fn follow(&mut self, run: &mut Workspace<'_>, times: (usize, usize)) -> Result<()>;
+}
+
+/// What it takes to go on from the beginning of a segment as the run itself did, to the last bit.
+#[derive(Clone)]
+struct Checkpoint {
+    segment: usize,
+    /// What steps remember; and the states of two times, but for the start.
+    numbers: Vec<f64>,
+    orders: Option<Orders>,
+    companion: Vec<f64>,
+    companion_orders: Option<Orders>,
+}
+
+/// How the states of a run are kept.
+pub(super) struct Kept {
+    pub plan: Plan,
+    /// Where it can go on, in the order of time.
+    placed: Vec<Checkpoint>,
+    /// Where it was last, unless that is its end.
+    last: Option<Checkpoint>,
+    /// The segment whose states are there, and the one whose companion is.
+    segment: Option<usize>,
+    companion: Option<usize>,
+}
+
+impl Kept {
+    pub fn new() -> Self {
+        Kept { plan: Plan::whole(1), placed: Vec::new(), last: None, segment: None, companion: None }
+    }
+
+    /// Forgets everything but how to begin.
+    fn restart(&mut self) {
+        self.placed.truncate(1);
+        (self.last, self.segment, self.companion) = (None, None, None);
+    }
+}
+
+/// Numbers of a checkpoint besides those of states and steps: its own fields.
+const FIELDS: usize = 20;
+
+impl Workspace<'_> {
+    /// How states are kept if a companion adds so many numbers to each.
+    fn plan_with(&mut self, companion: usize) -> Result<(Plan, f64)> {
+        let steps = self.simulation.grid().count();
+        let state = self.states.size();
+        let orders = self.layout.n + self.layout.m;
+        let checkpoint = self.stepper.remembered() + 2 * state + orders + companion + FIELDS;
+        let sizes = Sizes { row: state + companion, checkpoint };
+        let whole = bytes_of(Plan::whole(steps).numbers(sizes));
+        let taken = bytes_of(self.states.rows.capacity());
+        let limit = match self.simulation.memory_limit() {
+            Some(limit) => limit,
+            None if whole - taken <= memory::LARGE => return Ok((Plan::whole(steps), f64::INFINITY)),
+            None => memory::usual() + taken,
+        };
+        let left = ((limit - self.simulation.bytes_of_inputs()) / bytes_of(1)).max(0.0) as usize;
+        let plan = Plan::within(left, sizes, steps).ok_or_else(|| {
+            let least = bytes_of(Plan::least(sizes)) + self.simulation.bytes_of_inputs();
+            let place = self.simulation.signature().place();
+            let problem = format!("{} is less than one step of {place} needs, {}", size(limit), size(least));
+            let remedy = if companion > 0 { "allow more, or take fewer directions at once" } else { "allow more" };
+            Error::invalid("the memory for states", problem, remedy)
+        })?;
+        Ok((plan, limit))
+    }
+
+    /// The checkpoints of a run, if a companion adds so many numbers to each state.
+    pub(crate) fn plan(&mut self, companion: usize) -> Result<Option<Checkpoints>> {
+        let (plan, limit) = self.plan_with(companion)?;
+        Ok((!plan.is_whole()).then(|| Checkpoints {
+            steps: plan.steps,
+            limit,
+            count: plan.checkpoints,
+            runs: plan.runs(),
+        }))
+    }
+
+    /// Makes room for the states of a run: all of them, or those that fit.
+    pub(super) fn begin_keeping(&mut self, all: bool) -> Result<()> {
+        let steps = self.simulation.grid().count();
+        self.kept.plan = if all { Plan::whole(steps) } else { self.plan_with(0)?.0 };
+        self.kept.placed.clear();
+        self.kept.restart();
+        let simulation = &self.simulation;
+        self.states.make_room(self.kept.plan.rows(), || simulation.kept("states"))
+    }
+
+    /// Keeps how to begin, after the start.
+    pub(super) fn keep_beginning(&mut self) {
+        let beginning = self.checkpoint(0);
+        self.kept.placed.push(beginning);
+    }
+
+    /// What it takes to go on from here, the beginning of a segment.
+    fn checkpoint(&mut self, segment: usize) -> Checkpoint {
+        let mut numbers = Vec::new();
+        self.stepper.remember(&mut numbers);
+        if segment > 0 {
+            self.states.last_two(self.kept.plan.times_of(segment).0, &mut numbers);
+        }
+        let orders = self.evaluator.orders();
+        Checkpoint { segment, numbers, orders, companion: Vec::new(), companion_orders: None }
+    }
+
+    /// Goes back to a checkpoint.
+    fn go_back(&mut self, to: &Checkpoint) -> Result<()> {
+        let (from, _) = self.kept.plan.times_of(to.segment);
+        let remembered = self.stepper.remembered();
+        let x = &mut self.current[0];
+        let (steps, states) = to.numbers.split_at(remembered);
+        if to.segment == 0 {
+            self.states.go_to_start();
+            x.copy_from_slice(&self.states.begun);
+        } else {
+            self.states.take_two(from, states);
+            self.states.restore(from, x);
+        }
+        self.simulation.go_to(from + 1)?;
+        self.stepper.recall(&self.simulation.step(from + 1), steps);
+        to.orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
+        Ok(())
+    }
+
+    /// Runs segments from where the run is, up to the second of these; `end` is the last one that is asked for.
+    pub(super) fn run_segments(
+        &mut self,
+        (from, to): (usize, usize),
+        end: usize,
+        mut visit: Option<&mut Visitor<'_>>,
+        mut companion: Option<&mut dyn Companion>,
+    ) -> Result<()> {
+        for segment in from..=to {
+            self.place_checkpoint(segment, end);
+            let times = self.kept.plan.times_of(segment);
+            if segment > from {
+                self.states.move_on(times.0);
+            }
+            (self.kept.segment, self.kept.companion) = (None, None);
+            let before = self.kept.last.take();
+            self.advance(times, true, visit.as_deref_mut())?;
+            self.states.hold(Some(times));
+            self.kept.segment = Some(segment);
+            let mut here = (segment + 1 < self.kept.plan.segments()).then(|| self.checkpoint(segment + 1));
+            if let Some(companion) = companion.as_deref_mut() {
+                let orders = before.and_then(|begin| begin.companion_orders);
+                self.follow(segment, companion, orders, here.as_mut())?;
+            }
+            self.kept.last = here;
+        }
+        Ok(())
+    }
+
+    /// Lets a companion go along a segment that is there.
+    fn follow(
+        &mut self,
+        segment: usize,
+        companion: &mut dyn Companion,
+        orders: Option<Orders>,
+        here: Option<&mut Checkpoint>,
+    ) -> Result<()> {
+        orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
+        companion.follow(self, self.kept.plan.times_of(segment))?;
+        self.kept.companion = Some(segment);
+        if let Some(here) = here {
+            here.companion_orders = self.evaluator.orders();
+            companion.save(&mut here.companion);
+            // the run goes on where it was
+            let remembered = self.stepper.remembered();
+            let (next, _) = self.kept.plan.times_of(segment + 1);
+            self.simulation.go_to(next + 1)?;
+            self.stepper.recall(&self.simulation.step(next + 1), &here.numbers[..remembered]);
+            here.orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
+        }
+        Ok(())
+    }
+
+    /// Keeps the beginning of a segment if that is due.
+    fn place_checkpoint(&mut self, segment: usize, end: usize) {
+        let Kept { plan, placed, last, .. } = &mut self.kept;
+        let (Some(before), Some(here)) = (placed.last().map(|before| before.segment), last.as_ref()) else { return };
+        let free = plan.checkpoints.saturating_sub(placed.len());
+        let next = next_checkpoint(end + 1 - before, free + 1);
+        if segment > before && next.is_some_and(|next| segment >= before + next) {
+            placed.push(here.clone());
+        }
+    }
+
+    /// Makes sure that the state of time `i` is there, with what it takes to differentiate the step to it.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; other errors have come up in the run itself.
+    #[inline]
+    pub(crate) fn reach(&mut self, i: usize) -> Result<()> {
+        self.simulation.go_to(i)?;
+        if self.states.holds(i) { Ok(()) } else { self.bring_back(i, None) }
+    }
+
+    /// The same, with what a companion has there. It began with [`Workspace::accompany`].
+    ///
+    /// # Errors
+    /// As [`Workspace::reach`], and those of the companion.
+    pub(crate) fn reach_with(&mut self, i: usize, companion: &mut dyn Companion) -> Result<()> {
+        self.simulation.go_to(i)?;
+        let is_there = self.states.holds(i) && self.kept.companion == self.kept.segment;
+        if is_there { Ok(()) } else { self.bring_back(i, Some(companion)) }
+    }
+
+    /// Lets a companion begin at the start, where it is, which adds so many numbers to each state. It says which plan is followed.
+    ///
+    /// # Errors
+    /// As [`Simulation::memory`](super::Simulation::memory), and [`Error::Memory`].
+    pub(crate) fn accompany(&mut self, companion: &dyn Companion, numbers: usize) -> Result<Plan> {
+        let (plan, _) = self.plan_with(numbers)?;
+        let was_whole = self.kept.plan.is_whole() && self.kept.segment.is_some();
+        self.kept.plan = plan;
+        let segment = self.kept.segment.filter(|_| was_whole && plan.is_whole());
+        self.kept.restart();
+        self.kept.segment = segment;
+        if segment.is_none() {
+            let simulation = &self.simulation;
+            self.states.make_room(plan.rows(), || simulation.kept("states"))?;
+        }
+        if let Some(beginning) = self.kept.placed.first_mut() {
+            beginning.companion.clear();
+            companion.save(&mut beginning.companion);
+            beginning.companion_orders = self.evaluator.orders();
+        }
+        Ok(plan)
+    }
+
+    /// Runs the segment of time `i` once more, and what comes before it as far as it takes.
+    #[cold]
+    fn bring_back(&mut self, i: usize, mut companion: Option<&mut dyn Companion>) -> Result<()> {
+        // what is done with the states does not depend on how they came back
+        let orders = self.evaluator.orders();
+        let to = self.kept.plan.segment_of(i);
+        if self.kept.plan.is_whole() && self.states.holds(i) {
+            let begin = self.kept.placed.first().cloned();
+            if let (Some(begin), Some(companion)) = (begin, companion.as_deref_mut()) {
+                companion.load(&begin.companion);
+                self.follow(to, companion, begin.companion_orders, None)?;
+            }
+        } else {
+            // backwards it is the end of what is asked for, forwards all that follows will be
+            let is_backwards = self.kept.segment.is_some_and(|segment| to < segment);
+            let end = if is_backwards { to } else { self.kept.plan.segments() - 1 };
+            if is_backwards {
+                self.kept.placed.retain(|kept| kept.segment <= to);
+            }
+            let last = self.kept.last.take().filter(|last| last.segment <= to);
+            let placed = self.kept.placed.iter().rev().find(|kept| kept.segment <= to);
+            let nearest = last.into_iter().chain(placed.cloned()).max_by_key(|kept| kept.segment);
+            let Some(begin) = nearest else { return Ok(()) };
+            self.go_back(&begin)?;
+            if let Some(companion) = companion.as_deref_mut() {
+                companion.load(&begin.companion);
+            }
+            let from = begin.segment;
+            self.kept.last = Some(begin);
+            self.run_segments((from, to), end, None, companion)?;
+        }
+        orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
+        self.simulation.go_to(i)
+    }
+}
