@@ -6,7 +6,7 @@
 
 use costate::problem::Integrator;
 use costate::registry::{Registry, Scenario};
-use costate::{Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
+use costate::{InitialState, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
 
 use crate::named;
 
@@ -141,7 +141,12 @@ pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 0.03,
         step: 3e-5,
-        integrator: Integrator { scheme: "i2p".into(), ..Integrator::default() },
+        // with other lengths it is put together anew
+        integrator: Integrator {
+            scheme: "i2p".into(),
+            initial_state: InitialState::Projected,
+            ..Integrator::default()
+        },
         start: named([("mom", 0.034), ("c0", 4600.0), ("m3", 0.022)]),
         outputs: vec!["gamma".into()],
         ..Scenario::default()

@@ -2,6 +2,7 @@
 
 use super::console::{self, print, print_document};
 use super::settings::{self, Run, RunArguments};
+use super::step_error::Estimate;
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::files::write_atomically;
@@ -9,6 +10,7 @@ use crate::plot::mechanism::{Animation, Picture};
 use crate::registry::Registry;
 use serde_json::json;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -41,7 +43,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let animation = Animation { frames_per_second: arguments.fps, speed: arguments.speed };
     let frames = animation.times(simulation.grid())?.len();
     let folder = run.folder(arguments.out.as_ref(), "animation", false)?;
+    let began = Instant::now();
     let trajectory = simulation.run(u)?;
+    Estimate::of(simulation, u, &trajectory, began.elapsed().as_secs_f64()).warn(trajectory.times());
     let waiting = console::waiting("frames", frames);
     let picture = Picture::of_motion(simulation, u, &trajectory)?.view(view)?;
     let picture = settings::exaggerate(picture, arguments.exaggerate.as_deref())?;

@@ -65,6 +65,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         specification.step = specification.step.or(entry.control.as_ref().and_then(|scenario| scenario.step));
     }
     specification.refuse_identification()?;
+    specification.refuse_tolerance("signals are found at steps that stay as they are")?;
     let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
     settings::say(notes, &simulation);
     let scenario = scenario(registry, entry, &specification, &simulation, arguments)?;

@@ -2,6 +2,7 @@
 
 use super::console::{print, print_document, waiting};
 use super::settings::{self, Run, RunArguments};
+use super::step_error::Estimate;
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::plot::mechanism::{Picture, check_times};
@@ -9,6 +10,7 @@ use crate::registry::Registry;
 use crate::start::InitialState;
 use serde_json::json;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -47,8 +49,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     // what does not move is drawn as it was put together, even if it cannot be simulated
     let moves = simulation.start_state() != InitialState::AsGiven || times.iter().any(|t| *t > start);
     let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
+    let began = Instant::now();
     let trajectory = if moves { Some(simulation.run(u)?) } else { None };
+    let seconds = began.elapsed().as_secs_f64();
     drop(waiting);
+    if let Some(run) = trajectory.as_ref().filter(|_| times.iter().any(|t| *t > start)) {
+        Estimate::of(simulation, u, run, seconds).warn(run.times());
+    }
     let picture = match &trajectory {
         Some(trajectory) => Picture::of_motion(simulation, u, trajectory)?,
         None => Picture::of_start(simulation, u)?,

@@ -3,6 +3,7 @@
 use super::Verdict;
 use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, ProblemArguments};
+use super::step_error;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -76,6 +77,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     drop(waiting);
     compare(&problem, &methods, &results, &listed);
+    step_error::warn_of(&problem, &u);
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
         let mut result = json(&problem, arguments, &names, &results, &listed, (cost, times));

@@ -3,6 +3,7 @@
 use super::Verdict;
 use super::console::{print, print_document, waiting};
 use super::settings::{self, ProblemArguments};
+use super::step_error;
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -54,6 +55,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
+    step_error::warn_of(&problem, &u);
     let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
     // without free parameters there is a matrix all the same

@@ -33,6 +33,7 @@ mod schemes;
 mod settings;
 mod shell;
 mod simulate;
+mod step_error;
 mod steps;
 
 use crate::error::Result;

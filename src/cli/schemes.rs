@@ -2,6 +2,7 @@
 
 use super::console::{is_verbose, print, print_document, tell, waiting};
 use super::settings::{self, Run, RunArguments};
+use super::steps::OWN_STEPS;
 use super::{Verdict, kept};
 use crate::check::{Energy, Gaps, Measured, Row, WorkPrecision};
 use crate::error::{Error, Result};
@@ -53,6 +54,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if arguments.repeat == 0 {
         return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
+    arguments.run.problem().specification()?.refuse_tolerance(OWN_STEPS)?;
     let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, settings::entry)?;
     let schemes = chosen(arguments, &simulation)?;
     let (simulation, steps) = match &arguments.steps {

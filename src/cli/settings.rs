@@ -2,7 +2,7 @@
 
 mod apply;
 
-use super::console::tell;
+use super::console::{tell, waiting};
 use super::result::result_file;
 use crate::compliance;
 use crate::cost::LeastSquares;
@@ -15,7 +15,7 @@ use crate::report::{Folder, InputFile};
 use crate::scheme;
 use crate::signature::Parameter;
 use crate::simulate::Simulation;
-use crate::specification::{ExperimentSetting, ParameterSetting, Specification};
+use crate::specification::{ExperimentSetting, Specification};
 use crate::system::System;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,9 @@ pub(super) struct ProblemArguments {
     /// Time step, s
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     step: Option<f64>,
+    /// Steps as long as this error allows (beside the largest value of all coordinates of a unit), such as 1e-4
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = number)]
+    tolerance: Option<f64>,
     /// End of the simulated time, s
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     end: Option<f64>,
@@ -93,20 +96,16 @@ impl RunArguments {
     ) -> Result<Run<'r>> {
         let specification = self.problem.specification()?;
         let entry = find(registry, &specification)?;
-        let mut u = entry.system.signature().nominal();
+        let u = specification.model_values(entry)?;
         let sensors: Vec<String> = specification.of_sensors().collect();
-        // of an earlier result: of local values, those of the first experiment
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
-        for ParameterSetting { name, start, .. } in specification.overriding.iter().rev().filter(|x| of_model(&x.name))
-        {
-            let place = entry.system.signature().parameter_index(base_name(name))?;
-            u[place] = start.unwrap_or(u[place]);
-        }
         for (name, _) in assignments("--set", &self.problem.set)?.into_iter().filter(|(name, _)| of_model(name)) {
             let place = entry.system.signature().parameter_index(base_name(&name))?;
             doubt(&entry.system.signature().parameters[place], u[place]);
         }
+        let choosing = specification.tolerance.map(|_| waiting("choosing time steps", 0));
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
+        drop(choosing);
         say(notes, &simulation);
         Ok(Run { entry, u, simulation, measured })
     }
@@ -222,7 +221,9 @@ pub(super) fn specification(model: &str) -> Result<Specification> {
 
 /// Builds the problem, and says on standard error what was assumed.
 pub(super) fn build(specification: &Specification, registry: &Registry) -> Result<Problem> {
+    let choosing = specification.tolerance.map(|_| waiting("choosing time steps", 0));
     let (problem, notes) = specification.build_with_notes(registry)?;
+    drop(choosing);
     say_of(notes, &problem);
     Ok(problem)
 }

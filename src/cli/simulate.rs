@@ -2,6 +2,7 @@
 
 use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, Run, RunArguments};
+use super::step_error::Estimate;
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
@@ -10,6 +11,7 @@ use crate::scheme::{self, Counters};
 use crate::shown::shown;
 use crate::start::{InitialState, StartReport};
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -38,28 +40,35 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
                 "note: the run does not fit into memory: rows are written as they come, and figures show some of its times",
             );
         }
+        let estimate = Estimate::Unknown("the run does not fit into memory".to_string());
         let streamed = stream(folder.as_ref(), simulation, u, measured.as_ref())?;
         drop(waiting);
         if arguments.json {
             print_document(&format!("{:#}", streamed.document));
         } else if let Some(folder) = folder {
             print_run(&run, streamed.counters, &streamed.start, &folder);
+            print(&estimate.text());
             streamed.errors.iter().for_each(|error| print(&error.to_string()));
         }
         return Ok(Verdict::Good);
     }
+    let began = Instant::now();
     let trajectory = simulation.run(u)?;
+    let estimate = Estimate::of(simulation, u, &trajectory, began.elapsed().as_secs_f64());
     waiting.now("writing files and figures");
-    let document = simulation_json(simulation, u, &trajectory, measured.as_ref());
+    let mut document = simulation_json(simulation, u, &trajectory, measured.as_ref());
+    document["time_step_error"] = estimate.json();
     let write = |folder: &Folder| folder.simulation((simulation, &trajectory), measured.as_ref(), document.clone());
     let written = folder.as_ref().map_or(Ok(()), write);
     drop(waiting);
+    estimate.warn(trajectory.times());
     if arguments.json {
         print_document(&format!("{document:#}"));
         return Ok(kept(written));
     }
     let (Ok(()), Some(folder)) = (&written, folder) else { return Ok(kept(written)) };
     print_run(&run, trajectory.counters, &trajectory.start, &folder);
+    print(&estimate.text());
     for fit in measured
         .iter()
         .flat_map(|measured| output_errors((measured, &measured.sensors().nominal()), simulation, &trajectory))

@@ -29,6 +29,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// Why a tolerance is refused.
+pub(super) const OWN_STEPS: &str = "runs take even steps here, each time half as long";
+
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let asked = arguments.run.problem();
     let waiting = waiting("runs", arguments.halvings + 1);
@@ -38,6 +41,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let found = Convergence::of_problem(&problem, &problem.start, arguments.halvings, &mut done)?;
         (problem.name.clone(), scheme::in_words(problem.first().simulation.scheme()), found)
     } else {
+        asked.specification()?.refuse_tolerance(OWN_STEPS)?;
         let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, settings::entry)?;
         let found = Convergence::of_simulation(&simulation, &u, arguments.halvings, &mut done)?;
         (entry.name().to_string(), scheme::in_words(simulation.scheme()), found)

@@ -29,13 +29,16 @@ pub struct Integrator {
     pub hold: Vec<String>,
     /// Bytes for the states of a run, where derivatives may not take the usual part of the memory ([`Simulation::memory`]).
     pub memory: Option<f64>,
+    /// The error that steps may make, in the place of even steps ([`Simulation::controlled`]).
+    pub tolerance: Option<f64>,
 }
 
 impl Default for Integrator {
     /// Generalized-α: of second order in accelerations and multipliers, too, from the first step on.
     fn default() -> Self {
         let (initial_state, hold) = (InitialState::AsGiven, Vec::new());
-        Integrator { scheme: "generalized-alpha".into(), settings: Vec::new(), initial_state, hold, memory: None }
+        let (memory, tolerance) = (None, None);
+        Integrator { scheme: "generalized-alpha".into(), settings: Vec::new(), initial_state, hold, memory, tolerance }
     }
 }
 

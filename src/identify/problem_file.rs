@@ -120,6 +120,7 @@ fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Re
     specification.initial_state = integrator.named("initial_state", str::parse)?;
     specification.hold = integrator.texts("hold")?;
     specification.memory = integrator.named("memory", simulate::bytes)?;
+    specification.tolerance = integrator.number("tolerance")?;
     let known = |name: &str| {
         if let Some((scheme, setting)) = name.split_once(':') {
             let remedy = format!("write the setting on a line of its own: {}", setting.replace('=', " = "));

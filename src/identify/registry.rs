@@ -1,5 +1,6 @@
 //! The models that a command line knows, each with a built-in problem.
 
+use crate::adapt::{Controlled, StepControl};
 use crate::check::HandDerived;
 use crate::control::ControlScenario;
 use crate::cost::Quadrature;
@@ -71,13 +72,24 @@ impl Entry {
         &self.system.signature().name
     }
 
-    /// The built-in simulation.
+    /// The built-in simulation; steps of a tolerance are chosen at the nominal parameters.
     ///
     /// # Errors
-    /// If the scenario does not fit the model.
+    /// If the scenario does not fit the model, or a tolerance cannot be met.
     pub fn simulation(&self, scenario: &Scenario) -> Result<Simulation> {
+        Ok(self.simulation_at(scenario, &self.system.signature().nominal())?.0)
+    }
+
+    /// As [`Entry::simulation`], with steps of a tolerance chosen at these parameters, and how they were.
+    ///
+    /// # Errors
+    /// As [`Entry::simulation`].
+    pub fn simulation_at(&self, scenario: &Scenario, u: &[f64]) -> Result<(Simulation, Option<Controlled>)> {
         let grid = TimeGrid::uniform(0.0, scenario.end, scenario.step)?;
-        scenario.integrator.simulation(self.system.clone(), grid, scenario.signals.clone())
+        let simulation = scenario.integrator.simulation(self.system.clone(), grid, scenario.signals.clone())?;
+        let Some(tolerance) = scenario.integrator.tolerance else { return Ok((simulation, None)) };
+        let controlled = simulation.controlled(u, StepControl { tolerance, smallest: None }, &[])?;
+        Ok((controlled.simulation.clone(), Some(controlled)))
     }
 
     /// Parameter values at the scenario's start.
@@ -93,7 +105,14 @@ impl Entry {
     /// # Errors
     /// If the scenario does not fit the model, or its simulation fails.
     pub fn problem(&self, scenario: &Scenario) -> Result<Problem> {
-        let simulation = self.simulation(scenario)?;
+        self.problem_of(self.simulation(scenario)?, scenario)
+    }
+
+    /// As [`Entry::problem`], with a simulation of the scenario.
+    ///
+    /// # Errors
+    /// As [`Entry::problem`].
+    pub fn problem_of(&self, simulation: Simulation, scenario: &Scenario) -> Result<Problem> {
         let optimum = self.system.signature().nominal();
         let outputs: Vec<&str> = scenario.outputs.iter().map(String::as_str).collect();
         let start = self.start(scenario)?;

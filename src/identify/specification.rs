@@ -155,6 +155,8 @@ pub struct Specification {
     pub hold: Option<Vec<String>>,
     /// Bytes for the states of all runs that are fitted at once.
     pub memory: Option<f64>,
+    /// The error that steps may make, in the place of a step.
+    pub tolerance: Option<f64>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
     /// What residuals cost; by default their squares.
@@ -223,8 +225,8 @@ impl Specification {
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
             None => {
-                self.refuse_substeps()?;
-                let mut problem = entry.problem(&scenario).map_err(|error| self.of_scenario(error))?;
+                let simulation = self.built_in(entry, &scenario, &entry.system.signature().nominal(), &mut notes)?;
+                let mut problem = entry.problem_of(simulation, &scenario).map_err(|error| self.of_scenario(error))?;
                 self.apply_parameters(&mut problem)?;
                 self.override_parameters(&mut problem, &mut notes)?;
                 problem
@@ -340,8 +342,8 @@ impl Specification {
         let scenario = self.scenario_by_keys(entry)?;
         let (simulation, measured) = match self.source() {
             None => {
-                self.refuse_substeps()?;
-                (entry.simulation(&scenario).map_err(|error| self.of_scenario(error))?, None)
+                let u = self.model_values(entry)?;
+                (self.built_in(entry, &scenario, &u, &mut notes)?, None)
             }
             Some(source) => {
                 if self.experiments.len() > 1 {
@@ -380,17 +382,6 @@ impl Specification {
     /// The record, or that of the first experiment.
     fn source(&self) -> Option<&DataSource> {
         self.experiments.first().map(|experiment| &experiment.data).or(self.data.as_ref())
-    }
-
-    fn refuse_substeps(&self) -> Result<()> {
-        match self.substeps {
-            None => Ok(()),
-            Some(_) => {
-                let problem = "there is no record whose samples they could divide";
-                let error = Error::invalid("substeps", problem, "give `step` instead, or a record");
-                Err(error.under(&["integrator", "substeps"]))
-            }
-        }
     }
 }
 

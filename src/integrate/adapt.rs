@@ -4,7 +4,8 @@
 //! Local errors of positions, C h² (S - Ŝ), tell how long each step may be *beside the others*: all make the same error, which takes the
 //! fewest steps for their sum (a controller with a proportional and an integral part). How long all of them may be is told by the whole
 //! run: its error is estimated from steps half as long, and the limit of local errors follows it, until the error is below what was asked
-//! for. So a tolerance is one of the result, also where a motion amplifies or forgets errors.
+//! for. So a tolerance is one of the result, also where a motion amplifies or forgets errors. Even steps are tried, too, and taken where they
+//! need no more: errors of an even motion cancel better on them.
 
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -49,6 +50,12 @@ const ROUGH: f64 = 1e-2;
 const AIM: f64 = 0.5;
 /// Part of the tolerance that local errors are to add up to in the first pass.
 const FIRST: f64 = 0.5;
+/// What even steps aim at, beside the tolerance: less than it, since their number is foretold.
+const EVEN_AIM: f64 = 0.8;
+/// Steps of one pass that no tolerance is worth.
+const MOST_STEPS: usize = 5_000_000;
+/// The smallest tolerance, above round-off.
+const LEAST: f64 = 1e-12;
 /// The shortest step beside the simulated time.
 const SHORTEST: f64 = 1e-13;
 /// Safety of the controller, and its exponents, for local errors of third order: of the last error, and of the one before it.
@@ -67,8 +74,11 @@ impl Simulation {
     /// [`Error::Invalid`] for tolerances that are not positive or that cannot be met; [`Error::StepTooSmall`]; a run that fails.
     pub fn controlled(&self, u: &[f64], control: StepControl, stops: &[f64]) -> Result<Controlled> {
         let StepControl { tolerance, smallest } = control;
-        if !(tolerance.is_finite() && tolerance > 0.0) {
-            let problem = format!("{tolerance} is not positive");
+        if !(tolerance.is_finite() && tolerance >= LEAST) {
+            let problem = match tolerance > 0.0 {
+                true => format!("{} is no error above round-off", shown(tolerance)),
+                false => format!("{} is not positive", shown(tolerance)),
+            };
             return Err(Error::invalid("the tolerance", problem, "give a relative error such as 1e-4"));
         }
         if let Some(step) = smallest.filter(|step| !(step.is_finite() && *step > 0.0)) {
@@ -78,7 +88,11 @@ impl Simulation {
         self.check_parameters(u)?;
         // sizes come from a run that need not be exact
         let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, stops)?;
-        scout.times()?;
+        let rough = scout.times()?.len() as f64;
+        let expected = rough * (scout.sum / (FIRST * tolerance)).sqrt();
+        if expected > MOST_STEPS as f64 {
+            return Err(too_many(&format!("about {expected:.0e} steps would be taken")));
+        }
         let (mut sizes, mut allowed) = (scout.sizes, ROUGH * limit(FIRST * tolerance / scout.sum));
         let mut accepted: Option<Controlled> = None;
         // error and number of steps of the pass before, and how often it did not help to take more of them
@@ -87,8 +101,7 @@ impl Simulation {
             let mut chooser = Chooser::new(self, u, (allowed, smallest), Some(sizes), stops)?;
             let times = chooser.times()?;
             let simulation = self.on(TimeGrid::through(&times, 1)?, self.signals().to_vec())?;
-            let errors = StepErrors::of(&simulation, u, &simulation.run(u)?)?;
-            let error = StepErrors::worst(&errors.coordinates).map_or(0.0, StepError::relative);
+            let (errors, error) = simulation.step_errors(u)?;
             let count = simulation.grid().count();
             sizes = errors.coordinates.iter().map(|error| error.size).collect();
             if error <= tolerance {
@@ -109,14 +122,65 @@ impl Simulation {
             before = (error, count);
             allowed *= limit((AIM * tolerance / error).clamp(0.01, 100.0));
         }
-        accepted.ok_or_else(|| {
-            let problem =
-                format!("the error of the run stays at {:.1e}, as estimated from steps half as long", before.0);
-            let remedy =
-                "ask for less, or simulate a shorter time: the motion amplifies errors, or round-off is reached";
-            Error::invalid(format!("a tolerance of {}", shown(tolerance)), problem, remedy)
-        })
+        if let Some(best) = accepted {
+            return Ok(self.even(u, &best, tolerance, stops).unwrap_or(best));
+        }
+        let problem = format!("the error of the run stays at {:.1e}, as estimated from steps half as long", before.0);
+        let remedy = "ask for less, or simulate a shorter time: the motion amplifies errors, or round-off is reached";
+        Err(Error::invalid(format!("a tolerance of {}", shown(tolerance)), problem, remedy))
     }
+
+    /// The errors of its run, and the largest of those of coordinates beside their sizes.
+    fn step_errors(&self, u: &[f64]) -> Result<(StepErrors, f64)> {
+        let errors = StepErrors::of(self, u, &self.run(u)?)?;
+        let worst = StepErrors::worst(&errors.coordinates).map_or(0.0, StepError::relative);
+        Ok((errors, worst))
+    }
+
+    /// The same with even steps between the stops, if no more of them keep the tolerance.
+    fn even(&self, u: &[f64], best: &Controlled, tolerance: f64, stops: &[f64]) -> Option<Controlled> {
+        let start = self.grid().time(0);
+        let stops = met(self, stops);
+        let most = best.simulation.grid().count();
+        let with = |count: f64| {
+            let longest = (self.grid().end() - start) / count;
+            let parts = |length: f64| (length / longest * (1.0 - 1e-9)).ceil().max(1.0) as usize;
+            let grid = match stops[..] {
+                [end] => TimeGrid::steps(start, (end - start) / parts(end - start) as f64, parts(end - start)),
+                _ => {
+                    let mut times = vec![start];
+                    for stop in &stops {
+                        let from = times[times.len() - 1];
+                        let parts = parts(stop - from);
+                        times.extend((1..parts).map(|part| from + (stop - from) * part as f64 / parts as f64));
+                        times.push(*stop);
+                    }
+                    TimeGrid::through(&times, 1)
+                }
+            };
+            let simulation = self.on(grid.ok()?, self.signals().to_vec()).ok()?;
+            let (errors, error) = simulation.step_errors(u).ok()?;
+            Some((Controlled { simulation, errors, passes: best.passes, rejected: best.rejected }, error))
+        };
+        // errors are of second order
+        let (tried, error) = with(most as f64)?;
+        let needed = tried.simulation.grid().count() as f64 * (error / (EVEN_AIM * tolerance)).sqrt();
+        let (found, error) = with(Some(needed).filter(|needed| *needed <= most as f64)?)?;
+        (error <= tolerance && found.simulation.grid().count() <= most).then_some(found)
+    }
+}
+
+/// Times between which steps are free: those that must be met, the last one at the end.
+fn met(simulation: &Simulation, stops: &[f64]) -> Vec<f64> {
+    let (start, end) = (simulation.grid().time(0), simulation.grid().end());
+    let kinks = simulation.signals().iter().flat_map(|signal| signal.kinks().iter());
+    // times that differ by round-off are one
+    let same = SHORTEST * (end - start);
+    let mut all: Vec<f64> = stops.iter().chain(kinks).copied().filter(|t| t - start > same && end - t > same).collect();
+    all.push(end);
+    all.sort_unstable_by(f64::total_cmp);
+    all.dedup_by(|later, earlier| *later - *earlier <= same);
+    all
 }
 
 /// The factor of local errors for a factor of the whole error, which is of second order where they are of third.
@@ -166,15 +230,7 @@ impl<'s> Chooser<'s> {
         stops: &[f64],
     ) -> Result<Self> {
         let (signature, grid, scheme) = (simulation.signature(), simulation.grid(), simulation.scheme());
-        let (start, end) = (grid.times()[0], grid.times()[grid.count()]);
-        let mut all = vec![end];
-        all.extend(stops.iter().copied().filter(|t| (start..end).contains(t)));
-        for signal in simulation.signals() {
-            all.extend(signal.kinks().iter().copied().filter(|t| (start..end).contains(t)));
-        }
-        all.sort_unstable_by(f64::total_cmp);
-        // times that differ by round-off are one
-        all.dedup_by(|later, earlier| *later - *earlier <= SHORTEST * (end - start));
+        let (start, end) = (grid.time(0), grid.end());
         let description = scheme.description();
         let layout = Layout::new(&description, signature);
         Ok(Chooser {
@@ -185,7 +241,7 @@ impl<'s> Chooser<'s> {
             smallest: smallest.unwrap_or(0.0).max(SHORTEST * (end - start)),
             are_known: sizes.is_some(),
             sizes: sizes.unwrap_or_else(|| vec![0.0; layout.n]),
-            stops: all,
+            stops: met(simulation, stops),
             largest_ratio: description.largest_ratio[usize::from(!signature.constraints.is_empty())],
             evaluator: simulation.system().evaluator(),
             stepper: simulation.stepper(),
@@ -199,10 +255,10 @@ impl<'s> Chooser<'s> {
     /// The times of the steps.
     fn times(&mut self) -> Result<Vec<f64>> {
         let grid = self.simulation.grid();
-        let mut times = vec![grid.times()[0]];
+        let mut times = vec![grid.time(0)];
         let mut h = grid.step(1);
         let (mut h_before, mut error_before, mut was_rejected) = (h, 1.0, false);
-        let mut stop = self.stops.partition_point(|stop| *stop <= times[0]);
+        let mut stop = 0;
         let beginning = self.begin(times[0])?;
         while stop < self.stops.len() {
             let (index, from) = (times.len(), times[times.len() - 1]);
@@ -225,6 +281,10 @@ impl<'s> Chooser<'s> {
                     self.sum += error;
                     let error = error / self.allowed;
                     times.push(to);
+                    if times.len() > MOST_STEPS {
+                        let problem = format!("at t = {} s, {MOST_STEPS} steps have been taken already", shown(to));
+                        return Err(too_many(&problem));
+                    }
                     self.states.swap(0, 1);
                     stop += usize::from(parts == 1.0);
                     let most = if was_rejected { 1.0 } else { self.largest_ratio };
@@ -314,6 +374,11 @@ impl<'s> Chooser<'s> {
             unit: coordinate.unit.clone(),
         }
     }
+}
+
+fn too_many(problem: &str) -> Error {
+    let remedy = "ask for a larger error, or end earlier; `costate steps` extrapolates to more digits";
+    Error::invalid("the tolerance", problem, remedy)
 }
 
 fn fill(simulation: &Simulation, t: f64, w: &mut [f64]) {

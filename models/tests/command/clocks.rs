@@ -44,7 +44,7 @@ impl Truth {
 
 const PROBLEM: &str = "model = \"oscillator\"\n[data]\nfile = [\"force.csv\", \"x.csv\", \"a.csv\"]\n\
                        outputs.x = { deviation = 0.01 }\noutputs.a = { deviation = 1.0 }\n\
-                       [parameters]\nc = { start = 30.0 }\nd = { start = 0.4 }\n";
+                       [integrator]\nsubsteps = 1\n[parameters]\nc = { start = 30.0 }\nd = { start = 0.4 }\n";
 
 /// Of an output in `check.json`: samples, compared ones, missing ones.
 fn counts(checked: &serde_json::Value, name: &str) -> [u64; 3] {
@@ -150,7 +150,7 @@ fn wrong_sets_of_files_get_a_sentence() {
         ("\"a.csv\"", "\"x.csv\"", ["`file` in [data]", "`x.csv` is named twice", "once"]),
         ("outputs.x", "split = \"x\"\noutputs.x", ["split = \"x\"", "the experiment has 3 files", "leave out `split`"]),
         ("[param", "[cost]\nweights = \"trapezoid\"\n[param", ["weights", "times of its own", "leave it out"]),
-        ("[param", "[integrator]\nstep = 1e-3\n[param", ["sampling is uneven", "give `substeps`", "resample"]),
+        ("substeps = 1", "step = 1e-3", ["sampling is uneven", "give `substeps`", "resample"]),
         ("[\"force.csv\", \"x.csv\", \"a.csv\"]", "[]", ["`file` in [data]", "the list is empty", "at least one"]),
     ] {
         with(from, to);

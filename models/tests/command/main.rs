@@ -20,3 +20,4 @@ mod run;
 mod schema;
 mod second_order;
 mod sensors;
+mod step_errors;

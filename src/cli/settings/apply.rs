@@ -25,11 +25,13 @@ impl ProblemArguments {
         if let Some(size) = &self.memory {
             specification.memory = Some(simulate::bytes(size)?);
         }
+        specification.tolerance = self.tolerance.or(specification.tolerance);
         specification.hold = self.hold.clone().or(specification.hold.take());
         // of what the command line says, no line of the file is to blame
         for (key, given) in [
             ("substeps", self.substeps.is_some()),
             ("step", self.step.is_some()),
+            ("tolerance", self.tolerance.is_some()),
             ("end", self.end.is_some()),
             ("scheme", self.scheme.is_some()),
             ("alpha", self.alpha.is_some()),

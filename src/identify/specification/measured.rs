@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
-use crate::scheme;
 use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Quantity, Signature};
@@ -157,18 +156,21 @@ impl Specification {
         notes: &mut Vec<String>,
     ) -> Result<Integrator> {
         let mut integrator = scenario.integrator.clone();
-        let is_free = self.scheme.is_none() && self.scheme_settings.is_empty() && grid.uniform_step().is_none();
-        let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
-        if let Some(trouble) = own.description().on_uneven_steps[usize::from(constrained)].filter(|_| is_free) {
-            let other = scheme::for_uneven_steps(constrained);
-            integrator.choose(Some(other), &[])?;
-            notes.push(format!("steps are uneven, and under {} {trouble}: taking {other}", own.name()));
+        if grid.uniform_step().is_none() {
+            self.stand_uneven_steps(&mut integrator, constrained, notes)?;
         }
         Ok(integrator)
     }
 
     /// The time grid through the samples.
     fn grid(&self, axis: &TimeAxis, times: &[f64], file: &Path) -> Result<TimeGrid> {
+        if let Some(tolerance) = self.tolerance {
+            let problem = "steps divide those between the samples of a record";
+            let remedy =
+                "leave it out: `identify` divides steps until parameters do not depend on them; or give `substeps`";
+            let error = Error::invalid(format!("a tolerance of {}", shown(tolerance)), problem, remedy);
+            return Err(error.under(&["tolerance"]));
+        }
         let substeps = match (self.substeps, self.step) {
             (Some(0), _) => {
                 let problem = "there are 0 between two samples";

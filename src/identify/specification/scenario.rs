@@ -1,10 +1,16 @@
 //! The scenario of a model with what is said over it.
 
-use super::Specification;
+use super::{ParameterSetting, Specification};
+use crate::adapt::Controlled;
 use crate::error::{Error, Result};
-use crate::problem::base_name;
+use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
+use crate::report::rounded;
+use crate::scheme;
+use crate::shown::shown;
+use crate::simulate::Simulation;
 use crate::start::InitialState;
+use crate::step_error::{StepError, StepErrors};
 
 impl Specification {
     /// The built-in scenario with this specification's settings.
@@ -52,6 +58,7 @@ impl Specification {
             scenario.integrator.hold.clone_from(hold);
         }
         // experiments are run at the same time
+        scenario.integrator.tolerance = self.tolerance;
         scenario.integrator.memory = self.memory.map(|bytes| bytes / self.experiments.len().max(1) as f64);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
@@ -72,4 +79,93 @@ impl Specification {
         }
         Ok(scenario)
     }
+
+    /// The simulation without a record; steps of a tolerance are chosen at these parameters of the model.
+    pub(super) fn built_in(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        u: &[f64],
+        notes: &mut Vec<String>,
+    ) -> Result<Simulation> {
+        if self.substeps.is_some() {
+            let problem = "there is no record whose samples they could divide";
+            let error = Error::invalid("substeps", problem, "give `step` instead, or a record");
+            return Err(error.under(&["integrator", "substeps"]));
+        }
+        if let (Some(step), Some(tolerance)) = (self.step, self.tolerance) {
+            let problem = format!("a step of {} s is given, too", shown(step));
+            let what = format!("a tolerance of {}", shown(tolerance));
+            let error = Error::invalid(what, problem, "give one of them: a tolerance chooses its steps itself");
+            return Err(error.under(&["integrator", "tolerance"]));
+        }
+        let mut scenario = scenario.clone();
+        if self.tolerance.is_some() {
+            let constrained = !entry.system.signature().constraints.is_empty();
+            self.stand_uneven_steps(&mut scenario.integrator, constrained, notes)?;
+        }
+        let (simulation, controlled) = entry.simulation_at(&scenario, u).map_err(|error| match self.tolerance {
+            Some(_) => error.under(&["integrator", "tolerance"]),
+            None => self.of_scenario(error),
+        })?;
+        notes.extend(controlled.iter().map(steps_in_words));
+        Ok(simulation)
+    }
+
+    /// Refuses steps of a tolerance where they are chosen otherwise.
+    pub(crate) fn refuse_tolerance(&self, why: &str) -> Result<()> {
+        let Some(tolerance) = self.tolerance else { return Ok(()) };
+        let what = format!("a tolerance of {}", shown(tolerance));
+        let error = Error::invalid(what, why, "leave it out, or give `step`");
+        Err(self.locate(error.under(&["integrator", "tolerance"])))
+    }
+
+    /// Where nobody has named a scheme, one that stands uneven steps.
+    pub(super) fn stand_uneven_steps(
+        &self,
+        integrator: &mut Integrator,
+        constrained: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        let own = scheme::by_name(&integrator.scheme, &integrator.settings)?;
+        let Some(trouble) = own.description().on_uneven_steps[usize::from(constrained)] else { return Ok(()) };
+        if self.scheme.is_none() && self.scheme_settings.is_empty() {
+            let other = scheme::for_uneven_steps(constrained);
+            integrator.choose(Some(other), &[])?;
+            let are = if self.tolerance.is_some() { "may become" } else { "are" };
+            notes.push(format!("steps {are} uneven, and under {} {trouble}: taking {other}", own.name()));
+        }
+        Ok(())
+    }
+
+    /// The model's parameters: nominal, or as an earlier result or a command line says; of local values, those of the first experiment.
+    pub(crate) fn model_values(&self, entry: &Entry) -> Result<Vec<f64>> {
+        let mut u = entry.system.signature().nominal();
+        let sensors: Vec<String> = self.of_sensors().collect();
+        let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
+        for ParameterSetting { name, start, .. } in self.overriding.iter().rev().filter(|x| of_model(&x.name)) {
+            let place = entry.system.signature().parameter_index(base_name(name))?;
+            u[place] = start.unwrap_or(u[place]);
+        }
+        Ok(u)
+    }
+}
+
+/// `233 steps of 0.0012 s to 0.05 s were chosen; estimated error 4.1e-5 (`theta2`, 0.0012 rad at 3 s); derivatives are exact for these steps`
+fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled) -> String {
+    let grid = simulation.grid();
+    let steps = (1..=grid.count()).map(|i| grid.step(i));
+    let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));
+    let worst = StepErrors::worst(&errors.coordinates).map_or(String::new(), |worst| {
+        let StepError { quantity, error, time, .. } = worst;
+        let unit = if quantity.unit == "1" { "" } else { &quantity.unit };
+        let error = format!("{} {unit}", rounded(*error, 2));
+        let relative = rounded(worst.relative(), 2);
+        format!("; estimated error {relative} (`{}`, {} at {} s)", quantity.name, error.trim_end(), rounded(*time, 3))
+    });
+    let sizes = match grid.uniform_step() {
+        Some(step) => format!("{} s", rounded(step, 3)),
+        None => format!("{} s to {} s", rounded(least, 3), rounded(most, 3)),
+    };
+    format!("{} steps of {sizes} were chosen{worst}; derivatives are exact for these steps", grid.count())
 }

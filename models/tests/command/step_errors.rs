@@ -1,0 +1,117 @@
+//! What the size of time steps makes wrong: warnings of steps that are too large, and `--tolerance`.
+
+use crate::run::Place;
+use serde_json::Value;
+
+/// The largest error of the coordinates beside their sizes in `simulation.json`.
+fn worst(document: &Value) -> f64 {
+    let coordinates = document["time_step_error"]["coordinates"].as_array().unwrap();
+    coordinates.iter().map(|error| error["relative"].as_f64().unwrap()).fold(0.0, f64::max)
+}
+
+// Protects whoever takes a step that is too large: the exit code is calm, so a sentence must not be.
+#[test]
+fn steps_that_are_too_large_are_told() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (
+            "simulate double_pendulum --step 0.1",
+            "steps are too large: estimated error of `theta2` 456 rad from 0.9 s on",
+        ),
+        ("simulate rigid_body --step 0.3", "steps are too large: estimated error of `body.e2` 1.6 from "),
+        (
+            "simulate pendulum --step 0.1",
+            "steps are too large: estimated error of `y` 2 m from 2.7 s on, beside values up to 0.8 m",
+        ),
+        ("simulate cart_pole --set m_cart=1e-6", "steps are too large: estimated error of `theta` "),
+        (
+            "simulate top --step 0.05",
+            "steps are too large, or the run can hardly be solved: with steps half as long, it fails",
+        ),
+        ("gradient double_pendulum --step 0.1", "steps are too large"),
+        ("draw pendulum --step 0.1 --at 2", "steps are too large"),
+    ] {
+        let run = place.run(arguments);
+        assert_eq!(run.code, 0, "{arguments}: {}", run.err);
+        assert!(run.err.contains(&format!("warning: {said}")), "{arguments}: {}", run.err);
+    }
+    place.refused("simulate slider_crank --set k=2e10", &["did not converge", "take a smaller step"]);
+}
+
+// Protects the trust in that warning: it is silent on every model's own settings.
+#[test]
+fn own_settings_are_not_warned_of() {
+    let place = Place::new();
+    let registry = costate_models::registry().unwrap();
+    for entry in registry.entries() {
+        let run = place.run(&format!("simulate {} --json", entry.name()));
+        assert!(run.code == 0 && !run.err.contains("steps"), "{}: {}", entry.name(), run.err);
+        let document: Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(document["time_step_error"]["too_large"], false, "{}", entry.name());
+        assert!(worst(&document) < 0.05, "{}: {}", entry.name(), worst(&document));
+    }
+}
+
+// Protects `--tolerance`: the error is below it, steps are told with their sizes, derivatives are those of the steps that were taken, and the
+// same is had from a problem file.
+#[test]
+fn tolerances_are_kept() {
+    let place = Place::new();
+    for (model, tolerance) in [("pendulum", 1e-4), ("robot_arm", 1e-3), ("emps", 1e-5), ("triple_pendulum", 1e-4)] {
+        let run = place.good(&format!("simulate {model} --tolerance {tolerance:e} --json"));
+        assert!(
+            run.err.contains(" were chosen; estimated error ")
+                && run.err.contains("derivatives are exact for these steps"),
+            "{}",
+            run.err
+        );
+        let worst = worst(&serde_json::from_str(&run.out).unwrap());
+        assert!(worst <= tolerance && worst > 0.05 * tolerance, "{model}: {worst} for {tolerance}");
+    }
+    let gradients = |arguments: &str| {
+        let document = place.json(&format!("gradient {arguments} --json"), 0);
+        let list = |entries: &Value| {
+            entries.as_array().unwrap().iter().map(|x| x["value"].as_f64().unwrap()).collect::<Vec<_>>()
+        };
+        document["methods"].as_array().unwrap().iter().map(|method| list(&method["gradient"])).collect::<Vec<_>>()
+    };
+    let of_options = gradients("emps --tolerance 1e-4 --method all");
+    let largest = of_options[0].iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    for (adjoint, tangent) in of_options[0].iter().zip(&of_options[1]) {
+        assert!((adjoint - tangent).abs() < 1e-11 * largest, "{adjoint} {tangent}");
+    }
+    place.write("axis.toml", "model = \"emps\"\n[integrator]\ntolerance = 1e-4\n");
+    assert_eq!(gradients("axis.toml --method all"), of_options);
+}
+
+// Protects whoever asks for what cannot be.
+#[test]
+fn wrong_tolerances_get_a_sentence() {
+    let place = Place::new();
+    place.write("record.csv", "t,F,x\n0,0,0\n0.1,0,0\n0.2,0,0\n");
+    place.write("both.toml", "model = \"oscillator\"\n[integrator]\nstep = 1e-3\ntolerance = 1e-3\n");
+    for (arguments, parts) in [
+        ("simulate top --tolerance 0", ["the tolerance", "0 is not positive", "1e-4"]),
+        ("simulate top --tolerance -1e-3", ["the tolerance", "-0.001 is not positive", "1e-4"]),
+        ("simulate top --tolerance 1e-15", ["the tolerance", "1e-15 is no error above round-off", "1e-4"]),
+        ("simulate top --tolerance 1e-11", ["the tolerance", "steps would be taken", "larger error"]),
+        (
+            "simulate top --tolerance 1e-3 --step 0.1",
+            ["a tolerance of 0.001", "a step of 0.1 s is given, too", "one of them"],
+        ),
+        ("gradient both.toml", ["both.toml, line 4", "a step of 0.001 s is given, too", "one of them"]),
+        (
+            "simulate cart_pole --set m_cart=1e-6 --tolerance 1e-3",
+            ["steps would have to be shorter", "local error of `x`", "larger error"],
+        ),
+        (
+            "identify oscillator --data record.csv --tolerance 1e-3",
+            ["a tolerance of 0.001", "samples of a record", "substeps"],
+        ),
+        ("steps top --tolerance 1e-3", ["a tolerance of 0.001", "even steps", "leave it out"]),
+        ("schemes top --tolerance 1e-3", ["a tolerance of 0.001", "even steps", "leave it out"]),
+        ("control overhead_crane --tolerance 1e-3", ["a tolerance of 0.001", "signals", "leave it out"]),
+    ] {
+        place.refused(arguments, &parts);
+    }
+}
