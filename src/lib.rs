@@ -93,7 +93,7 @@
 //! # What it does not do
 //!
 //! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
-//! The time step is the same all along; a fit chooses it ([`steps`]), a simulation does not. The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
+//! Time steps are given, or chosen: by a simulation for a tolerance ([`adapt`]), by a fit for its standard errors ([`steps`]). The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
 
 // what a command says goes through `cli::console`, and a library says nothing
 #![warn(clippy::print_stdout, clippy::print_stderr)]
