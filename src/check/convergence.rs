@@ -201,7 +201,7 @@ impl Convergence {
         let first = &problem.first().simulation;
         let times = first.grid().times();
         let found = Convergence::made(halvings, first.grid().step(1), run, named, done)?;
-        Ok(Convergence { times: (times.len() - 1) / costs[0].substeps() + 1, end: times[times.len() - 1], ..found })
+        Ok(Convergence { times: costs[0].places().all(times.len()).count(), end: times[times.len() - 1], ..found })
     }
 
     /// Runs all levels; `run`: the values and steps of the runs with steps divided into so many parts.
@@ -272,10 +272,10 @@ fn at_divided_steps(experiment: &Experiment, u: &[f64], parts: usize) -> Result<
     let steps = simulation.grid().count();
     let cost = cost.clone().with_steps_divided(parts);
     let run = simulation.run(&experiment.own(u))?;
-    let (stride, sensors) = (cost.substeps(), experiment.of_sensors(u));
+    let sensors = experiment.of_sensors(u);
     let outputs = cost.references().iter().map(|reference| {
         let shown = cost.sensors().shown(reference.output, run.times(), run.output(reference.output), &sensors);
-        every(shown, stride)
+        cost.places().all(shown.len()).map(|i| shown[i]).collect()
     });
     let outputs = outputs.collect();
     let own: Vec<f64> = experiment.places.iter().map(|&place| u[place]).collect();

@@ -197,7 +197,8 @@ impl Specification {
 
     /// Which time steps an identification takes: with a record, it chooses where nobody has said anything of them.
     pub fn steps(&self) -> Steps {
-        let is_open = self.source().is_some() && self.step.is_none() && self.substeps.is_none();
+        let is_open =
+            self.source().is_some() && self.step.is_none() && self.substeps.is_none() && self.tolerance.is_none();
         if is_open { Steps::Chosen } else { Steps::AsGiven }
     }
 

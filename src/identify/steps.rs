@@ -67,7 +67,7 @@ impl Problem {
     pub(crate) fn substeps(&self) -> Option<usize> {
         let costs = self.least_squares()?;
         let first = costs.first()?.substeps();
-        costs.iter().all(|cost| cost.substeps() == first).then_some(first)
+        first.filter(|_| costs.iter().all(|cost| cost.substeps() == first))
     }
 
     /// The same with every time step divided into `parts`.

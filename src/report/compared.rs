@@ -33,7 +33,7 @@ fn begun_beside(output: &Quantity, mut simulated: Vec<f64>, reference: &[f64]) -
 
 /// Values at the samples of a cost.
 fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
-    values.into_iter().step_by(cost.substeps()).collect()
+    cost.places().all(values.len()).map(|i| values[i]).collect()
 }
 
 /// Of values at all samples those at the samples that a reference, by its place, has.

@@ -325,7 +325,7 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
         "steps": grid.count(),
         // null: uneven
         "step": grid.uniform_step(),
-        "substeps": cost.map(LeastSquares::substeps),
+        "substeps": cost.and_then(LeastSquares::substeps),
         "initial_state": simulation.start_state().name(),
         "inputs": signature.inputs.iter().map(|input| json!({"name": input.name, "unit": input.unit})).collect::<Vec<_>>(),
         "outputs": outputs.collect::<Vec<_>>(),
@@ -381,7 +381,7 @@ fn output_errors_of(
     let error = |(place, reference): (usize, &Reference)| {
         let y = cost.sensors().shown(reference.output, simulation.grid().times(), output(place), sensors);
         let output = &simulation.signature().outputs[reference.output];
-        let residuals = cost.samples(reference).map(|i| output.difference(y[i * cost.substeps()], reference.values[i]));
+        let residuals = cost.samples(reference).map(|i| output.difference(y[cost.places().of(i)], reference.values[i]));
         OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
     };
     cost.references().iter().enumerate().map(error).collect()

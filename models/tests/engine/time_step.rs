@@ -252,7 +252,7 @@ fn steps_are_chosen_by_what_they_make_of_the_optimum() {
     println!("{}\n{told:?}", statistics.summary());
     assert!(choice.fits.len() > 1 && choice.refused.is_none(), "{choice:?}");
     assert!(made(&statistics).shifts[0].standard_errors.abs() < 0.1);
-    assert_eq!(chosen.first().cost.as_least_squares().unwrap().substeps(), last.divided_by);
+    assert_eq!(chosen.first().cost.as_least_squares().unwrap().substeps(), Some(last.divided_by));
     assert_eq!((&chosen.start, told.len()), (&start, choice.fits.len() - 1));
     assert!(told[0].contains("1 step a sample is too coarse: `L` shifts by"), "{told:?}");
     for part in
@@ -280,7 +280,7 @@ fn steps_are_chosen_by_what_they_make_of_the_optimum() {
     let statistics = as_given.statistics.unwrap();
     assert!(told.is_empty() && statistics.step_choice.is_none());
     assert!(statistics.warnings.join("\n").contains("use substeps = "));
-    assert_eq!(given.first().cost.as_least_squares().unwrap().substeps(), 1);
+    assert_eq!(given.first().cost.as_least_squares().unwrap().substeps(), Some(1));
 }
 
 /// Protects what has been found: where finer steps cannot be had, or nobody waits for them, the fit with coarse ones is the result, and it is
@@ -301,7 +301,7 @@ fn a_fit_survives_steps_that_cannot_be_had() {
     for part in ["use substeps = ", " could not be taken: ", "1 TB of memory", "the result is that of substeps = 1"] {
         assert!(told.contains(part), "`{part}` is missing in {told}");
     }
-    assert_eq!(refused.first().cost.as_least_squares().unwrap().substeps(), 1);
+    assert_eq!(refused.first().cost.as_least_squares().unwrap().substeps(), Some(1));
     let (plain, _) = self::fit(&problem(1, record(2)));
     assert_eq!(plain.values(), fit.found.values());
     // no evaluation is left for another fit

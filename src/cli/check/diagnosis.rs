@@ -18,8 +18,8 @@ pub(super) struct Looked {
     pub until: f64,
     /// Of all files together, s; `None`: uneven.
     pub sampling: Option<f64>,
-    /// Time steps between two samples.
-    pub substeps: usize,
+    /// Time steps between two samples; `None`: not as many everywhere.
+    pub substeps: Option<usize>,
     /// Name, unit, least and largest value.
     pub inputs: Vec<(String, String, f64, f64)>,
     /// Outputs at the start, or why there are none.
@@ -44,7 +44,7 @@ impl Looked {
         let (grid, signature) = (simulation.grid(), simulation.signature());
         let times = grid.times();
         let cost = experiment.cost.as_least_squares();
-        let substeps = cost.map_or(1, LeastSquares::substeps);
+        let substeps = cost.map_or(Some(1), LeastSquares::substeps);
         let input = |k: usize| {
             let values = (0..times.len()).map(|i| simulation.inputs_at(i)[k]);
             let (low, high) = range(values);
@@ -53,10 +53,10 @@ impl Looked {
         Looked {
             name: experiment.name.clone(),
             validation: problem.validation.iter().any(|other| std::ptr::eq(other, experiment)),
-            samples: grid.count() / substeps + 1,
+            samples: cost.map_or(times.len(), |cost| cost.weights().len()),
             from: times[0],
             until: times[times.len() - 1],
-            sampling: grid.uniform_step().map(|step| step * substeps as f64),
+            sampling: grid.uniform_step().zip(substeps).map(|(step, substeps)| step * substeps as f64),
             substeps,
             inputs: (0..signature.inputs.len()).map(input).collect(),
             outputs: compared(problem, experiment).map_err(|error| error.to_string()),

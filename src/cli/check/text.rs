@@ -72,7 +72,11 @@ fn experiment(looked: &Looked) -> Vec<String> {
         Some(step) => format!("{} s apart ({} Hz)", shown(step), rounded(1.0 / step, 4)),
         None => "unevenly spaced".to_string(),
     };
-    let steps = if *substeps == 1 { "a time step each".to_string() } else { format!("{substeps} time steps each") };
+    let steps = match substeps {
+        Some(1) => "a time step each".to_string(),
+        Some(substeps) => format!("{substeps} time steps each"),
+        None => "time steps as the tolerance asks for".to_string(),
+    };
     let role = if looked.validation { ", for validation" } else { "" };
     let mut lines = vec![
         format!("experiment `{name}`{role}"),

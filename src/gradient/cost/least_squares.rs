@@ -8,6 +8,7 @@
 //! all, and the cost is continuous where the output or the reference jumps. It is smooth but where a residual is half a turn,
 //! which no fit should be near to; there it has a ridge.
 
+use super::places::Places;
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
@@ -51,7 +52,7 @@ pub struct LeastSquares {
     missing: Vec<usize>,
     /// Of each reference.
     losses: Vec<Loss>,
-    substeps: usize,
+    places: Places,
     /// η of each sample.
     weights: Vec<f64>,
     /// What was added to the references, where they are simulations.
@@ -107,7 +108,23 @@ impl LeastSquares {
         let (losses, own) = (vec![Loss::Squares; references.len()], vec![None; references.len()]);
         let missing = references.iter().map(|reference| times.len() - reference.samples().count()).collect();
         let (noise, sensors) = (Vec::new(), Sensors::default());
-        Ok(LeastSquares { references, own, missing, losses, substeps, weights, noise, sensors })
+        let places = Places::Every(substeps);
+        Ok(LeastSquares { references, own, missing, losses, places, weights, noise, sensors })
+    }
+
+    /// For a simulation with any number of steps between two samples: of each sample, its place among the times of the run. Before sensors are
+    /// given.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is not one place a sample, the first is not 0, or they do not increase.
+    pub fn with_samples_at(mut self, places: Vec<usize>) -> Result<Self> {
+        let increases = places.windows(2).all(|pair| pair[0] < pair[1]);
+        if places.len() != self.weights.len() || places[0] != 0 || !increases {
+            let problem = format!("{} places of {} samples do not increase from 0", places.len(), self.weights.len());
+            return Err(Error::invalid("the places of samples", problem, "give one each, from 0 on"));
+        }
+        self.places = Places::At(places);
+        Ok(self)
     }
 
     /// For outputs that were sampled at times of their own: of each reference, the places of its samples among the times of all. Elsewhere it
@@ -158,7 +175,7 @@ impl LeastSquares {
     /// [`Error::Invalid`] if no sample is left of an output, a sensor's output is not compared, or compared twice; a filter for samples that
     /// are uneven or missing, or of a frequency that they do not have.
     pub fn with_sensors(mut self, mut sensors: Sensors, times: &[f64]) -> Result<Self> {
-        sensors.prepare(&mut self.references, &self.own, times, self.substeps)?;
+        sensors.prepare(&mut self.references, &self.own, times, &self.places)?;
         self.sensors = sensors;
         Ok(self)
     }
@@ -238,8 +255,8 @@ impl LeastSquares {
 
     /// The same for a simulation whose steps are divided into `parts`.
     pub(crate) fn with_steps_divided(mut self, parts: usize) -> Self {
-        self.substeps *= parts;
-        self.sensors.substeps *= parts;
+        self.places.divided(parts);
+        self.sensors.places.divided(parts);
         self
     }
 
@@ -258,9 +275,14 @@ impl LeastSquares {
         &self.sensors
     }
 
-    /// Steps of the simulation between two samples.
-    pub fn substeps(&self) -> usize {
-        self.substeps
+    /// Steps of the simulation between two samples, if they are as many everywhere.
+    pub fn substeps(&self) -> Option<usize> {
+        self.places.substeps()
+    }
+
+    /// Where samples are among the times of the run.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// The weight η of each sample.
@@ -285,18 +307,17 @@ impl LeastSquares {
 
     /// The weight η at a time of the grid, 0 between samples.
     pub fn weight_at(&self, index: usize) -> f64 {
-        if index.is_multiple_of(self.substeps) { self.weights[index / self.substeps] } else { 0.0 }
+        self.places.sample(index).map_or(0.0, |sample| self.weights[sample])
     }
 }
 
 impl Cost for LeastSquares {
     fn check(&self, signature: &Signature, grid: &TimeGrid) -> Result<()> {
         let (samples, steps) = (self.weights.len(), grid.count());
-        if steps / self.substeps + 1 != samples || !steps.is_multiple_of(self.substeps) {
-            let problem = format!(
-                "{samples} samples with {} substeps do not cover the {steps} steps of the time grid",
-                self.substeps
-            );
+        if self.places.of(samples - 1) != steps {
+            let last = self.places.of(samples - 1);
+            let problem =
+                format!("the last of {samples} samples is behind {last} steps, and the time grid has {steps}");
             return Err(Error::invalid("the least-squares cost", problem, "let the grid follow the samples"));
         }
         self.sensors.check(signature)?;
@@ -332,15 +353,15 @@ struct Evaluator<'c> {
 
 impl CostEvaluator for Evaluator<'_> {
     fn concerns(&self, index: usize, _last: usize) -> bool {
-        self.cost.substeps == 1 || index.is_multiple_of(self.cost.substeps)
+        self.cost.places.sample(index).is_some()
     }
 
     fn own_weight(&self, index: usize) -> Option<f64> {
-        Some(if self.cost.substeps == 1 { self.cost.weight_at(index) } else { 0.0 })
+        Some(if self.cost.places == Places::Every(1) { self.cost.weight_at(index) } else { 0.0 })
     }
 
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
-        let i = sample.index / self.cost.substeps;
+        let Some(i) = self.cost.places.sample(sample.index) else { return 0.0 };
         let mut sum = 0.0;
         for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
             let Some(value) = reference.sample(i) else { continue };
@@ -351,7 +372,7 @@ impl CostEvaluator for Evaluator<'_> {
     }
 
     fn gradient(&mut self, sample: &Sample<'_>, _state: &mut StateVector, y: &mut [f64]) {
-        let i = sample.index / self.cost.substeps;
+        let Some(i) = self.cost.places.sample(sample.index) else { return };
         for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
             let Some(value) = reference.sample(i) else { continue };
             let residual = difference(sample.y[reference.output], value, *period);
@@ -368,7 +389,7 @@ impl CostEvaluator for Evaluator<'_> {
         _state: &mut StateVector,
         y: &mut [f64],
     ) {
-        let i = sample.index / self.cost.substeps;
+        let Some(i) = self.cost.places.sample(sample.index) else { return };
         for ((reference, period), loss) in self.cost.references.iter().zip(&self.periods).zip(&self.cost.losses) {
             let Some(value) = reference.sample(i) else { continue };
             let Reference { output, deviation, .. } = reference;

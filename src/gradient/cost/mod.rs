@@ -4,6 +4,7 @@ mod goals;
 mod least_squares;
 mod loss;
 mod low_pass;
+mod places;
 pub(crate) mod sensor;
 pub(crate) mod stencil;
 mod sum;

@@ -6,6 +6,7 @@
 
 use super::Reference;
 use super::low_pass::LowPass;
+use super::places::Places;
 use super::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Signature};
@@ -79,8 +80,8 @@ impl Sensor {
 pub struct Sensors {
     sensors: Vec<Sensor>,
     parameters: Vec<Parameter>,
-    /// Steps of the simulation between two samples.
-    pub(super) substeps: usize,
+    /// Where samples are among the times of the run.
+    pub(super) places: Places,
     filters: Vec<Option<LowPass>>,
     /// Places of the samples that an output's own record has among all samples; of those without, it has all.
     own: Vec<Option<Vec<usize>>>,
@@ -118,7 +119,7 @@ impl Sensors {
         }
         let parameters = sensors.iter().flat_map(|sensor| sensor.parameters().cloned()).collect();
         let (filters, own) = (vec![None; sensors.len()], vec![None; sensors.len()]);
-        Ok(Sensors { sensors, parameters, substeps: 1, filters, own })
+        Ok(Sensors { sensors, parameters, places: Places::default(), filters, own })
     }
 
     /// Makes what was measured at `times` what can be compared with what sensors show: filtered, of deviations as after the filter, and
@@ -128,9 +129,9 @@ impl Sensors {
         references: &mut [Reference],
         own: &[Option<Vec<usize>>],
         times: &[f64],
-        substeps: usize,
+        places: &Places,
     ) -> Result<()> {
-        self.substeps = substeps;
+        self.places.clone_from(places);
         for k in 0..self.sensors.len() {
             let output = self.sensors[k].output;
             let mut compared = references.iter_mut().zip(own).filter(|(reference, _)| reference.output == output);
@@ -181,10 +182,14 @@ impl Sensors {
             true => filter.apply_linear(values, stride),
             false => filter.apply(values, stride),
         };
-        let Some(own) = &self.own[k] else { return run(values, self.substeps) };
-        let mut taken: Vec<f64> = own.iter().map(|i| values[i * self.substeps]).collect();
+        let own: Vec<usize> = match (&self.own[k], &self.places) {
+            (None, Places::Every(steps)) => return run(values, *steps),
+            (None, places) => places.all(values.len()).collect(),
+            (Some(own), places) => own.iter().map(|sample| places.of(*sample)).collect(),
+        };
+        let mut taken: Vec<f64> = own.iter().map(|i| values[*i]).collect();
         run(&mut taken, 1);
-        own.iter().zip(taken).for_each(|(i, value)| values[i * self.substeps] = value);
+        own.iter().zip(taken).for_each(|(i, value)| values[*i] = value);
     }
 
     /// The times of the samples that an output's own record has, by the `times` of all samples.
@@ -202,8 +207,8 @@ impl Sensors {
     }
 
     /// The times that are those of samples.
-    pub(crate) fn samples(&self, times: &[f64]) -> impl Iterator<Item = usize> + use<> {
-        (0..times.len()).step_by(self.substeps.max(1))
+    pub(crate) fn samples(&self, times: &[f64]) -> impl Iterator<Item = usize> {
+        self.places.all(times.len())
     }
 
     /// One each.
@@ -278,7 +283,7 @@ impl Sensors {
         if let (Some(_), Some(own)) = (&self.filters[k], &self.own[k]) {
             // a filter knows nothing between the samples that it takes
             for pair in own.windows(2) {
-                let (first, last) = (pair[0] * self.substeps, pair[1] * self.substeps);
+                let (first, last) = (self.places.of(pair[0]), self.places.of(pair[1]));
                 let slope = (z[last] - z[first]) / (times[last] - times[first]);
                 (first + 1..last).for_each(|i| z[i] = z[first] + slope * (times[i] - times[first]));
             }

@@ -262,7 +262,7 @@ impl Gradient<'_> {
             let output = &simulation.signature().outputs[reference.output];
             let columns = self.sensed_columns(k, slopes);
             for sample in cost.samples(reference) {
-                let i = sample * cost.substeps();
+                let i = cost.places().of(sample);
                 row.iter_mut().zip(&columns).for_each(|(entry, column)| *entry = column[i] / reference.deviation);
                 self.clear_inactive(row);
                 let residual = output.difference(run.shown(k, i), reference.values[sample]) / reference.deviation;
@@ -375,7 +375,7 @@ impl<'a> OutputTangents<'a> {
             if cost.sensors().of(reference.output).is_some() {
                 continue;
             }
-            let Some(value) = reference.sample(self.index / cost.substeps()) else { continue };
+            let Some(value) = cost.places().sample(self.index).and_then(|i| reference.sample(i)) else { continue };
             let slopes = self.slopes(reference.output);
             derivatives.iter_mut().zip(slopes).for_each(|(entry, slope)| *entry = slope / reference.deviation);
             let output = reference.output;

@@ -98,7 +98,7 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` | `0.5` |
 | `penalty` | number | N/m | infinite | of `ali3p` | `1e9` |
 | `step` | number | s | the samples' step, or the scenario's | time step | `1e-3` |
-| `tolerance` | number | | none | [steps as long as this error allows](schemes.md#step-control), beside the largest value of all coordinates of a unit; without a record | `1e-4` |
+| `tolerance` | number | | none | [steps as long as this error allows](schemes.md#step-control), beside the largest value of all coordinates of a unit | `1e-4` |
 | `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` | `1` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time | `1.0` |
 | `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance | `"as-given"` |

@@ -1,8 +1,10 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
 use super::recording::{Part, Recording};
+use super::scenario::steps_in_words;
 use super::sensors;
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
+use crate::adapt::StepControl;
 use crate::columns::Column;
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::{Record, TimeAxis};
@@ -63,7 +65,6 @@ impl Specification {
         let times = reading.recording.times();
         let grid =
             self.grid(&reading.recording.axis, times, &source.file).map_err(|error| error.under(&["integrator"]))?;
-        let substeps = grid.count() / (times.len() - 1);
         let mut gaps = Vec::new();
         let (outputs, references) = reading.references(&mut gaps)?;
         notes.extend(reading.undriven(&inputs)?);
@@ -72,23 +73,42 @@ impl Specification {
         notes.extend(reading.unlike_units(&outputs, &references));
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
         let made = integrator.simulation(entry.system.clone(), grid, signals);
+        let times = reading.recording.times();
+        let made = made.and_then(|simulation| self.controlled(entry, simulation, times, notes));
         let simulation = made.map_err(|error| error.under(&["integrator"]))?;
         if references.is_empty() {
             return Ok(Measured { simulation, cost: None, recording: reading.recording });
         }
-        let cost = self.cost((signature, &reading.recording), &outputs, references, substeps)?;
+        let cost = self.cost((&simulation, &reading.recording), &outputs, references)?;
         notes.extend(sensors::remarks(signature, &cost, reading.recording.times()));
         Ok(Measured { simulation, cost: Some(cost), recording: reading.recording })
+    }
+
+    /// With the steps of a tolerance, if there is one, that meet all samples.
+    fn controlled(
+        &self,
+        entry: &Entry,
+        simulation: Simulation,
+        times: &[f64],
+        notes: &mut Vec<String>,
+    ) -> Result<Simulation> {
+        let Some(tolerance) = self.tolerance else { return Ok(simulation) };
+        let control = StepControl { tolerance, smallest: None };
+        let chosen = simulation.controlled(&self.start_values(entry)?, control, times);
+        let controlled = chosen.map_err(|error| error.under(&["tolerance"]))?;
+        notes.push(steps_in_words(&controlled));
+        Ok(controlled.simulation)
     }
 
     /// The comparison of `outputs`, each of a part, with what was measured.
     fn cost(
         &self,
-        (signature, recording): (&Signature, &Recording<'_>),
+        (simulation, recording): (&Simulation, &Recording<'_>),
         outputs: &[OfPart<OutputColumn>],
         references: Vec<Reference>,
-        substeps: usize,
     ) -> Result<LeastSquares> {
+        let signature = simulation.signature();
+        let substeps = simulation.grid().count() / (recording.times().len() - 1);
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let (times, several) = (recording.times(), recording.parts.len() > 1);
@@ -105,6 +125,9 @@ impl Specification {
             };
             let own_samples = several.then(|| references.iter().map(places).collect());
             let mut cost = LeastSquares::new(times, references, substeps, quadrature)?;
+            if self.tolerance.is_some() {
+                cost = cost.with_samples_at(met(simulation.grid(), times))?;
+            }
             if let Some(own_samples) = own_samples {
                 cost = cost.with_own_samples(own_samples)?;
             }
@@ -156,7 +179,7 @@ impl Specification {
         notes: &mut Vec<String>,
     ) -> Result<Integrator> {
         let mut integrator = scenario.integrator.clone();
-        if grid.uniform_step().is_none() {
+        if grid.uniform_step().is_none() || self.tolerance.is_some() {
             self.stand_uneven_steps(&mut integrator, constrained, notes)?;
         }
         Ok(integrator)
@@ -164,13 +187,7 @@ impl Specification {
 
     /// The time grid through the samples.
     fn grid(&self, axis: &TimeAxis, times: &[f64], file: &Path) -> Result<TimeGrid> {
-        if let Some(tolerance) = self.tolerance {
-            let problem = "steps divide those between the samples of a record";
-            let remedy =
-                "leave it out: `identify` divides steps until parameters do not depend on them; or give `substeps`";
-            let error = Error::invalid(format!("a tolerance of {}", shown(tolerance)), problem, remedy);
-            return Err(error.under(&["tolerance"]));
-        }
+        self.refuse_both()?;
         let substeps = match (self.substeps, self.step) {
             (Some(0), _) => {
                 let problem = "there are 0 between two samples";
@@ -216,6 +233,17 @@ impl Specification {
         }
         TimeGrid::through(times, substeps)
     }
+}
+
+/// The places of sample times on a grid that meets them.
+fn met(grid: &TimeGrid, times: &[f64]) -> Vec<usize> {
+    let all = grid.times();
+    let nearest = |t: &f64| match all.partition_point(|time| time < t) {
+        0 => 0,
+        k if k == all.len() => k - 1,
+        k => k - usize::from(t - all[k - 1] < all[k] - t),
+    };
+    times.iter().map(nearest).collect()
 }
 
 /// What is being read for a model.

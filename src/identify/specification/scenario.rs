@@ -93,12 +93,7 @@ impl Specification {
             let error = Error::invalid("substeps", problem, "give `step` instead, or a record");
             return Err(error.under(&["integrator", "substeps"]));
         }
-        if let (Some(step), Some(tolerance)) = (self.step, self.tolerance) {
-            let problem = format!("a step of {} s is given, too", shown(step));
-            let what = format!("a tolerance of {}", shown(tolerance));
-            let error = Error::invalid(what, problem, "give one of them: a tolerance chooses its steps itself");
-            return Err(error.under(&["integrator", "tolerance"]));
-        }
+        self.refuse_both().map_err(|error| error.under(&["integrator"]))?;
         let mut scenario = scenario.clone();
         if self.tolerance.is_some() {
             let constrained = !entry.system.signature().constraints.is_empty();
@@ -110,6 +105,19 @@ impl Specification {
         })?;
         notes.extend(controlled.iter().map(steps_in_words));
         Ok(simulation)
+    }
+
+    /// A tolerance chooses steps: nothing else may.
+    pub(super) fn refuse_both(&self) -> Result<()> {
+        let Some(tolerance) = self.tolerance else { return Ok(()) };
+        let given = match (self.step, self.substeps) {
+            (Some(step), _) => format!("a step of {} s", shown(step)),
+            (None, Some(substeps)) => format!("substeps = {substeps}"),
+            (None, None) => return Ok(()),
+        };
+        let (what, problem) = (format!("a tolerance of {}", shown(tolerance)), format!("{given} is given, too"));
+        let error = Error::invalid(what, problem, "give one of them: a tolerance chooses its steps itself");
+        Err(error.under(&["tolerance"]))
     }
 
     /// Refuses steps of a tolerance where they are chosen otherwise.
@@ -138,9 +146,24 @@ impl Specification {
         Ok(())
     }
 
+    /// The model's parameters where a fit begins; of local values, those of the first experiment.
+    pub(super) fn start_values(&self, entry: &Entry) -> Result<Vec<f64>> {
+        let signature = entry.system.signature();
+        let mut u = signature.nominal();
+        for setting in self.parameters.iter().rev() {
+            if let (Ok(k), Some(start)) = (signature.parameter_index(base_name(&setting.name)), setting.start) {
+                u[k] = start;
+            }
+        }
+        self.overridden(entry, u)
+    }
+
     /// The model's parameters: nominal, or as an earlier result or a command line says; of local values, those of the first experiment.
     pub(crate) fn model_values(&self, entry: &Entry) -> Result<Vec<f64>> {
-        let mut u = entry.system.signature().nominal();
+        self.overridden(entry, entry.system.signature().nominal())
+    }
+
+    fn overridden(&self, entry: &Entry, mut u: Vec<f64>) -> Result<Vec<f64>> {
         let sensors: Vec<String> = self.of_sensors().collect();
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
         for ParameterSetting { name, start, .. } in self.overriding.iter().rev().filter(|x| of_model(&x.name)) {
@@ -152,7 +175,7 @@ impl Specification {
 }
 
 /// `233 steps of 0.0012 s to 0.05 s were chosen; estimated error 4.1e-5 (`theta2`, 0.0012 rad at 3 s); derivatives are exact for these steps`
-fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled) -> String {
+pub(super) fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled) -> String {
     let grid = simulation.grid();
     let steps = (1..=grid.count()).map(|i| grid.step(i));
     let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));

@@ -102,7 +102,7 @@ fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scal
     OutputFit {
         name: quantity.name.clone(),
         unit: quantity.unit.clone(),
-        times: there().map(|i| times[i * cost.substeps()]).collect(),
+        times: there().map(|i| times[cost.places().of(i)]).collect(),
         residuals,
         deviation: reference.deviation,
         size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
@@ -124,7 +124,7 @@ pub fn fits(problem: &Problem, experiments: &[Experiment], u: &[f64]) -> Result<
         for reference in cost.references() {
             let y = experiment.shown(&run, u, reference.output);
             let output = &experiment.simulation.signature().outputs[reference.output];
-            let error = |i: usize| output.difference(y[i * cost.substeps()], reference.values[i]) / reference.deviation;
+            let error = |i: usize| output.difference(y[cost.places().of(i)], reference.values[i]) / reference.deviation;
             let scaled: Vec<f64> = cost.samples(reference).map(error).collect();
             let own = fit(experiment, cost, reference, &scaled);
             found.push(OutputFit { name: problem.name_in(experiment, &own.name), ..own });

@@ -216,7 +216,7 @@ impl Compared<'_> {
     fn spacing(&self) -> (f64, bool) {
         let times = self.experiment.simulation.grid().times();
         let own = self.cost.own_samples(self.place);
-        let samples: Vec<f64> = own.into_iter().map(|i| times[i * self.cost.substeps()]).collect();
+        let samples: Vec<f64> = own.into_iter().map(|i| times[self.cost.places().of(i)]).collect();
         let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
         (step, samples.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_TOLERANCE * step))
     }
@@ -229,7 +229,7 @@ impl Compared<'_> {
         own.extend(tests.run.iter().skip(last));
         let own_samples = self.cost.own_samples(self.place);
         for (k, quantity) in simulation.signature().inputs.iter().enumerate() {
-            let values = own_samples.iter().map(|i| simulation.inputs_at(i * self.cost.substeps())[k]);
+            let values = own_samples.iter().map(|i| simulation.inputs_at(self.cost.places().of(*i))[k]);
             let values: Vec<f64> = values.collect();
             let Some(input) = Series::new(&values) else { continue };
             let found = crossing(series, &own, &input, last);
