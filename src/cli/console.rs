@@ -82,8 +82,17 @@ fn is(loudness: Loudness) -> bool {
     LOUDNESS.load(Ordering::Relaxed) >= loudness as u8
 }
 
+pub(super) fn is_quiet() -> bool {
+    !is(Loudness::Normal)
+}
+
 pub(super) fn is_verbose() -> bool {
     is(Loudness::Verbose)
+}
+
+/// `1 step`, `2 steps`
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn say(text: &str) {

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let run = arguments.run.prepare(registry, settings::drawable)?;
-    let Run { entry, u, simulation, .. } = &run;
+    let Run { entry, u, simulation, finer, .. } = &run;
     let view = settings::view(&*entry.system, arguments.view.as_deref())?;
     let start = simulation.grid().times()[0];
     let times = if arguments.at.is_empty() { vec![start] } else { arguments.at.clone() };
@@ -54,7 +54,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let seconds = began.elapsed().as_secs_f64();
     drop(waiting);
     if let Some(run) = trajectory.as_ref().filter(|_| times.iter().any(|t| *t > start)) {
-        Estimate::of(simulation, u, run, seconds).warn(run.times());
+        Estimate::of(simulation, u, Some(run), seconds).warn(finer);
     }
     let picture = match &trajectory {
         Some(trajectory) => Picture::of_motion(simulation, u, trajectory)?,

@@ -3,7 +3,7 @@
 use super::Verdict;
 use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, ProblemArguments};
-use super::step_error;
+use super::step_error::{self, AtHalf};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -53,7 +53,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
     let mut gradient = problem.gradient()?;
-    let p = u.len();
+    let (p, began) = (u.len(), Instant::now());
     let mut results = Vec::new();
     let mut cost = 0.0;
     let waiting = waiting("gradient", 0);
@@ -77,14 +77,18 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     drop(waiting);
     compare(&problem, &methods, &results, &listed);
-    step_error::warn_of(&problem, &u);
+    step_error::warn_of(&problem, &u, specification.finer_steps(), began);
+    let at_half = AtHalf::of(&problem, &u, (cost, &results[0]), began);
+    at_half.iter().for_each(|at_half| at_half.warn(specification.finer_steps()));
     let times = arguments.repeat.map(|n| measure(&mut gradient, &u, methods[0], n)).transpose()?;
     if arguments.json {
         let mut result = json(&problem, arguments, &names, &results, &listed, (cost, times));
         result["rmse"] = rmse(&problem, &u);
+        result["half_step"] = at_half.map_or(Value::Null, |at_half| at_half.json());
         print_document(&result.to_string());
     } else {
         print(&text(&problem, &u, &names, &results, &listed, (cost, times)));
+        at_half.iter().for_each(|at_half| print(&format!("\n{}", at_half.text())));
         if let (None, Some(_)) = (&problem.optimum, problem.least_squares()) {
             let errors = problem_errors(&problem, &u)?;
             errors.iter().for_each(|error| print(&error.to_string()));

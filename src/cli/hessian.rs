@@ -44,7 +44,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
-    let (mut results, mut left_out) = (Vec::new(), Vec::new());
+    let (mut results, mut left_out, began) = (Vec::new(), Vec::new(), Instant::now());
     let waiting = waiting("Hessians", chosen.len());
     for (done, method) in chosen.into_iter().enumerate() {
         waiting.done(done);
@@ -55,7 +55,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
     }
     drop(waiting);
-    step_error::warn_of(&problem, &u);
+    step_error::warn_of(&problem, &u, specification.finer_steps(), began);
     let shown = settings::differentiated(&problem, &left_out);
     let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
     // without free parameters there is a matrix all the same

@@ -1,6 +1,6 @@
 //! `costate identify`: the main job.
 
-use super::console::{print, print_document, tell, tell_error};
+use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
@@ -83,11 +83,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
 /// What is fitted, in a line.
 fn in_a_line(problem: &Problem) -> String {
     format!(
-        "{}: {} steps a simulation by {}, {} free parameters",
+        "{}: {} a simulation by {}, {}",
         problem.name,
-        problem.steps(),
+        counted(problem.steps(), "step"),
         scheme::in_words(problem.first().simulation.scheme()),
-        problem.free().len(),
+        counted(problem.free().len(), "free parameter"),
     )
 }
 

@@ -80,6 +80,8 @@ pub(super) struct Run<'r> {
     pub simulation: Simulation,
     /// The record that outputs are compared with, where there is one.
     pub measured: Option<LeastSquares>,
+    /// What makes steps smaller.
+    pub finer: &'static str,
 }
 
 impl RunArguments {
@@ -107,7 +109,7 @@ impl RunArguments {
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
         drop(choosing);
         say(notes, &simulation);
-        Ok(Run { entry, u, simulation, measured })
+        Ok(Run { entry, u, simulation, measured, finer: specification.finer_steps() })
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let run = arguments.run.prepare(registry, settings::entry)?;
-    let Run { entry, u, simulation, measured } = &run;
+    let Run { entry, u, simulation, measured, finer } = &run;
     let usual = format!("{}_simulation", entry.name());
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
     let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
@@ -40,9 +40,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
                 "note: the run does not fit into memory: rows are written as they come, and figures show some of its times",
             );
         }
-        let estimate = Estimate::Unknown("the run does not fit into memory".to_string());
+        let began = Instant::now();
         let streamed = stream(folder.as_ref(), simulation, u, measured.as_ref())?;
         drop(waiting);
+        let estimate = Estimate::of(simulation, u, None, began.elapsed().as_secs_f64());
+        estimate.warn(finer);
         if arguments.json {
             print_document(&format!("{:#}", streamed.document));
         } else if let Some(folder) = folder {
@@ -54,14 +56,14 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let began = Instant::now();
     let trajectory = simulation.run(u)?;
-    let estimate = Estimate::of(simulation, u, &trajectory, began.elapsed().as_secs_f64());
+    let estimate = Estimate::of(simulation, u, Some(&trajectory), began.elapsed().as_secs_f64());
     waiting.now("writing files and figures");
     let mut document = simulation_json(simulation, u, &trajectory, measured.as_ref());
     document["time_step_error"] = estimate.json();
     let write = |folder: &Folder| folder.simulation((simulation, &trajectory), measured.as_ref(), document.clone());
     let written = folder.as_ref().map_or(Ok(()), write);
     drop(waiting);
-    estimate.warn(trajectory.times());
+    estimate.warn(finer);
     if arguments.json {
         print_document(&format!("{document:#}"));
         return Ok(kept(written));
@@ -100,8 +102,9 @@ fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start:
             worst(&start.velocity)
         )),
         InitialState::Equilibrium => print(&format!(
-            "start at rest in static equilibrium, found from the model's initial position in {} iterations",
-            start.iterations
+            "start at rest in static equilibrium, found from the model's initial position in {} {}",
+            start.iterations,
+            if start.iterations == 1 { "iteration" } else { "iterations" }
         )),
     }
 }

@@ -1,9 +1,10 @@
 //! What the size of the time steps makes wrong, as commands say it: estimated from the same run with steps half as long.
 
-use super::console::{tell, waiting};
+use super::console::{is_quiet, tell, waiting};
 use crate::error::Error;
 use crate::problem::Problem;
 use crate::report::rounded;
+use crate::sensitivity::Method;
 use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
 use crate::step_error::{StepError, StepErrors};
@@ -27,8 +28,8 @@ pub(super) enum Estimate {
 }
 
 impl Estimate {
-    /// Of `run`, which took so many seconds.
-    pub(super) fn of(simulation: &Simulation, u: &[f64], run: &Trajectory, seconds: f64) -> Self {
+    /// Of a run, which took so many seconds; `run`, if it has been kept.
+    pub(super) fn of(simulation: &Simulation, u: &[f64], run: Option<&Trajectory>, seconds: f64) -> Self {
         if seconds > LONGEST {
             return Estimate::Unknown(format!(
                 "the run took {} s, and one with steps half as long is not added to it",
@@ -36,7 +37,10 @@ impl Estimate {
             ));
         }
         let waiting = waiting("the same run with steps half as long", 0);
-        let found = StepErrors::of(simulation, u, run);
+        let found = match run {
+            Some(run) => StepErrors::of_run(simulation, u, run),
+            None => StepErrors::of(simulation, u),
+        };
         drop(waiting);
         match found {
             Ok(errors) => Estimate::Known(errors),
@@ -48,29 +52,31 @@ impl Estimate {
     /// The coordinate that is wrong by too much, the worst one.
     fn misleading(&self) -> Option<&StepError> {
         let Estimate::Known(errors) = self else { return None };
+        // out of a plane, coordinates are round-off
         let largest = errors.coordinates.iter().fold(0.0f64, |largest, error| largest.max(error.size));
         let is_wrong = |worst: &&StepError| worst.relative() > TOO_LARGE && worst.error > ROUND_OFF * largest;
         StepErrors::worst(&errors.coordinates).filter(is_wrong)
     }
 
-    /// Warns on standard error of what is misleading.
-    pub(super) fn warn(&self, times: &[f64]) {
+    /// Warns on standard error of coordinates that are misleading. `finer`: what makes steps smaller.
+    pub(super) fn warn(&self, finer: &str) {
         match self {
             Estimate::Failed(reason) => tell(&format!(
                 "warning: steps are too large, or the run can hardly be solved: with steps half as long, it fails: {reason}"
             )),
             _ => {
-                let Some(StepError { quantity, error, size, over_time, .. }) = self.misleading() else { return };
-                // the largest error is above the limit, so there is a first one
-                let first = over_time.iter().position(|error| *error > TOO_LARGE * size).unwrap_or(0);
-                tell(&format!(
-                    "warning: steps are too large: estimated error of `{}` {} from {} s on, beside values up to {}; take \
-                     `--tolerance 1e-3`, or a smaller `--step`",
-                    quantity.name,
-                    with_unit(*error, quantity),
-                    rounded(times[first], 3),
-                    with_unit(*size, quantity)
-                ));
+                let Estimate::Known(StepErrors { times, .. }) = self else { return };
+                if let Some(StepError { quantity, error, size, over_time, .. }) = self.misleading() {
+                    // the largest error is above the limit, so there is a first one
+                    let first = over_time.iter().position(|error| *error > TOO_LARGE * size).unwrap_or(0);
+                    tell(&format!(
+                        "warning: steps are too large: estimated error of `{}` {} from {} s on, beside values up to {}; {finer}",
+                        quantity.name,
+                        with_unit(*error, quantity),
+                        rounded(times[first], 3),
+                        with_unit(*size, quantity)
+                    ));
+                }
             }
         }
     }
@@ -124,16 +130,60 @@ impl Estimate {
     }
 }
 
-/// Warns of steps that are too large in one of the experiments at `u`, as far as that does not take long.
-pub(super) fn warn_of(problem: &Problem, u: &[f64]) {
-    let began = Instant::now();
-    for experiment in &problem.experiments {
+/// Warns of steps that are too large in one of the experiments at `u`, as far as that does not take long and somebody listens.
+/// `began`: when the runs had begun that are told of.
+pub(super) fn warn_of(problem: &Problem, u: &[f64], finer: &str, began: Instant) {
+    for experiment in problem.experiments.iter().filter(|_| !is_quiet()) {
         let (simulation, own) = (&experiment.simulation, experiment.own(u));
-        let Ok(run) = simulation.run(&own) else { continue }; // that it fails, is said elsewhere
-        Estimate::of(simulation, &own, &run, began.elapsed().as_secs_f64()).warn(run.times());
-        if began.elapsed().as_secs_f64() > LONGEST {
-            break;
+        Estimate::of(simulation, &own, None, began.elapsed().as_secs_f64()).warn(finer);
+    }
+}
+
+/// What the time step makes of a cost and its gradient.
+pub(super) struct AtHalf {
+    /// The cost at half the step.
+    cost: f64,
+    /// By how much the gradient differs, beside its largest entry there; entries times the sizes of their parameters.
+    difference: f64,
+}
+
+impl AtHalf {
+    /// Of the cost and the gradient at `u`, as far as that does not take long and means something: at a perfect fit, both are round-off.
+    pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
+        const PERFECT: f64 = 1e-12;
+        let scale: f64 = problem.least_squares()?.iter().map(|cost| cost.scale()).sum();
+        if began.elapsed().as_secs_f64() > LONGEST || cost <= PERFECT * scale {
+            return None;
         }
+        let waiting = waiting("the gradient at half the step", 0);
+        // that it may fail, is said of the run
+        let finer = problem.halved().ok()?;
+        let mut halved = vec![0.0; u.len()];
+        let cost = finer.gradient().ok()?.cost_and_gradient(u, Method::Adjoint, &mut halved).ok()?;
+        drop(waiting);
+        let largest = |value: &dyn Fn(usize) -> f64| {
+            problem.free().into_iter().map(|k| (value(k) * problem.size(k)).abs()).fold(0.0, f64::max)
+        };
+        let difference = largest(&|k| halved[k] - slope[k]) / largest(&|k| halved[k]);
+        difference.is_finite().then_some(AtHalf { cost, difference })
+    }
+
+    pub(super) fn warn(&self, finer: &str) {
+        if self.difference > TOO_LARGE {
+            tell(&format!("warning: steps are too large: {}; {finer}", self.text()));
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let AtHalf { cost, difference } = self;
+        let difference = percent(*difference);
+        format!(
+            "at half the step the cost is {cost:.4e}, and the gradient differs by {difference} of its largest entry"
+        )
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({"cost": self.cost, "largest_difference": self.difference})
     }
 }
 
@@ -144,5 +194,9 @@ fn with_unit(value: f64, quantity: &Quantity) -> String {
 
 /// `1.2 %`, or `17 times the value`
 fn beside(part: f64) -> String {
-    if part <= 1.0 { format!("{} %", rounded(100.0 * part, 2)) } else { format!("{} times that", rounded(part, 2)) }
+    if part <= 1.0 { percent(part) } else { format!("{} times that", rounded(part, 2)) }
+}
+
+fn percent(part: f64) -> String {
+    format!("{} %", rounded(100.0 * part, 2))
 }

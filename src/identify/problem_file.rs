@@ -56,8 +56,13 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map(|span| line_of(text, span.start));
-        let problem = format!("this is not TOML: {}", error.message().trim().replace('\n', ", "));
-        Error::file(path, line, problem, "correct the line; it may be a missing quotation mark or bracket")
+        let message = error.message().trim().replace('\n', ", ");
+        let remedy = match &message {
+            twice if twice.contains("duplicate key") => "write each key once",
+            number if number.contains("integer") => "correct the number",
+            _ => "correct the line; it may be a missing quotation mark or bracket",
+        };
+        Error::file(path, line, format!("this is not TOML: {message}"), remedy)
     })?;
     let root = Section { file: path, keys: Vec::new(), table: &table };
     let lines = Lines::of(text, path);

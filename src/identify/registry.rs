@@ -85,7 +85,11 @@ impl Entry {
     /// # Errors
     /// As [`Entry::simulation`].
     pub fn simulation_at(&self, scenario: &Scenario, u: &[f64]) -> Result<(Simulation, Option<Controlled>)> {
-        let grid = TimeGrid::uniform(0.0, scenario.end, scenario.step)?;
+        let grid = match scenario.integrator.tolerance {
+            None => TimeGrid::uniform(0.0, scenario.end, scenario.step)?,
+            // the first of the steps that are tried
+            Some(_) => TimeGrid::uniform(0.0, scenario.end, scenario.end / (scenario.end / scenario.step).ceil())?,
+        };
         let simulation = scenario.integrator.simulation(self.system.clone(), grid, scenario.signals.clone())?;
         let Some(tolerance) = scenario.integrator.tolerance else { return Ok((simulation, None)) };
         let controlled = simulation.controlled(u, StepControl { tolerance, smallest: None }, &[])?;

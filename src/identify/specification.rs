@@ -226,7 +226,9 @@ impl Specification {
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
             None => {
-                let simulation = self.built_in(entry, &scenario, &entry.system.signature().nominal(), &mut notes)?;
+                // the reference is a run at the nominal values, a fit begins at others
+                let points = [self.start_values(entry, &scenario)?, entry.system.signature().nominal()];
+                let simulation = self.built_in(entry, &scenario, &points, &mut notes)?;
                 let mut problem = entry.problem_of(simulation, &scenario).map_err(|error| self.of_scenario(error))?;
                 self.apply_parameters(&mut problem)?;
                 self.override_parameters(&mut problem, &mut notes)?;
@@ -344,7 +346,7 @@ impl Specification {
         let (simulation, measured) = match self.source() {
             None => {
                 let u = self.model_values(entry)?;
-                (self.built_in(entry, &scenario, &u, &mut notes)?, None)
+                (self.built_in(entry, &scenario, &[u], &mut notes)?, None)
             }
             Some(source) => {
                 if self.experiments.len() > 1 {

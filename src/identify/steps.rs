@@ -78,6 +78,24 @@ impl Problem {
         self.divided_with(parts, &|signal| Ok(signal.clone()))
     }
 
+    /// The same with every time step divided in two; references that are runs themselves are runs at those steps.
+    ///
+    /// # Errors
+    /// As [`Problem::divided`], or a run that fails.
+    pub(crate) fn halved(&self) -> Result<Self> {
+        let mut halved = self.divided(2)?;
+        let Some(optimum) = &self.optimum else { return Ok(halved) };
+        for (given, Experiment { simulation, cost, .. }) in self.experiments.iter().zip(&mut halved.experiments) {
+            let Some(finer) = cost.as_least_squares() else { continue };
+            let outputs: Vec<usize> = finer.references().iter().map(|reference| reference.output).collect();
+            let own = given.own(optimum);
+            let (before, after) = (given.simulation.outputs(&own, &outputs)?, simulation.outputs(&own, &outputs)?);
+            let moved = |k: usize, place: usize| after[k][place] - before[k][place / 2];
+            *cost = Box::new(finer.clone().with_references_moved(&moved));
+        }
+        Ok(halved)
+    }
+
     /// The same with other signals.
     pub(crate) fn divided_with(&self, parts: usize, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Self> {
         let experiment = |experiment: &Experiment| {

@@ -43,7 +43,7 @@ const MOST_PASSES: usize = 12;
 /// A run is good enough with this part of the tolerance, or more: fewer steps are not worth another pass.
 const ENOUGH: f64 = 0.1;
 /// Passes in which twice as many steps do not halve the error, after which there is no hope.
-const PATIENCE: usize = 3;
+const PATIENCE: usize = 2;
 /// The tolerance of a first run, from which sizes are taken.
 const ROUGH: f64 = 1e-2;
 /// What is aimed at, beside the tolerance.
@@ -52,8 +52,9 @@ const AIM: f64 = 0.5;
 const FIRST: f64 = 0.5;
 /// What even steps aim at, beside the tolerance: less than it, since their number is foretold.
 const EVEN_AIM: f64 = 0.8;
-/// Steps of one pass that no tolerance is worth.
+/// Steps of one pass that no tolerance is worth, and of the first one.
 const MOST_STEPS: usize = 5_000_000;
+const MOST_ROUGH: usize = 500_000;
 /// The smallest tolerance, above round-off.
 const LEAST: f64 = 1e-12;
 /// The shortest step beside the simulated time.
@@ -74,10 +75,11 @@ impl Simulation {
     /// [`Error::Invalid`] for tolerances that are not positive or that cannot be met; [`Error::StepTooSmall`]; a run that fails.
     pub fn controlled(&self, u: &[f64], control: StepControl, stops: &[f64]) -> Result<Controlled> {
         let StepControl { tolerance, smallest } = control;
-        if !(tolerance.is_finite() && tolerance >= LEAST) {
-            let problem = match tolerance > 0.0 {
-                true => format!("{} is no error above round-off", shown(tolerance)),
-                false => format!("{} is not positive", shown(tolerance)),
+        if !(LEAST..1.0).contains(&tolerance) {
+            let problem = match tolerance {
+                t if t >= 1.0 => format!("an error of {} is as large as the motion", shown(tolerance)),
+                t if t > 0.0 => format!("{} is no error above round-off", shown(tolerance)),
+                _ => format!("{} is not positive", shown(tolerance)),
             };
             return Err(Error::invalid("the tolerance", problem, "give a relative error such as 1e-4"));
         }
@@ -91,7 +93,7 @@ impl Simulation {
         let rough = scout.times()?.len() as f64;
         let expected = rough * (scout.sum / (FIRST * tolerance)).sqrt();
         if expected > MOST_STEPS as f64 {
-            return Err(too_many(&format!("about {expected:.0e} steps would be taken")));
+            return Err(scout.too_many(&format!("about {expected:.0e} steps would be taken")));
         }
         let (mut sizes, mut allowed) = (scout.sizes, ROUGH * limit(FIRST * tolerance / scout.sum));
         let mut accepted: Option<Controlled> = None;
@@ -132,7 +134,7 @@ impl Simulation {
 
     /// The errors of its run, and the largest of those of coordinates beside their sizes.
     fn step_errors(&self, u: &[f64]) -> Result<(StepErrors, f64)> {
-        let errors = StepErrors::of(self, u, &self.run(u)?)?;
+        let errors = StepErrors::of(self, u)?;
         let worst = StepErrors::worst(&errors.coordinates).map_or(0.0, StepError::relative);
         Ok((errors, worst))
     }
@@ -281,9 +283,9 @@ impl<'s> Chooser<'s> {
                     self.sum += error;
                     let error = error / self.allowed;
                     times.push(to);
-                    if times.len() > MOST_STEPS {
-                        let problem = format!("at t = {} s, {MOST_STEPS} steps have been taken already", shown(to));
-                        return Err(too_many(&problem));
+                    let most = if self.are_known { MOST_STEPS } else { MOST_ROUGH };
+                    if times.len() > most {
+                        return Err(self.too_many(&format!("at t = {} s, {most} steps have been taken", shown(to))));
                     }
                     self.states.swap(0, 1);
                     stop += usize::from(parts == 1.0);
@@ -363,6 +365,20 @@ impl<'s> Chooser<'s> {
         beside.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
     }
 
+    fn too_many(&self, problem: &str) -> Error {
+        let remedy = match self.trouble() {
+            Some(trouble) => format!("take another scheme: on uneven steps, {trouble}"),
+            None => "ask for a larger error, or end earlier; `costate steps` extrapolates to more digits".to_string(),
+        };
+        Error::invalid("the tolerance", problem, remedy)
+    }
+
+    /// What the scheme makes of uneven steps.
+    fn trouble(&self) -> Option<&'static str> {
+        let constrained = !self.simulation.signature().constraints.is_empty();
+        self.simulation.scheme().description().on_uneven_steps[usize::from(constrained)]
+    }
+
     fn too_small(&self, leap: Leap) -> Error {
         let (j, relative) = self.worst(leap);
         let coordinate = &self.simulation.signature().coordinates[j];
@@ -374,11 +390,6 @@ impl<'s> Chooser<'s> {
             unit: coordinate.unit.clone(),
         }
     }
-}
-
-fn too_many(problem: &str) -> Error {
-    let remedy = "ask for a larger error, or end earlier; `costate steps` extrapolates to more digits";
-    Error::invalid("the tolerance", problem, remedy)
 }
 
 fn fill(simulation: &Simulation, t: f64, w: &mut [f64]) {

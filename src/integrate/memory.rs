@@ -93,10 +93,13 @@ pub fn bytes(text: &str) -> Result<f64> {
         text.trim().find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.trim().len());
     let (number, unit) = text.trim().split_at(place);
     let Ok(number) = number.trim().parse::<f64>() else { return wrong("it is not a size") };
+    if !(number.is_finite() && number > 0.0) {
+        return wrong("it is not positive");
+    }
     let Some((_, size)) = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit.trim())) else {
         return wrong(if unit.trim().is_empty() { "its unit is missing" } else { "its unit is not known" });
     };
-    if number.is_finite() && number > 0.0 { Ok(number * size) } else { wrong("it is not positive") }
+    Ok(number * size)
 }
 
 /// `KEY   123 kB` in bytes.

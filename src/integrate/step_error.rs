@@ -2,11 +2,13 @@
 //! difference is three quarters of the error.
 
 use crate::error::Result;
-use crate::signature::Quantity;
+use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 
 /// Error of a run beside the difference to one with steps half as long: 1 / (1 - 1/4).
 const OF_SECOND_ORDER: f64 = 4.0 / 3.0;
+/// Times of a run that are compared, about.
+const COMPARED: usize = 4096;
 
 /// What is wrong with one coordinate or output over a run, as estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +21,7 @@ pub struct StepError {
     pub time: f64,
     /// The largest value of all that have its unit, in it.
     pub size: f64,
-    /// Errors over time, in its unit.
+    /// Errors at the compared times, in its unit.
     pub over_time: Vec<f64>,
 }
 
@@ -33,24 +35,54 @@ impl StepError {
 /// The errors of a run's coordinates and outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepErrors {
+    /// Those that are compared, s: of a long run, every so many.
+    pub times: Vec<f64>,
     /// In the signature's order.
     pub coordinates: Vec<StepError>,
     /// In the signature's order.
     pub outputs: Vec<StepError>,
 }
 
+/// Coordinates and outputs of a run at the compared times, one time after another.
+#[derive(Default)]
+struct Seen {
+    q: Vec<f64>,
+    y: Vec<f64>,
+}
+
 impl StepErrors {
-    /// Of `run` by `simulation` at parameters `u`: takes a run with steps half as long.
+    /// Of a run by `simulation` at parameters `u`: takes it, and one with steps half as long, and keeps neither.
     ///
     /// # Errors
-    /// If that run fails, or does not fit into memory.
-    pub fn of(simulation: &Simulation, u: &[f64], run: &Trajectory) -> Result<Self> {
-        let finer = simulation.on(simulation.grid().divided(2)?, simulation.signals().to_vec())?.run(u)?;
-        let signature = simulation.signature();
-        let coordinates =
-            errors(&signature.coordinates, run.times(), |k, i| (run.state(i).q[k], finer.state(2 * i).q[k]));
-        let at = |k: usize, i: usize| (run.outputs_at(i)[k], finer.outputs_at(2 * i)[k]);
-        Ok(StepErrors { coordinates, outputs: errors(&signature.outputs, run.times(), at) })
+    /// If one of the runs fails.
+    pub fn of(simulation: &Simulation, u: &[f64]) -> Result<Self> {
+        let stride = stride(simulation);
+        StepErrors::beside(simulation, u, &seen(simulation, u, stride)?, stride)
+    }
+
+    /// As [`StepErrors::of`], of a run that there is already.
+    ///
+    /// # Errors
+    /// If the run with steps half as long fails.
+    pub fn of_run(simulation: &Simulation, u: &[f64], run: &Trajectory) -> Result<Self> {
+        let (mut seen, stride) = (Seen::default(), stride(simulation));
+        for i in (0..run.times().len()).filter(|i| is_compared(*i, stride, simulation)) {
+            seen.q.extend(run.state(i).q);
+            seen.y.extend(run.outputs_at(i));
+        }
+        StepErrors::beside(simulation, u, &seen, stride)
+    }
+
+    fn beside(simulation: &Simulation, u: &[f64], coarse: &Seen, stride: usize) -> Result<Self> {
+        let finer = simulation.on(simulation.grid().divided(2)?, simulation.signals().to_vec())?;
+        let finer = seen(&finer, u, 2 * stride)?;
+        let grid = simulation.grid();
+        let compared = (0..=grid.count()).filter(|i| is_compared(*i, stride, simulation));
+        let times: Vec<f64> = compared.map(|i| grid.time(i)).collect();
+        let Signature { coordinates, outputs, .. } = simulation.signature();
+        let coordinates = errors(coordinates, &times, &coarse.q, &finer.q);
+        let outputs = errors(outputs, &times, &coarse.y, &finer.y);
+        Ok(StepErrors { times, coordinates, outputs })
     }
 
     /// The worst beside its size.
@@ -59,17 +91,40 @@ impl StepErrors {
     }
 }
 
-/// `at`: a quantity's value at a time by number, and that of the finer run.
-fn errors(quantities: &[Quantity], times: &[f64], at: impl Fn(usize, usize) -> (f64, f64)) -> Vec<StepError> {
+fn stride(simulation: &Simulation) -> usize {
+    simulation.grid().count().div_ceil(COMPARED).max(1)
+}
+
+fn is_compared(i: usize, stride: usize, simulation: &Simulation) -> bool {
+    i.is_multiple_of(stride) || i == simulation.grid().count()
+}
+
+fn seen(simulation: &Simulation, u: &[f64], stride: usize) -> Result<Seen> {
+    let mut seen = Seen::default();
+    simulation.watch(u, &mut |i, x, y| {
+        if is_compared(i, stride, simulation) {
+            seen.q.extend(x.q);
+            seen.y.extend(y);
+        }
+        Ok(())
+    })?;
+    Ok(seen)
+}
+
+/// Of values one time after another, those of the run and of the finer one.
+fn errors(quantities: &[Quantity], times: &[f64], coarse: &[f64], finer: &[f64]) -> Vec<StepError> {
+    let n = quantities.len();
     let of = |(k, quantity): (usize, &Quantity)| {
-        let error = |i| {
-            let (value, finer) = at(k, i);
-            OF_SECOND_ORDER * quantity.difference(value, finer).abs()
-        };
+        let error = |i: usize| OF_SECOND_ORDER * quantity.difference(coarse[i * n + k], finer[i * n + k]).abs();
         let over_time: Vec<f64> = (0..times.len()).map(error).collect();
         let worst = (0..times.len()).max_by(|a, b| over_time[*a].total_cmp(&over_time[*b])).unwrap_or(0);
-        let size = (0..times.len()).fold(0.0f64, |size, i| size.max(at(k, i).1.abs()));
-        StepError { quantity: quantity.clone(), error: over_time[worst], time: times[worst], size, over_time }
+        StepError {
+            quantity: quantity.clone(),
+            error: over_time[worst],
+            time: times[worst],
+            size: (0..times.len()).map(|i| finer[i * n + k]).fold(0.0f64, |size, value| size.max(value.abs())),
+            over_time,
+        }
     };
     let mut errors: Vec<StepError> = quantities.iter().enumerate().map(of).collect();
     let sizes = sizes_by_unit(quantities, errors.iter().map(|error| error.size));

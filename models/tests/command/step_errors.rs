@@ -30,6 +30,8 @@ fn steps_that_are_too_large_are_told() {
         ),
         ("gradient double_pendulum --step 0.1", "steps are too large"),
         ("draw pendulum --step 0.1 --at 2", "steps are too large"),
+        // coordinates are right, and what is compared is not
+        ("gradient quarter_car --step 0.02", "steps are too large: at half the step the cost is "),
     ] {
         let run = place.run(arguments);
         assert_eq!(run.code, 0, "{arguments}: {}", run.err);
@@ -80,6 +82,17 @@ fn tolerances_are_kept() {
     for (adjoint, tangent) in of_options[0].iter().zip(&of_options[1]) {
         assert!((adjoint - tangent).abs() < 1e-11 * largest, "{adjoint} {tangent}");
     }
+    // steps are those of the point that is asked for
+    let at = |tolerance: &str| {
+        let document = place.json(&format!("gradient oscillator --set c=1000 --tolerance {tolerance} --json"), 0);
+        document["gradient"].as_array().unwrap().iter().map(|x| x["value"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let (rough, fine) = (at("1e-3"), at("1e-5"));
+    for (rough, fine) in rough.iter().zip(&fine) {
+        assert!((rough - fine).abs() < 0.1 * fine.abs(), "{rough} {fine}");
+    }
+    // and need not divide anything
+    place.good("simulate pendulum --tolerance 1e-3 --end 3.9995 --json");
     place.write("axis.toml", "model = \"emps\"\n[integrator]\ntolerance = 1e-4\n");
     assert_eq!(gradients("axis.toml --method all"), of_options);
 }
@@ -123,6 +136,11 @@ fn wrong_tolerances_get_a_sentence() {
         ("simulate top --tolerance 0", ["the tolerance", "0 is not positive", "1e-4"]),
         ("simulate top --tolerance -1e-3", ["the tolerance", "-0.001 is not positive", "1e-4"]),
         ("simulate top --tolerance 1e-15", ["the tolerance", "1e-15 is no error above round-off", "1e-4"]),
+        ("simulate top --tolerance 1", ["the tolerance", "as large as the motion", "1e-4"]),
+        (
+            "simulate pendulum --tolerance 1e-4 --scheme newmark",
+            ["the tolerance", "steps have been taken", "another scheme"],
+        ),
         ("simulate top --tolerance 1e-11", ["the tolerance", "steps would be taken", "larger error"]),
         (
             "simulate top --tolerance 1e-3 --step 0.1",

@@ -2,6 +2,7 @@
 
 use super::diagnosis::{Looked, percent};
 use super::problem::Found;
+use crate::cli::console::counted;
 use crate::cli::duration::Duration;
 use crate::problem::Problem;
 use crate::report::{InputFile, number, rounded, table};
@@ -60,10 +61,6 @@ fn files(files: &[InputFile]) -> Vec<String> {
     let more = data.len().saturating_sub(TOLD);
     let more = (more > 0).then(|| format!("and {more} more files, in check.json"));
     data.into_iter().take(TOLD).map(line).chain(more).collect()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn experiment(looked: &Looked) -> Vec<String> {

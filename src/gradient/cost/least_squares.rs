@@ -260,6 +260,15 @@ impl LeastSquares {
         self
     }
 
+    /// Adds to every reference, by its number, what there is at a place of the run.
+    pub(crate) fn with_references_moved(mut self, by: &dyn Fn(usize, usize) -> f64) -> Self {
+        let LeastSquares { references, places, .. } = &mut self;
+        for (k, reference) in references.iter_mut().enumerate() {
+            reference.values.iter_mut().enumerate().for_each(|(i, value)| *value += by(k, places.of(i)));
+        }
+        self
+    }
+
     /// The noise that was added to the references; empty where none was.
     pub fn added_noise(&self) -> &[AddedNoise] {
         &self.noise

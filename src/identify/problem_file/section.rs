@@ -120,6 +120,9 @@ impl<'a> Section<'a> {
         match self.table.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other @ (Value::Array(_) | Value::Table(_))) => {
+                Err(self.wrong(key, kind(other, "a text"), "write one text in quotes"))
+            }
             Some(other) => Err(self.wrong(key, kind(other, "a text"), "put it in quotes")),
         }
     }

@@ -94,10 +94,11 @@ impl Specification {
         problem.experiments[0].name = first.name;
         let mut all = vec![pending];
         for (experiment, stated, pending) in built {
-            problem = match stated.validation {
-                false => problem.with_experiment(experiment, &local)?,
-                true => problem.with_validation(experiment, &local)?,
+            let joined = match stated.validation {
+                false => problem.with_experiment(experiment, &local),
+                true => problem.with_validation(experiment, &local),
             };
+            problem = joined.map_err(|error| stated.stated(error.under(&["name"])))?;
             all.push(pending);
         }
         problem = self.with_estimated_deviations(problem, &stated_all)?;

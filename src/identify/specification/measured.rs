@@ -74,7 +74,7 @@ impl Specification {
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
         let made = integrator.simulation(entry.system.clone(), grid, signals);
         let times = reading.recording.times();
-        let made = made.and_then(|simulation| self.controlled(entry, simulation, times, notes));
+        let made = made.and_then(|simulation| self.controlled((entry, scenario), simulation, times, notes));
         let simulation = made.map_err(|error| error.under(&["integrator"]))?;
         if references.is_empty() {
             return Ok(Measured { simulation, cost: None, recording: reading.recording });
@@ -87,14 +87,14 @@ impl Specification {
     /// With the steps of a tolerance, if there is one, that meet all samples.
     fn controlled(
         &self,
-        entry: &Entry,
+        (entry, scenario): (&Entry, &Scenario),
         simulation: Simulation,
         times: &[f64],
         notes: &mut Vec<String>,
     ) -> Result<Simulation> {
         let Some(tolerance) = self.tolerance else { return Ok(simulation) };
         let control = StepControl { tolerance, smallest: None };
-        let chosen = simulation.controlled(&self.start_values(entry)?, control, times);
+        let chosen = simulation.controlled(&self.start_values(entry, scenario)?, control, times);
         let controlled = chosen.map_err(|error| error.under(&["tolerance"]))?;
         notes.push(steps_in_words(&controlled));
         Ok(controlled.simulation)
@@ -226,7 +226,8 @@ impl Specification {
             }
         };
         let what = format!("{substeps} steps between two of {} samples", times.len());
-        grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer")?;
+        let counted = grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
+        counted.map_err(|error| error.under(&[if self.step.is_some() { "step" } else { "substeps" }]))?;
         if axis.is_even() {
             let count = (times.len() - 1) * substeps;
             return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);

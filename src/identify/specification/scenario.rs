@@ -80,12 +80,12 @@ impl Specification {
         Ok(scenario)
     }
 
-    /// The simulation without a record; steps of a tolerance are chosen at these parameters of the model.
+    /// The simulation without a record; steps of a tolerance are chosen at each of these points, and the most are taken.
     pub(super) fn built_in(
         &self,
         entry: &Entry,
         scenario: &Scenario,
-        u: &[f64],
+        points: &[Vec<f64>],
         notes: &mut Vec<String>,
     ) -> Result<Simulation> {
         if self.substeps.is_some() {
@@ -99,10 +99,25 @@ impl Specification {
             let constrained = !entry.system.signature().constraints.is_empty();
             self.stand_uneven_steps(&mut scenario.integrator, constrained, notes)?;
         }
-        let (simulation, controlled) = entry.simulation_at(&scenario, u).map_err(|error| match self.tolerance {
-            Some(_) => error.under(&["integrator", "tolerance"]),
-            None => self.of_scenario(error),
-        })?;
+        let mut chosen: Option<(Simulation, Option<Controlled>)> = None;
+        let count = |simulation: &Simulation| simulation.grid().count();
+        for (k, u) in points.iter().enumerate().filter(|(k, _)| *k == 0 || self.tolerance.is_some()) {
+            if points[..k].contains(u) {
+                continue;
+            }
+            let made = entry.simulation_at(&scenario, u).map_err(|error| match (self.tolerance, error.cause()) {
+                (Some(_), cause) if !matches!(cause, Error::UnknownName { .. }) => {
+                    error.under(&["integrator", "tolerance"])
+                }
+                _ => self.of_scenario(error),
+            })?;
+            if chosen.as_ref().is_none_or(|(simulation, _)| count(simulation) < count(&made.0)) {
+                chosen = Some(made);
+            }
+        }
+        let Some((simulation, controlled)) = chosen else {
+            return Err(Error::invalid("the simulation", "there is no point to choose steps at", "give one"));
+        };
         notes.extend(controlled.iter().map(steps_in_words));
         Ok(simulation)
     }
@@ -118,6 +133,15 @@ impl Specification {
         let (what, problem) = (format!("a tolerance of {}", shown(tolerance)), format!("{given} is given, too"));
         let error = Error::invalid(what, problem, "give one of them: a tolerance chooses its steps itself");
         Err(error.under(&["tolerance"]))
+    }
+
+    /// What makes steps smaller.
+    pub(crate) fn finer_steps(&self) -> &'static str {
+        match (self.tolerance, self.source()) {
+            (Some(_), _) => "ask for a smaller tolerance",
+            (None, Some(_)) => "take `--tolerance 1e-3`, or more `--substeps`",
+            (None, None) => "take `--tolerance 1e-3`, or a smaller `--step`",
+        }
     }
 
     /// Refuses steps of a tolerance where they are chosen otherwise.
@@ -147,9 +171,8 @@ impl Specification {
     }
 
     /// The model's parameters where a fit begins; of local values, those of the first experiment.
-    pub(super) fn start_values(&self, entry: &Entry) -> Result<Vec<f64>> {
-        let signature = entry.system.signature();
-        let mut u = signature.nominal();
+    pub(super) fn start_values(&self, entry: &Entry, scenario: &Scenario) -> Result<Vec<f64>> {
+        let (signature, mut u) = (entry.system.signature(), entry.start(scenario)?);
         for setting in self.parameters.iter().rev() {
             if let (Ok(k), Some(start)) = (signature.parameter_index(base_name(&setting.name)), setting.start) {
                 u[k] = start;
