@@ -115,6 +115,7 @@ pub struct Figure {
     panels: Vec<Panel>,
     shared_x: bool,
     shared_y: bool,
+    shared_legend: bool,
     columns: usize,
     drawn: Option<Drawn>,
 }
@@ -135,6 +136,7 @@ impl Figure {
             panels: Vec::new(),
             shared_x: false,
             shared_y: false,
+            shared_legend: false,
             columns: 1,
             drawn: None,
         }
@@ -172,6 +174,12 @@ impl Figure {
     /// Gives all panels the same range of y.
     pub fn share_y(mut self) -> Self {
         self.shared_y = true;
+        self
+    }
+
+    /// Lists the series once, across the figure and above panels side by side: those of the first panel, which all others repeat.
+    pub fn share_legend(mut self) -> Self {
+        self.shared_legend = true;
         self
     }
 
