@@ -8,7 +8,7 @@ use super::axis::{Axis, Label, Ticks};
 use super::scene::{Anchor, Color, Item, Point, Scene};
 use super::series::{ReferenceLine, Series, Style};
 use super::text;
-use super::{Drawn, Figure, Panel};
+use super::{Drawn, Figure, Legend, Panel};
 use crate::error::{Error, Result};
 
 // Lengths in mm; a point is 0.3528 mm.
@@ -150,12 +150,19 @@ fn side_by_side(figure: &Figure) -> Result<Scene> {
     let width = (figure.width - BETWEEN * (columns - 1.0)) / columns;
     let height = figure.panel_height.unwrap_or(0.7 * width);
     let mut whole = Scene { width: figure.width, height: 0.0, items: Vec::new() };
-    let part_of =
-        |panels: Vec<Panel>| Figure { panels, columns: 1, width, panel_height: Some(height), ..figure.clone() };
-    if figure.shared_legend {
-        if let Some(first) = prepare(figure)?.first() {
-            whole.height = legend(&mut whole, first, MARGIN, figure.width - 2.0 * MARGIN, MARGIN);
-        }
+    let part_legend = if figure.legend == Legend::Shared { Legend::Above } else { figure.legend };
+    let part_of = |panels: Vec<Panel>| Figure {
+        panels,
+        columns: 1,
+        width,
+        panel_height: Some(height),
+        legend: part_legend,
+        ..figure.clone()
+    };
+    if figure.legend == Legend::Shared
+        && let Some(first) = prepare(figure)?.first()
+    {
+        whole.height = legend(&mut whole, first, MARGIN, figure.width - 2.0 * MARGIN, MARGIN);
     }
     let top = whole.height;
     if figure.shared_x {
@@ -208,7 +215,12 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
     let all_y = union(&mut ranges.iter().filter_map(|r| r.1));
     let height = panel_height(figure);
     let mut prepared = Vec::new();
-    for (panel, (x, y)) in figure.panels.iter().zip(ranges) {
+    for (index, (panel, (x, y))) in figure.panels.iter().zip(ranges).enumerate() {
+        let is_listed = match figure.legend {
+            Legend::OfEach => true,
+            Legend::Shared => index == 0,
+            Legend::Above => false,
+        };
         let missing = if x.is_some() {
             None
         } else if panel.series.iter().all(|s| !s.vertices().any(|(x, y)| x.is_finite() && y.is_finite())) {
@@ -229,17 +241,7 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
             (series, style)
         });
         let series = series.collect();
-        prepared.push(Prepared {
-            panel,
-            series,
-            x_range,
-            y_range,
-            y_ticks,
-            y_label,
-            y_size,
-            missing,
-            is_listed: !figure.shared_legend,
-        });
+        prepared.push(Prepared { panel, series, x_range, y_range, y_ticks, y_label, y_size, missing, is_listed });
     }
     if figure.shared_x {
         // Panels with markers have wider ranges.

@@ -115,9 +115,20 @@ pub struct Figure {
     panels: Vec<Panel>,
     shared_x: bool,
     shared_y: bool,
-    shared_legend: bool,
+    legend: Legend,
     columns: usize,
     drawn: Option<Drawn>,
+}
+
+/// Where series are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Legend {
+    /// Above their panel.
+    OfEach,
+    /// Above all panels.
+    Shared,
+    /// Nowhere in this part of a figure: above it, they are.
+    Above,
 }
 
 /// What a figure shows in the place of panels.
@@ -136,7 +147,7 @@ impl Figure {
             panels: Vec::new(),
             shared_x: false,
             shared_y: false,
-            shared_legend: false,
+            legend: Legend::OfEach,
             columns: 1,
             drawn: None,
         }
@@ -177,9 +188,9 @@ impl Figure {
         self
     }
 
-    /// Lists the series once, across the figure and above panels side by side: those of the first panel, which all others repeat.
+    /// Lists the series once, above all panels: those of the first panel, which the others repeat.
     pub fn share_legend(mut self) -> Self {
-        self.shared_legend = true;
+        self.legend = Legend::Shared;
         self
     }
 
