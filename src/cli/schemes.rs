@@ -54,14 +54,20 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if arguments.repeat == 0 {
         return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
-    arguments.run.problem().specification()?.refuse_tolerance(OWN_STEPS)?;
-    let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, settings::entry)?;
+    let mut specification = arguments.run.problem().specification()?;
+    specification.refuse_tolerance(OWN_STEPS)?;
+    if !arguments.run.problem().is_measured() {
+        // the model's own step need not divide the time where others are asked for
+        let asked = arguments.steps.as_ref().and_then(|steps| steps.first().copied());
+        specification.step = specification.step.or(asked);
+    }
+    let Run { entry, u, simulation, .. } = arguments.run.prepare_as(&specification, registry, settings::entry)?;
     let schemes = chosen(arguments, &simulation)?;
     let (simulation, steps) = match &arguments.steps {
         Some(steps) => (simulation, steps.clone()),
         None => ladder(simulation)?,
     };
-    let (_, reference) = named(&arguments.reference)?;
+    let (_, reference) = named("--reference", &arguments.reference, &simulation)?;
     let count = schemes.len() * steps.len();
     let waiting = waiting("reference", count);
     let mut study = WorkPrecision::new(&simulation, &u, &steps, reference)?;
@@ -82,7 +88,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     drop(waiting);
     let times = simulation.grid().times();
     let end = times[times.len() - 1];
-    let document = schemes_json(entry.name(), end, &study, &rows);
+    let words: Vec<String> = schemes.iter().map(|(_, scheme)| scheme::in_words(&**scheme)).collect();
+    let document = schemes_json(entry.name(), end, &words, &study, &rows);
     let usual = format!("{}_schemes", entry.name());
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
     let written = folder.as_ref().map_or(Ok(()), |folder| folder.schemes(&rows, document.clone()));
@@ -90,15 +97,15 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print_document(&format!("{document:#}"));
         return Ok(kept(written));
     }
-    print(&text(entry.name(), end, &study, &rows));
+    let title = format!("{} to t = {} s: {}", entry.name(), shown(end), words.join("; "));
+    print(&text(title, &study, &rows));
     if let (Ok(()), Some(folder)) = (&written, folder) {
         print(&format!("\nwritten to {}: schemes.json, schemes.csv, figure", folder.path().display()));
     }
     Ok(kept(written))
 }
 
-/// The schemes to compare: those that are asked for; or all, that of the simulation with its own settings. `newmark` is then left out: with
-/// its own γ it is `trapezoidal`.
+/// The schemes to compare: those that are asked for, or all. `newmark` is then left out: with its own γ it is `trapezoidal`.
 fn chosen(arguments: &Arguments, simulation: &Simulation) -> Result<Vec<Named>> {
     if let Some(asked) = &arguments.schemes {
         // a further setting of the scheme before it: hht:alpha=-0.1,start_order=2
@@ -109,27 +116,26 @@ fn chosen(arguments: &Arguments, simulation: &Simulation) -> Result<Vec<Named>> 
                 None => texts.push(text.clone()),
             }
         }
-        let schemes: Vec<Named> = texts.iter().map(|text| named(text)).collect::<Result<_>>()?;
+        let schemes: Vec<Named> =
+            texts.iter().map(|text| named("--schemes", text, simulation)).collect::<Result<_>>()?;
         if let Some(k) = (1..schemes.len()).find(|&k| schemes[..k].iter().any(|(name, _)| *name == schemes[k].0)) {
             return Err(Error::invalid("--schemes", format!("`{}` is named twice", schemes[k].0), "name each once"));
         }
         return Ok(schemes);
     }
-    let own = simulation.scheme();
-    let all = scheme::names().into_iter().filter(|name| *name != "newmark" || *name == own.name());
-    all.map(|name| {
-        let settings = if name == own.name() { own.settings() } else { Vec::new() };
-        let settings: Vec<(String, f64)> =
-            settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        Ok((name.to_string(), scheme::by_name(name, &settings)?))
-    })
-    .collect()
+    let own = simulation.scheme().name();
+    let all = scheme::names().into_iter().filter(|name| *name != "newmark" || *name == own);
+    all.map(|name| named("--schemes", name, simulation)).collect()
 }
 
-/// `NAME` or `NAME:SETTING=X`.
-fn named(text: &str) -> Result<Named> {
+/// `NAME` or `NAME:SETTING=X`; without settings, that of the simulation has its own.
+fn named(option: &str, text: &str, simulation: &Simulation) -> Result<Named> {
     let (name, setting) = text.split_once(':').unwrap_or((text, ""));
-    let settings = settings::assignments("--schemes", &[setting.to_string()])?;
+    let own = simulation.scheme();
+    let settings = match setting {
+        "" if name == own.name() => own.settings().into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+        _ => settings::assignments(option, &[setting.to_string()])?,
+    };
     Ok((text.to_string(), scheme::by_name(name, &settings)?))
 }
 
@@ -155,7 +161,7 @@ fn ladder(simulation: Simulation) -> Result<(Simulation, Vec<f64>)> {
     Ok((simulation.on(grid, signals)?, steps))
 }
 
-fn text(model: &str, end: f64, study: &WorkPrecision, rows: &[Row]) -> String {
+fn text(title: String, study: &WorkPrecision, rows: &[Row]) -> String {
     let reference = &study.reference;
     let uncertainty = &reference.uncertainty;
     let told: Vec<String> = ["q", "q'", "q''", "λ"]
@@ -164,23 +170,20 @@ fn text(model: &str, end: f64, study: &WorkPrecision, rows: &[Row]) -> String {
         .filter_map(|(name, gap)| Some(format!("{name} {:.0e}", gap?)))
         .collect();
     let mut parts = vec![
+        title,
         format!(
-            "{model} to t = {} s, beside {} with steps of {} s",
-            shown(end),
+            "largest errors over time beside {} with steps of {} s, relative to the largest value of each coordinate and multiplier (the \
+             reference differs from a run with twice its step by {})",
             reference.scheme,
-            shown(reference.step)
-        ),
-        format!(
-            "largest errors over time, relative to the largest value of each coordinate and multiplier (the reference differs from a run \
-             with twice its step by {})",
+            shown(reference.step),
             told.join(", ")
         ),
         errors(rows),
     ];
     parts.push(format!(
         "largest violation of constraints C and of their rates, change of energy beside the largest kinetic energy, Newton iterations a \
-         step, time of a step (measured here: median of {} runs), difference of adjoint and tangents beside the largest entry",
-        study.repeat
+         step, time of a step (measured here: median of {}), difference of adjoint and tangents beside the largest entry",
+        if study.repeat == 1 { "1 run".to_string() } else { format!("{} runs", study.repeat) }
     ));
     parts.push(manners(rows));
     if let Energy::Unknown(reason) = &reference.energy {

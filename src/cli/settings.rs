@@ -96,8 +96,17 @@ impl RunArguments {
         registry: &'r Registry,
         find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
     ) -> Result<Run<'r>> {
-        let specification = self.problem.specification()?;
-        let entry = find(registry, &specification)?;
+        self.prepare_as(&self.problem.specification()?, registry, find)
+    }
+
+    /// As [`RunArguments::prepare`], of a specification that the command has changed.
+    pub(super) fn prepare_as<'r>(
+        &self,
+        specification: &Specification,
+        registry: &'r Registry,
+        find: impl Fn(&'r Registry, &Specification) -> Result<&'r Entry>,
+    ) -> Result<Run<'r>> {
+        let entry = find(registry, specification)?;
         let u = specification.model_values(entry)?;
         let sensors: Vec<String> = specification.of_sensors().collect();
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));

@@ -99,7 +99,11 @@ fn errors(found: &Convergence, of: impl Fn(&Series) -> &Vec<f64>) -> String {
     header.push("order");
     let row = |series: &Series| {
         let mut row = vec![labelled(series)];
-        row.extend(of(series).iter().map(|error| format!("{error:.1e}")));
+        // where no power was found, the limit is one of the runs, and nothing is beside it
+        let is_limit = |error: f64| error == 0.0 && series.error() > 0.0;
+        row.extend(
+            of(series).iter().map(|&error| if is_limit(error) { "-".to_string() } else { format!("{error:.1e}") }),
+        );
         row.push(series.extrapolation.observed.map_or("-".to_string(), |order| format!("{order:.2}")));
         row
     };

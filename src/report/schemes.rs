@@ -36,12 +36,13 @@ fn row(row: &Row) -> Value {
     document
 }
 
-/// A comparison of schemes as JSON.
-pub fn schemes_json(model: &str, end: f64, study: &WorkPrecision, rows: &[Row]) -> Value {
+/// A comparison of schemes as JSON; `schemes`: each with its settings.
+pub fn schemes_json(model: &str, end: f64, schemes: &[String], study: &WorkPrecision, rows: &[Row]) -> Value {
     let reference = &study.reference;
     json!({
         "model": model,
         "end": end,
+        "schemes": schemes,
         "reference": {
             "scheme": reference.scheme, "step": reference.step, "uncertainty": gaps(&reference.uncertainty),
         },
@@ -79,7 +80,10 @@ const COLUMNS: [&str; 19] = [
 /// A line of the file; what there is no number for is left empty.
 fn line(row: &Row) -> String {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:e}"));
-    let mut cells = vec![row.scheme.clone(), format!("{:e}", row.step)];
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    // several settings are separated by commas
+    let name = if row.scheme.contains(',') { quoted(&row.scheme) } else { row.scheme.clone() };
+    let mut cells = vec![name, format!("{:e}", row.step)];
     match &row.outcome {
         Ok(Measured { steps, errors, orders, drift, energy, seconds_per_step, iterations, gradient, .. }) => {
             cells.push(steps.to_string());
@@ -90,62 +94,67 @@ fn line(row: &Row) -> String {
         }
         Err(reason) => {
             cells.resize(COLUMNS.len() - 1, String::new());
-            cells.push(format!("\"{}\"", reason.replace('"', "'")));
+            cells.push(quoted(reason));
         }
     }
     cells.join(",")
 }
+
+type Kind = fn(&Gaps) -> Option<f64>;
+type Abscissa = fn(&Row, &Measured) -> f64;
 
 /// Errors of positions (above) and accelerations (below) over the step (left) and over the time of a run (right).
 ///
 /// # Errors
 /// If no run went through.
 pub fn work_precision(rows: &[Row]) -> Result<Figure> {
-    let mut names: Vec<&str> = Vec::new();
-    rows.iter().for_each(|row| {
-        if !names.contains(&row.scheme.as_str()) {
-            names.push(&row.scheme);
-        }
-    });
-    let kinds: [(&str, fn(&Gaps) -> Option<f64>); 2] =
-        [("error of positions", |gaps| gaps.position), ("error of accelerations", |gaps| gaps.acceleration)];
-    let over: [(&str, fn(&Row, &Measured) -> f64); 2] = [
+    let kinds: [(&str, Kind); 2] = [("positions", |gaps| gaps.position), ("accelerations", |gaps| gaps.acceleration)];
+    let over: [(&str, Abscissa); 2] = [
         ("step [s]", |row, _| row.step),
-        ("computing time [s]", |_, measured| measured.seconds_per_step * measured.steps as f64),
+        ("computing time of a run [s]", |_, measured| measured.seconds_per_step * measured.steps as f64),
     ];
-    let mut figure = Figure::wide().columns(2).panel_height(48.0);
-    for (kind, (error_label, error)) in kinds.iter().enumerate() {
-        for (place, (x_label, x)) in over.iter().enumerate() {
-            let lines: Vec<(&str, Vec<f64>, Vec<f64>)> = names
-                .iter()
-                .map(|name| {
-                    let own = rows.iter().filter(|row| row.scheme == *name);
-                    let points = own.filter_map(|row| {
-                        let measured = row.outcome.as_ref().ok()?;
-                        Some((x(row, measured), error(&measured.errors)?))
-                    });
-                    let (xs, ys): (Vec<f64>, Vec<f64>) = points.unzip();
-                    (*name, xs, ys)
-                })
-                .collect();
-            let lines: Vec<(&str, &[f64], &[f64])> = lines.iter().map(|(name, xs, ys)| (*name, &**xs, &**ys)).collect();
-            // one legend is enough
-            let listed = |series: Series, name: &str| {
-                if (kind, place) == (0, 0) { series.label(name) } else { series.label("") }
-            };
-            let mut panel = Panel::new(Axis::log(*x_label), Axis::log(*error_label));
-            for (name, xs, ys) in &lines {
-                panel = panel.series(listed(Series::line(xs, ys).markers(), name));
+    let mut figure = Figure::wide().columns(2).panel_height(52.0).share_legend();
+    for (name, error) in kinds {
+        for (place, (x_label, x)) in over.into_iter().enumerate() {
+            let curves = curves(rows, x, error);
+            let curves: Vec<(&str, &[f64], &[f64])> =
+                curves.iter().map(|(name, xs, ys)| (*name, &**xs, &**ys)).collect();
+            let mut panel = Panel::new(Axis::log(x_label), same_height(name, &curves));
+            for (name, xs, ys) in &curves {
+                panel = panel.series(Series::line(xs, ys).markers().label(*name));
             }
-            if place == 0 {
-                for (line, order) in plot::guides(&lines, &ORDERS).into_iter().zip(ORDERS) {
-                    panel = panel.series(listed(line, &format!("order {order}")));
-                }
-            }
-            figure = figure.panel(panel);
+            // an order is one over the step
+            let guides = if place == 0 { plot::guides(&curves, &ORDERS) } else { Vec::new() };
+            figure = figure.panel(guides.into_iter().fold(panel, Panel::series));
         }
     }
     Ok(figure)
+}
+
+/// The errors of each scheme over something.
+fn curves(rows: &[Row], x: Abscissa, error: Kind) -> Vec<(&str, Vec<f64>, Vec<f64>)> {
+    let mut curves: Vec<(&str, Vec<f64>, Vec<f64>)> = Vec::new();
+    for row in rows {
+        if curves.last().is_none_or(|(name, ..)| *name != row.scheme) {
+            curves.push((&row.scheme, Vec::new(), Vec::new()));
+        }
+        let point = row.outcome.as_ref().ok().and_then(|measured| Some((x(row, measured), error(&measured.errors)?)));
+        if let (Some((_, xs, ys)), Some((x, y))) = (curves.last_mut(), point) {
+            xs.push(x);
+            ys.push(y);
+        }
+    }
+    curves
+}
+
+/// An axis of errors with the same limits in both panels of a row, with room for the lines of orders below.
+fn same_height(name: &str, curves: &[(&str, &[f64], &[f64])]) -> Axis {
+    let errors = || curves.iter().flat_map(|(_, _, errors)| errors.iter().copied()).filter(|error| *error > 0.0);
+    let axis = Axis::log(format!("largest relative error of {name}"));
+    match (errors().reduce(f64::min), errors().reduce(f64::max)) {
+        (Some(low), Some(high)) => axis.lower_limit(low / 4.0).upper_limit(2.0 * high),
+        _ => axis,
+    }
 }
 
 /// Orders of which lines are drawn.

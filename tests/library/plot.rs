@@ -381,3 +381,32 @@ fn overshoots_do_not_flatten_parameters() -> costate::Result<()> {
     assert!(both.contains("not shown: values down to −30 and up to 20<"));
     Ok(())
 }
+
+/// Protects figures of several panels from saying the same four times: a shared legend stands once above all of them, in rows or in one column,
+/// and is as wide as the figure.
+#[test]
+fn a_shared_legend_stands_once() -> costate::Result<()> {
+    let names = ["one scheme", "another scheme", "a third scheme", "a fourth scheme"];
+    let figure = |columns: usize| {
+        let panel = || {
+            let panel = Panel::new(Axis::linear("x"), Axis::linear("y"));
+            names.iter().fold(panel, |panel, name| panel.series(Series::line(&[0.0, 1.0], &[0.0, 1.0]).label(*name)))
+        };
+        (0..4).fold(Figure::wide().columns(columns), |figure, _| figure.panel(panel()))
+    };
+    let count = |svg: &str| svg.matches(">one scheme</text>").count();
+    for columns in [1, 2] {
+        let (each, shared) = (figure(columns).to_svg()?, figure(columns).share_legend().to_svg()?);
+        assert_well_formed(&shared);
+        assert_eq!((count(&each), count(&shared)), (4, 1), "{columns} columns");
+        // all in one row
+        let heights = names.map(|name| {
+            let text = shared.lines().find(|line| line.contains(&format!(">{name}</text>"))).unwrap();
+            text.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_string()
+        });
+        assert!(heights.iter().all(|height| *height == heights[0]), "{columns} columns: {heights:?}");
+        let both = figure(columns).share_x().share_legend().to_svg()?;
+        assert_eq!(count(&both), 1, "{columns} columns, a shared axis");
+    }
+    Ok(())
+}

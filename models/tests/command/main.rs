@@ -4,6 +4,7 @@ mod check;
 mod clocks;
 mod constraints;
 mod control;
+mod convergence;
 mod experiments;
 mod init;
 mod manners;

@@ -8,7 +8,7 @@ use super::axis::{Axis, Label, Ticks};
 use super::scene::{Anchor, Color, Item, Point, Scene};
 use super::series::{ReferenceLine, Series, Style};
 use super::text;
-use super::{Drawn, Figure, Panel};
+use super::{Drawn, Figure, Legend, Panel};
 use crate::error::{Error, Result};
 
 // Lengths in mm; a point is 0.3528 mm.
@@ -38,6 +38,8 @@ struct Prepared<'a> {
     y_size: f64,
     /// What is said in place of data, if there are none to draw.
     missing: Option<&'static str>,
+    /// Whether a legend stands above this panel.
+    is_listed: bool,
 }
 
 /// Lowest and highest position in x and in y, if there are any.
@@ -148,24 +150,36 @@ fn side_by_side(figure: &Figure) -> Result<Scene> {
     let width = (figure.width - BETWEEN * (columns - 1.0)) / columns;
     let height = figure.panel_height.unwrap_or(0.7 * width);
     let mut whole = Scene { width: figure.width, height: 0.0, items: Vec::new() };
+    let part_legend = if figure.legend == Legend::Shared { Legend::Above } else { figure.legend };
+    let part_of = |panels: Vec<Panel>| Figure {
+        panels,
+        columns: 1,
+        width,
+        panel_height: Some(height),
+        legend: part_legend,
+        ..figure.clone()
+    };
+    if figure.legend == Legend::Shared
+        && let Some(first) = prepare(figure)?.first()
+    {
+        whole.height = legend(&mut whole, first, MARGIN, figure.width - 2.0 * MARGIN, MARGIN);
+    }
+    let top = whole.height;
     if figure.shared_x {
         for column in 0..figure.columns {
             let panels: Vec<Panel> = figure.panels.iter().skip(column).step_by(figure.columns).cloned().collect();
             if panels.is_empty() {
                 continue;
             }
-            let part =
-                scene(&Figure { panels, columns: 1, ..Figure::column().width(width).panel_height(height) }.share_x())?;
-            whole.height = whole.height.max(part.height);
-            whole.insert(part, (column as f64 * (width + BETWEEN), 0.0));
+            let part = scene(&part_of(panels))?;
+            whole.height = whole.height.max(top + part.height);
+            whole.insert(part, (column as f64 * (width + BETWEEN), top));
         }
     }
     let rows = if figure.shared_x { &[][..] } else { &figure.panels[..] };
     for row in rows.chunks(figure.columns) {
         let top = whole.height;
-        let parts =
-            row.iter().map(|panel| scene(&Figure::column().width(width).panel_height(height).panel(panel.clone())));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let parts = row.iter().map(|panel| scene(&part_of(vec![panel.clone()]))).collect::<Result<Vec<_>>>()?;
         let tallest = parts.iter().map(|part| part.height).fold(0.0, f64::max);
         whole.height += tallest;
         for (column, part) in parts.into_iter().enumerate() {
@@ -201,7 +215,12 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
     let all_y = union(&mut ranges.iter().filter_map(|r| r.1));
     let height = panel_height(figure);
     let mut prepared = Vec::new();
-    for (panel, (x, y)) in figure.panels.iter().zip(ranges) {
+    for (index, (panel, (x, y))) in figure.panels.iter().zip(ranges).enumerate() {
+        let is_listed = match figure.legend {
+            Legend::OfEach => true,
+            Legend::Shared => index == 0,
+            Legend::Above => false,
+        };
         let missing = if x.is_some() {
             None
         } else if panel.series.iter().all(|s| !s.vertices().any(|(x, y)| x.is_finite() && y.is_finite())) {
@@ -222,7 +241,7 @@ fn prepare(figure: &Figure) -> Result<Vec<Prepared<'_>>> {
             (series, style)
         });
         let series = series.collect();
-        prepared.push(Prepared { panel, series, x_range, y_range, y_ticks, y_label, y_size, missing });
+        prepared.push(Prepared { panel, series, x_range, y_range, y_ticks, y_label, y_size, missing, is_listed });
     }
     if figure.shared_x {
         // Panels with markers have wider ranges.
@@ -307,7 +326,9 @@ fn header(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, mut top
         scene.text((left, top - 0.25 * LABEL_SIZE), line, LABEL_SIZE, Anchor::Start);
     }
     let (below_title, note) = (top, &prepared.y_ticks.note);
-    top = legend(scene, prepared, left, width, top);
+    if prepared.is_listed {
+        top = legend(scene, prepared, left, width, top);
+    }
     let last = title.last().map_or(f64::INFINITY, |line| text::width(line, LABEL_SIZE));
     if !note.is_empty() && top == below_title && last + text::width(note, TICK_SIZE) + 2.0 < width {
         // beside the title, so that panels with and without it are equally high

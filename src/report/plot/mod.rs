@@ -115,8 +115,20 @@ pub struct Figure {
     panels: Vec<Panel>,
     shared_x: bool,
     shared_y: bool,
+    legend: Legend,
     columns: usize,
     drawn: Option<Drawn>,
+}
+
+/// Where series are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Legend {
+    /// Above their panel.
+    OfEach,
+    /// Above all panels.
+    Shared,
+    /// Nowhere in this part of a figure: above it, they are.
+    Above,
 }
 
 /// What a figure shows in the place of panels.
@@ -135,6 +147,7 @@ impl Figure {
             panels: Vec::new(),
             shared_x: false,
             shared_y: false,
+            legend: Legend::OfEach,
             columns: 1,
             drawn: None,
         }
@@ -172,6 +185,12 @@ impl Figure {
     /// Gives all panels the same range of y.
     pub fn share_y(mut self) -> Self {
         self.shared_y = true;
+        self
+    }
+
+    /// Lists the series once, above all panels: those of the first panel, which the others repeat.
+    pub fn share_legend(mut self) -> Self {
+        self.legend = Legend::Shared;
         self
     }
 
