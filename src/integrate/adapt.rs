@@ -54,7 +54,7 @@ const FIRST: f64 = 0.5;
 const EVEN_AIM: f64 = 0.8;
 /// Steps of one pass that no tolerance is worth, and of the first one.
 const MOST_STEPS: usize = 5_000_000;
-const MOST_ROUGH: usize = 500_000;
+const MOST_ROUGH: usize = 200_000;
 /// The smallest tolerance, above round-off.
 const LEAST: f64 = 1e-12;
 /// The shortest step beside the simulated time.

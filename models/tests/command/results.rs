@@ -395,7 +395,7 @@ fn interrupting_does_not_wait_for_a_simulation() {
     record(&place);
     for method in ["lm", "bfgs"] {
         let arguments =
-            format!("identify silverbox --data record.csv --substeps 4000 --method {method} --out {method}");
+            format!("identify silverbox --data record.csv --substeps 1200 --method {method} --out {method}");
         let (code, rest, out) = interrupted(&place, &arguments);
         assert_eq!(code, Some(1), "{rest}{out}");
         assert!(out.contains("NOT converged: interrupted") && out.contains("which take further simulations"), "{out}");
