@@ -11,11 +11,19 @@
 /// How far an observed power may be from a whole number.
 const WHOLE: f64 = 0.25;
 
-/// The largest power that is removed.
-const LARGEST: u32 = 16;
+/// The first power is at most this; and each is at most so much above the one before it: errors that fall faster do so by chance, or because
+/// steps are too large to see the motion at all.
+const FIRST: u32 = 4;
+const APART: u32 = 2;
 
 /// Part of the typical error below which no entry's own is believed.
 const SHARE: f64 = 0.1;
+
+/// By how much what grows as steps fall may grow from one run to the next: round-off of accelerations by 4, undamped multipliers by more.
+const GROWTH: f64 = 8.0;
+
+/// Part of the bounds that is added for caution: differences foretell what is to come to leading order only.
+const SAFETY: f64 = 2.0;
 
 /// Differences of so many times the round-off say nothing of powers.
 const ABOVE: f64 = 4.0;
@@ -38,6 +46,8 @@ struct Column {
     values: Vec<Vec<f64>>,
     /// Of the largest value.
     round_off: f64,
+    /// The largest power that may govern them.
+    largest: u32,
 }
 
 impl Column {
@@ -65,7 +75,7 @@ impl Column {
         }
         let observed = -self.ratio()?.log2();
         let whole = observed.round();
-        ((observed - whole).abs() <= WHOLE && (1.0..=f64::from(LARGEST)).contains(&whole)).then_some(whole as u32)
+        ((observed - whole).abs() <= WHOLE && (1.0..=f64::from(self.largest)).contains(&whole)).then_some(whole as u32)
     }
 
     /// The column with `power` removed.
@@ -74,7 +84,7 @@ impl Column {
         let next = |pair: &[Vec<f64>]| {
             pair[0].iter().zip(&pair[1]).map(|(coarse, fine)| fine + factor * (fine - coarse)).collect()
         };
-        Column { values: self.values.windows(2).map(next).collect(), ..*self }
+        Column { values: self.values.windows(2).map(next).collect(), largest: power + APART, ..*self }
     }
 
     /// Bounds on the errors of the last values.
@@ -90,7 +100,9 @@ impl Column {
         let is_round_off = self.size(last) <= ABOVE * self.round_off;
         let to_come = match ratio {
             _ if is_round_off => 1.0,
-            ratio if ratio < 1.0 => (ratio / (1.0 - ratio)).max(1.0),
+            ratio if ratio < 1.0 && -ratio.log2() <= f64::from(self.largest) + 2.0 * WHOLE => {
+                (ratio / (1.0 - ratio)).max(1.0)
+            }
             _ => return vec![f64::INFINITY; self.values[0].len()],
         };
         let floor = self.round_off.max(SHARE * self.size(last));
@@ -99,7 +111,10 @@ impl Column {
             _ => vec![0.0; self.values[0].len()],
         };
         // the last difference may vanish by chance: the one before foresees it
-        self.difference(last).zip(&before).map(|(d, foreseen)| (to_come * d.abs().max(*foreseen)).max(floor)).collect()
+        self.difference(last)
+            .zip(&before)
+            .map(|(d, foreseen)| (SAFETY * to_come * d.abs().max(*foreseen)).max(floor))
+            .collect()
     }
 }
 
@@ -108,7 +123,7 @@ impl Extrapolation {
     /// `round_off`: that of a run's results, relative to the largest. The smallest steps are left out where the larger ones tell more.
     pub fn of(levels: &[Vec<f64>], round_off: f64) -> Self {
         let largest = levels.last().map_or(0.0, |values| values.iter().fold(0.0f64, |size, x| size.max(x.abs())));
-        let whole = Column { values: levels.to_vec(), round_off: round_off * largest };
+        let whole = Column { values: levels.to_vec(), round_off: round_off * largest, largest: FIRST };
         let observed = whole.ratio().map(|ratio| -ratio.log2()).filter(|power| power.is_finite());
         let limit = levels.last().cloned().unwrap_or_default();
         let mut best = Extrapolation { powers: Vec::new(), observed, limit, error: whole.errors() };
@@ -117,7 +132,11 @@ impl Extrapolation {
             let mut column = Column { values: levels[..count].to_vec(), ..whole };
             let mut powers: Vec<u32> = Vec::new();
             loop {
-                let error = column.errors();
+                let mut error = column.errors();
+                let last = column.values.last().map_or(&[][..], Vec::as_slice);
+                if let Some(next) = levels.get(count) {
+                    scattered(&mut error, (last, powers.first().copied()), (&levels[count - 1], next));
+                }
                 let own = typical(&error);
                 if own < least {
                     least = own;
@@ -144,6 +163,16 @@ impl Extrapolation {
             (Some(_), Some(_)) => 15,
             _ => 0,
         }
+    }
+}
+
+/// Raises errors to what the next finer run shows where it does not follow the powers that were found: what grows as steps fall was there before,
+/// smaller by a factor of at most [`GROWTH`].
+fn scattered(error: &mut [f64], (limit, power): (&[f64], Option<u32>), (last, next): (&[f64], &[f64])) {
+    let factor = power.map_or(1.0, |power| 2f64.powi(-(power as i32)));
+    for (((error, limit), last), next) in error.iter_mut().zip(limit).zip(last).zip(next) {
+        let foretold = limit + factor * (last - limit);
+        *error = error.max((next - foretold).abs() / GROWTH);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::likelihood::identify_with_noise;
 use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
+use crate::report::html::validation_in_words;
 use crate::report::{InputFile, number, rounded, table};
 use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, fits};
@@ -244,6 +245,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             print(&format!("{}\n", local_values(&fitted)));
         }
         print(&compared(&earlier, &found));
+        let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
+        validation_in_words(&beside).iter().for_each(|sentence| print(sentence));
         if let Some(folder) = folder.filter(|_| written.is_ok()) {
             print(&format!("written to {}: validation.json, figures", folder.path().display()));
         }

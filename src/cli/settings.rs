@@ -43,7 +43,7 @@ pub(super) struct ProblemArguments {
     /// Time step, s
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     step: Option<f64>,
-    /// Steps as long as this error allows (beside the largest value of all coordinates of a unit), such as 1e-4
+    /// Steps as long as this error of coordinates allows, beside their largest value: 1e-4 (accelerations, forces may be worse)
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = number)]
     tolerance: Option<f64>,
     /// End of the simulated time, s

@@ -6,7 +6,7 @@ use super::step_error::Estimate;
 use super::{Verdict, kept};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::{Folder, output_errors, simulation_json, stream};
+use crate::report::{Folder, output_errors, rounded, simulation_json, stream};
 use crate::scheme::{self, Counters};
 use crate::shown::shown;
 use crate::start::{InitialState, StartReport};
@@ -37,7 +37,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     if !Folder::fits(simulation) {
         if folder.is_some() {
             tell(
-                "note: the run does not fit into memory: rows are written as they come, and figures show some of its times",
+                "note: the run does not fit into the memory that it may take: rows are written as they come, and figures show some of its times",
             );
         }
         let began = Instant::now();
@@ -80,6 +80,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     Ok(Verdict::Good)
 }
 
+/// Not with all digits of a step that was made by a division.
+fn short(step: f64) -> String {
+    Some(shown(step)).filter(|step| step.len() < 12).unwrap_or_else(|| rounded(step, 6))
+}
+
 /// What it cost, and how it began.
 fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start: &StartReport, folder: &Folder) {
     print(&format!(
@@ -87,7 +92,7 @@ fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start:
         entry.name(),
         counters.steps,
         if counters.steps == 1 { "step" } else { "steps" },
-        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", shown(h))),
+        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", short(h))),
         shown(simulation.grid().end()),
         scheme::in_words(simulation.scheme()),
         counters.iterations as f64 / counters.steps as f64,

@@ -101,7 +101,7 @@ impl Estimate {
                 };
                 let parts = [of("coordinates", &errors.coordinates), of("outputs", &errors.outputs)];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
-                format!("estimated time-step error, beside the largest value: {}", parts.join(", "))
+                format!("estimated time-step error: {}", parts.join(", "))
             }
         }
     }
@@ -192,9 +192,12 @@ fn with_unit(value: f64, quantity: &Quantity) -> String {
     format!("{} {unit}", rounded(value, 2)).trim_end().to_string()
 }
 
-/// `1.2 %`, or `17 times the value`
+/// `1.2 % of the largest value`
 fn beside(part: f64) -> String {
-    if part <= 1.0 { percent(part) } else { format!("{} times that", rounded(part, 2)) }
+    match part {
+        part if part <= 1.0 => format!("{} of the largest value", percent(part)),
+        part => format!("{} times the largest value", rounded(part, 2)),
+    }
 }
 
 fn percent(part: f64) -> String {

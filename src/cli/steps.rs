@@ -91,6 +91,12 @@ fn labelled(series: &Series) -> String {
     if series.unit.is_empty() { series.name.clone() } else { format!("{} [{}]", series.name, series.unit) }
 }
 
+/// The power by which the last two errors fall.
+fn order(errors: &[f64]) -> Option<f64> {
+    let [.., before, last] = errors else { return None };
+    Some((before / last).log2()).filter(|order| order.is_finite())
+}
+
 /// A row a quantity, a column a step.
 fn errors(found: &Convergence, of: impl Fn(&Series) -> &Vec<f64>) -> String {
     let steps: Vec<String> = found.went_through().map(|level| format!("h/{}", level.parts)).collect();
@@ -104,7 +110,7 @@ fn errors(found: &Convergence, of: impl Fn(&Series) -> &Vec<f64>) -> String {
         row.extend(
             of(series).iter().map(|&error| if is_limit(error) { "-".to_string() } else { format!("{error:.1e}") }),
         );
-        row.push(series.extrapolation.observed.map_or("-".to_string(), |order| format!("{order:.2}")));
+        row.push(order(of(series)).map_or("-".to_string(), |order| format!("{order:.2}")));
         row
     };
     table(&header, &found.series.iter().map(row).collect::<Vec<_>>())

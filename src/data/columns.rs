@@ -23,7 +23,10 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) 
     let mut other = None;
     for header in record.names() {
         if header == name {
-            return column(header);
+            return match split(header) {
+                Some((_, own)) if plain(own) != plain(unit) => Err(in_another_unit(file, header, own, name, unit)),
+                _ => column(header),
+            };
         }
         match split(header) {
             Some((stem, own)) if stem == name && plain(own) == plain(unit) => {
@@ -39,12 +42,15 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, name: &str, unit: &str) 
     match (fitting, other) {
         (Some(header), _) => column(header),
         (None, None) => Ok(None),
-        (None, Some((header, own))) => {
-            let problem = format!("column `{header}` is in `{own}`, where `{name}` is in `{unit}`");
-            let remedy = "convert its values; if only the unit is spelt differently, correct the header";
-            Err(Error::file(file, None, problem, remedy))
-        }
+        (None, Some((header, own))) => Err(in_another_unit(file, header, own, name, unit)),
     }
+}
+
+fn in_another_unit(file: &Path, header: &str, own: &str, name: &str, unit: &str) -> Error {
+    let subject = if header == name { "what it is taken for".to_string() } else { format!("`{name}`") };
+    let problem = format!("column `{header}` is in `{own}`, where {subject} is in `{unit}`");
+    let remedy = "convert its values; if only the unit is spelt differently, correct the header";
+    Error::file(file, None, problem, remedy)
 }
 
 /// As [`find`], for a column that must be there, with all its values.

@@ -57,11 +57,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map(|span| line_of(text, span.start));
         let message = error.message().trim().replace('\n', ", ");
-        let remedy = match &message {
-            twice if twice.contains("duplicate key") => "write each key once",
-            number if number.contains("integer") => "correct the number",
-            _ => "correct the line; it may be a missing quotation mark or bracket",
-        };
+        let remedy = remedy(&message, line.and_then(|line| text.lines().nth(line as usize - 1)).unwrap_or_default());
         Error::file(path, line, format!("this is not TOML: {message}"), remedy)
     })?;
     let root = Section { file: path, keys: Vec::new(), table: &table };
@@ -112,6 +108,21 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
         self::optimiser(&optimiser, &mut specification)?;
     }
     Ok(specification)
+}
+
+/// What may be meant by a line that is not TOML.
+fn remedy(message: &str, line: &str) -> &'static str {
+    let value = line.split_once('=').map_or("", |(_, value)| value.trim());
+    let is_decimal = |value: &str| {
+        value.split_once(',').is_some_and(|(a, b)| a.parse::<i64>().is_ok() && b.trim().parse::<u64>().is_ok())
+    };
+    match message {
+        _ if is_decimal(value) => "write numbers with a decimal point: 0.05",
+        _ if ["yes", "no", "on", "off", "True", "False"].contains(&value) => "write true or false",
+        twice if twice.contains("duplicate key") => "write each key once",
+        number if number.contains("integer") => "correct the number",
+        _ => "correct the line; it may be a missing quotation mark or bracket",
+    }
 }
 
 fn integrator(integrator: &Section<'_>, specification: &mut Specification) -> Result<()> {

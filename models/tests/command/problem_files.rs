@@ -109,9 +109,14 @@ fn windows_and_uneven_samples_work() {
         assert_eq!((&found["steps"], &found["step"]), (&steps.into(), &serde_json::Value::Null), "{window}");
     }
     place.write("problem.toml", problem("from = 2.0\nuntil = 1.0"));
-    let parts =
-        ["record.csv: fewer than two samples lie between 2 s and 1 s", "covers 0 s to", "widen `from` and `until`"];
+    let parts = ["line 4", "`until` = 1 s is not behind `from` = 2 s", "begin before it ends"];
     place.refused("identify problem.toml --json", &parts);
+    place.write("problem.toml", problem("from = 4.0\nuntil = 9.0"));
+    let parts =
+        ["record.csv: fewer than two samples lie between 4 s and 9 s", "covers 0 s to", "widen `from` and `until`"];
+    place.refused("identify problem.toml --json", &parts);
+    place.write("problem.toml", problem("until = 9.0"));
+    assert!(place.good("gradient problem.toml --json").err.contains("until = 9 s: the record ends at 2.97 s"));
 }
 
 // Protects the author of a problem file: each slip names file, place and remedy.

@@ -79,8 +79,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             Verdict::Good
         }
         Err(error) => {
-            let problem = format!("it cannot be run as it is: {error}");
-            kept(Err(Error::invalid(path.to_string(), problem, "this is left to be said in it")))
+            let problem = format!("the file is written, and cannot be run as it is: {error}");
+            kept(Err(Error::invalid(path.to_string(), problem, "complete it by hand")))
         }
     })
 }
@@ -103,6 +103,12 @@ fn sources(entry: &Entry, arguments: &Arguments, out: &Path) -> Result<Vec<Sourc
     let files = arguments.data.iter().map(|file| (file, false));
     let mut sources: Vec<Source> = Vec::new();
     for (given, validation) in files.chain(arguments.validation.iter().map(|file| (file, true))) {
+        let shown = given.to_string_lossy();
+        if !given.exists() && shown.contains(',') {
+            let remedy = "write the file for the one that drives the inputs, and then all of them in it: file = [\"A.csv\", \"B.csv\"]";
+            let problem = "files of one experiment are not put together here";
+            return Err(Error::invalid(format!("--data {shown}"), problem, remedy));
+        }
         let record = Record::read(given)?;
         let columns = Columns::of(&record, given, entry.system.signature())?;
         let plain = name_of(given);

@@ -2,12 +2,12 @@
 
 use super::recording::{Part, Recording};
 use super::scenario::steps_in_words;
-use super::sensors;
+use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
 use crate::adapt::StepControl;
-use crate::columns::Column;
+use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
-use crate::data::{Record, TimeAxis};
+use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
 use crate::problem::Integrator;
@@ -62,11 +62,10 @@ impl Specification {
         let bound = if source.from.is_some() { "from" } else { "until" };
         reading.recording.choose(source, &driving).map_err(|error| error.under(&[bound]))?;
         self.check_end(&reading)?;
-        let times = reading.recording.times();
-        let grid =
-            self.grid(&reading.recording.axis, times, &source.file).map_err(|error| error.under(&["integrator"]))?;
+        let grid = self.grid(&reading.recording, &source.file).map_err(|error| error.under(&["integrator"]))?;
         let mut gaps = Vec::new();
         let (outputs, references) = reading.references(&mut gaps)?;
+        notes.extend(reading.recording.beyond(source));
         notes.extend(reading.undriven(&inputs)?);
         notes.extend(reading.describe(&inputs, &outputs));
         notes.append(&mut gaps);
@@ -186,7 +185,8 @@ impl Specification {
     }
 
     /// The time grid through the samples.
-    fn grid(&self, axis: &TimeAxis, times: &[f64], file: &Path) -> Result<TimeGrid> {
+    fn grid(&self, recording: &Recording<'_>, file: &Path) -> Result<TimeGrid> {
+        let (axis, times, several) = (&recording.axis, recording.times(), recording.parts.len() > 1);
         self.refuse_both()?;
         let substeps = match (self.substeps, self.step) {
             (Some(0), _) => {
@@ -199,6 +199,11 @@ impl Specification {
                 if !(step.is_finite() && step > 0.0) {
                     let problem = format!("{step} s is not positive");
                     return Err(Error::invalid("the time step", problem, "give a step > 0"));
+                }
+                if several {
+                    let problem = "the files of an experiment have times of their own, which no step divides";
+                    let remedy = "give `substeps` (steps between two of all their times), or a tolerance";
+                    return Err(Error::invalid("the time step", problem, remedy).under(&["step"]));
                 }
                 let sampling = axis.sampling_step().map_err(|error| {
                     let better =
@@ -216,11 +221,12 @@ impl Specification {
                         format!("{step} s does not divide the sampling step {sampling} s of {}", file.display());
                     let fitting = sampling / ratio.ceil().max(1.0);
                     let remedy = format!("use {fitting} s, or give `substeps` (steps between two samples)");
-                    return Err(Error::invalid("the time step", problem, remedy));
+                    return Err(Error::invalid("the time step", problem, remedy).under(&["step"]));
                 }
                 if substeps.is_some_and(|substeps| substeps as f64 != whole) {
                     let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");
-                    return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them"));
+                    let error = Error::invalid("`step` and `substeps`", problem, "give only one of them");
+                    return Err(error.under(&["step"]));
                 }
                 whole as usize
             }
@@ -334,7 +340,12 @@ impl<'a> Reading<'a> {
                 let what = format!("deviation of output `{output}`");
                 return Err(stated(Error::invalid(what, problem, "give one > 0")));
             }
-            let got = self.recording.get(column, &signature.outputs[k].unit, *file);
+            // a sensor with a gain makes one unit of another
+            let unit = match columns::split(column).filter(|_| own.sensor.contains(&Effect::Gain)) {
+                Some((_, unit)) => unit,
+                None => &signature.outputs[k].unit,
+            };
+            let got = self.recording.get(column, unit, *file);
             let (part, Column { name, values }) = got.map_err(stated)?;
             self.used.push((part, name));
             let values = values[self.recording.parts[part].window.clone()].to_vec();
@@ -402,6 +413,16 @@ impl<'a> Reading<'a> {
                 list(inputs.map(|c| format!("{} from `{}` ({})", c.input, c.column, c.interpolation)).collect()),
                 list(outputs.map(|c| format!("{} with `{}`", c.output, c.column)).collect()),
                 if unused.is_empty() { "none" } else { &unused },
+            ));
+        }
+        let is_idle = |k: &usize| {
+            !inputs.iter().map(|(part, _)| part).chain(outputs.iter().map(|(part, _)| part)).any(|part| part == k)
+        };
+        for k in (0..self.recording.parts.len()).filter(|k| self.recording.parts.len() > 1 && is_idle(k)) {
+            let (file, unused) = (self.recording.parts[k].file.display(), self.unused(Some(k)));
+            notes.push(format!(
+                "warning: nothing of {file} is used ({unused}), while its times cost steps: name its columns in a problem file, such as \
+                 outputs.NAME = {{ column = \"..\" }}, or leave it out"
             ));
         }
         notes.extend(self.recording.described());

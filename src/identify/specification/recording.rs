@@ -127,6 +127,12 @@ impl<'a> Recording<'a> {
                 until = source.until.or(Some(until.map_or(part.axis.end(), |until| until.min(part.axis.end()))));
             }
         }
+        if let (Some(from), Some(until)) = (source.from, source.until)
+            && from >= until
+        {
+            let problem = format!("`until` = {until} s is not behind `from` = {from} s");
+            return Err(Error::invalid("the samples that are meant", problem, "let the record begin before it ends"));
+        }
         let fewest = if self.parts.len() > 1 { 1 } else { 2 };
         for part in &mut self.parts {
             part.window = window(&part.axis, from, until);
@@ -143,6 +149,18 @@ impl<'a> Recording<'a> {
             }
         }
         self.join()
+    }
+
+    /// What is asked for beyond the ends of all files.
+    pub fn beyond(&self, source: &DataSource) -> Vec<String> {
+        let start = self.parts.iter().map(|part| part.axis.start()).fold(f64::INFINITY, f64::min);
+        let end = self.parts.iter().map(|part| part.axis.end()).fold(f64::NEG_INFINITY, f64::max);
+        let slack = SAME * (end - start);
+        let early = source.from.filter(|from| *from < start - slack);
+        let late = source.until.filter(|until| *until > end + slack);
+        let early = early.map(|from| format!("from = {from} s: the record begins at {} s", shown(start)));
+        let late = late.map(|until| format!("until = {until} s: the record ends at {} s", shown(end)));
+        early.into_iter().chain(late).collect()
     }
 
     /// The times of all parts, and their places among them.

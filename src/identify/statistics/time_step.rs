@@ -184,7 +184,9 @@ impl TimeStep {
         if matters(&self.shifts) {
             let remedy = match self.substeps {
                 Some(substeps) => format!("use substeps = {substeps}"),
-                None => format!("divide all steps by {}", self.divide_by),
+                None => {
+                    format!("take steps {} times smaller (a tolerance {} times)", self.divide_by, self.divide_by.pow(2))
+                }
             };
             warnings.push(format!(
                 "time step: {} at half the step, 4/3 as much without any error of the step (at second order); {remedy}",

@@ -141,20 +141,23 @@ fn scheme(page: &mut Page, result: &Value) {
     }
 }
 
-/// How parameters would move with other steps, and with other inputs between samples.
+/// How parameters would move with other steps, and with other inputs between samples; and how steps were chosen.
 fn time_step(page: &mut Page, check: &Value) {
-    let mut rest = check.clone();
+    if check["checked"] == false {
+        return page.paragraph(&format!("Not checked: {}", text(&check["reason"])));
+    }
     for (key, sentence) in [
         ("at_half_the_step", "If every step were halved, the best parameters would move by"),
         (
             "cubic_instead_of_linear_inputs",
             "If inputs were curves between samples, and no straight lines, they would move by",
         ),
+        (
+            "linear_instead_of_cubic_inputs",
+            "If inputs were straight lines between samples, and no curves, they would move by",
+        ),
     ] {
         let Some(list) = check[key].as_array().filter(|list| !list.is_empty()) else { continue };
-        if let Some(others) = rest.as_object_mut() {
-            others.remove(key);
-        }
         let row = |own: &Value| {
             let mut row = vec![Cell::text(text(&own["name"])), Cell::short(&own["shift"])];
             row.extend([Cell::unit(&own["unit"]), Cell::short(&own["standard_errors"])]);
@@ -166,7 +169,29 @@ fn time_step(page: &mut Page, check: &Value) {
         let columns = if list[0]["shift_without_step_error"].is_null() { 4 } else { 5 };
         page.table(&header[..columns], &list.iter().map(row).collect::<Vec<_>>());
     }
-    page.anything(&rest);
+    if let Some(parts) = check["divide_steps_by"].as_u64().filter(|parts| *parts > 1) {
+        page.paragraph(&format!("Steps {parts} times smaller would leave less than a tenth of a standard error."));
+    }
+    let chosen = &check["chosen"];
+    let fits = entries(&chosen["fits"]);
+    if fits.len() > 1 {
+        page.paragraph("Steps were divided until the parameters did not depend on them:");
+        let row = |fit: &Value| {
+            let largest = &fit["largest_shift"];
+            vec![
+                Cell::number(&fit["substeps"]),
+                Cell::rounded(&fit["cost"], 7),
+                Cell::text(text(&largest["name"])),
+                Cell::short(&largest["standard_errors"]),
+            ]
+        };
+        let header =
+            ["steps a sample", "cost", "most dependent parameter", "its shift at half the step, in standard errors"];
+        page.table(&header, &fits.iter().map(row).collect::<Vec<_>>());
+    }
+    if let Some(refused) = chosen["refused"].as_str() {
+        page.paragraph(refused);
+    }
 }
 
 fn parameters(page: &mut Page, result: &Value) {

@@ -19,6 +19,13 @@ use std::path::{Path, PathBuf};
 /// The name of the page in its folder.
 pub const REPORT: &str = "report.html";
 
+/// How well records are reproduced that were not fitted (`validation`), beside those that were (`rmse`), in a sentence.
+pub(crate) fn validation_in_words(result: &Value) -> Option<String> {
+    let (mark, said) = verdict::validated(result)?;
+    let holds = if mark == verdict::Mark::Good { "holds" } else { "does not hold" };
+    Some(format!("the model {holds} on these records: {said}"))
+}
+
 /// By which a page of ours is known.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"costate ";
 

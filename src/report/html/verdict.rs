@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Yes, no, or nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+pub(super) enum Mark {
     Good,
     Bad,
     Open,
@@ -137,7 +137,7 @@ fn white(result: &Value) -> Option<(Mark, String)> {
 const AS_WELL: f64 = 2.0;
 
 /// How well records are reproduced that were not fitted, beside those that were; none where there are none.
-fn validated(result: &Value) -> Option<(Mark, String)> {
+pub(super) fn validated(result: &Value) -> Option<(Mark, String)> {
     let fitted = result["rmse"].as_object()?;
     let ratio = |entry: &Value| {
         let name = text(&entry["output"]);
