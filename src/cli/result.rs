@@ -14,7 +14,7 @@ use crate::registry::Registry;
 use crate::report::html::validation_in_words;
 use crate::report::{InputFile, number, rounded, table};
 use crate::specification::{ExperimentSetting, Specification};
-use crate::statistics::{OutputFit, fits};
+use crate::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -235,9 +235,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let found = fits(&problem, &problem.experiments, &problem.start)?;
     let mut document = document(&earlier, &problem, &found, arguments);
     document["local_parameters"] = json!(fitted);
+    let tests = test_unfitted(&problem, &found);
+    document["residual_tests"] = json!(tests);
     let usual = format!("{}_validation", problem.name);
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
-    let written = folder.as_ref().map(|folder| folder.validation(&problem, document.clone())).transpose();
+    let written =
+        folder.as_ref().map(|folder| folder.validation(&problem, (&found, &tests), document.clone())).transpose();
     if arguments.json {
         print_document(&format!("{document:#}"));
     } else {
@@ -246,6 +249,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
         print(&compared(&earlier, &found));
         let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
+        ResidualTests::overall(&tests).iter().for_each(|found| print(&found.sentence));
         validation_in_words(&beside).iter().for_each(|sentence| print(sentence));
         if let Some(folder) = folder.filter(|_| written.is_ok()) {
             print(&format!("written to {}: validation.json, figures", folder.path().display()));

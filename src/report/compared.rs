@@ -12,6 +12,7 @@ use crate::plot;
 use crate::problem::{Experiment, Problem};
 use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
+use crate::statistics::{OutputFit, ResidualTests};
 
 /// Experiments that figures are drawn of.
 pub(super) const MOST_EXPERIMENTS: usize = 6;
@@ -65,13 +66,21 @@ impl Folder {
         Ok(())
     }
 
-    /// `validation.json`, and `output_NAME` of each experiment at the problem's start.
+    /// `validation.json`, and of each experiment at the problem's start `output_NAME`, `residuals_NAME` and `residual_tests_NAME`.
     ///
     /// # Errors
     /// [`crate::Error::Io`], or a simulation that fails.
-    pub fn validation(&self, problem: &Problem, document: serde_json::Value) -> Result<()> {
+    pub fn validation(
+        &self,
+        problem: &Problem,
+        (found, tests): (&[OutputFit], &[ResidualTests]),
+        document: serde_json::Value,
+    ) -> Result<()> {
         let all: Vec<usize> = (0..problem.experiments.len()).collect();
-        self.together("validation.json", document, |aside| aside.at_start(problem, &all))
+        self.together("validation.json", document, |aside| {
+            aside.at_start(problem, &all)?;
+            aside.residual_figures(found, tests)
+        })
     }
 
     /// `check.json`, and `output_NAME` and `input` of experiments at the problem's start: of the first ones of these places among all.

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
-use crate::statistics::{ResidualTests, Statistics};
+use crate::statistics::{OutputFit, ResidualTests, Statistics};
 use crate::{file_set, memory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -394,11 +394,16 @@ impl Folder {
         if !ellipses.is_empty() {
             self.figure_if_any("ellipses", plot::ellipses(&ellipses))?;
         }
-        for output in &statistics.outputs {
+        self.residual_figures(&statistics.outputs, &statistics.residual_tests)
+    }
+
+    /// `residuals_OUTPUT` and `residual_tests_OUTPUT`.
+    pub(super) fn residual_figures(&self, outputs: &[OutputFit], tests: &[ResidualTests]) -> Result<()> {
+        for output in outputs {
             let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
             self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }
-        self.residual_tests(&statistics.residual_tests)
+        self.residual_tests(tests)
     }
 
     /// `residual_tests_OUTPUT`: of many outputs, of those of which there is most to say.

@@ -225,3 +225,41 @@ fn wrong_experiments_get_a_sentence() {
     place.refused("simulate pendulum --from oscillator.json", &parts);
     place.refused("validate oscillator.json --data small/outputs.csv --problem problem.toml", &parts);
 }
+
+// Protects judgements of records that were not fitted: the same machine on another day, and another machine.
+#[test]
+fn validation_says_whether_the_model_holds() {
+    let place = Place::new();
+    let record = |name: &str, values: &str| {
+        let run = format!("simulate oscillator --set {values} --step 0.01 --out {name}");
+        place.good(&run);
+        // noise whose neighbours are not alike
+        let table = place.read(&format!("{name}/outputs.csv"));
+        let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+        let x = head.iter().position(|head| head.starts_with("x [")).unwrap();
+        let mut random = 12345u64;
+        let mut noise = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            1e-3 * ((random >> 40) as f64 / (1u64 << 23) as f64 - 1.0)
+        };
+        let row = |(i, line): (usize, &str)| {
+            format!("{},{}\n", i as f64 / 100.0, line.split(',').nth(x).unwrap().parse::<f64>().unwrap() + noise())
+        };
+        let rows: String = table.lines().skip(1).enumerate().map(row).collect();
+        place.write(&format!("{name}.csv"), format!("t,x\n{rows}"));
+    };
+    record("monday", "c=33,d=0.5 --end 4");
+    record("tuesday", "c=33,d=0.5 --end 7");
+    record("another", "c=40,d=0.5 --end 4");
+    let problem = |file: &str| format!("model = \"oscillator\"\n[data]\nfile = \"{file}\"\ninputs = {{}}\n");
+    place.write("problem.toml", problem("monday.csv") + "[integrator]\nsubsteps = 1\n");
+    place.good("identify problem.toml --out found");
+    place.write("tuesday.toml", problem("tuesday.csv"));
+    let good = place.good("validate found --data tuesday.csv --problem tuesday.toml --out good").out;
+    assert!(good.contains("residuals of `x` are white") && good.contains("the model holds on these records"), "{good}");
+    assert!(place.path("good/residual_tests_x.svg").is_file());
+    let bad = place.good("validate found --data another.csv --problem tuesday.toml").out;
+    assert!(bad.contains("residuals of `x` are correlated") && bad.contains("does not hold on these records"), "{bad}");
+    let document = place.json("validate found --data another.csv --problem tuesday.toml --json", 0);
+    assert_eq!(document["residual_tests"][0]["finding"], "correlated");
+}

@@ -52,7 +52,9 @@ pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
-pub use residual_tests::{Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test};
+pub use residual_tests::{
+    Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, test_unfitted,
+};
 pub(crate) use shares::{Share, shares};
 pub use student::{LEVELS, Level};
 pub use time_step::{Shift, TimeStep, TimeStepCheck};

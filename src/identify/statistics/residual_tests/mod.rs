@@ -158,13 +158,27 @@ pub(super) fn test(
     compared
         .zip(outputs)
         .map(|((experiment, cost, (place, reference), largest), fit)| {
-            Compared { experiment, cost, reference, place, fit, largest }.test(found)
+            Compared { experiment, cost, reference, place, fit, largest }.test(Some(found))
         })
         .collect()
 }
 
+/// Tests of residuals of records that were not fitted: those of all experiments of a problem, in the order of [`fits`](super::fits). No sample has
+/// had an influence on the parameters, so nothing is said of the largest, and there are no standard errors that could be too small.
+pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTests> {
+    let compared = problem.experiments.iter().flat_map(|experiment| {
+        let cost = experiment.cost.as_least_squares();
+        cost.into_iter().flat_map(move |cost| cost.references().iter().enumerate().map(move |r| (experiment, cost, r)))
+    });
+    let one = |((experiment, cost, (place, reference)), fit)| {
+        Compared { experiment, cost, reference, place, fit, largest: None }.test(None)
+    };
+    compared.zip(outputs).map(one).collect()
+}
+
 impl Compared<'_> {
-    fn test(&self, found: &Identifiability) -> ResidualTests {
+    /// `found`: what of the fit the samples had an influence on, if they had.
+    fn test(&self, found: Option<&Identifiability>) -> ResidualTests {
         let OutputFit { name, unit, times, residuals, .. } = self.fit;
         let (step, is_even) = self.spacing();
         let n = residuals.len();
@@ -197,7 +211,11 @@ impl Compared<'_> {
                 tests.correlate(&series);
                 self.cross(&series, &mut tests);
                 tests.normality = Some(normality(&series));
-                tests.largest = self.largest.and_then(|largest| studentised(largest, found, times, residuals));
+                tests.largest =
+                    self.largest.zip(found).and_then(|(largest, found)| studentised(largest, found, times, residuals));
+                if found.is_none() {
+                    tests.standard_error_factor = 1.0;
+                }
                 tests.finding = tests.find(judgement::LEVEL);
             }
         }
