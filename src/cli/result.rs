@@ -217,20 +217,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let mut fitted: Vec<Estimate> = Vec::new();
     if arguments.fit_local {
-        if problem.free().is_empty() {
-            let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
-            return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
-        }
-        let settings = Settings::default();
-        let (method, reason) = settings.method_for(&problem);
-        let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
-        let found = identify_with_noise(&mut problem, &settings, &mut |iteration| {
-            progress.show(iteration);
-            Flow::Continue
-        })?;
-        progress.finish();
-        problem.start = found.values();
-        fitted = found.parameters.into_iter().filter(|parameter| parameter.status != Status::Fixed).collect();
+        fitted = fit_local(&mut problem)?;
     }
     let found = fits(&problem, &problem.experiments, &problem.start)?;
     let mut document = document(&earlier, &problem, &found, arguments);
@@ -256,6 +243,24 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     Ok(kept(written.map(|_| ())))
+}
+
+/// Fits what is free, and lets the problem start there.
+fn fit_local(problem: &mut Problem) -> Result<Vec<Estimate>> {
+    if problem.free().is_empty() {
+        let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
+        return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
+    }
+    let settings = Settings::default();
+    let (method, reason) = settings.method_for(problem);
+    let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
+    let found = identify_with_noise(problem, &settings, &mut |iteration| {
+        progress.show(iteration);
+        Flow::Continue
+    })?;
+    progress.finish();
+    problem.start = found.values();
+    Ok(found.parameters.into_iter().filter(|parameter| parameter.status != Status::Fixed).collect())
 }
 
 /// The problem with the new records, and the result's integrator.

@@ -105,34 +105,7 @@ impl Record {
     fn parse(bytes: &[u8], path: &Path, gaps: Gaps) -> Result<Self> {
         let text = decode(bytes, path)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line));
-        let mut comment = None;
-        let is_header = |(number, line): &(u64, &str)| {
-            if line.trim_start().starts_with('#') {
-                comment = Some((*number, line.to_string()));
-            }
-            !line.trim_start().starts_with('#') && !line.trim().is_empty()
-        };
-        let Some((header_line, header)) = lines.find(is_header) else {
-            let remedy = "give a file with a header line that names the columns, and rows of numbers";
-            let problem = if text.trim().is_empty() { "the file is empty" } else { "only comments are in it" };
-            return Err(Error::file(path, None, problem, remedy));
-        };
-        if header.contains('\r') {
-            let problem = "lines end with a lone carriage return";
-            return Err(Error::file(path, Some(header_line), problem, "save the file with line ends LF or CRLF"));
-        }
-        let delimiter = Delimiter::of(header);
-        let names: Vec<String> = cells(header, delimiter, path, header_line)?.iter().map(|s| s.to_string()).collect();
-        check_names(&names).map_err(|fault| {
-            let remedy = match (fault.header_missing, &comment) {
-                (true, Some((number, line))) if Delimiter::of(line) == delimiter => {
-                    format!("{} (if line {number} is meant to do so, remove its `#`)", fault.remedy)
-                }
-                _ => fault.remedy.to_string(),
-            };
-            Error::file(path, Some(header_line), fault.problem, remedy)
-        })?;
-
+        let (header_line, delimiter, names) = head(&text, &mut lines, path)?;
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         let mut first_line = None;
         let mut blank = None;
@@ -345,6 +318,42 @@ impl Record {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The number of the header line, what separates columns, and their names: of the first line that is no comment, up to which `lines` are taken.
+fn head<'t>(
+    text: &str,
+    lines: &mut impl Iterator<Item = (u64, &'t str)>,
+    path: &Path,
+) -> Result<(u64, Delimiter, Vec<String>)> {
+    let mut comment = None;
+    let is_header = |(number, line): &(u64, &str)| {
+        if line.trim_start().starts_with('#') {
+            comment = Some((*number, line.to_string()));
+        }
+        !line.trim_start().starts_with('#') && !line.trim().is_empty()
+    };
+    let Some((header_line, header)) = lines.find(is_header) else {
+        let remedy = "give a file with a header line that names the columns, and rows of numbers";
+        let problem = if text.trim().is_empty() { "the file is empty" } else { "only comments are in it" };
+        return Err(Error::file(path, None, problem, remedy));
+    };
+    if header.contains('\r') {
+        let problem = "lines end with a lone carriage return";
+        return Err(Error::file(path, Some(header_line), problem, "save the file with line ends LF or CRLF"));
+    }
+    let delimiter = Delimiter::of(header);
+    let names: Vec<String> = cells(header, delimiter, path, header_line)?.iter().map(|s| s.to_string()).collect();
+    check_names(&names).map_err(|fault| {
+        let remedy = match (fault.header_missing, &comment) {
+            (true, Some((number, line))) if Delimiter::of(line) == delimiter => {
+                format!("{} (if line {number} is meant to do so, remove its `#`)", fault.remedy)
+            }
+            _ => fault.remedy.to_string(),
+        };
+        Error::file(path, Some(header_line), fault.problem, remedy)
+    })?;
+    Ok((header_line, delimiter, names))
 }
 
 /// Why names cannot be those of columns.

@@ -194,6 +194,25 @@ fn time_step(page: &mut Page, check: &Value) {
     }
 }
 
+/// What is said of a parameter in words.
+fn status(p: &Value) -> String {
+    let mut remarks: Vec<String> = [
+        Some(text(&p["status"]).replace('-', " ")),
+        p["determined"]
+            .as_str()
+            .filter(|d| !["determined", "fixed", "at-bound"].contains(d))
+            .map(|d| d.replace('-', " ")),
+        (p["at_start"] == true && p["status"] != "fixed").then(|| "still at its start".to_string()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if remarks.len() > 1 {
+        remarks.retain(|remark| remark != "free");
+    }
+    remarks.join(", ")
+}
+
 fn parameters(page: &mut Page, result: &Value) {
     page.section("Parameters");
     let parameter = |p: &Value| {
@@ -202,20 +221,6 @@ fn parameters(page: &mut Page, result: &Value) {
         let [low, high] = [0, 1].map(|end| interval.map_or(Value::Null, |interval| interval["95"][end].clone()));
         let is_unbounded = interval.is_some_and(|interval| interval["unbounded"] == true);
         let error = if is_unbounded { Cell::text("infinite") } else { Cell::short(&p["standard_error"]) };
-        let mut remarks: Vec<String> = [
-            Some(text(&p["status"]).replace('-', " ")),
-            p["determined"]
-                .as_str()
-                .filter(|d| !["determined", "fixed", "at-bound"].contains(d))
-                .map(|d| d.replace('-', " ")),
-            (p["at_start"] == true && p["status"] != "fixed").then(|| "still at its start".to_string()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if remarks.len() > 1 {
-            remarks.retain(|remark| remark != "free");
-        }
         vec![
             Cell::text(text(&p["name"])),
             Cell::number(&p["start"]),
@@ -226,7 +231,7 @@ fn parameters(page: &mut Page, result: &Value) {
             Cell::number(&p["lower"]),
             Cell::number(&p["upper"]),
             Cell::unit(&p["unit"]),
-            Cell::text(remarks.join(", ")),
+            Cell::text(status(p)),
         ]
     };
     let header = [

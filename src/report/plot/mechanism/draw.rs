@@ -163,30 +163,7 @@ impl Stage<'_> {
     fn pose(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
         let shape = self.shape;
         let parts = &shape.sketch.parts;
-        let at = |spot: &Spot| paper.at(shape.world(spot, moment));
-        for (index, part) in parts.iter().enumerate() {
-            match part {
-                Part::Gears { members, ratio } => match wheels(shape, *members, ratio.evaluate(&shape.u), moment) {
-                    Some(wheels) => {
-                        let mut wheel = |(center, radius)| pen.circle(paper.at(center), radius * paper.scale, true);
-                        wheels.into_iter().for_each(&mut wheel);
-                    }
-                    None => {
-                        let [a, b] =
-                            members.map(|m| paper.at(shape.axle(m, moment).unwrap_or(shape.center(m, moment))));
-                        pen.dashed(vec![a, b], 0.25, FIXED);
-                    }
-                },
-                Part::Contact { spots, radius, .. } => {
-                    pen.circle(at(&spots[1]), radius.evaluate(&shape.u).abs() * paper.scale, false);
-                    if spots[0].member != GROUND {
-                        self.guide(pen, paper, moment, index);
-                    }
-                }
-                Part::Plane { spots, .. } if spots[0].member != GROUND => self.plane(pen, paper, moment, index),
-                _ => {}
-            }
-        }
+        self.behind(pen, paper, moment);
         self.bodies(pen, paper, moment, false);
         self.supports(pen, paper, true);
         for (index, part) in parts.iter().enumerate() {
@@ -223,6 +200,35 @@ impl Stage<'_> {
         }
         for index in 0..parts.len() {
             self.driven(pen, paper, moment, index);
+        }
+    }
+
+    /// What bodies hide.
+    fn behind(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
+        let shape = self.shape;
+        let at = |spot: &Spot| paper.at(shape.world(spot, moment));
+        for (index, part) in shape.sketch.parts.iter().enumerate() {
+            match part {
+                Part::Gears { members, ratio } => match wheels(shape, *members, ratio.evaluate(&shape.u), moment) {
+                    Some(wheels) => {
+                        let mut wheel = |(center, radius)| pen.circle(paper.at(center), radius * paper.scale, true);
+                        wheels.into_iter().for_each(&mut wheel);
+                    }
+                    None => {
+                        let [a, b] =
+                            members.map(|m| paper.at(shape.axle(m, moment).unwrap_or(shape.center(m, moment))));
+                        pen.dashed(vec![a, b], 0.25, FIXED);
+                    }
+                },
+                Part::Contact { spots, radius, .. } => {
+                    pen.circle(at(&spots[1]), radius.evaluate(&shape.u).abs() * paper.scale, false);
+                    if spots[0].member != GROUND {
+                        self.guide(pen, paper, moment, index);
+                    }
+                }
+                Part::Plane { spots, .. } if spots[0].member != GROUND => self.plane(pen, paper, moment, index),
+                _ => {}
+            }
         }
     }
 

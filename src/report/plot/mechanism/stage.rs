@@ -119,21 +119,27 @@ impl<'s> Stage<'s> {
                 stage.left = MARGIN + FRAME_WIDTH;
                 continue;
             };
-            let [x, y] = stage.low;
-            let ticks = [
-                (along, ticks_along(&Axis::linear(along), (x, x + wide), stage.panel.0)),
-                (upward, ticks_upward(&Axis::linear(upward), (y, y + high), stage.panel.1)),
-            ];
-            stage.left = left(widest(&ticks[1].1));
-            let overhang = ticks[0].1.major.last().map_or(0.0, |(position, label)| {
-                0.5 * text::width(label, TICK_SIZE) - (x + wide - position) * stage.scale
-            });
-            stage.right = MARGIN + overhang.max(FRAME_WIDTH);
-            stage.axes = Some(ticks);
+            stage.scales([along, upward], [wide, high]);
         }
         stage.size = (typical(shape, moments) * stage.scale / 8.0).min(1.0);
         stage.jointed = jointed(shape, 2.0 * stage.size / stage.scale);
         stage
+    }
+
+    /// Axes along the panels, which show so much, and the room that their labels take.
+    fn scales(&mut self, [along, upward]: [&'static str; 2], [wide, high]: [f64; 2]) {
+        let [x, y] = self.low;
+        let ticks = [
+            (along, ticks_along(&Axis::linear(along), (x, x + wide), self.panel.0)),
+            (upward, ticks_upward(&Axis::linear(upward), (y, y + high), self.panel.1)),
+        ];
+        self.left = left(widest(&ticks[1].1));
+        let overhang =
+            ticks[0].1.major.last().map_or(0.0, |(position, label)| {
+                0.5 * text::width(label, TICK_SIZE) - (x + wide - position) * self.scale
+            });
+        self.right = MARGIN + overhang.max(FRAME_WIDTH);
+        self.axes = Some(ticks);
     }
 
     /// Columns and scale such that everything is as large as the paper allows.
