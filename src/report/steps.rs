@@ -43,7 +43,12 @@ pub fn steps_json(name: &str, scheme: &str, found: &Convergence) -> Value {
 /// If there is nothing to draw.
 pub fn step_errors(found: &Convergence) -> Result<Figure> {
     let steps: Vec<f64> = found.went_through().map(|level| level.step).collect();
-    let drawn: Vec<&Series> = found.series.iter().filter(|series| series.size > 0.0).take(DRAWN).collect();
+    let mut drawn: Vec<&Series> = found.series.iter().filter(|series| series.size > 0.0).collect();
+    let all = drawn.len();
+    // of many, those that are worst at the largest step
+    let part = |series: &Series| series.largest.first().map_or(0.0, |error| error / series.size);
+    drawn.sort_by(|a, b| part(b).total_cmp(&part(a)));
+    drawn.truncate(DRAWN);
     let relative: Vec<Vec<f64>> =
         drawn.iter().map(|series| series.largest.iter().map(|error| error / series.size).collect()).collect();
     let lines: Vec<(&str, &[f64], &[f64])> =
@@ -53,9 +58,13 @@ pub fn step_errors(found: &Convergence) -> Result<Figure> {
     orders.sort_by(f64::total_cmp);
     orders.dedup();
     let mut figure = plot::convergence(&lines, &orders)?;
+    let label = match all > DRAWN {
+        true => format!("relative error (worst {DRAWN} of {all})"),
+        false => "largest error, relative".to_string(),
+    };
     for panel in figure.panels_mut() {
         *panel.x_axis_mut() = Axis::log("step [s]");
-        *panel.y_axis_mut() = Axis::log("largest error, relative");
+        *panel.y_axis_mut() = Axis::log(&label);
     }
     Ok(figure)
 }
