@@ -105,7 +105,7 @@ impl Record {
     fn parse(bytes: &[u8], path: &Path, gaps: Gaps) -> Result<Self> {
         let text = decode(bytes, path)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line));
-        let (header_line, delimiter, names) = head(&text, &mut lines, path)?;
+        let (header_line, delimiter, names) = head(text, &mut lines, path)?;
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         let mut first_line = None;
         let mut blank = None;
