@@ -3,9 +3,8 @@
 use super::console::{is_quiet, tell, waiting};
 use crate::error::Error;
 use crate::problem::Problem;
-use crate::report::rounded;
+use crate::report::{rounded, with_unit};
 use crate::sensitivity::Method;
-use crate::signature::Quantity;
 use crate::simulate::{Simulation, Trajectory};
 use crate::step_error::{StepError, StepErrors};
 use serde_json::{Value, json};
@@ -15,8 +14,6 @@ use std::time::Instant;
 const LONGEST: f64 = 10.0;
 /// Errors beside the largest value of the unit that are warned of.
 const TOO_LARGE: f64 = 0.1;
-/// Coordinates that err by less than this part of the largest one show round-off.
-const ROUND_OFF: f64 = 1e-12;
 
 /// What is known of the errors of a run.
 pub(super) enum Estimate {
@@ -52,33 +49,27 @@ impl Estimate {
     /// The coordinate that is wrong by too much, the worst one.
     fn misleading(&self) -> Option<&StepError> {
         let Estimate::Known(errors) = self else { return None };
-        // out of a plane, coordinates are round-off
-        let largest = errors.coordinates.iter().fold(0.0f64, |largest, error| largest.max(error.size));
-        let is_wrong = |worst: &&StepError| worst.relative() > TOO_LARGE && worst.error > ROUND_OFF * largest;
-        StepErrors::worst(&errors.coordinates).filter(is_wrong)
+        StepErrors::worst(&errors.coordinates).filter(|worst| worst.relative() > TOO_LARGE)
     }
 
     /// Warns on standard error of coordinates that are misleading. `finer`: what makes steps smaller.
     pub(super) fn warn(&self, finer: &str) {
-        match self {
-            Estimate::Failed(reason) => tell(&format!(
+        if let Estimate::Failed(reason) = self {
+            tell(&format!(
                 "warning: steps are too large, or the run can hardly be solved: with steps half as long, it fails: {reason}"
-            )),
-            _ => {
-                let Estimate::Known(StepErrors { times, .. }) = self else { return };
-                if let Some(StepError { quantity, error, size, over_time, .. }) = self.misleading() {
-                    // the largest error is above the limit, so there is a first one
-                    let first = over_time.iter().position(|error| *error > TOO_LARGE * size).unwrap_or(0);
-                    tell(&format!(
-                        "warning: steps are too large: estimated error of `{}` {} from {} s on, beside values up to {}; {finer}",
-                        quantity.name,
-                        with_unit(*error, quantity),
-                        rounded(times[first], 3),
-                        with_unit(*size, quantity)
-                    ));
-                }
-            }
+            ));
         }
+        let (Estimate::Known(StepErrors { times, .. }), Some(worst)) = (self, self.misleading()) else { return };
+        let StepError { quantity, error, size, over_time, .. } = worst;
+        // the largest error is above the limit, so there is a first one
+        let first = over_time.iter().position(|error| *error > TOO_LARGE * size).unwrap_or(0);
+        tell(&format!(
+            "warning: steps are too large: estimated error of `{}` {} from {} s on, beside values up to {}; {finer}",
+            quantity.name,
+            with_unit(*error, &quantity.unit),
+            rounded(times[first], 3),
+            with_unit(*size, &quantity.unit)
+        ));
     }
 
     /// For a person.
@@ -94,7 +85,7 @@ impl Estimate {
                             "{what} {} (`{}`, {} at {} s)",
                             beside(worst.relative()),
                             quantity.name,
-                            with_unit(*error, quantity),
+                            with_unit(*error, &quantity.unit),
                             rounded(*time, 3)
                         )
                     })
@@ -185,11 +176,6 @@ impl AtHalf {
     pub(super) fn json(&self) -> Value {
         json!({"cost": self.cost, "largest_difference": self.difference})
     }
-}
-
-fn with_unit(value: f64, quantity: &Quantity) -> String {
-    let unit = if quantity.unit == "1" { "" } else { &quantity.unit };
-    format!("{} {unit}", rounded(value, 2)).trim_end().to_string()
 }
 
 /// `1.2 % of the largest value`

@@ -13,7 +13,7 @@ use crate::scheme::{Block, Counters, Layout, Step, Stepper};
 use crate::shown::shown;
 use crate::simulate::Simulation;
 use crate::start::Start;
-use crate::step_error::{StepError, StepErrors, sizes_by_unit};
+use crate::step_error::{ROUND_OFF, StepError, StepErrors, sizes_by_unit};
 use crate::system::Evaluator;
 
 /// What steps are asked for.
@@ -361,7 +361,8 @@ impl<'s> Chooser<'s> {
         let (s, [a_before, s_before]) =
             (&after[self.layout.range(Block::S)], [Block::A, Block::S].map(|block| &before[self.layout.range(block)]));
         let error = |j: usize| (by_s * s[j] + by_a_before * a_before[j] + by_s_before * s_before[j]).abs();
-        let beside = (0..self.layout.n).filter(|&j| self.sizes[j] > 0.0).map(|j| (j, error(j) / self.sizes[j]));
+        let floor = ROUND_OFF * self.sizes.iter().fold(0.0f64, |largest, size| largest.max(*size));
+        let beside = (0..self.layout.n).filter(|&j| self.sizes[j] > floor).map(|j| (j, error(j) / self.sizes[j]));
         beside.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
     }
 

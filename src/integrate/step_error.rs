@@ -7,6 +7,8 @@ use crate::simulate::{Simulation, Trajectory};
 
 /// Error of a run beside the difference to one with steps half as long: 1 / (1 - 1/4).
 const OF_SECOND_ORDER: f64 = 4.0 / 3.0;
+/// What is smaller than this part of the largest value of all is round-off.
+pub(crate) const ROUND_OFF: f64 = 1e-12;
 /// Times of a run that are compared, about.
 const COMPARED: usize = 4096;
 
@@ -85,9 +87,11 @@ impl StepErrors {
         Ok(StepErrors { times, coordinates, outputs })
     }
 
-    /// The worst beside its size.
+    /// The worst beside its size, but for those that are round-off beside the others: coordinates out of a plane, an energy of nothing.
     pub fn worst(of: &[StepError]) -> Option<&StepError> {
-        of.iter().max_by(|a, b| a.relative().total_cmp(&b.relative()))
+        let floor = ROUND_OFF * of.iter().fold(0.0f64, |largest, error| largest.max(error.size));
+        let told = of.iter().filter(|error| error.size.max(error.error) > floor);
+        told.max_by(|a, b| a.relative().total_cmp(&b.relative()))
     }
 }
 
@@ -140,4 +144,25 @@ pub(crate) fn sizes_by_unit(quantities: &[Quantity], sizes: impl Iterator<Item =
         same.fold(0.0f64, |most, (_, size)| most.max(*size))
     };
     quantities.iter().map(|quantity| of(&quantity.unit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(name: &str, unit: &str, (error, size): (f64, f64)) -> StepError {
+        let quantity = Quantity::new(name, unit);
+        StepError { quantity, error, time: 0.0, size, over_time: Vec::new() }
+    }
+
+    /// Protects from round-off that hides what is wrong: an angle that is nothing errs by all of itself.
+    #[test]
+    fn round_off_is_not_the_worst() {
+        let all = [error("angle", "rad", (2e-17, 1e-17)), error("x", "m", (0.5, 1.0)), error("y", "m", (0.1, 1.0))];
+        assert_eq!(StepErrors::worst(&all).map(|worst| worst.quantity.name.as_str()), Some("x"));
+        // but an angle that should be nothing is wrong
+        let torn = [error("angle", "rad", (3.0, 1e-17)), error("x", "m", (0.5, 1.0))];
+        assert_eq!(StepErrors::worst(&torn).map(|worst| worst.quantity.name.as_str()), Some("angle"));
+        assert_eq!(StepErrors::worst(&[]), None);
+    }
 }

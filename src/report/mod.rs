@@ -97,6 +97,14 @@ pub fn rounded(x: f64, digits: usize) -> String {
     }
 }
 
+/// A value to two digits with its unit, if it has one.
+pub(crate) fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "" | "1" => rounded(value, 2),
+        _ => format!("{} {unit}", rounded(value, 2)),
+    }
+}
+
 /// The parameters of an identification: `name  value  change from start  unit  status`.
 pub fn parameter_table(identification: &Identification) -> String {
     parameter_rows(identification, None)

@@ -7,6 +7,7 @@ mod control;
 mod convergence;
 mod experiments;
 mod init;
+mod interrupts;
 mod manners;
 mod memory;
 mod noise;

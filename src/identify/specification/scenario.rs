@@ -5,7 +5,7 @@ use crate::adapt::Controlled;
 use crate::error::{Error, Result};
 use crate::problem::{Integrator, base_name};
 use crate::registry::{Entry, Scenario};
-use crate::report::rounded;
+use crate::report::{rounded, with_unit};
 use crate::scheme;
 use crate::shown::shown;
 use crate::simulate::Simulation;
@@ -57,8 +57,8 @@ impl Specification {
             scenario.integrator.initial_state = asked;
             scenario.integrator.hold.clone_from(hold);
         }
-        // experiments are run at the same time
         scenario.integrator.tolerance = self.tolerance;
+        // experiments are run at the same time
         scenario.integrator.memory = self.memory.map(|bytes| bytes / self.experiments.len().max(1) as f64);
         scenario.quadrature = self.quadrature.unwrap_or(scenario.quadrature);
         scenario.noise = self.synthetic_noise.clone().or(scenario.noise);
@@ -204,10 +204,9 @@ pub(super) fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled)
     let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));
     let worst = StepErrors::worst(&errors.coordinates).map_or(String::new(), |worst| {
         let StepError { quantity, error, time, .. } = worst;
-        let unit = if quantity.unit == "1" { "" } else { &quantity.unit };
-        let error = format!("{} {unit}", rounded(*error, 2));
+        let error = with_unit(*error, &quantity.unit);
         let relative = rounded(worst.relative(), 2);
-        format!("; estimated error {relative} (`{}`, {} at {} s)", quantity.name, error.trim_end(), rounded(*time, 3))
+        format!("; estimated error {relative} (`{}`, {} at {} s)", quantity.name, error, rounded(*time, 3))
     });
     let sizes = match grid.uniform_step() {
         Some(step) => format!("{} s", rounded(step, 3)),
