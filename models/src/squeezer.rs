@@ -10,6 +10,10 @@ use costate::{InitialState, Matrix, Model, Number, Parameter, Result, Signature,
 
 use crate::named;
 
+mod whole;
+
+pub use whole::WholeSqueezer;
+
 /// The mechanism, at rest; a constant torque turns its crank against a spring. Parameters: torque, stiffness of the spring, mass of the
 /// third body, and two lengths, which the start does not follow. Outputs: the first three angles.
 #[derive(Debug, Clone, Copy)]

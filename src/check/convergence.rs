@@ -200,7 +200,7 @@ impl Convergence {
         };
         let first = &problem.first().simulation;
         let times = first.grid().times();
-        let found = Convergence::made(halvings, first.grid().step(1), run, named, done)?;
+        let found = Convergence::made(halvings, first.step_size(1), run, named, done)?;
         Ok(Convergence { times: costs[0].places().all(times.len()).count(), end: times[times.len() - 1], ..found })
     }
 
@@ -268,8 +268,8 @@ fn at_divided_steps(experiment: &Experiment, u: &[f64], parts: usize) -> Result<
         let what = format!("the cost of `{}`", experiment.name);
         return Err(Error::invalid(what, "it is no sum of squares", "compare outputs with a reference instead"));
     };
-    let simulation = simulation.on(simulation.grid().divided(parts)?, simulation.signals().to_vec())?;
-    let steps = simulation.grid().count();
+    let simulation = simulation.divided(parts, simulation.signals().to_vec())?;
+    let steps = simulation.steps();
     let cost = cost.clone().with_steps_divided(parts);
     let run = simulation.run(&experiment.own(u))?;
     let sensors = experiment.of_sensors(u);

@@ -140,7 +140,7 @@ fn sizes_of(sample: &Sample, variable: Variable) -> &[f64] {
 }
 
 /// The derivative of (D, C) by `variable`, column by column and row by row, from the last `linearise`.
-fn products_of(evaluator: &dyn Evaluator, signature: &Signature, variable: Variable) -> [Matrix<f64>; 2] {
+fn products_of(evaluator: &mut dyn Evaluator, signature: &Signature, variable: Variable) -> [Matrix<f64>; 2] {
     let (n, m) = (signature.coordinates.len(), signature.constraints.len());
     let mut vector = StateVector::zeros(signature);
     let columns = part(&mut vector, variable).len();

@@ -60,8 +60,8 @@ impl System for HandDerivedSystem {
         self.around(self.inner.evaluator(), 0)
     }
 
-    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_> {
-        let inputs = if by == By::Parameters { 0 } else { self.inner.signature().inputs.len() };
+    fn evaluator_by(&self, by: By<'_>) -> Box<dyn Evaluator + '_> {
+        let inputs = if !by.inputs { 0 } else { self.inner.signature().inputs.len() };
         self.around(self.inner.evaluator_by(by), inputs)
     }
 }
@@ -304,7 +304,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         if self.equations.forces { self.lu.solve_transposed(b) } else { self.inner.solve_transposed(b) }
     }
 
-    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+    fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
         if !self.equations.forces {
             return self.inner.pull_back(scale, dynamics, constraint, cotangent);
         }
@@ -343,7 +343,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         }
     }
 
-    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn push_forward(&mut self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
         if !self.equations.forces {
             return self.inner.push_forward(tangent, dynamics, constraint);
         }
@@ -410,7 +410,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.linearise_output(x);
     }
 
-    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+    fn output_pull_back(&mut self, y: &[f64], cotangent: &mut StateVector) {
         self.inner.output_pull_back(y, cotangent);
     }
 
@@ -439,7 +439,7 @@ impl Evaluator for HandDerivedEvaluator<'_> {
         self.inner.output_curvature(x, y, tangent, cotangent);
     }
 
-    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+    fn output_push_forward(&mut self, tangent: &StateVector, y: &mut [f64]) {
         self.inner.output_push_forward(tangent, y);
     }
 

@@ -215,7 +215,7 @@ impl Search<'_> {
             }
             let sentence = format!(
                 "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
-                control.simulation.grid().count(),
+                control.simulation.steps(),
                 control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
                 scheme::in_words(control.simulation.scheme()),
                 control.unknowns().0,

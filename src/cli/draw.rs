@@ -48,7 +48,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     check_times(simulation.grid(), &times)?;
     // what does not move is drawn as it was put together, even if it cannot be simulated
     let moves = simulation.start_state() != InitialState::AsGiven || times.iter().any(|t| *t > start);
-    let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
+    let waiting = waiting(&format!("{} time steps", simulation.steps()), 0);
     let began = Instant::now();
     let trajectory = if moves { Some(simulation.run(u)?) } else { None };
     let seconds = began.elapsed().as_secs_f64();

@@ -146,14 +146,13 @@ fn json(
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> Value {
     let simulation = &problem.first().simulation;
-    let grid = simulation.grid();
     let entries = |slope: &[f64]| {
         let parameters = listed.iter().map(|&k| (&problem.parameters[k], slope[k]));
         parameters.map(|(p, value)| json!({"name": p.name, "unit": p.unit, "value": value})).collect::<Vec<_>>()
     };
     let mut result = json!({
         "model": problem.name,
-        "step": grid.uniform_step(),
+        "step": simulation.even_step(),
         "scheme": simulation.scheme().name(),
         "scheme_settings": scheme::settings_of(simulation.scheme()),
         "steps": problem.steps(),
@@ -179,12 +178,11 @@ fn text(
     (cost, times): (f64, Option<(f64, f64)>),
 ) -> String {
     let simulation = &problem.first().simulation;
-    let grid = simulation.grid();
     let mut lines = vec![format!(
         "{}: {} steps{}, {}",
         problem.name,
         problem.steps(),
-        grid.uniform_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
+        simulation.even_step().map_or(String::new(), |h| format!(" of {} s", shown(h))),
         scheme::in_words(simulation.scheme())
     )];
     lines.push(format!("cost {cost:.16e}\n"));
@@ -210,7 +208,7 @@ fn text(
         .collect();
     lines.push(table(&header, &rows));
     if let Some((alone, both)) = times {
-        let per_step = 1e9 / grid.count() as f64;
+        let per_step = 1e9 / simulation.steps() as f64;
         lines.push(format!(
             "\ncost {:.4} ms ({:.1} ns a step), cost and gradient {:.4} ms ({:.1} ns a step), ratio {:.2}",
             alone * 1e3,

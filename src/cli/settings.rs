@@ -285,7 +285,7 @@ fn remarks(simulation: &Simulation) -> Vec<String> {
         remarks.push(format!("scheme {}: {trouble}", scheme::in_words(scheme)));
     }
     let trouble = description.on_uneven_steps[usize::from(constrained)];
-    if let Some(trouble) = trouble.filter(|_| simulation.grid().uniform_step().is_none()) {
+    if let Some(trouble) = trouble.filter(|_| simulation.even_step().is_none()) {
         let other = scheme::for_uneven_steps(constrained);
         remarks.push(format!("scheme {} on uneven steps: {trouble}; take {other}", scheme::in_words(scheme)));
     }

@@ -33,7 +33,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let Run { entry, u, simulation, measured, finer } = &run;
     let usual = format!("{}_simulation", entry.name());
     let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
-    let waiting = waiting(&format!("{} time steps", simulation.grid().count()), 0);
+    let waiting = waiting(&format!("{} time steps", simulation.steps()), 0);
     if !Folder::fits(simulation) {
         if folder.is_some() {
             tell(
@@ -92,7 +92,7 @@ fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start:
         entry.name(),
         counters.steps,
         if counters.steps == 1 { "step" } else { "steps" },
-        simulation.grid().uniform_step().map_or("uneven size".to_string(), |h| format!("{} s", short(h))),
+        simulation.even_step().map_or("uneven size".to_string(), |h| format!("{} s", short(h))),
         shown(simulation.grid().end()),
         scheme::in_words(simulation.scheme()),
         counters.iterations as f64 / counters.steps as f64,

@@ -54,7 +54,7 @@ impl<'p> Ensemble<'p> {
         let members = problem.experiments.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
         let work = |member: &Member<'_>| {
             let simulation = &member.experiment.simulation;
-            simulation.grid().count() * simulation.signature().coordinates.len()
+            simulation.steps() * simulation.signature().coordinates.len()
         };
         let is_worth_it = members.iter().map(work).sum::<usize>() > WORTH_THREADS;
         let threads = if is_worth_it { threads()?.min(members.len()) } else { 1 };

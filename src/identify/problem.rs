@@ -320,7 +320,7 @@ impl Problem {
 
     /// Time steps of all experiments that are fitted.
     pub fn steps(&self) -> usize {
-        self.experiments.iter().map(|experiment| experiment.simulation.grid().count()).sum()
+        self.experiments.iter().map(|experiment| experiment.simulation.steps()).sum()
     }
 
     /// The costs of all experiments as sums of squares, if all are.

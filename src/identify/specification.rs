@@ -7,6 +7,7 @@ mod lines;
 mod measured;
 mod record;
 mod recording;
+mod sampled_steps;
 mod scenario;
 mod sensors;
 mod source;

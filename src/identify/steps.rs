@@ -109,7 +109,7 @@ impl Problem {
             };
             let simulation = &experiment.simulation;
             let signals = simulation.signals().iter().map(signal).collect::<Result<Vec<_>>>()?;
-            let simulation = simulation.on(simulation.grid().divided(parts)?, signals)?;
+            let simulation = simulation.divided(parts, signals)?;
             let (name, places) = (experiment.name.clone(), experiment.places.clone());
             Ok(Experiment { name, simulation, cost: Box::new(cost.clone().with_steps_divided(parts)), places })
         };

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::scheme::{Block, Counters, Layout, Step, Stepper};
 use crate::shown::shown;
+use crate::signal::Signal;
 use crate::simulate::Simulation;
 use crate::start::Start;
 use crate::step_error::{ROUND_OFF, StepError, StepErrors, sizes_by_unit};
@@ -68,12 +69,13 @@ const SHORTER: f64 = 0.2;
 const WORTH_IT: f64 = 1.15;
 
 impl Simulation {
-    /// The same with steps as long as a tolerance allows, at parameters `u`. The grid meets its first and last time, the `stops` between
-    /// them, and all samples of inputs that are no splines; its first step is what the control begins with.
+    /// The same with steps as long as a tolerance allows, at parameters `u`, which is also read at the times `reads`, s
+    /// ([`Simulation::reading`]). Steps meet the first and last time, all samples of inputs that are no splines, and all times at which inputs
+    /// switch; the first step of the grid is what the control begins with.
     ///
     /// # Errors
     /// [`Error::Invalid`] for tolerances that are not positive or that cannot be met; [`Error::StepTooSmall`]; a run that fails.
-    pub fn controlled(&self, u: &[f64], control: StepControl, stops: &[f64]) -> Result<Controlled> {
+    pub fn controlled(&self, u: &[f64], control: StepControl, reads: &[f64]) -> Result<Controlled> {
         let StepControl { tolerance, smallest } = control;
         if !(LEAST..1.0).contains(&tolerance) {
             let problem = match tolerance {
@@ -89,7 +91,7 @@ impl Simulation {
         }
         self.check_parameters(u)?;
         // sizes come from a run that need not be exact
-        let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, stops)?;
+        let mut scout = Chooser::new(self, u, (ROUGH, smallest), None, reads)?;
         let rough = scout.times()?.len() as f64;
         let expected = rough * (scout.sum / (FIRST * tolerance)).sqrt();
         if expected > MOST_STEPS as f64 {
@@ -100,14 +102,14 @@ impl Simulation {
         // error and number of steps of the pass before, and how often it did not help to take more of them
         let (mut before, mut in_vain) = ((f64::INFINITY, 0), 0);
         for pass in 1..=MOST_PASSES {
-            let mut chooser = Chooser::new(self, u, (allowed, smallest), Some(sizes), stops)?;
+            let mut chooser = Chooser::new(self, u, (allowed, smallest), Some(sizes), reads)?;
             let times = chooser.times()?;
-            let simulation = self.on(TimeGrid::through(&times, 1)?, self.signals().to_vec())?;
+            let simulation = self.on(TimeGrid::through(&times, 1)?, self.signals().to_vec())?.reading(reads)?;
             let (errors, error) = simulation.step_errors(u)?;
-            let count = simulation.grid().count();
+            let count = simulation.steps();
             sizes = errors.coordinates.iter().map(|error| error.size).collect();
             if error <= tolerance {
-                let fewer = accepted.as_ref().is_none_or(|best| count < best.simulation.grid().count());
+                let fewer = accepted.as_ref().is_none_or(|best| count < best.simulation.steps());
                 if fewer {
                     accepted = Some(Controlled { simulation, errors, passes: pass, rejected: chooser.rejected });
                 }
@@ -125,7 +127,7 @@ impl Simulation {
             allowed *= limit((AIM * tolerance / error).clamp(0.01, 100.0));
         }
         if let Some(best) = accepted {
-            return Ok(self.even(u, &best, tolerance, stops).unwrap_or(best));
+            return Ok(self.even(u, &best, tolerance, reads).unwrap_or(best));
         }
         let problem = format!("the error of the run stays at {:.1e}, as estimated from steps half as long", before.0);
         let remedy = "ask for less, or simulate a shorter time: the motion amplifies errors, or round-off is reached";
@@ -140,10 +142,10 @@ impl Simulation {
     }
 
     /// The same with even steps between the stops, if no more of them keep the tolerance.
-    fn even(&self, u: &[f64], best: &Controlled, tolerance: f64, stops: &[f64]) -> Option<Controlled> {
+    fn even(&self, u: &[f64], best: &Controlled, tolerance: f64, reads: &[f64]) -> Option<Controlled> {
         let start = self.grid().time(0);
-        let stops = met(self, stops);
-        let most = best.simulation.grid().count();
+        let stops = met(self, reads);
+        let most = best.simulation.steps();
         let with = |count: f64| {
             let longest = (self.grid().end() - start) / count;
             let parts = |length: f64| (length / longest * (1.0 - 1e-9)).ceil().max(1.0) as usize;
@@ -160,25 +162,35 @@ impl Simulation {
                     TimeGrid::through(&times, 1)
                 }
             };
-            let simulation = self.on(grid.ok()?, self.signals().to_vec()).ok()?;
+            let simulation =
+                self.on(grid.ok()?, self.signals().to_vec()).and_then(|simulation| simulation.reading(reads));
+            let simulation = simulation.ok()?;
             let (errors, error) = simulation.step_errors(u).ok()?;
             Some((Controlled { simulation, errors, passes: best.passes, rejected: best.rejected }, error))
         };
         // errors are of second order
         let (tried, error) = with(most as f64)?;
-        let needed = tried.simulation.grid().count() as f64 * (error / (EVEN_AIM * tolerance)).sqrt();
+        let needed = tried.simulation.steps() as f64 * (error / (EVEN_AIM * tolerance)).sqrt();
         let (found, error) = with(Some(needed).filter(|needed| *needed <= most as f64)?)?;
-        (error <= tolerance && found.simulation.grid().count() <= most).then_some(found)
+        (error <= tolerance && found.simulation.steps() <= most).then_some(found)
     }
 }
 
-/// Times between which steps are free: those that must be met, the last one at the end.
-fn met(simulation: &Simulation, stops: &[f64]) -> Vec<f64> {
+/// Times between which steps are free: those that must be met, the last one at the end. Behind a jump, the first time that is read is one: between
+/// the ends of that step, accelerations of behind the jump are not known.
+fn met(simulation: &Simulation, reads: &[f64]) -> Vec<f64> {
     let (start, end) = (simulation.grid().time(0), simulation.grid().end());
-    let kinks = simulation.signals().iter().flat_map(|signal| signal.kinks().iter());
+    let mut reads = reads.to_vec();
+    reads.sort_unstable_by(f64::total_cmp);
+    let behind = |jump: f64| reads.get(reads.partition_point(|t| *t <= jump)).copied();
+    let jumps = |signal: &Signal| -> Vec<f64> {
+        signal.jumps().iter().copied().filter(|t| *t > start && signal.before(*t) != signal.value(*t)).collect()
+    };
+    let stops: Vec<f64> = simulation.signals().iter().flat_map(jumps).filter_map(behind).collect();
+    let kinks = simulation.signals().iter().flat_map(|signal| signal.kinks().into_owned());
     // times that differ by round-off are one
     let same = SHORTEST * (end - start);
-    let mut all: Vec<f64> = stops.iter().chain(kinks).copied().filter(|t| t - start > same && end - t > same).collect();
+    let mut all: Vec<f64> = stops.into_iter().chain(kinks).filter(|t| t - start > same && end - t > same).collect();
     all.push(end);
     all.sort_unstable_by(f64::total_cmp);
     all.dedup_by(|later, earlier| *later - *earlier <= same);
@@ -212,6 +224,8 @@ struct Chooser<'s> {
     states: [Vec<f64>; 2],
     inputs: [Vec<f64>; 2],
     rejected: usize,
+    /// Whether the last step started anew.
+    is_anew: bool,
 }
 
 /// Where a step goes.
@@ -229,7 +243,7 @@ impl<'s> Chooser<'s> {
         u: &'s [f64],
         (allowed, smallest): (f64, Option<f64>),
         sizes: Option<Vec<f64>>,
-        stops: &[f64],
+        reads: &[f64],
     ) -> Result<Self> {
         let (signature, grid, scheme) = (simulation.signature(), simulation.grid(), simulation.scheme());
         let (start, end) = (grid.time(0), grid.end());
@@ -243,7 +257,7 @@ impl<'s> Chooser<'s> {
             smallest: smallest.unwrap_or(0.0).max(SHORTEST * (end - start)),
             are_known: sizes.is_some(),
             sizes: sizes.unwrap_or_else(|| vec![0.0; layout.n]),
-            stops: met(simulation, stops),
+            stops: met(simulation, reads),
             largest_ratio: description.largest_ratio[usize::from(!signature.constraints.is_empty())],
             evaluator: simulation.system().evaluator(),
             stepper: simulation.stepper(),
@@ -251,6 +265,7 @@ impl<'s> Chooser<'s> {
             states: [(); 2].map(|()| vec![0.0; layout.size()]),
             inputs: [(); 2].map(|()| vec![0.0; simulation.signals().len()]),
             rejected: 0,
+            is_anew: false,
         })
     }
 
@@ -325,10 +340,10 @@ impl<'s> Chooser<'s> {
     /// What the scheme makes of the start.
     fn start(&mut self, leap: Leap) -> Result<()> {
         let h = leap.to - leap.from;
-        let [w, w_next] = &mut self.inputs;
+        let [w, w_other] = &mut self.inputs;
         fill(self.simulation, leap.from, w);
-        fill(self.simulation, leap.to, w_next);
-        let step = Step { index: 0, t: leap.from, h, h_before: h, w, w_next };
+        fill(self.simulation, leap.to, w_other);
+        let step = Step { index: 0, is_anew: false, t: leap.from, h, h_before: h, w, w_other };
         let [x, _] = &mut self.states;
         self.stepper.start(&mut *self.evaluator, self.simulation.signature(), &step, x, &mut Counters::default())
     }
@@ -336,13 +351,18 @@ impl<'s> Chooser<'s> {
     /// The local error of a step beside the coordinates' sizes.
     fn step(&mut self, leap: Leap) -> Result<f64> {
         let Leap { index, from, to, h_before } = leap;
-        let [w, _] = &mut self.inputs;
-        fill(self.simulation, to, w);
+        let [w, w_other] = &mut self.inputs;
+        let mut is_anew = false;
+        for ((w, other), signal) in w.iter_mut().zip(w_other.iter_mut()).zip(self.simulation.signals()) {
+            (*w, *other) = (signal.before(to), signal.value(from));
+            is_anew |= index > 1 && *other != signal.before(from);
+        }
         let h = to - from;
-        let step = Step { index, t: to, h, h_before, w, w_next: w };
+        let step = Step { index, is_anew, t: to, h, h_before, w, w_other };
         let [before, after] = &mut self.states;
         let (evaluator, signature) = (&mut *self.evaluator, self.simulation.signature());
         self.stepper.step(evaluator, signature, &step, before, after, &mut Counters::default())?;
+        self.is_anew = is_anew;
         if !self.are_known {
             let x = &self.states[1];
             let [q, v, a] = [Block::Q, Block::V, Block::A].map(|block| &x[self.layout.range(block)]);
@@ -356,8 +376,10 @@ impl<'s> Chooser<'s> {
     /// The coordinate with the largest local error of a step beside its size, and that.
     fn worst(&self, leap: Leap) -> (usize, f64) {
         let h = leap.to - leap.from;
-        let [by_s, by_a_before, by_s_before] = self.simulation.scheme().local_error(h, h / leap.h_before);
+        let h_before = if self.is_anew { h } else { leap.h_before };
+        let [by_s, by_a_before, by_s_before] = self.simulation.scheme().local_error(h, h / h_before);
         let [before, after] = &self.states;
+        let before = if self.is_anew { self.stepper.begun() } else { before };
         let (s, [a_before, s_before]) =
             (&after[self.layout.range(Block::S)], [Block::A, Block::S].map(|block| &before[self.layout.range(block)]));
         let error = |j: usize| (by_s * s[j] + by_a_before * a_before[j] + by_s_before * s_before[j]).abs();

@@ -13,63 +13,17 @@
 //! # }
 //! ```
 
+mod interpolation;
+mod switched;
+
+pub use interpolation::Interpolation;
+use switched::Switched;
+
 use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
 use crate::{Error, Number, Result};
+use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// What a sampled signal does between its samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Interpolation {
-    /// The value of the last sample is held: what a digital controller does.
-    ///
-    /// A time less than [`EVEN_TOLERANCE`] sampling steps (or its own round-off) before a sample counts as that sample's time:
-    /// `t = k * h` gives sample k although it may be rounded down, summed up from many steps, or the sample's printed time
-    /// rounded up.
-    ZeroOrder,
-    /// Straight lines between samples.
-    Linear,
-    /// A cubic spline, twice continuously differentiable, with not-a-knot ends: the third derivative is continuous at the
-    /// second and the last but one sample, so that no end condition is made up and the error is O(h⁴) up to the ends (a
-    /// natural spline forces w'' = 0 there and loses two orders). For band-limited signals.
-    Cubic,
-}
-
-impl Interpolation {
-    /// All names that are understood: `zero-order`, `zoh` (the same), `linear`, `cubic`.
-    pub const NAMES: [&'static str; 4] = ["zero-order", "zoh", "linear", "cubic"];
-
-    fn fewest_samples(self) -> usize {
-        match self {
-            Interpolation::ZeroOrder | Interpolation::Linear => 2,
-            Interpolation::Cubic => 4,
-        }
-    }
-}
-
-impl fmt::Display for Interpolation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Interpolation::ZeroOrder => "zero-order",
-            Interpolation::Linear => "linear",
-            Interpolation::Cubic => "cubic",
-        })
-    }
-}
-
-impl FromStr for Interpolation {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "zero-order" | "zoh" => Ok(Interpolation::ZeroOrder),
-            "linear" => Ok(Interpolation::Linear),
-            "cubic" => Ok(Interpolation::Cubic),
-            _ => Err(Error::unknown("interpolation", name, "", Self::NAMES)),
-        }
-    }
-}
 
 /// An input w(t). Cloning is cheap: samples and functions are shared.
 #[derive(Clone)]
@@ -80,6 +34,7 @@ enum Kind {
     Constant(f64),
     Function(Arc<dyn Fn(f64) -> f64 + Send + Sync>),
     Sampled(Arc<Samples>),
+    Switched(Arc<Switched>),
 }
 
 /// Values at times, and what is between them.
@@ -137,6 +92,7 @@ impl Signal {
             Kind::Constant(value) => *value,
             Kind::Function(function) => function(t),
             Kind::Sampled(samples) => samples.outside(t).unwrap_or_else(|| samples.inside(samples.interval(t), t)),
+            Kind::Switched(switched) => switched.at(t).value(t),
         }
     }
 
@@ -158,7 +114,7 @@ impl Signal {
     pub(crate) fn fill_both(&self, times: &[f64], out: &mut [f64]) {
         match &self.0 {
             Kind::Constant(value) => out.fill(*value),
-            Kind::Function(function) => times.iter().zip(out).for_each(|(t, w)| *w = function(*t)),
+            Kind::Function(_) | Kind::Switched(_) => times.iter().zip(out).for_each(|(t, w)| *w = self.value(*t)),
             Kind::Sampled(samples) => {
                 let mut k = 0;
                 for (&t, w) in times.iter().zip(out) {
@@ -171,27 +127,52 @@ impl Signal {
         }
     }
 
-    /// Times of the first and last sample, s; `None` if the signal is defined at all times.
+    /// Times of the first and last sample, s; `None` of signals without samples of their own.
     pub fn range(&self) -> Option<(f64, f64)> {
         match &self.0 {
-            Kind::Constant(_) | Kind::Function(_) => None,
             Kind::Sampled(samples) => Some((samples.start(), samples.end())),
+            _ => None,
         }
     }
 
     /// Times at which it jumps or has a kink, s.
-    pub(crate) fn kinks(&self) -> &[f64] {
+    pub(crate) fn kinks(&self) -> Cow<'_, [f64]> {
         match &self.0 {
-            Kind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => &samples.times,
-            _ => &[],
+            Kind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => Cow::Borrowed(&samples.times),
+            Kind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.kinks())),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// Times at which it may jump, s; see [`Signal::before`].
+    pub(crate) fn jumps(&self) -> Cow<'_, [f64]> {
+        match &self.0 {
+            Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
+                Cow::Borrowed(&samples.times)
+            }
+            Kind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.jumps())),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// Its limit from before time t, one of [`Signal::jumps`]; its value at all others.
+    pub(crate) fn before(&self, t: f64) -> f64 {
+        match &self.0 {
+            Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
+                let k = samples.times.partition_point(|sample| *sample < t);
+                let is_sample = samples.times.get(k).is_some_and(|sample| *sample == t);
+                if is_sample { samples.values[k.saturating_sub(1)] } else { self.value(t) }
+            }
+            Kind::Switched(switched) => switched.until(t).before(t),
+            _ => self.value(t),
         }
     }
 
     /// What is between its samples; `None` if it has none.
     pub fn interpolation(&self) -> Option<Interpolation> {
         match &self.0 {
-            Kind::Constant(_) | Kind::Function(_) => None,
             Kind::Sampled(samples) => Some(samples.interpolation),
+            _ => None,
         }
     }
 
@@ -218,8 +199,15 @@ impl Signal {
             let problem = format!("{from} s to {to} s is not a range of time");
             return Err(Error::invalid("signal", problem, "give a finite start, and an end that is not before it"));
         }
-        let Kind::Sampled(samples) = &self.0 else { return Ok(()) };
-        check_range("sampled signal", (samples.start(), samples.end()), samples.step, (from, to))
+        match &self.0 {
+            Kind::Sampled(samples) => {
+                check_range("sampled signal", (samples.start(), samples.end()), samples.step, (from, to))
+            }
+            Kind::Switched(switched) => {
+                switched.parts(from, to).try_for_each(|(signal, from, to)| signal.covers(from, to))
+            }
+            Kind::Constant(_) | Kind::Function(_) => Ok(()),
+        }
     }
 }
 
@@ -249,6 +237,7 @@ impl fmt::Debug for Signal {
         match &self.0 {
             Kind::Constant(value) => write!(f, "Signal::constant({value:?})"),
             Kind::Function(_) => write!(f, "Signal::function(..)"),
+            Kind::Switched(switched) => write!(f, "Signal::switched({switched:?})"),
             Kind::Sampled(samples) => write!(
                 f,
                 "Signal::sampled({} samples from {:?} s to {:?} s, {})",

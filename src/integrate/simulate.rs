@@ -2,14 +2,18 @@
 
 mod checkpoints;
 mod inputs;
+mod jumps;
 mod kept;
+mod reads;
 mod states;
 mod workspace;
 
 pub use crate::memory::bytes;
 pub use checkpoints::Checkpoints;
 pub(crate) use inputs::Driven;
+use jumps::Jumps;
 pub(crate) use kept::Companion;
+pub(crate) use reads::{Between, Room};
 use states::States;
 pub(crate) use workspace::Keep;
 pub use workspace::Workspace;
@@ -17,7 +21,7 @@ pub use workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Layout, NewtonOptions, Scheme, Stepper};
+use crate::scheme::{Counters, Description, Layout, NewtonOptions, Scheme, Stepper};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
@@ -32,10 +36,17 @@ pub type Watcher<'v> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()> 
 pub struct Simulation {
     system: Arc<dyn System>,
     scheme: Arc<dyn Scheme>,
+    /// All times at which it is read.
     grid: TimeGrid,
+    /// The numbers of those at which its steps begin and end, where these are not all.
+    ends: Option<Arc<Vec<usize>>>,
     signals: Vec<Signal>,
-    /// Inputs at every time, evaluated once, where they are few or asked for.
+    /// Inputs at every time, and behind these those just after each jump, evaluated once, where they are few or asked for.
     inputs: Arc<OnceLock<Vec<f64>>>,
+    /// Where steps start anew.
+    jumps: Arc<Jumps>,
+    /// Times at which they do so in any case, s.
+    anew: Arc<[f64]>,
     /// Bytes for the states of a run, where somebody says how many.
     memory: Option<f64>,
     beginning: Beginning,
@@ -47,7 +58,7 @@ impl std::fmt::Debug for Simulation {
         f.debug_struct("Simulation")
             .field("model", &self.signature().name)
             .field("scheme", &self.scheme)
-            .field("steps", &self.grid.count())
+            .field("steps", &self.steps())
             .finish_non_exhaustive()
     }
 }
@@ -58,6 +69,17 @@ impl Simulation {
     /// # Errors
     /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid.
     pub fn new(
+        system: Arc<dyn System>,
+        scheme: impl Scheme + 'static,
+        grid: TimeGrid,
+        signals: Vec<Signal>,
+    ) -> Result<Self> {
+        Simulation::anew_at(Arc::default(), None, system, scheme, grid, signals)
+    }
+
+    fn anew_at(
+        anew: Arc<[f64]>,
+        ends: Option<Arc<Vec<usize>>>,
         system: Arc<dyn System>,
         scheme: impl Scheme + 'static,
         grid: TimeGrid,
@@ -79,8 +101,11 @@ impl Simulation {
         for (signal, quantity) in signals.iter().zip(&signature.inputs) {
             signal.covers(span.0, span.1).map_err(|error| inputs::named(error, quantity))?;
         }
-        let inputs = inputs::checked(&grid, &signals, &signature.inputs)?;
-        let compliance = scheme.compliance(grid.step(1));
+        let is_end = |i: usize| ends.as_ref().is_none_or(|ends| ends.binary_search(&i).is_ok());
+        let jumps = Arc::new(Jumps::of(&grid, &is_end, &signals, &anew));
+        let inputs = inputs::checked(&grid, &signals, &jumps, &signature.inputs)?;
+        let first = grid.time(ends.as_ref().map_or(1, |ends| ends[1])) - grid.time(0);
+        let compliance = scheme.compliance(grid.uniform_step().unwrap_or(first));
         if compliance != 0.0 && !system.can_yield() {
             let problem = "mechanisms from parts leave out constraint rows that repeat others, and need no penalty";
             return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
@@ -88,7 +113,17 @@ impl Simulation {
         let beginning = Beginning { compliance, ..Beginning::default() };
         let newton = NewtonOptions::default();
         let inputs = Arc::new(inputs);
-        Ok(Simulation { system, scheme: Arc::new(scheme), grid, signals, inputs, memory: None, beginning, newton })
+        let scheme = Arc::new(scheme);
+        Ok(Simulation { system, scheme, grid, ends, signals, inputs, jumps, anew, memory: None, beginning, newton })
+    }
+
+    /// Lets steps start anew at these times of the grid, s, too, as they do behind jumps of inputs: where inputs are changed later.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub(crate) fn starting_anew_at(&self, times: &[f64]) -> Result<Self> {
+        let anew = self.anew.iter().chain(times).copied().collect();
+        self.like(anew, self.ends.clone(), self.scheme.clone(), self.grid.clone(), self.signals.clone())
     }
 
     /// The same on another grid, with other inputs.
@@ -96,7 +131,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
-        self.like(self.scheme.clone(), grid, signals)
+        self.like(self.anew.clone(), None, self.scheme.clone(), grid, signals)
     }
 
     /// The same by another scheme, on another grid.
@@ -104,11 +139,18 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn under(&self, scheme: impl Scheme + 'static, grid: TimeGrid) -> Result<Self> {
-        self.like(scheme, grid, self.signals.clone())
+        self.like(self.anew.clone(), None, scheme, grid, self.signals.clone())
     }
 
-    fn like(&self, scheme: impl Scheme + 'static, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
-        let mut other = Simulation::new(self.system.clone(), scheme, grid, signals)?;
+    fn like(
+        &self,
+        anew: Arc<[f64]>,
+        ends: Option<Arc<Vec<usize>>>,
+        scheme: impl Scheme + 'static,
+        grid: TimeGrid,
+        signals: Vec<Signal>,
+    ) -> Result<Self> {
+        let mut other = Simulation::anew_at(anew, ends, self.system.clone(), scheme, grid, signals)?;
         (other.newton, other.memory) = (self.newton, self.memory);
         other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)
@@ -198,7 +240,7 @@ impl Simulation {
         &*self.scheme
     }
 
-    /// The times.
+    /// The times at which it is read: those of its steps, and others ([`Simulation::reading`]).
     pub fn grid(&self) -> &TimeGrid {
         &self.grid
     }
@@ -209,7 +251,7 @@ impl Simulation {
 
     /// The scheme at work, for one thread.
     pub(crate) fn stepper(&self) -> Stepper {
-        Stepper::new(self.scheme.clone(), self.newton, self.signature())
+        Stepper::new(self.scheme.clone(), &self.scheme_description(), self.newton, self.signature())
     }
 
     /// The inputs as given.
@@ -217,16 +259,56 @@ impl Simulation {
         &self.signals
     }
 
-    /// Values of the inputs at time `i`. They are evaluated at all times when this is asked for the first time.
+    /// Values of the inputs at time `i`; where they jump there, those from then on. They are evaluated at all times when this is asked for
+    /// the first time.
     #[inline]
     pub fn inputs_at(&self, i: usize) -> &[f64] {
-        let count = self.signals.len();
-        &self.all_inputs()[i * count..(i + 1) * count]
+        let (count, row) = (self.signals.len(), self.row_from(i));
+        &self.all_inputs()[row * count..(row + 1) * count]
     }
 
-    /// The inputs at all times, one time after another.
+    /// The inputs at all times, one row after another: where they jump, those just before it. Behind these, for each jump the inputs from
+    /// then on.
     pub(crate) fn all_inputs(&self) -> &[f64] {
-        self.inputs.get_or_init(|| inputs::all(&self.grid, &self.signals))
+        self.inputs.get_or_init(|| inputs::all(&self.grid, &self.signals, &self.jumps))
+    }
+
+    /// The row of the inputs that apply from time `i` on.
+    #[inline]
+    pub(crate) fn row_from(&self, i: usize) -> usize {
+        self.jumps.at(i).map_or(i, |jump| self.grid.count() + 1 + jump)
+    }
+
+    /// The row of the inputs that step `k` sees besides those at its end: at the start (0) those one step later, and where the step starts
+    /// anew, those from its beginning on.
+    #[inline]
+    pub(crate) fn other_row(&self, k: usize) -> Option<usize> {
+        match k {
+            0 => Some(self.end_of(1)),
+            _ => self.jumps.at(self.end_of(k - 1)).map(|jump| self.grid.count() + 1 + jump),
+        }
+    }
+
+    /// The rows of the inputs that step `k` sees: that of its end, and another one, if there is one.
+    #[inline]
+    pub(crate) fn rows_of(&self, k: usize) -> (usize, Option<usize>) {
+        (self.end_of(k), self.other_row(k))
+    }
+
+    /// The time of each row of the inputs, s, and whether it is that just before a jump.
+    pub(crate) fn input_rows(&self) -> impl Iterator<Item = (f64, bool)> {
+        let times = (0..=self.grid.count()).map(|i| (self.grid.time(i), self.jumps.at(i).is_some()));
+        times.chain(self.jumps.places().iter().map(|i| (self.grid.time(*i), false)))
+    }
+
+    /// What its scheme is beside its equations, in this run.
+    pub(crate) fn scheme_description(&self) -> Description {
+        let mut description = self.scheme.description();
+        if !self.jumps.is_empty() || self.ends.is_some() {
+            // accelerations at the beginnings of steps that start anew are not stored; and between times, those of both ends are asked for
+            description.recovered_acceleration = None;
+        }
+        description
     }
 
     /// Runs it once. For many runs keep a [`Workspace`].
@@ -268,7 +350,7 @@ impl Simulation {
 
     /// Bytes of a run that keeps states and outputs, with its times.
     pub(crate) fn run_bytes(&self) -> f64 {
-        let description = self.scheme.description();
+        let description = self.scheme_description();
         let states = States::new(&Layout::new(&description, self.signature()), &description);
         let numbers = states.size() + self.signature().outputs.len() + 1;
         bytes_of(self.grid.count() + 1) * numbers as f64

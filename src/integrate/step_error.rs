@@ -76,7 +76,7 @@ impl StepErrors {
     }
 
     fn beside(simulation: &Simulation, u: &[f64], coarse: &Seen, stride: usize) -> Result<Self> {
-        let finer = simulation.on(simulation.grid().divided(2)?, simulation.signals().to_vec())?;
+        let finer = simulation.divided(2, simulation.signals().to_vec())?;
         let finer = seen(&finer, u, 2 * stride)?;
         let grid = simulation.grid();
         let compared = (0..=grid.count()).filter(|i| is_compared(*i, stride, simulation));

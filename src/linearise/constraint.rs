@@ -169,17 +169,22 @@ struct InGroups {
     derivatives: Derivatives,
 }
 
+/// Pairs of groups for so many coordinates among so many variables.
+pub(super) fn pairs_of(coordinates: usize, variables: usize, width: usize) -> Vec<[usize; 2]> {
+    let groups = variables.div_ceil(width);
+    let with_coordinates = coordinates.div_ceil(width);
+    match with_coordinates {
+        0 => (0..groups).step_by(2).map(|first| [first, first + 1]).collect(),
+        1 if groups == 1 => vec![[0, 1]],
+        _ => (0..with_coordinates).flat_map(|i| (i + 1..groups).map(move |j| [i, j])).collect(),
+    }
+}
+
 impl InGroups {
     fn new(sizes: Sizes, variables: Vec<usize>, width: usize) -> Self {
         let zeros = |count| vec![SecondOrder::from(0.0); count];
         let coordinates = variables.iter().filter(|&&i| i < sizes.n).count();
-        let groups = variables.len().div_ceil(width);
-        let with_coordinates = coordinates.div_ceil(width);
-        let passes = match with_coordinates {
-            0 => (0..groups).step_by(2).map(|first| [first, first + 1]).collect(),
-            1 if groups == 1 => vec![[0, 1]],
-            _ => (0..with_coordinates).flat_map(|i| (i + 1..groups).map(move |j| [i, j])).collect(),
-        };
+        let passes = pairs_of(coordinates, variables.len(), width);
         let (q, u, c) = (zeros(sizes.n), zeros(sizes.p), zeros(sizes.m));
         InGroups { variables, coordinates, width, passes, q, u, c, derivatives: Derivatives::default() }
     }
@@ -239,7 +244,7 @@ impl CurvatureKernel for InGroups {
 }
 
 /// The motion's Taylor expansion: outer and inner direction are time; `a` enters where both meet.
-fn along_motion<T: Number>(q: T, v: T, a: T) -> Jet<Jet<T, 1>, 1> {
+pub(super) fn along_motion<T: Number>(q: T, v: T, a: T) -> Jet<Jet<T, 1>, 1> {
     Jet { re: Jet { re: q, eps: [v] }, eps: [Jet { re: v, eps: [a] }] }
 }
 
@@ -262,7 +267,7 @@ fn of_level<T: Number>(c: &Jet<Jet<T, 1>, 1>, level: Level) -> T {
     }
 }
 
-fn time<T: Number>(t: f64) -> Jet<Jet<T, 1>, 1> {
+pub(super) fn time<T: Number>(t: f64) -> Jet<Jet<T, 1>, 1> {
     along_motion(T::from(t), T::from(1.0), T::from(0.0))
 }
 
@@ -339,6 +344,23 @@ impl TimeDerivatives {
                 }
             }
         }
+    }
+
+    /// Adds the derivatives of one of them along a change of the parameters.
+    pub(crate) fn along_parameters(
+        &mut self,
+        model: &dyn Functions,
+        level: Level,
+        x: &Point<'_>,
+        u: &[f64],
+        tangent: &[f64],
+        slopes: &mut [f64],
+    ) {
+        let numbers = &mut self.slopes;
+        numbers.take(x, u);
+        numbers.u.iter_mut().zip(tangent).for_each(|(number, slope)| number.re.re.eps[0] = *slope);
+        numbers.evaluate(model, x.t);
+        slopes.iter_mut().zip(&numbers.c).for_each(|(slope, c)| *slope += of_level(c, level).eps[0]);
     }
 
     /// Adds `scale` ∇ ∂_X (cᵀ d^l C/dt^l) to `cotangent`.

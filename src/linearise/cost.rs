@@ -5,7 +5,7 @@ use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::Result;
 use crate::grid::TimeGrid;
 use crate::model::State;
-use crate::number::{Jet, Number};
+use crate::number::{Jet, Number, Sweep, Taped, Var};
 use crate::signature::Signature;
 use crate::system::StateVector;
 
@@ -50,66 +50,128 @@ impl<F: CostFunction> Cost for Differentiated<F> {
     }
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
-        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
-        let count = 4 * n + m + signature.inputs.len() + signature.outputs.len() + signature.parameters.len();
+        let places = Places {
+            n: signature.coordinates.len(),
+            m: signature.constraints.len(),
+            inputs: signature.inputs.len(),
+            outputs: signature.outputs.len(),
+        };
+        let count = places.parameters() + signature.parameters.len();
+        let (few, many) = if count > MANY { (0, count) } else { (count, 0) };
         Box::new(Evaluator {
             cost: self,
-            n,
-            m,
-            inputs: signature.inputs.len(),
-            x: vec![Jet::from(0.0); count],
-            along: vec![Jet::from(0.0); count],
+            places,
+            x: vec![Jet::from(0.0); few],
+            along: vec![Jet::from(0.0); few],
+            slopes: Vec::new(),
+            slopes_along: Vec::new(),
+            taped: (Sweep::new(many), vec![Var::from(0.0); many]),
+            taped_along: (Sweep::new(many), vec![Var::from(0.0); many]),
         })
     }
 }
 
+/// With more variables than this they are differentiated by in reverse.
+const MANY: usize = 12;
 const WIDTH: usize = 4;
 
-struct Evaluator<'c, F> {
-    cost: &'c Differentiated<F>,
+/// Where things are among the variables q, v, a, a_scheme, λ, w, y, u.
+#[derive(Clone, Copy)]
+struct Places {
     n: usize,
     m: usize,
     inputs: usize,
-    /// q, v, a, a_scheme, lambda, w, y, u
+    outputs: usize,
+}
+
+impl Places {
+    fn first_output(self) -> usize {
+        4 * self.n + self.m + self.inputs
+    }
+
+    fn parameters(self) -> usize {
+        self.first_output() + self.outputs
+    }
+
+    /// The cost of one sample.
+    fn evaluate<F: CostFunction, D: Number>(self, cost: &Differentiated<F>, sample: &Sample<'_>, x: &[D]) -> D {
+        let Places { n, m, .. } = self;
+        let (before, u) = x.split_at(self.parameters());
+        let (before, y) = before.split_at(self.first_output());
+        cost.contribution(sample, &State { w: &before[4 * n + m..], ..state_of(before, n, m) }, y, u)
+    }
+
+    /// Adds to the derivatives by all variables.
+    fn give<T: Copy>(self, slopes: &[T], slope: impl Fn(T) -> f64, state: &mut StateVector, y: &mut [f64]) {
+        let StateVector { q, v, a, a_scheme, lambda, w, u, .. } = state;
+        let mut rest = slopes;
+        for part in [&mut q[..], v, a, a_scheme, lambda, w, y, u] {
+            let (own, behind) = rest.split_at(part.len());
+            part.iter_mut().zip(own).for_each(|(part, own)| *part += slope(*own));
+            rest = behind;
+        }
+    }
+}
+
+/// Of few variables, jets along some of them at a time; of many, numbers on a tape.
+struct Evaluator<'c, F> {
+    cost: &'c Differentiated<F>,
+    places: Places,
     x: Vec<Jet<f64, WIDTH>>,
     /// The same along a tangent.
     along: Vec<Jet<Jet<f64, 1>, WIDTH>>,
+    slopes: Vec<f64>,
+    slopes_along: Vec<Jet<f64, 1>>,
+    taped: (Sweep<f64>, Vec<Var<f64>>),
+    taped_along: (Sweep<Jet<f64, 1>>, Vec<Var<Jet<f64, 1>>>),
 }
 
-/// Evaluates the cost along each variable in turn and hands its slopes to `take`.
-macro_rules! sweep {
-    ($evaluator:expr, $x:ident, $sample:expr, $one:expr, $zero:expr, $slope:expr, $state:expr, $y:expr) => {{
-        let (n, m) = ($evaluator.n, $evaluator.m);
-        let outputs = 4 * n + m + $evaluator.inputs;
-        let parameters = outputs + $sample.y.len();
-        for first in (0..$evaluator.$x.len()).step_by(WIDTH) {
-            let last = $evaluator.$x.len().min(first + WIDTH);
-            (first..last).for_each(|i| $evaluator.$x[i].eps[i - first] = $one);
-            let x = &$evaluator.$x;
-            let jets = State { w: &x[4 * n + m..outputs], ..state_of(x, n, m) };
-            let value = $evaluator.cost.contribution($sample, &jets, &x[outputs..parameters], &x[parameters..]);
-            for i in first..last {
-                $evaluator.$x[i].eps[i - first] = $zero;
-                let slope = $slope(value.eps[i - first]);
-                match i {
-                    i if i < n => $state.q[i] += slope,
-                    i if i < 2 * n => $state.v[i - n] += slope,
-                    i if i < 3 * n => $state.a[i - 2 * n] += slope,
-                    i if i < 4 * n => $state.a_scheme[i - 3 * n] += slope,
-                    i if i < 4 * n + m => $state.lambda[i - 4 * n] += slope,
-                    i if i < outputs => $state.w[i - 4 * n - m] += slope,
-                    i if i < parameters => $y[i - outputs] += slope,
-                    i => $state.u[i - parameters] += slope,
-                }
-            }
+/// The derivatives of `cost` by all variables, some at a time.
+fn forwards<T: Number>(
+    x: &mut [Jet<T, WIDTH>],
+    one: T,
+    cost: impl Fn(&[Jet<T, WIDTH>]) -> Jet<T, WIDTH>,
+    slopes: &mut Vec<T>,
+) {
+    slopes.clear();
+    for first in (0..x.len()).step_by(WIDTH) {
+        let last = x.len().min(first + WIDTH);
+        (first..last).for_each(|i| x[i].eps[i - first] = one);
+        let value = cost(x);
+        for (x, (lane, slope)) in x[first..last].iter_mut().zip(value.eps.into_iter().enumerate()) {
+            x.eps[lane] = T::zero();
+            slopes.push(slope);
         }
-    }};
+    }
 }
 
-/// All that a cost depends on, in the order of [`Evaluator`]'s variables.
-fn arguments<'a>(sample: &Sample<'a>) -> [&'a [f64]; 8] {
-    let x = sample.x;
-    [x.q, x.v, x.a, x.a_scheme, x.lambda, x.w, sample.y, sample.u]
+/// The derivatives of `cost` by all variables, in one sweep back.
+fn backwards<T: Taped>(
+    (sweep, x): &mut (Sweep<T>, Vec<Var<T>>),
+    set: impl Fn(&mut [Var<T>]),
+    cost: impl Fn(&[Var<T>]) -> Var<T>,
+) -> &[T] {
+    sweep.begin();
+    set(x);
+    let value = cost(x);
+    sweep.end();
+    sweep.add(T::one(), &value);
+    sweep.derivatives()
+}
+
+/// Puts all that a cost depends on into the variables, in their order: `number` makes one of its place, value and
+/// tangent.
+fn set<D>(x: &mut [D], sample: &Sample<'_>, tangents: [&[f64]; 8], number: impl Fn(usize, f64, f64) -> D) {
+    let point = sample.x;
+    let parts = [point.q, point.v, point.a, point.a_scheme, point.lambda, point.w, sample.y, sample.u];
+    let (mut rest, mut first) = (x, 0);
+    for (values, tangents) in parts.into_iter().zip(tangents) {
+        let (own, behind) = rest.split_at_mut(values.len());
+        for (k, ((own, value), tangent)) in own.iter_mut().zip(values).zip(tangents).enumerate() {
+            *own = number(first + k, *value, *tangent);
+        }
+        (rest, first) = (behind, first + values.len());
+    }
 }
 
 impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
@@ -120,10 +182,22 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
     }
 
     fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]) {
-        for (jet, value) in self.x.iter_mut().zip(arguments(sample).into_iter().flatten()) {
-            *jet = Jet::from(*value);
+        let Evaluator { cost, places, x, slopes, taped, .. } = self;
+        // values alone: what is given for tangents is not looked at
+        let none =
+            [sample.x.q, sample.x.v, sample.x.a, sample.x.a_scheme, sample.x.lambda, sample.x.w, sample.y, sample.u];
+        if !taped.1.is_empty() {
+            let set = |x: &mut [Var<f64>]| set(x, sample, none, |i, value, _| Sweep::variable(i, value));
+            let slopes = backwards(taped, set, |x| places.evaluate(cost, sample, x));
+            if slopes.iter().all(|slope| slope.is_finite()) {
+                return places.give(slopes, |slope| slope, state, y);
+            }
+            // zero times infinity is zero forwards
+            x.resize(taped.1.len(), Jet::from(0.0));
         }
-        sweep!(self, x, sample, 1.0, 0.0, |slope: f64| slope, state, y);
+        set(x, sample, none, |_, value, _| Jet::from(value));
+        forwards(x, 1.0, |x| places.evaluate(cost, sample, x), slopes);
+        places.give(slopes, |slope| slope, state, y);
     }
 
     fn curvature(
@@ -134,14 +208,18 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         state: &mut StateVector,
         y: &mut [f64],
     ) {
+        let Evaluator { cost, places, along, slopes_along, taped_along, .. } = self;
         let StateVector { q, v, a, a_scheme, lambda, w, u, .. } = tangent;
-        let before = [q, v, a, a_scheme, lambda, w].into_iter().flatten().copied();
-        let tangents = before.chain(y_tangent.iter().copied()).chain(u.iter().copied());
-        let values = arguments(sample).into_iter().flatten();
-        for ((jet, value), tangent) in self.along.iter_mut().zip(values).zip(tangents) {
-            *jet = Jet::constant(Jet { re: *value, eps: [tangent] });
+        let tangents = [&q[..], v, a, a_scheme, lambda, w, y_tangent, u];
+        if !taped_along.1.is_empty() {
+            let dual = |i: usize, re: f64, tangent: f64| Sweep::variable(i, Jet { re, eps: [tangent] });
+            let set = |x: &mut [Var<Jet<f64, 1>>]| set(x, sample, tangents, dual);
+            let slopes = backwards(taped_along, set, |x| places.evaluate(cost, sample, x));
+            return places.give(slopes, |slope| slope.eps[0], state, y);
         }
-        let (one, zero) = (Jet { re: 1.0, eps: [0.0] }, Jet { re: 0.0, eps: [0.0] });
-        sweep!(self, along, sample, one, zero, |slope: Jet<f64, 1>| slope.eps[0], state, y);
+        set(along, sample, tangents, |_, re, tangent| Jet::constant(Jet { re, eps: [tangent] }));
+        let one = Jet { re: 1.0, eps: [0.0] };
+        forwards(along, one, |x| places.evaluate(cost, sample, x), slopes_along);
+        places.give(slopes_along, |slope| slope.eps[0], state, y);
     }
 }

@@ -57,16 +57,29 @@ fn passes(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes) -> Vec<Pass>
     for (variable, group) in group_of.iter().enumerate() {
         let Some(group) = group else { continue };
         passes[group / LANES].seeds.push((variable, group % LANES));
-        let touched = (0..n).filter(|&row| rows[row].contains(&variable));
+        let touched = (0..n).filter(|&row| rows[row].binary_search(&variable).is_ok());
         passes[group / LANES].entries.extend(touched.map(|row| (row, variable, group % LANES)));
     }
     passes
+}
+
+/// All that occurs in rows.
+fn union(rows: &[Vec<usize>]) -> Vec<usize> {
+    let mut all: Vec<usize> = rows.iter().flatten().copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Scratch memory for the second derivatives of one model.
 pub(crate) struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
+    with_mass: bool,
+    /// Of C: coordinates, then `n +` parameters.
+    variables: Vec<usize>,
+    /// Variables of the outputs by which is differentiated.
+    output_variables: Vec<usize>,
     passes: Vec<Pass>,
     /// q, v, u, w
     motion: Vec<Second>,
@@ -82,16 +95,20 @@ pub(crate) struct Curvature<'m> {
 }
 
 impl<'m> Curvature<'m> {
-    pub(crate) fn new(structure: &'m Structure, sizes: Sizes) -> Self {
+    /// `chosen`: what is differentiated by, and coordinates by which C_q changes, or depends on parameters.
+    pub(crate) fn new(structure: &'m Structure, (chosen, coordinates): (&Structure, Vec<usize>), sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, outputs } = sizes;
         let zeros = |count| vec![Second::from(0.0); count];
         let third = |count| vec![Third::from(0.0); count];
-        let with_mass = structure.mass_by_position || structure.mass_by_parameter;
+        let with_mass = chosen.mass_by_position || chosen.mass_by_parameter;
         let mass_size = if with_mass { n } else { 0 };
         Curvature {
             structure,
             sizes,
-            passes: passes(structure, sizes),
+            with_mass,
+            variables: coordinates.into_iter().chain(chosen.constraint_parameters.iter().map(|k| n + k)).collect(),
+            output_variables: union(&chosen.output),
+            passes: passes(chosen, sizes),
             motion: zeros(2 * n + p + inputs),
             a: zeros(n),
             force: zeros(n),
@@ -121,7 +138,7 @@ impl<'m> Curvature<'m> {
         let Sizes { n, p, .. } = sizes;
         set_all(&mut self.motion, [(x.q, &tangent.q), (x.v, &tangent.v), (u, &tangent.u), (x.w, &tangent.w)]);
         set(&mut self.a, x.a, &tangent.a);
-        let with_mass = self.structure.mass_by_position || self.structure.mass_by_parameter;
+        let with_mass = self.with_mass;
         for (place, Pass { seeds, entries }) in self.passes.iter().enumerate() {
             for &(i, lane) in seeds {
                 self.motion[i].re.eps[lane] = 1.0;
@@ -176,11 +193,8 @@ impl<'m> Curvature<'m> {
         for (k, jet) in self.u_third.iter_mut().enumerate() {
             *jet = constant(u[k], tangent.u[k], 0.0);
         }
-        let coordinates = self.structure.curved_or_parametric.iter().copied();
-        let parameters = self.structure.constraint_parameters.iter().map(|k| n + k);
-        let variables: Vec<usize> = coordinates.chain(parameters).collect();
         // without nonlinear variables there is nothing: C_q is constant then
-        for (pass, lanes) in variables.chunks(LANES).enumerate() {
+        for (pass, lanes) in self.variables.chunks(LANES).enumerate() {
             for (lane, &i) in lanes.iter().enumerate() {
                 let jet = if i < n { &mut self.q_third[i] } else { &mut self.u_third[i - n] };
                 jet.re.re.eps[lane] = 1.0;
@@ -238,7 +252,6 @@ impl<'m> Curvature<'m> {
             return;
         }
         let Sizes { n, m, p, .. } = self.sizes;
-        let count = self.sizes.output_variables();
         let parts = [
             (x.q, &tangent.q),
             (x.v, &tangent.v),
@@ -249,15 +262,14 @@ impl<'m> Curvature<'m> {
             (x.w, &tangent.w),
         ];
         set_all(&mut self.x, parts);
-        for lanes in (0..count).step_by(LANES) {
-            let last = (lanes + LANES).min(count);
-            (lanes..last).for_each(|i| self.x[i].re.eps[i - lanes] = 1.0);
+        for lanes in self.output_variables.chunks(LANES) {
+            lanes.iter().enumerate().for_each(|(lane, &i)| self.x[i].re.eps[lane] = 1.0);
             self.y.fill(Second::from(0.0));
             let (u, w) = self.x[4 * n + m..].split_at(p);
             model.output(Second::from(x.t), &State { w, ..state_of(&self.x, n, m) }, u, &mut self.y);
-            for i in lanes..last {
-                self.x[i].re.eps[i - lanes] = 0.0;
-                let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[0].eps[i - lanes]).sum();
+            for (lane, &i) in lanes.iter().enumerate() {
+                self.x[i].re.eps[lane] = 0.0;
+                let slope: f64 = self.y.iter().zip(y_bar).map(|(y, bar)| bar * y.eps[0].eps[lane]).sum();
                 let (part, i) = self.sizes.output_variable(i);
                 cotangent.part_mut(part)[i] += slope;
             }

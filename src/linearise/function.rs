@@ -1,7 +1,7 @@
-//! A function of the parameters written generically, with its derivatives by dual numbers.
+//! A function of the parameters written generically, with its derivatives in reverse.
 
 use crate::constraint::Function;
-use crate::number::{Jet, Number};
+use crate::number::{Jet, Number, Sweep, Taped, Var};
 
 /// A smooth function of the parameters, for a constraint.
 pub trait ParameterFunction: Send + Sync {
@@ -13,25 +13,15 @@ pub trait ParameterFunction: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct DifferentiatedFunction<F>(pub F);
 
-const WIDTH: usize = 4;
-
-/// Evaluates `function` on jets along `WIDTH` of the variables `x` at a time, and hands place and slope to `take`.
-fn sweep<F: ParameterFunction, T: Number>(
-    function: &F,
-    x: impl Iterator<Item = T>,
-    one: T,
-    mut take: impl FnMut(usize, T),
-) {
-    let mut x: Vec<Jet<T, WIDTH>> = x.map(Jet::constant).collect();
-    for first in (0..x.len()).step_by(WIDTH) {
-        let last = x.len().min(first + WIDTH);
-        (first..last).for_each(|i| x[i].eps[i - first] = one);
-        let value = function.value(&x);
-        for (k, slope) in value.eps.into_iter().enumerate().take(last - first) {
-            x[first + k].eps[k] = T::zero();
-            take(first + k, slope);
-        }
-    }
+/// The derivatives of `function` by all of the variables.
+fn slopes<F: ParameterFunction, T: Taped>(function: &F, x: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut sweep = Sweep::new(x.len());
+    sweep.begin();
+    let x: Vec<Var<T>> = x.enumerate().map(|(k, value)| Sweep::variable(k, value)).collect();
+    let value = function.value(&x);
+    sweep.end();
+    sweep.add(T::one(), &value);
+    sweep.derivatives().to_vec()
 }
 
 impl<F: ParameterFunction> Function for DifferentiatedFunction<F> {
@@ -40,11 +30,19 @@ impl<F: ParameterFunction> Function for DifferentiatedFunction<F> {
     }
 
     fn add_gradient(&self, u: &[f64], scale: f64, gradient: &mut [f64]) {
-        sweep(&self.0, u.iter().copied(), 1.0, |k, slope| gradient[k] += scale * slope);
+        let slopes = slopes(&self.0, u.iter().copied());
+        for (k, (slope, own)) in slopes.into_iter().zip(gradient).enumerate() {
+            let is_finite = slope.is_finite();
+            // zero times infinity is zero forwards
+            let along = |j: usize| Jet { re: u[j], eps: [if j == k { 1.0 } else { 0.0 }] };
+            let forwards = || self.0.value(&(0..u.len()).map(along).collect::<Vec<Jet<f64, 1>>>()).eps[0];
+            *own += scale * if is_finite { slope } else { forwards() };
+        }
     }
 
     fn add_curvature(&self, u: &[f64], scale: f64, direction: &[f64], product: &mut [f64]) {
         let along = u.iter().zip(direction).map(|(u, d)| Jet { re: *u, eps: [*d] });
-        sweep(&self.0, along, Jet::<f64, 1>::constant(1.0), |k, slope| product[k] += scale * slope.eps[0]);
+        let slopes = slopes(&self.0, along);
+        product.iter_mut().zip(slopes).for_each(|(own, slope)| *own += scale * slope.eps[0]);
     }
 }

@@ -4,7 +4,7 @@
 //! [`dyn Functions`](Functions) and is compiled once.
 
 use crate::model::{Matrix, Model, State};
-use crate::number::{Jet, Number, Rounded, SecondOrder, Tracer};
+use crate::number::{Jet, Number, Rounded, SecondOrder, Tracer, Var};
 
 /// M and Q on numbers `D`.
 pub(crate) trait MotionOn<D> {
@@ -85,6 +85,8 @@ pub(crate) trait AnyMotion:
     + MotionOn<Jet<f64, 4>>
     + MotionOn<Jet<f64, 8>>
     + MotionOn<Second>
+    + MotionOn<Var<f64>>
+    + MotionOn<Var<Dual>>
 {
 }
 
@@ -103,18 +105,26 @@ pub(crate) trait AnyConstraint:
     + ConstraintOn<SecondOrder>
     + ConstraintOn<Third>
     + ConstraintOn<Fourth>
+    + ConstraintOn<Var<Dual>>
+    + ConstraintOn<Var<Square<1>>>
 {
 }
 
 /// Outputs on all numbers that are needed.
 pub(crate) trait AnyOutput:
-    OutputOn<f64> + OutputOn<Tracer> + OutputOn<Jet<f64, 4>> + OutputOn<Jet<f64, 8>> + OutputOn<Second>
+    OutputOn<f64>
+    + OutputOn<Tracer>
+    + OutputOn<Jet<f64, 4>>
+    + OutputOn<Jet<f64, 8>>
+    + OutputOn<Second>
+    + OutputOn<Var<f64>>
+    + OutputOn<Var<Dual>>
 {
 }
 
 /// Initial states on all numbers that are needed.
 pub(crate) trait AnyInitial:
-    InitialOn<f64> + InitialOn<Tracer> + InitialOn<Dual> + InitialOn<Square<1>>
+    InitialOn<f64> + InitialOn<Tracer> + InitialOn<Dual> + InitialOn<Var<f64>> + InitialOn<Var<Dual>>
 {
 }
 

@@ -33,7 +33,7 @@ struct Entry {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Chunk {
+pub(super) struct Chunk {
     seeds: Vec<Seed>,
     entries: Vec<Entry>,
 }
@@ -41,8 +41,8 @@ struct Chunk {
 /// Which derivatives one kernel computes, in how many passes.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    width: usize,
-    chunks: Vec<Chunk>,
+    pub(super) width: usize,
+    pub(super) chunks: Vec<Chunk>,
 }
 
 /// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.

@@ -4,6 +4,7 @@
 //! direction, constant matrices are computed once a parameter vector.
 
 mod blocks;
+mod choice;
 mod constraint;
 mod cost;
 mod curvature;
@@ -12,6 +13,7 @@ mod function;
 mod functions;
 mod kernel;
 mod plain;
+mod reverse;
 mod round_off;
 mod step;
 mod structure;
@@ -34,7 +36,9 @@ pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
 use crate::model::Matrix;
-use crate::system::{Equations, Level, Point, Weights};
+use crate::system::{By, Equations, Evaluator, Level, Mode, Point, SingularMatrix, Weights};
+use choice::Choice;
+use reverse::Reverse;
 
 /// Every variable on its own.
 pub(crate) fn separate(equations: Equations) -> Weights {
@@ -51,7 +55,16 @@ struct Curved {
 struct PlainEvaluator<'s> {
     model: &'s dyn Functions,
     sizes: Sizes,
+    /// With all parameters and inputs.
     structure: &'s Structure,
+    /// Parameters by which is differentiated (all, if there is no list), and whether inputs are.
+    by: (Option<Vec<usize>>, bool),
+    /// Products with derivatives by parameters that are not among the entries below.
+    reverse: Option<Box<Reverse>>,
+    /// One whose entries have all of them, made when it is asked for, and whether it has what was linearised last.
+    forward: Option<Box<PlainEvaluator<'s>>>,
+    is_forward: bool,
+    output_is_forward: bool,
     u: Vec<f64>,
     /// Values of M's entries, in the order of the structure's list.
     mass: Vec<f64>,
@@ -61,6 +74,11 @@ struct PlainEvaluator<'s> {
     full_entries: FullEntries,
     full_values: Vec<f64>,
     curved: Option<Curved>,
+    /// Coordinates, and parameters, with second derivatives of C, and parameters of the initial state.
+    curved_or_parametric: Vec<usize>,
+    constraint_parameters: Vec<usize>,
+    initial_parameters: Vec<usize>,
+    initial_in_reverse: bool,
     /// By `full_variables`.
     curved_full: Option<Box<dyn CurvatureKernel>>,
     full_variables: Vec<usize>,
@@ -95,26 +113,36 @@ struct PlainEvaluator<'s> {
 }
 
 impl<'s> PlainEvaluator<'s> {
-    fn new(model: &'s dyn Functions, sizes: Sizes, structure: &'s Structure) -> Self {
+    /// `structure`: with all parameters and inputs.
+    fn new(model: &'s dyn Functions, sizes: Sizes, structure: &'s Structure, by: By<'_>) -> Self {
         let Sizes { n, m, p, .. } = sizes;
         let size = n + m;
+        let whole = structure.by(sizes, by);
+        let choice = Choice::of(&whole, sizes, by.mode);
+        // what is found forwards
+        let rest = choice.rest(&whole, sizes);
         let newton_plan = Plan::newton(structure, n, size);
-        let (full_plan, full_entries) = Plan::full(structure, sizes);
-        let (output_plan, output_entries) = Plan::output(structure, sizes.output_variables());
-        let with_mass = structure.mass_by_position || structure.mass_by_parameter;
+        let (full_plan, full_entries) = Plan::full(&rest, sizes);
+        let (output_plan, output_entries) = Plan::output(&rest, sizes.output_variables());
+        let with_mass = rest.mass_by_position || rest.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
         let curved = (!coordinates.is_empty()).then(|| Curved {
             first: jacobian_kernel(sizes, coordinates.clone()),
             second: curvature_kernel(sizes, coordinates.clone()),
         });
-        let mut variables = structure.curved_or_parametric.clone();
-        variables.extend(structure.constraint_parameters.iter().map(|k| n + k));
+        let mut variables = rest.curved_or_parametric.clone();
+        variables.extend(rest.constraint_parameters.iter().map(|k| n + k));
         let variables_count = variables.len();
         let curved_full = (!variables.is_empty()).then(|| curvature_kernel(sizes, variables.clone()));
         PlainEvaluator {
             model,
             sizes,
             structure,
+            by: (by.parameters.map(<[usize]>::to_vec), by.inputs),
+            reverse: choice.any().then(|| Box::new(Reverse::new(&whole, sizes, &choice))),
+            forward: None,
+            is_forward: false,
+            output_is_forward: false,
             u: vec![0.0; p],
             mass: vec![0.0; structure.mass.len()],
             newton: force_kernel(sizes, newton_plan, &structure.mass, structure.mass_by_position),
@@ -141,12 +169,55 @@ impl<'s> PlainEvaluator<'s> {
             rate_slopes: [(); 3].map(|()| vec![0.0; m * variables_count]),
             time_derivatives: TimeDerivatives::new(sizes),
             level: Level::Position,
-            curvature: Curvature::new(structure, sizes),
+            curvature: Curvature::new(structure, (&rest, whole.curved_or_parametric), sizes),
+            curved_or_parametric: rest.curved_or_parametric,
+            constraint_parameters: rest.constraint_parameters,
+            initial_parameters: whole.initial_parameters,
+            initial_in_reverse: choice.initial,
             round_off: RoundOff::new(sizes),
             dynamics_scratch: vec![0.0; n],
             constraint_scratch: vec![0.0; m],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
+    }
+
+    /// The one whose entries have the derivatives by all parameters.
+    fn forward(&mut self) -> &mut PlainEvaluator<'s> {
+        let PlainEvaluator { model, sizes, structure, by, u, .. } = self;
+        self.forward.get_or_insert_with(|| {
+            let by = By { parameters: by.0.as_deref(), inputs: by.1, mode: Mode::Forward };
+            let mut forward = PlainEvaluator::new(*model, *sizes, structure, by);
+            forward.set_parameters(u);
+            Box::new(forward)
+        })
+    }
+
+    /// Has first derivatives by all parameters found forwards where they were to be found in reverse.
+    fn go_forward(&mut self) {
+        let Some(reverse) = self.reverse.take() else { return };
+        let (point, weights) = reverse.point();
+        // only products are asked for
+        let _ = self.forward().linearise(&point, weights);
+        (self.reverse, self.is_forward) = (Some(reverse), true);
+    }
+
+    /// The same of the outputs.
+    fn go_output_forward(&mut self) {
+        let Some(reverse) = self.reverse.take() else { return };
+        self.forward().linearise_output(&reverse.output_point());
+        (self.reverse, self.output_is_forward) = (Some(reverse), true);
+    }
+
+    /// Takes first derivatives by all parameters forwards.
+    fn linearise_forwards(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
+        self.forward();
+        let PlainEvaluator { forward: Some(forward), lu, is_forward, .. } = self else { return Err(SingularMatrix) };
+        // the factors are this one's, as their order is
+        std::mem::swap(&mut forward.lu, lu);
+        let outcome = forward.linearise(x, weights);
+        std::mem::swap(&mut forward.lu, lu);
+        *is_forward = true;
+        outcome
     }
 
     /// Takes the entries of M at `q`.

@@ -19,9 +19,6 @@ pub struct Plain<M> {
     pub(super) signature: Signature,
     pub(super) sizes: Sizes,
     pub(super) structure: Structure,
-    /// With derivatives by inputs, and by parameters and inputs.
-    by_inputs: Structure,
-    by_both: Structure,
     /// At the nominal start.
     sketch: Option<Sketch>,
 }
@@ -35,11 +32,8 @@ impl<M: Model> Plain<M> {
     /// it), or if for nominal parameters at the start masses are negative, or a motion that the constraints leave free has negative
     /// kinetic energy. M may be singular.
     pub fn new(model: M) -> Result<Self> {
-        let (signature, sizes, by_both) = analyse(&model, model.signature())?;
-        let (mut structure, mut by_inputs) = (by_both.clone(), by_both.clone());
-        structure.forget_inputs(sizes);
-        by_inputs.forget_parameters(sizes.n, sizes.m, &vec![true; sizes.p]);
-        let mut plain = Plain { model, signature, sizes, structure, by_inputs, by_both, sketch: None };
+        let (signature, sizes, structure) = analyse(&model, model.signature())?;
+        let mut plain = Plain { model, signature, sizes, structure, sketch: None };
         mass::check_nominal(&plain)?;
         plain.sketch = plain.nominal_sketch()?;
         Ok(plain)
@@ -104,15 +98,10 @@ impl<M: Model> System for Plain<M> {
     }
 
     fn evaluator(&self) -> Box<dyn Evaluator + '_> {
-        Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.structure))
+        self.evaluator_by(By::PARAMETERS)
     }
 
-    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_> {
-        let structure = match by {
-            By::Parameters => &self.structure,
-            By::Inputs => &self.by_inputs,
-            By::Both => &self.by_both,
-        };
-        Box::new(PlainEvaluator::new(&self.model, self.sizes, structure))
+    fn evaluator_by(&self, by: By<'_>) -> Box<dyn Evaluator + '_> {
+        Box::new(PlainEvaluator::new(&self.model, self.sizes, &self.structure, by))
     }
 }

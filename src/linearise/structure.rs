@@ -5,6 +5,7 @@ use super::kernel::Sizes;
 use crate::model::{Matrix, State};
 use crate::number::{Tracer, with_branch_detection};
 use crate::signature::Signature;
+use crate::system::By;
 use std::ops::Range;
 
 /// The variables of one traced value, as places in the list of traced variables.
@@ -32,6 +33,8 @@ pub(crate) struct Structure {
     pub force: Vec<Vec<usize>>,
     /// Q is not zero everywhere.
     pub has_force: bool,
+    /// Q depends on time.
+    pub force_by_time: bool,
     /// Q depends on parameters alone.
     pub constant_force: bool,
     /// Q is linear in q and v, for fixed parameters, wherever and whenever, and M is constant.
@@ -235,6 +238,7 @@ impl Structure {
         };
         Structure {
             has_force: force.iter().any(|row| !row.zero),
+            force_by_time: force.iter().any(|row| row.depends.contains(&motion_variables)),
             constant_force: force.iter().all(|row| row.depends.iter().all(is_parameter) && !row.looked),
             linear_motion: inertia.iter().flatten().all(|&i| i >= n)
                 && force_in_state.iter().all(|row| row.nonlinear.iter().all(|&i| i >= 2 * n)),
@@ -257,10 +261,33 @@ impl Structure {
 }
 
 impl Structure {
+    /// Without the parameters and inputs by which is not differentiated.
+    pub(crate) fn by(&self, sizes: Sizes, by: By<'_>) -> Structure {
+        let mut own = self.clone();
+        if !by.inputs {
+            own.forget_inputs(sizes);
+        }
+        if let Some(list) = by.parameters {
+            let mut is_constant = vec![true; sizes.p];
+            list.iter().for_each(|&k| is_constant[k] = false);
+            own.forget_parameters(sizes.n, sizes.m, &is_constant);
+        }
+        own
+    }
+
     /// Takes the inputs for given: nothing is differentiated by them.
-    pub(crate) fn forget_inputs(&mut self, Sizes { n, m, p, .. }: Sizes) {
+    fn forget_inputs(&mut self, Sizes { n, m, p, .. }: Sizes) {
         self.force.iter_mut().chain([&mut self.curved_motion]).for_each(|list| list.retain(|&i| i < 2 * n + p));
         self.output.iter_mut().for_each(|row| row.retain(|&i| i < 4 * n + m + p));
+    }
+
+    /// Parameters that outputs depend on.
+    pub(crate) fn output_parameters(&self, Sizes { n, m, p, .. }: Sizes) -> Vec<usize> {
+        let (first, all) = (4 * n + m, self.output.iter().flatten());
+        let mut list: Vec<usize> = all.filter(|&&i| (first..first + p).contains(&i)).map(|i| i - first).collect();
+        list.sort_unstable();
+        list.dedup();
+        list
     }
 
     /// Takes the parameters at these places for constants: nothing is differentiated by them.
@@ -270,6 +297,7 @@ impl Structure {
         self.curved_motion.retain(|&i| kept(2 * n, i));
         self.constraint_parameters.retain(|&k| kept(0, k));
         self.output.iter_mut().for_each(|row| row.retain(|&i| kept(4 * n + m, i)));
+        self.initial_parameters.retain(|&k| kept(0, k));
         self.mass_by_parameter = self.inertia.iter().flatten().any(|&i| i >= 2 * n);
         if self.constraint_parameters.is_empty() {
             self.curved_or_parametric.clone_from(&self.curved_coordinates);
@@ -298,14 +326,24 @@ pub(crate) fn groups(rows: &[Vec<usize>], variables: usize) -> (Vec<Option<usize
     }
     let mut order: Vec<usize> = (0..variables).filter(|&i| !rows_of[i].is_empty()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(rows_of[i].len()));
-    let mut taken: Vec<Vec<usize>> = vec![Vec::new(); rows.len()]; // groups present in each row
+    // groups present in each row, bit by bit
+    let mut taken: Vec<Vec<u64>> = vec![Vec::new(); rows.len()];
     let mut group_of = vec![None; variables];
-    let mut count = 0;
+    let (mut count, mut present) = (0, Vec::new());
     for variable in order {
-        let free = |group: &usize| rows_of[variable].iter().all(|&row| !taken[row].contains(group));
-        let group = (0..count).find(free).unwrap_or(count);
+        present.clear();
+        for &row in &rows_of[variable] {
+            present.resize(present.len().max(taken[row].len()), 0);
+            present.iter_mut().zip(&taken[row]).for_each(|(all, own)| *all |= own);
+        }
+        let full = present.iter().take_while(|word| **word == u64::MAX).count();
+        let group = 64 * full + present.get(full).map_or(0, |word| word.trailing_ones() as usize);
         count = count.max(group + 1);
-        rows_of[variable].iter().for_each(|&row| taken[row].push(group));
+        for &row in &rows_of[variable] {
+            let words = taken[row].len().max(group / 64 + 1);
+            taken[row].resize(words, 0);
+            taken[row][group / 64] |= 1 << (group % 64);
+        }
         group_of[variable] = Some(group);
     }
     (group_of, count)

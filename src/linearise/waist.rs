@@ -1,7 +1,6 @@
 //! A plain model at the waist.
 
-use super::functions::Square;
-use super::{ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, separate};
+use super::{ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, reverse, separate};
 use crate::model::State;
 use crate::number::Jet;
 use crate::system::{
@@ -13,12 +12,19 @@ impl Evaluator for PlainEvaluator<'_> {
         let Sizes { n, m, .. } = self.sizes;
         let structure = self.structure;
         self.u.copy_from_slice(u);
+        if let Some(forward) = &mut self.forward {
+            forward.set_parameters(u);
+        }
+        if let Some(reverse) = &mut self.reverse {
+            reverse.set_parameters(u);
+        }
         self.newton.set_parameters(u);
         self.full.set_parameters(u);
         self.outputs.set_parameters(u);
         self.template_weights = None;
         self.lu.forget_order();
         self.output_is_current = false;
+        (self.is_forward, self.output_is_forward) = (false, false);
         // where it does not matter: no coordinate at a value that a function might divide by
         let anywhere = probe(n, 0.3);
         if !structure.mass_by_position {
@@ -65,9 +71,20 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn initial_pull_back(&mut self, q: &[f64], v: &[f64], u: &mut [f64]) {
+        if self.initial_in_reverse {
+            let (values, parameters) = (&self.u, &self.initial_parameters);
+            let mut slopes = vec![0.0; parameters.len()];
+            let take = |k: usize, slope: f64| slopes[k] = slope;
+            reverse::initial(self.model, (parameters, values.len()), |k| values[k], (q, v), take);
+            if slopes.iter().all(|slope| slope.is_finite()) {
+                parameters.iter().zip(slopes).for_each(|(&k, slope)| u[k] += slope);
+                return;
+            }
+            // zero times infinity is zero forwards
+        }
         let n = self.sizes.n;
         let mut direction = vec![0.0; self.u.len()];
-        for &k in &self.structure.initial_parameters {
+        for k in self.initial_parameters.clone() {
             direction[k] = 1.0;
             let (mut dq, mut dv) = (vec![0.0; n], vec![0.0; n]);
             self.initial_push_forward(&direction, &mut dq, &mut dv);
@@ -122,10 +139,26 @@ impl Evaluator for PlainEvaluator<'_> {
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
+    fn linearise_for_tangents(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        tangents: usize,
+    ) -> std::result::Result<(), SingularMatrix> {
+        if !self.reverse.as_ref().is_some_and(|reverse| reverse.prefers_columns(tangents)) {
+            return self.linearise(x, weights);
+        }
+        self.linearise_forwards(x, weights)
+    }
+
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix> {
         let Sizes { n, m, p, .. } = self.sizes;
         let size = n + m;
         let structure = self.structure;
+        if let Some(reverse) = &mut self.reverse {
+            reverse.take(x, weights);
+            self.is_forward = false;
+        }
         self.full_values.fill(0.0);
         // the residual itself is not needed here
         let separate = separate(weights.equations);
@@ -144,7 +177,7 @@ impl Evaluator for PlainEvaluator<'_> {
                     }
                 }
             }
-            for (&j, slopes) in structure.curved_or_parametric.iter().zip(self.second_slopes.chunks_exact(count)) {
+            for (&j, slopes) in self.curved_or_parametric.iter().zip(self.second_slopes.chunks_exact(count)) {
                 for (variable, slope) in variables.iter().zip(slopes) {
                     self.constraint_force_slope[j * (n + p) + variable] = *slope;
                 }
@@ -187,7 +220,15 @@ impl Evaluator for PlainEvaluator<'_> {
         self.lu.solve_transposed(b);
     }
 
-    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+    fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+        if let Some(reverse) = self.reverse.as_mut().filter(|_| !self.is_forward)
+            && !reverse.pull_back(self.model, &self.u, scale, [dynamics, constraint], &mut cotangent.u)
+        {
+            self.go_forward();
+        }
+        if let Some(forward) = self.forward.as_mut().filter(|_| self.is_forward) {
+            return forward.pull_back(scale, dynamics, constraint, cotangent);
+        }
         let Sizes { n, p, .. } = self.sizes;
         let structure = self.structure;
         let entries = &self.full_entries;
@@ -226,23 +267,27 @@ impl Evaluator for PlainEvaluator<'_> {
             }
         }
         let by_parameter = self.constraint_by_parameter();
-        for &j in &structure.curved_or_parametric {
+        for &j in &self.curved_or_parametric {
             let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
-            for &k in &structure.curved_or_parametric {
-                cotangent.q[k] += scale * slopes[k] * dynamics[j];
-            }
-            for &k in &structure.constraint_parameters {
-                cotangent.u[k] += scale * slopes[n + k] * dynamics[j];
-            }
+            let factor = scale * dynamics[j];
+            self.curved_or_parametric.iter().for_each(|&k| cotangent.q[k] += factor * slopes[k]);
+            self.constraint_parameters.iter().for_each(|&k| cotangent.u[k] += factor * slopes[n + k]);
         }
-        for &k in &structure.constraint_parameters {
+        for &k in &self.constraint_parameters {
             for (row, c) in constraint.iter().enumerate() {
                 cotangent.u[k] += scale * by_parameter[row * p + k] * c;
             }
         }
     }
 
-    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn push_forward(&mut self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+        if let Some(forward) = self.forward.as_mut().filter(|_| self.is_forward) {
+            return forward.push_forward(tangent, dynamics, constraint);
+        }
+        if let Some(reverse) = &mut self.reverse {
+            let into = [&mut *dynamics, &mut *constraint];
+            reverse.push_forward(self.model, &self.u, &tangent.u, &mut self.time_derivatives, into);
+        }
         let Sizes { n, p, .. } = self.sizes;
         let structure = self.structure;
         let entries = &self.full_entries;
@@ -273,16 +318,16 @@ impl Evaluator for PlainEvaluator<'_> {
             }
         }
         let by_parameter = self.constraint_by_parameter();
-        for &j in &structure.curved_or_parametric {
+        for &j in &self.curved_or_parametric {
             let slopes = &self.constraint_force_slope[j * (n + p)..(j + 1) * (n + p)];
-            for &k in &structure.curved_or_parametric {
+            for &k in &self.curved_or_parametric {
                 dynamics[j] += slopes[k] * tangent.q[k];
             }
-            for &k in &structure.constraint_parameters {
+            for &k in &self.constraint_parameters {
                 dynamics[j] += slopes[n + k] * tangent.u[k];
             }
         }
-        for &k in &structure.constraint_parameters {
+        for &k in &self.constraint_parameters {
             for (row, c) in constraint.iter_mut().enumerate() {
                 *c += by_parameter[row * p + k] * tangent.u[k];
             }
@@ -316,30 +361,29 @@ impl Evaluator for PlainEvaluator<'_> {
         cotangent: &mut StateVector,
     ) {
         let at = (x, &self.u[..]);
-        if level == Level::Position {
-            return self.curvature.equations(self.model, at, forces, scale, [d, c], tangent, cotangent);
-        }
         self.constraint_scratch.fill(0.0);
-        let no_rows = &self.constraint_scratch[..];
-        self.curvature.equations(self.model, at, forces, scale, [d, no_rows], tangent, cotangent);
+        let of_rows = if level == Level::Position { c } else { &self.constraint_scratch[..] };
+        if let Some(reverse) = &mut self.reverse {
+            reverse.curvature(self.model, at, forces, (scale, [d, of_rows]), tangent, cotangent);
+        }
+        self.curvature.equations(self.model, at, forces, scale, [d, of_rows], tangent, cotangent);
+        if level == Level::Position {
+            return;
+        }
         self.time_derivatives.curvature(self.model, level, at, (scale, c), tangent, cotangent);
     }
 
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]) {
-        type Second = Square<1>;
-        let parameters = self.u.iter().zip(tangent).map(|(&re, &du)| Jet::constant(Jet { re, eps: [du] }));
-        let mut parameters: Vec<Second> = parameters.collect();
-        for &k in &self.structure.initial_parameters {
-            parameters[k].eps[0].re = 1.0;
-            let (mut q_jets, mut v_jets) = (vec![Second::from(0.0); q.len()], vec![Second::from(0.0); v.len()]);
-            self.model.initial(&parameters, &mut q_jets, &mut v_jets);
-            parameters[k].eps[0].re = 0.0;
-            let slopes = q_jets.iter().zip(q).chain(v_jets.iter().zip(v));
-            u[k] += slopes.map(|(jet, bar)| bar * jet.eps[0].eps[0]).sum::<f64>();
-        }
+        let (values, parameters) = (&self.u, &self.initial_parameters);
+        let along = |k: usize| Jet { re: values[k], eps: [tangent[k]] };
+        let give = |k: usize, slope: Jet<f64, 1>| u[parameters[k]] += slope.eps[0];
+        reverse::initial(self.model, (parameters, values.len()), along, (q, v), give);
     }
 
     fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector) {
+        if let Some(reverse) = &mut self.reverse {
+            reverse.output_curvature(self.model, (x, &self.u), y, tangent, &mut cotangent.u);
+        }
         self.curvature.output(self.model, x, &self.u, y, tangent, cotangent);
     }
 
@@ -349,21 +393,47 @@ impl Evaluator for PlainEvaluator<'_> {
         self.model.output(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
     }
 
+    fn linearise_output_for_tangents(&mut self, x: &OutputPoint<'_>, tangents: usize) {
+        if !self.reverse.as_ref().is_some_and(|reverse| reverse.prefers_output_columns(tangents)) {
+            return self.linearise_output(x);
+        }
+        self.forward().linearise_output(x);
+        self.output_is_forward = true;
+    }
+
     fn linearise_output(&mut self, x: &OutputPoint<'_>) {
+        if let Some(reverse) = &mut self.reverse {
+            reverse.take_output(x);
+            self.output_is_forward = false;
+        }
         if !self.output_is_current {
             self.outputs.evaluate(self.model, x, &mut self.output_values);
             self.output_is_current = self.structure.output_is_linear;
         }
     }
 
-    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+    fn output_pull_back(&mut self, y: &[f64], cotangent: &mut StateVector) {
+        if let Some(reverse) = self.reverse.as_mut().filter(|_| !self.output_is_forward)
+            && !reverse.output_pull_back(self.model, &self.u, y, &mut cotangent.u)
+        {
+            self.go_output_forward();
+        }
+        if let Some(forward) = self.forward.as_mut().filter(|_| self.output_is_forward) {
+            return forward.output_pull_back(y, cotangent);
+        }
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
             let (part, i) = self.sizes.output_variable(variable);
             cotangent.part_mut(part)[i] += value * y[row];
         }
     }
 
-    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+    fn output_push_forward(&mut self, tangent: &StateVector, y: &mut [f64]) {
+        if let Some(forward) = self.forward.as_mut().filter(|_| self.output_is_forward) {
+            return forward.output_push_forward(tangent, y);
+        }
+        if let Some(reverse) = &mut self.reverse {
+            reverse.output_push_forward(self.model, &self.u, &tangent.u, y);
+        }
         for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
             let (part, i) = self.sizes.output_variable(variable);
             y[row] += value * tangent.part(part)[i];

@@ -59,18 +59,39 @@ pub trait System: Send + Sync {
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 
     /// One whose products are by other variables than the state and the parameters.
-    fn evaluator_by(&self, by: By) -> Box<dyn Evaluator + '_>;
+    fn evaluator_by(&self, by: By<'_>) -> Box<dyn Evaluator + '_>;
 }
 
 /// By what a mechanism is differentiated besides its state: what is left out may come out as zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// By the parameters.
-    Parameters,
-    /// By the inputs: [`StateVector::w`].
-    Inputs,
+pub struct By<'a> {
+    /// The parameters at these places; all of them if there is no list.
+    pub parameters: Option<&'a [usize]>,
+    /// The inputs: [`StateVector::w`].
+    pub inputs: bool,
+    /// How derivatives by parameters are found.
+    pub mode: Mode,
+}
+
+impl By<'_> {
+    /// By all parameters.
+    pub const PARAMETERS: By<'static> = By { parameters: None, inputs: false, mode: Mode::Cheaper };
+    /// By the inputs.
+    pub const INPUTS: By<'static> = By { parameters: Some(&[]), inputs: true, mode: Mode::Cheaper };
     /// By both.
-    Both,
+    pub const BOTH: By<'static> = By { parameters: None, inputs: true, mode: Mode::Cheaper };
+}
+
+/// How derivatives by parameters are found. They are the same but for round-off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Whichever takes fewer passes through the model, for its equations of motion, its constraints and its outputs each.
+    #[default]
+    Cheaper,
+    /// Forwards, some parameters a pass.
+    Forward,
+    /// In one sweep back over an evaluation, for all parameters, where the mechanism can do so.
+    Reverse,
 }
 
 /// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies.
@@ -302,6 +323,20 @@ pub trait Evaluator: Send {
     /// [`SingularMatrix`]; the products are valid all the same.
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix>;
 
+    /// The same, where so many tangents are to be pushed forward: an evaluator may choose other ways for one than for many.
+    ///
+    /// # Errors
+    /// As [`Evaluator::linearise`].
+    fn linearise_for_tangents(
+        &mut self,
+        x: &Point<'_>,
+        weights: Weights,
+        tangents: usize,
+    ) -> std::result::Result<(), SingularMatrix> {
+        let _ = tangents;
+        self.linearise(x, weights)
+    }
+
     /// Solves K z = b in place with the last factors; z = (acceleration n, multipliers m).
     fn solve(&mut self, b: &mut [f64]);
 
@@ -309,10 +344,10 @@ pub trait Evaluator: Send {
     fn solve_transposed(&mut self, b: &mut [f64]);
 
     /// With the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u, w.
-    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector);
+    fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector);
 
     /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u, w).
-    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
+    fn push_forward(&mut self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// The entries of M at `x` as (row, column, value), in any order; several at one place add up. It allocates.
     fn mass_entries(&mut self, x: &Point<'_>) -> Vec<(u32, u32, f64)>;
@@ -339,11 +374,17 @@ pub trait Evaluator: Send {
     /// Derivatives of the outputs at `x`, kept for the two products below.
     fn linearise_output(&mut self, x: &OutputPoint<'_>);
 
+    /// The same, where so many tangents are to be pushed forward.
+    fn linearise_output_for_tangents(&mut self, x: &OutputPoint<'_>, tangents: usize) {
+        let _ = tangents;
+        self.linearise_output(x);
+    }
+
     /// With the last [`Evaluator::linearise_output`]: adds (∂y)ᵀ y to the cotangents.
-    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector);
+    fn output_pull_back(&mut self, y: &[f64], cotangent: &mut StateVector);
 
     /// With the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
-    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]);
+    fn output_push_forward(&mut self, tangent: &StateVector, y: &mut [f64]);
 
     /// Second derivatives of the equations: adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to the cotangents of q, v, a, λ, u, where X is
     /// the tangent (q, v, a, λ, u) and `weights` = [d, c] are fixed.

@@ -1,13 +1,13 @@
 //! Dual numbers with a fixed number of derivative directions.
 //!
 //! num-dual's vector duals keep their derivative part in an `Option`, whose tag is looked at in every operation; here the
-//! directions are a plain array, which the compiler unrolls. The functions are written so that values and derivatives stay
-//! finite wherever the mathematical ones are (`tanh` of a large number, `atan2` on the axes, `powf` at zero).
+//! directions are a plain array, which the compiler unrolls. Values and derivatives stay finite wherever the mathematical ones
+//! are (`atan2` on the axes, and what [`chain_rule_functions`] says).
 
 // derivatives of products and quotients are sums
 #![allow(clippy::suspicious_arithmetic_impl)]
 
-use super::{Number, boilerplate::number_boilerplate};
+use super::{Number, boilerplate::number_boilerplate, functions::chain_rule_functions};
 use num_dual::DualNum;
 use num_traits::{FromPrimitive, Inv, Num, One, Signed, Zero};
 use std::cmp::Ordering;
@@ -228,106 +228,6 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         self.scaled(self.re * *factor, *factor)
     }
     #[inline]
-    fn recip(&self) -> Self {
-        let inverse = self.re.recip();
-        self.chain(inverse, -inverse * inverse)
-    }
-    #[inline]
-    fn powi(&self, n: i32) -> Self {
-        match n {
-            0 => Self::one(),
-            1 => *self,
-            2 => *self * *self,
-            _ => self.chain(self.re.powi(n), self.re.powi(n - 1) * f64::from(n)),
-        }
-    }
-    #[inline]
-    fn powf(&self, n: f64) -> Self {
-        if n == 0.0 {
-            Self::one()
-        } else if n == 1.0 {
-            *self
-        } else {
-            self.chain(self.re.powf(n), self.re.powf(n - 1.0) * n)
-        }
-    }
-    #[inline]
-    fn sqrt(&self) -> Self {
-        let root = self.re.sqrt();
-        self.chain(root, root.recip() * 0.5)
-    }
-    #[inline]
-    fn cbrt(&self) -> Self {
-        let root = self.re.cbrt();
-        self.chain(root, (root * root * 3.0).recip())
-    }
-    #[inline]
-    fn exp(&self) -> Self {
-        let value = self.re.exp();
-        self.chain(value, value)
-    }
-    #[inline]
-    fn exp2(&self) -> Self {
-        let value = self.re.exp2();
-        self.chain(value, value * std::f64::consts::LN_2)
-    }
-    #[inline]
-    fn exp_m1(&self) -> Self {
-        self.chain(self.re.exp_m1(), self.re.exp())
-    }
-    #[inline]
-    fn ln(&self) -> Self {
-        self.chain(self.re.ln(), self.re.recip())
-    }
-    #[inline]
-    fn log(&self, base: f64) -> Self {
-        self.chain(self.re.log(base), (self.re * base.ln()).recip())
-    }
-    #[inline]
-    fn log2(&self) -> Self {
-        self.chain(self.re.log2(), (self.re * std::f64::consts::LN_2).recip())
-    }
-    #[inline]
-    fn log10(&self) -> Self {
-        self.chain(self.re.log10(), (self.re * std::f64::consts::LN_10).recip())
-    }
-    #[inline]
-    fn ln_1p(&self) -> Self {
-        self.chain(self.re.ln_1p(), (self.re + 1.0).recip())
-    }
-    #[inline]
-    fn sin(&self) -> Self {
-        let (sin, cos) = self.re.sin_cos();
-        self.chain(sin, cos)
-    }
-    #[inline]
-    fn cos(&self) -> Self {
-        let (sin, cos) = self.re.sin_cos();
-        self.chain(cos, -sin)
-    }
-    #[inline]
-    fn sin_cos(&self) -> (Self, Self) {
-        let (sin, cos) = self.re.sin_cos();
-        (self.chain(sin, cos), self.chain(cos, -sin))
-    }
-    #[inline]
-    fn tan(&self) -> Self {
-        let tan = self.re.tan();
-        self.chain(tan, tan * tan + 1.0)
-    }
-    #[inline]
-    fn asin(&self) -> Self {
-        self.chain(self.re.asin(), (-self.re * self.re + 1.0).sqrt().recip())
-    }
-    #[inline]
-    fn acos(&self) -> Self {
-        self.chain(self.re.acos(), -(-self.re * self.re + 1.0).sqrt().recip())
-    }
-    #[inline]
-    fn atan(&self) -> Self {
-        self.chain(self.re.atan(), (self.re * self.re + 1.0).recip())
-    }
-    #[inline]
     fn atan2(&self, other: Self) -> Self {
         let (y, x) = (self.re, other.re);
         let inverse = (x * x + y * y).recip();
@@ -335,31 +235,6 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         let mut eps = self.eps;
         directions!(eps, k => by_y * self.eps[k] + by_x * other.eps[k]);
         Jet { re: y.atan2(x), eps }
-    }
-    #[inline]
-    fn sinh(&self) -> Self {
-        self.chain(self.re.sinh(), self.re.cosh())
-    }
-    #[inline]
-    fn cosh(&self) -> Self {
-        self.chain(self.re.cosh(), self.re.sinh())
-    }
-    #[inline]
-    fn tanh(&self) -> Self {
-        let tanh = self.re.tanh();
-        self.chain(tanh, -tanh * tanh + 1.0)
-    }
-    #[inline]
-    fn asinh(&self) -> Self {
-        self.chain(self.re.asinh(), (self.re * self.re + 1.0).sqrt().recip())
-    }
-    #[inline]
-    fn acosh(&self) -> Self {
-        self.chain(self.re.acosh(), (self.re * self.re - 1.0).sqrt().recip())
-    }
-    #[inline]
-    fn atanh(&self) -> Self {
-        self.chain(self.re.atanh(), (-self.re * self.re + 1.0).recip())
     }
     /// As `f64::powf`, for negative bases with whole exponents, too.
     #[inline]
@@ -375,33 +250,5 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         });
         Jet { re: value, eps }
     }
-    /// sin(x)/x; near zero by its series, so that derivatives of every order exist there.
-    #[inline]
-    fn sph_j0(&self) -> Self {
-        if self.real_part().abs() < 1e-2 {
-            let s = *self * *self;
-            s * (s * (s * (-1.0 / 5040.0) + 1.0 / 120.0) - 1.0 / 6.0) + 1.0
-        } else {
-            self.sin() / *self
-        }
-    }
-    #[inline]
-    fn sph_j1(&self) -> Self {
-        if self.real_part().abs() < 1e-2 {
-            let s = *self * *self;
-            *self * (s * (s * (s * (-1.0 / 45360.0) + 1.0 / 840.0) - 1.0 / 30.0) + 1.0 / 3.0)
-        } else {
-            let (sin, cos) = self.sin_cos();
-            (sin / *self - cos) / *self
-        }
-    }
-    #[inline]
-    fn sph_j2(&self) -> Self {
-        if self.real_part().abs() < 1e-2 {
-            let s = *self * *self;
-            s * (s * (s * (s * (-1.0 / 498_960.0) + 1.0 / 7560.0) - 1.0 / 210.0) + 1.0 / 15.0)
-        } else {
-            self.sph_j1() * 3.0 / *self - self.sph_j0()
-        }
-    }
+    chain_rule_functions!();
 }

@@ -1,15 +1,18 @@
 //! The one bound that a model's functions carry.
 
 mod boilerplate;
+mod functions;
 mod jet;
 mod rounded;
 mod second_order;
 mod tracer;
+mod variable;
 
 pub use jet::Jet;
 pub(crate) use rounded::Rounded;
 pub(crate) use second_order::{Derivatives, LANES, SecondOrder};
 pub(crate) use tracer::{Tracer, with_branch_detection};
+pub(crate) use variable::{Sweep, Taped, Var};
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///

@@ -10,6 +10,9 @@ pub trait Law: Send + Sync + 'static {
     /// differentiable; positive tension draws the sides together.
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D;
 
+    /// Whether the tension depends on the rate and on parameters alone: the elongation is not worked out then.
+    const OF_RATE_ALONE: bool = false;
+
     /// Energy stored at an elongation, J: the integral of the tension at rest. `None` if the law does not say; `energy` sensors
     /// remark it then, and leave it out.
     fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
@@ -54,6 +57,23 @@ impl Law for Linear {
     }
 }
 
+/// Damping times rate. Parameter: damping.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Damper;
+
+impl Law for Damper {
+    const OF_RATE_ALONE: bool = true;
+
+    #[inline]
+    fn tension<D: Number>(&self, _elongation: D, rate: D, u: &[D]) -> D {
+        u[0] * rate
+    }
+
+    fn energy<D: Number>(&self, _elongation: D, _u: &[D]) -> Option<D> {
+        Some(D::from(0.0))
+    }
+}
+
 /// Friction that is smooth through zero (Brown & McPhee 2016, with a constant load): a Stribeck peak at the transition rate
 /// and viscous growth beyond it.
 ///
@@ -66,6 +86,8 @@ impl Law for Linear {
 pub struct BrownMcPhee;
 
 impl Law for BrownMcPhee {
+    const OF_RATE_ALONE: bool = true;
+
     fn tension<D: Number>(&self, _elongation: D, rate: D, u: &[D]) -> D {
         let s = rate / u[2];
         let hump = s * s * 0.25 + 0.75;

@@ -27,7 +27,7 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
         "method": method.name(),
         "scheme": control.simulation.scheme().name(),
         "scheme_settings": scheme::settings_of(control.simulation.scheme()),
-        "steps": control.simulation.grid().count(),
+        "steps": control.simulation.steps(),
         "unknowns": control.unknowns().0,
         "converged": outcome.converged,
         "reason": outcome.reason.to_string(),

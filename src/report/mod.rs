@@ -330,9 +330,9 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
         "validation": problem.validation.iter().any(|other| std::ptr::eq(other, experiment)),
         "from": times[0],
         "until": times[times.len() - 1],
-        "steps": grid.count(),
+        "steps": simulation.steps(),
         // null: uneven
-        "step": grid.uniform_step(),
+        "step": simulation.even_step(),
         "substeps": cost.and_then(LeastSquares::substeps),
         "initial_state": simulation.start_state().name(),
         "inputs": signature.inputs.iter().map(|input| json!({"name": input.name, "unit": input.unit})).collect::<Vec<_>>(),

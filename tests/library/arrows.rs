@@ -20,7 +20,19 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
     ("identify/optimise", &["error", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
     (
         "integrate/simulate",
-        &["continuous", "error", "grid", "interrupt", "memory", "scheme", "signal", "signature", "start", "system"],
+        &[
+            "continuous",
+            "error",
+            "grid",
+            "interrupt",
+            "memory",
+            "scheme",
+            "shown",
+            "signal",
+            "signature",
+            "start",
+            "system",
+        ],
         "forward runs know nothing of costs and gradients",
     ),
     (

@@ -265,3 +265,26 @@ proptest! {
         }
     }
 }
+
+// Protects signals that switch: each applies from its time on, before it the one before, whoever asks; and what is wrong is told.
+#[test]
+fn signals_switch() {
+    let ramp = sample(&[0.5, 0.75, 1.0], |t| t, Interpolation::Linear);
+    let push =
+        Signal::switched(Signal::constant(-1.0), vec![(0.5, ramp.clone()), (1.0, Signal::function(|t| -t))]).unwrap();
+    let times = [0.0, 0.4999, 0.5, 0.6, 0.9999, 1.0, 2.0];
+    let mut values = [0.0; 7];
+    push.fill(&times, &mut values).unwrap();
+    assert_eq!(values, times.map(|t| push.value(t)));
+    assert_eq!((values[1], values[2], values[5]), (-1.0, 0.5, -1.0));
+    // the samples of the ramp are known while it applies
+    assert!(push.covers(0.0, 2.0).is_ok());
+    let longer = Signal::switched(Signal::constant(0.0), vec![(0.4, ramp)]).unwrap();
+    let missing = longer.covers(0.0, 1.2).unwrap_err().to_string();
+    assert!(missing.contains("from 0.4 s to 0.5 s and 1 s to 1.2 s"), "{missing}");
+    for (times, words) in [([0.5, 0.5], "at 0.5 s, and then at 0.5 s"), ([0.2, f64::NAN], "at NaN s")] {
+        let then = times.map(|t| (t, Signal::constant(0.0))).to_vec();
+        let error = Signal::switched(Signal::constant(0.0), then).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}

@@ -150,11 +150,6 @@ fn wrong_sets_of_files_get_a_sentence() {
         ("\"a.csv\"", "\"x.csv\"", ["`file` in [data]", "`x.csv` is named twice", "once"]),
         ("outputs.x", "split = \"x\"\noutputs.x", ["split = \"x\"", "the experiment has 3 files", "leave out `split`"]),
         ("[param", "[cost]\nweights = \"trapezoid\"\n[param", ["weights", "times of its own", "leave it out"]),
-        (
-            "substeps = 1",
-            "step = 1e-3",
-            ["the time step", "times of their own, which no step divides", "give `substeps`"],
-        ),
         ("[\"force.csv\", \"x.csv\", \"a.csv\"]", "[]", ["`file` in [data]", "the list is empty", "at least one"]),
     ] {
         with(from, to);

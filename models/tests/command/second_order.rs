@@ -87,7 +87,6 @@ fn wrong_methods_and_points_are_refused() {
         ("hessian oscillator --at cc=1", &["no parameter `cc`", "did you mean `c`?"]),
         ("hessian oscillator --at c=stiff", &["`stiff` is not a number"]),
         ("hessian oscillator --at m=0", &["singular at t = 0 s", "acceleration of `x`"]),
-        ("hessian oscillator --data file.csv --step 0.3", &["0.3 s does not divide the sampling step"]),
         ("identifiability oscillator --at nowhere", &["--at nowhere: it names no point"]),
         ("identifiability fixed.toml", &["no parameter is free", "free at least one"]),
         ("identifiability pendulu", &["no model `pendulu`", "did you mean `pendulum`?"]),

@@ -162,3 +162,34 @@ fn wrong_tolerances_get_a_sentence() {
         place.refused(arguments, &parts);
     }
 }
+
+// Protects records that are sampled more often than steps are needed: steps pass over the samples, the fit is as good as the tolerance, its gradients
+// are exact, and its result can be repeated to the last bit.
+#[test]
+fn dense_records_need_no_dense_steps() {
+    let place = Place::new();
+    place.good("simulate double_pendulum --step 5e-4 --out dense");
+    let document = |out: &str| -> Value { serde_json::from_str(out).unwrap() };
+    for (how, least, most) in [("--tolerance 1e-4", 300, 700), ("--step 0.0017", 589, 589)] {
+        let arguments = format!("identify double_pendulum --data dense/outputs.csv {how} --out fit --json");
+        let found = place.run(&arguments);
+        let result = document(&found.out);
+        let steps = result["experiments"][0]["steps"].as_u64().unwrap();
+        assert!((least..=most).contains(&steps), "{how}: {steps} steps");
+        assert_eq!(result["experiments"][0]["outputs"][0]["samples"], 2001, "{how}");
+        for parameter in result["parameters"].as_array().unwrap() {
+            let (value, truth) = (parameter["value"].as_f64().unwrap(), parameter["nominal"].as_f64().unwrap());
+            assert!((value - truth).abs() < 3e-3 * truth.abs().max(1.0), "{how}: {parameter}");
+        }
+        let again = place.run("identify --from fit --out again --json");
+        assert_eq!(document(&again.out)["parameters"], result["parameters"], "{how}: {}", again.err);
+        let gradient =
+            place.good(&format!("gradient double_pendulum --data dense/outputs.csv {how} --from fit --method all"));
+        // a tolerance chooses steps anew at the values found
+        let told = if how.starts_with("--step") { "589 steps of 0.00169" } else { " steps, hht" };
+        assert!(gradient.out.contains(told), "{how}: {}", gradient.out);
+    }
+    // what half the steps make is told for them, too
+    let table = place.good("steps double_pendulum --data dense/outputs.csv --step 0.005");
+    assert!(table.out.contains("200"), "{}", table.out);
+}

@@ -4,6 +4,7 @@ use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::{self, Scheme};
 use costate::sensitivity::Change;
+use costate::signal::Interpolation;
 use costate::{
     Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
     System, TimeGrid,
@@ -13,8 +14,8 @@ use std::sync::Arc;
 /// A pendulum of unit length under a driven carriage, in Cartesian coordinates, or (without constraint) tied by a stiff spring. Inputs
 /// enter the force nonlinearly and together with velocities and parameters, and outputs.
 #[derive(Clone)]
-struct Driven {
-    tied: bool,
+pub struct Driven {
+    pub tied: bool,
 }
 
 impl Model for Driven {
@@ -65,7 +66,7 @@ impl Model for Driven {
 
 /// Of all that there is, inputs among it.
 #[derive(Clone)]
-struct Everything;
+pub struct Everything;
 
 impl CostFunction for Everything {
     fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
@@ -83,13 +84,20 @@ impl CostFunction for Everything {
     }
 }
 
-const SCHEMES: [&str; 8] =
+pub const SCHEMES: [&str; 8] =
     ["hht", "hht-literal", "newmark", "trapezoidal", "generalized-alpha", "ali3p", "i2p", "bdf2"];
 
-fn simulation(scheme: &str, tied: bool, start: InitialState) -> Simulation {
+/// Smooth inputs, and inputs that jump: one of them twice in succession, both at once, and at the last time.
+pub fn signals() -> [Vec<Signal>; 2] {
+    let push = || Signal::function(|t| 2.0 * (4.0 * t).cos() + 0.3);
+    let jumps = [(0.01, Signal::constant(-1.0)), (0.023, push()), (0.161, Signal::constant(4.0))];
+    let held = Signal::sampled(&[0.0, 0.161, 0.345], &[9.81, 5.0, 12.0], Interpolation::ZeroOrder).unwrap();
+    [vec![push(), Signal::constant(9.81)], vec![Signal::switched(push(), jumps.to_vec()).unwrap(), held]]
+}
+
+pub fn simulation(scheme: &str, tied: bool, start: InitialState, signals: Vec<Signal>) -> Simulation {
     let scheme: Arc<dyn Scheme> = scheme::by_name(scheme, &[]).unwrap();
     let system: Arc<dyn System> = Arc::new(Plain::new(Driven { tied }).unwrap());
-    let signals = vec![Signal::function(|t| 2.0 * (4.0 * t).cos() + 0.3), Signal::constant(9.81)];
     let mut times = vec![0.0];
     // a grid that alternates
     (0..30).for_each(|i| times.push(times[i] + if i % 2 == 0 { 0.01 } else { 0.013 }));
@@ -107,16 +115,21 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Protects dQ/dw, dy/dw, dg/dw and the schemes' own use of inputs (of the next time at the start): the adjoint's derivatives by all inputs
+/// Protects dQ/dw, dy/dw, dg/dw and the schemes' own use of inputs (of the next time at the start, of both sides of a jump): the adjoint's derivatives by all inputs
 /// at all times against tangents and against differences.
 #[test]
 fn derivatives_by_inputs_agree() {
     for scheme in SCHEMES {
-        for (tied, start) in
-            [(true, InitialState::AsGiven), (true, InitialState::Projected), (false, InitialState::AsGiven)]
-        {
-            let (simulation, cost) =
-                (simulation(scheme, tied, start), Differentiated::new(Everything, Quadrature::Trapezoid));
+        let [smooth, jumping] = signals();
+        for (tied, start, signals) in [
+            (true, InitialState::AsGiven, &smooth),
+            (true, InitialState::Projected, &smooth),
+            (false, InitialState::AsGiven, &smooth),
+            (true, InitialState::AsGiven, &jumping),
+            (false, InitialState::AsGiven, &jumping),
+        ] {
+            let simulation = simulation(scheme, tied, start, signals.clone());
+            let cost = Differentiated::new(Everything, Quadrature::Trapezoid);
             let mut engine = Gradient::with_inputs(&simulation, &cost).unwrap();
             let (u, count) = (simulation.signature().nominal(), engine.inputs_mut().len());
             let mut gradient = vec![0.0; 2];
@@ -153,11 +166,10 @@ fn derivatives_by_inputs_agree() {
 #[test]
 fn second_derivatives_by_inputs_agree() {
     for scheme in SCHEMES {
-        for tied in [true, false] {
-            let (simulation, cost) = (
-                simulation(scheme, tied, InitialState::AsGiven),
-                Differentiated::new(Everything, Quadrature::Trapezoid),
-            );
+        let [smooth, jumping] = signals();
+        for (tied, signals) in [(true, &smooth), (false, &smooth), (true, &jumping), (false, &jumping)] {
+            let simulation = simulation(scheme, tied, InitialState::AsGiven, signals.clone());
+            let cost = Differentiated::new(Everything, Quadrature::Trapezoid);
             let mut engine = Gradient::with_inputs(&simulation, &cost).unwrap();
             let (u, count) = (simulation.signature().nominal(), engine.inputs_mut().len());
             let (along, mut gradient) = ([change(count, 0.1), change(count, 2.0)], vec![0.0; 2]);

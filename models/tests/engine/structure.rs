@@ -9,7 +9,7 @@ use common::compare::{Limits, compare, compare_within, taylor};
 use common::mechanisms::{bead, branching, guided, wide};
 use common::{Case, FORMS};
 use costate::cost::Quadrature;
-use costate::system::{Blocks, Equations, Evaluator, Level, OutputPoint, Point, StateVector, Weights};
+use costate::system::{Blocks, By, Equations, Evaluator, Level, Mode, OutputPoint, Point, StateVector, Weights};
 use costate::{Matrix, Model, Plain, Signature, System};
 
 /// Protects models with branches: variables that matter only on the side where the structure was not looked for.
@@ -201,7 +201,7 @@ impl Trial<'_> {
     }
 
     /// Tangents, against the blocks.
-    fn check_tangents(&self, dx: &StateVector) {
+    fn check_tangents(&mut self, dx: &StateVector) {
         let ((n, m), b) = (self.sizes(), &self.blocks);
         let (mut d_dynamics, mut d_constraint) = (vec![0.0; n], vec![0.0; m]);
         self.evaluator.push_forward(dx, &mut d_dynamics, &mut d_constraint);
@@ -227,7 +227,7 @@ impl Trial<'_> {
     }
 
     /// Cotangents, against the blocks, scaled.
-    fn check_cotangents(&self) {
+    fn check_cotangents(&mut self) {
         let ((n, m), b) = (self.sizes(), &self.blocks);
         let (bar_d, bar_c) = (values(n, 8.0), values(m, 9.0));
         let mut bar = StateVector::zeros(self.signature);
@@ -319,10 +319,10 @@ impl Trial<'_> {
 }
 
 /// Every product of one evaluator at one point, after points elsewhere have been visited.
-fn check_products(name: &str, system: &dyn System, u: &[f64]) {
+fn check_products(name: &str, system: &dyn System, u: &[f64], mode: Mode) {
     let signature = system.signature();
     let (n, m) = (signature.coordinates.len(), signature.constraints.len());
-    let mut evaluator = system.evaluator();
+    let mut evaluator = system.evaluator_by(By { mode, ..By::PARAMETERS });
     evaluator.set_parameters(u);
     for salt in [0.4, 2.0, 3.7] {
         let (q, v, a, lambda) = (values(n, salt), values(n, salt + 1.0), values(n, salt + 2.0), values(m, salt + 3.0));
@@ -351,7 +351,9 @@ fn check_products(name: &str, system: &dyn System, u: &[f64]) {
 #[test]
 fn products_agree_with_the_dense_blocks() {
     fn check<M: Model + Clone + 'static>(name: &str, case: Case<M>) {
-        check_products(name, &Plain::new(case.model).unwrap(), &case.u);
+        for mode in [Mode::Cheaper, Mode::Forward, Mode::Reverse] {
+            check_products(&format!("{name}, {mode:?}"), &Plain::new(case.model.clone()).unwrap(), &case.u, mode);
+        }
     }
     for_all_models!(|name, case| {
         // sizes of 1 for parameters and states alike, so that no entry hides another

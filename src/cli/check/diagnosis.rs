@@ -7,6 +7,7 @@ use crate::report::rounded;
 use crate::signature::Parameter;
 use crate::specification::Specification;
 use crate::statistics::{OutputFit, fits};
+use crate::time_axis::TimeAxis;
 use serde_json::{Value, json};
 
 /// What there is to say of an experiment.
@@ -50,13 +51,20 @@ impl Looked {
             let (low, high) = range(values);
             (signature.inputs[k].name.clone(), signature.inputs[k].unit.clone(), low, high)
         };
+        let sampling = match (grid.uniform_step(), substeps) {
+            (Some(step), Some(substeps)) => Some(step * substeps as f64),
+            _ => cost.and_then(|cost| {
+                let samples: Vec<f64> = cost.places().all(times.len()).map(|i| times[i]).collect();
+                TimeAxis::new(&samples).and_then(|axis| axis.sampling_step()).ok()
+            }),
+        };
         Looked {
             name: experiment.name.clone(),
             validation: problem.validation.iter().any(|other| std::ptr::eq(other, experiment)),
             samples: cost.map_or(times.len(), |cost| cost.weights().len()),
             from: times[0],
             until: times[times.len() - 1],
-            sampling: grid.uniform_step().zip(substeps).map(|(step, substeps)| step * substeps as f64),
+            sampling,
             substeps,
             inputs: (0..signature.inputs.len()).map(input).collect(),
             outputs: compared(problem, experiment).map_err(|error| error.to_string()),

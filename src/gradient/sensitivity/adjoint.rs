@@ -1,13 +1,24 @@
 //! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start), and its derivatives along directions: one recursion for all schemes.
 
 use super::hessian::Along;
+use super::inside::Inside;
 use super::sensed::Sensed;
 use super::{Gradient, add_cost, clear, sample};
 use crate::cost::{CostEvaluator, Sample};
 use crate::error::Result;
 use crate::scheme::Direction;
-use crate::simulate::Workspace;
+use crate::simulate::{Between, Workspace};
 use crate::system::{Evaluator, StateVector};
+
+impl Workspace<'_> {
+    /// Pulls cotangents back through step `k`, whose states are there; 0 is what the scheme makes of the start.
+    fn pull_step_back(&mut self, k: usize, bar: &mut StateVector, directions: &mut [Direction]) -> Result<()> {
+        let simulation = &self.simulation;
+        let step = simulation.step(k);
+        self.states.give(&step, &mut self.stepper);
+        self.stepper.pull_back(&mut *self.evaluator, simulation.signature(), &step, bar, directions)
+    }
+}
 
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run, and its derivatives along directions, if there are any: the cost is returned
@@ -15,59 +26,80 @@ impl Gradient<'_> {
     pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along<'_>) -> Result<f64> {
         self.workspace.forget_orders();
         let given = self.workspace.simulation.given();
-        let (signature, grid, last) = (given.signature(), given.grid(), given.grid().count());
+        let steps = given.steps();
+        clear(&mut self.bar);
+        self.by_inputs.fill(0.0);
+        let mut inside = Inside::of(given, &self.bar, along.directions.len());
+        let mut total = 0.0;
+        for k in (0..=steps).rev() {
+            Workspace::go_on(&self.workspace.interrupt, given.grid(), given.end_of(k))?;
+            if along.directions.is_empty() {
+                self.workspace.reach(k)?;
+            } else {
+                self.workspace.reach_with(k, along)?;
+                along.go_to(k, given.rows_of(k));
+            }
+            if k == 0 {
+                // what the scheme made of the start
+                self.workspace.pull_step_back(k, &mut self.bar, &mut along.directions)?;
+            }
+            inside.add_pending(&mut self.bar, &mut along.directions);
+            total += self.look_at_step(k, u, along, &mut inside);
+            if k > 0 {
+                self.workspace.pull_step_back(k, &mut self.bar, &mut along.directions)?;
+                let rows = given.rows_of(k);
+                take_inputs(rows, &mut self.bar, &mut self.by_inputs);
+                along.take_inputs(rows);
+            }
+        }
+        self.workspace.counters.factorisations += steps + 1;
+        self.sweep_start(along)?;
+        self.give(gradient);
+        Ok(total)
+    }
+
+    /// Adds what the cost makes of the times in step `k`, the last one first; along directions, the cost there is returned.
+    fn look_at_step(&mut self, k: usize, u: &[f64], along: &mut Along<'_>, inside: &mut Inside) -> f64 {
+        let given = self.workspace.simulation.given();
+        let last = given.grid().count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
-        let is_curved = !along.directions.is_empty();
-        let mut room = [(); 2].map(|()| vec![0.0; if is_curved { y.len() } else { 0 }]);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
-        clear(bar);
         let (by_inputs, sensed) = (&mut self.by_inputs, self.sensed.as_ref());
+        let Workspace { simulation, states, evaluator, room, .. } = &mut self.workspace;
+        let (simulation, evaluator) = (&*simulation, &mut **evaluator);
+        let is_curved = !along.directions.is_empty();
         let mut total = 0.0;
-        for i in (0..=last).rev() {
-            Workspace::go_on(&self.workspace.interrupt, grid, i)?;
-            if is_curved {
-                self.workspace.reach_with(i, along)?;
-                along.go_to(i);
-            } else {
-                self.workspace.reach(i)?;
-            }
-            let Workspace { simulation, states, evaluator, stepper, a_scheme, .. } = &mut self.workspace;
-            let (simulation, evaluator) = (&*simulation, &mut **evaluator);
-            let step = simulation.step(i);
-            if i == 0 {
-                // what the scheme made of the start
-                states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut along.directions)?;
-            }
-            let x = states.view(i, simulation, a_scheme);
+        let first = if k == 0 { 0 } else { given.end_of(k - 1) + 1 };
+        for i in (first..=given.end_of(k)).rev() {
+            let x = states.view(i, simulation, room);
             let concerned = cost.concerns(i, last);
             if concerned || continuous.any() {
                 evaluator.output(&x, y);
                 continuous.follow(y);
             }
-            if concerned || sensed.is_some() {
-                if let Some(Sensed { sensors, run, .. }) = sensed {
-                    run.show(sensors, i, y);
-                }
-                let sample = sample(simulation, i, &x, y, u);
-                add_cost((cost, sensed), evaluator, &sample, bar, y_bar);
-                if is_curved {
-                    total += if concerned { cost.value(&sample) } else { 0.0 };
-                    add_curvature((cost, sensed), evaluator, &sample, y_bar, &mut along.directions, &mut room);
-                }
+            if !concerned && sensed.is_none() {
+                continue;
             }
-            if i > 0 {
-                states.give(&step, stepper);
-                stepper.pull_back(evaluator, signature, &step, bar, &mut along.directions)?;
-                take_inputs(i, bar, by_inputs);
-                along.take_inputs(i);
+            if let Some(Sensed { sensors, run, .. }) = sensed {
+                run.show(sensors, i, y);
+            }
+            let sample = sample(simulation, i, &x, y, u);
+            total += if is_curved && concerned { cost.value(&sample) } else { 0.0 };
+            let between = Between::of(given, i, k);
+            let (own, directions, outputs) = match between {
+                None => (&mut *bar, &mut along.directions, &mut inside.outputs),
+                Some(between) => inside.enter(between, (i, k), along),
+            };
+            add_cost((cost, sensed), evaluator, &sample, own, y_bar);
+            if is_curved {
+                add_curvature((cost, sensed), evaluator, &sample, y_bar, directions, outputs);
+            }
+            if let Some(between) = between {
+                inside.leave(between, i, (bar, by_inputs), along);
             }
         }
-        self.workspace.counters.factorisations += last + 1;
-        self.sweep_start(along)?;
-        self.give(gradient);
-        Ok(total)
+        total
     }
 
     /// The end of a sweep: the start.
@@ -79,8 +111,9 @@ impl Gradient<'_> {
         if let Some(f_0) = f_0 {
             f_0.pull_back(&mut **evaluator, signature, &start, bar, &mut along.directions)?;
         }
-        take_inputs(0, bar, &mut self.by_inputs);
-        along.take_inputs(0);
+        let rows = simulation.rows_of(0);
+        take_inputs(rows, bar, &mut self.by_inputs);
+        along.take_inputs(rows);
         Ok(())
     }
 
@@ -103,7 +136,9 @@ fn add_curvature(
     directions: &mut [Direction],
     [y_tangent, y_curved]: &mut [Vec<f64>; 2],
 ) {
-    evaluator.linearise_output(&sample.x);
+    y_tangent.resize(y_bar.len(), 0.0);
+    y_curved.resize(y_bar.len(), 0.0);
+    evaluator.linearise_output_for_tangents(&sample.x, directions.len());
     for (d, Direction { tangent, cotangent, .. }) in directions.iter_mut().enumerate() {
         y_tangent.fill(0.0);
         y_curved.fill(0.0);
@@ -119,14 +154,19 @@ fn add_curvature(
     }
 }
 
-/// Keeps the cotangents of the inputs at time `i`, where they are asked for: `by_inputs` holds those of all times.
-pub(super) fn take_inputs(i: usize, bar: &mut StateVector, by_inputs: &mut [f64]) {
+/// Keeps the cotangents of the inputs in the row of a step's end, and in that of the others that it sees, where they are asked for:
+/// `by_inputs` holds those of all rows.
+pub(super) fn take_inputs((row, other): (usize, Option<usize>), bar: &mut StateVector, by_inputs: &mut [f64]) {
     let count = bar.w.len();
     if !by_inputs.is_empty() {
-        by_inputs[i * count..(i + 1) * count].copy_from_slice(&bar.w);
-        if i == 0 {
-            by_inputs[count..2 * count].iter_mut().zip(&bar.w_next).for_each(|(sum, bar)| *sum += bar);
+        by_inputs[row * count..(row + 1) * count].copy_from_slice(&bar.w);
+        if let Some(other) = other {
+            by_inputs[other * count..(other + 1) * count]
+                .iter_mut()
+                .zip(&bar.w_other)
+                .for_each(|(sum, bar)| *sum += bar);
         }
     }
     bar.w.fill(0.0);
+    bar.w_other.fill(0.0);
 }

@@ -55,11 +55,17 @@ impl Gradient<'_> {
         self.choose(u)?;
         self.workspace.forget_orders();
         let grid = self.workspace.simulation.grid();
+        if !self.workspace.simulation.reads_steps_alone() {
+            let remedy = "let steps end at all samples; the discrete adjoint takes any";
+            return Err(refused("the run is read between its steps", remedy));
+        }
         let (last, step) = (grid.count(), grid.uniform_step());
         let Some(h) = step else {
             let remedy = "run at even steps; the discrete adjoint takes any";
             return Err(refused("its formulas are for steps of one size", remedy));
         };
+        // what follows a jump of an input has no row of its own here
+        self.by_inputs.fill(0.0);
         let mut backwards = Backwards {
             own: StateVector::zeros(self.workspace.simulation.signature()),
             of: self,
@@ -144,7 +150,7 @@ impl Backwards<'_, '_> {
             None => {
                 let (Gradient { workspace, cost, y, .. }, u) = (&mut *self.of, self.u);
                 workspace.reach(last / 2)?;
-                let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.a_scheme);
+                let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.room);
                 workspace.evaluator.output(&x, y);
                 let mut value =
                     |h: f64| cost.value(&Sample { index: last / 2, last: usize::MAX, before: h, after: h, x, y, u });
@@ -159,7 +165,7 @@ impl Backwards<'_, '_> {
     fn take_cost(&mut self, i: usize, is_end: bool) -> Result<()> {
         let (Gradient { workspace, cost, y, y_bar, bar, .. }, u) = (&mut *self.of, self.u);
         workspace.reach(i)?;
-        let x = workspace.states.view(i, &workspace.simulation, &mut workspace.a_scheme);
+        let x = workspace.states.view(i, &workspace.simulation, &mut workspace.room);
         workspace.evaluator.output(&x, y);
         clear(bar);
         y_bar.fill(0.0);

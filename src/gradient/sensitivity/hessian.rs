@@ -6,11 +6,12 @@
 //! Tangents are kept as states are: all of them, or those of a segment, with what it takes to find others once more at checkpoints.
 
 use super::Gradient;
+use super::inside::Inside;
 use super::sensed::Sensed;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::scheme::Direction;
-use crate::simulate::{Companion, Workspace};
+use crate::simulate::{Between, Companion, Workspace};
 use crate::system::StateVector;
 
 impl Gradient<'_> {
@@ -116,18 +117,25 @@ impl Gradient<'_> {
         }
         let mut y_tangent = vec![0.0; y.len()];
         continuous.restart();
-        for i in 0..=self.workspace.simulation.grid().count() {
-            self.workspace.reach_with(i, along)?;
-            along.go_to(i);
-            let Workspace { simulation, states, evaluator, a_scheme, .. } = &mut self.workspace;
-            let x = states.view(i, simulation, a_scheme);
+        let given = self.workspace.simulation.given();
+        let mut inside = Inside::of(given, &self.bar, along.directions.len());
+        for i in 0..=given.grid().count() {
+            let k = given.step_of(i);
+            self.workspace.reach_with(k, along)?;
+            along.go_to(k, given.rows_of(k));
+            let Workspace { simulation, states, evaluator, room, .. } = &mut self.workspace;
+            let x = states.view(i, simulation, room);
             if continuous.any() {
                 evaluator.output(&x, y);
                 continuous.follow(y);
             }
             if let Some(Sensed { sensors, along: courses, .. }) = sensed {
-                evaluator.linearise_output(&x);
-                for (course, direction) in courses.iter_mut().zip(&along.directions) {
+                evaluator.linearise_output_for_tangents(&x, along.directions.len());
+                let directions = match Between::of(given, i, k) {
+                    None => &along.directions,
+                    Some(between) => inside.enter(between, (i, k), along).1,
+                };
+                for (course, direction) in courses.iter_mut().zip(directions) {
                     y_tangent.fill(0.0);
                     evaluator.output_push_forward(&direction.tangent, &mut y_tangent);
                     Sensed::watch(course, sensors, i, &y_tangent);
@@ -155,18 +163,21 @@ impl Gradient<'_> {
 pub struct Change {
     /// One entry a parameter.
     pub u: Vec<f64>,
-    /// One entry an input and time, as [`Gradient::by_inputs`]; or none.
+    /// One entry for each of [`Gradient::by_inputs`]; or none.
     pub w: Vec<f64>,
 }
 
-/// Gives tangents the changes of the inputs at time `i`, and at the start of those one step later.
-pub(super) fn take_inputs_along<'t>(i: usize, along: &[Change], tangents: impl Iterator<Item = &'t mut StateVector>) {
+/// Gives tangents the changes of the inputs in the row of a step's end, and in that of the others that it sees.
+pub(super) fn take_inputs_along<'t>(
+    (row, other): (usize, Option<usize>),
+    along: &[Change],
+    tangents: impl Iterator<Item = &'t mut StateVector>,
+) {
     for (tangent, along) in tangents.zip(along).filter(|(_, along)| !along.w.is_empty()) {
         let count = tangent.w.len();
-        tangent.w.copy_from_slice(&along.w[i * count..(i + 1) * count]);
-        if i == 0 {
-            tangent.w_next.copy_from_slice(&along.w[count..2 * count]);
-        }
+        let change = |row: usize| &along.w[row * count..(row + 1) * count];
+        tangent.w.copy_from_slice(change(row));
+        other.into_iter().for_each(|other| tangent.w_other.copy_from_slice(change(other)));
     }
 }
 
@@ -198,7 +209,7 @@ impl Along<'_> {
     fn begin(&mut self, run: &mut Workspace<'_>) -> Result<()> {
         run.reach(0)?;
         run.forget_orders();
-        take_inputs_along(0, self.along, self.tangents.iter_mut());
+        take_inputs_along(run.simulation.rows_of(0), self.along, self.tangents.iter_mut());
         run.push_start(&mut self.tangents)?;
         self.tangents.iter().for_each(|x| put(x, &mut self.origin));
         run.push_step(0, &mut self.tangents)?;
@@ -209,8 +220,8 @@ impl Along<'_> {
         memory::reserve(&mut self.stored, (plan.length + 1).saturating_mul(each), what, FEWER_DIRECTIONS)
     }
 
-    /// Takes the tangents of time `i`, and of the state from which the step to it began.
-    pub fn go_to(&mut self, i: usize) {
+    /// Takes the tangents of the end of step `i`, of the state from which it began, and of its inputs.
+    pub fn go_to(&mut self, i: usize, (row, other): (usize, Option<usize>)) {
         let count = self.directions.len();
         for (k, direction) in self.directions.iter_mut().enumerate() {
             let state = |i: usize| &self.stored[((i - self.first) * count + k) * self.size..][..self.size];
@@ -221,13 +232,33 @@ impl Along<'_> {
                 _ => get(state(i - 1), &mut direction.before),
             }
         }
-        take_inputs_along(i, self.along, self.directions.iter_mut().map(|direction| &mut direction.tangent));
+        take_inputs_along((row, other), self.along, self.directions.iter_mut().map(|direction| &mut direction.tangent));
     }
 
-    /// Keeps the cotangents of the inputs at time `i`.
-    pub fn take_inputs(&mut self, i: usize) {
+    /// The tangents at time `i` in step `k`, whose end was gone to.
+    pub fn between(&self, between: Between, (i, k): (usize, usize), inside: &mut [Direction]) {
+        for (d, (own, Direction { tangent, before, .. })) in inside.iter_mut().zip(&self.directions).enumerate() {
+            own.tangent.u.copy_from_slice(&tangent.u);
+            if k == 1 {
+                // not what the scheme has made of the start
+                get(&self.stored[d * self.size..][..self.size], &mut own.before);
+                between.tangent(&own.before, tangent, &mut own.tangent);
+            } else {
+                between.tangent(before, tangent, &mut own.tangent);
+            }
+        }
+        take_inputs_along((i, None), self.along, inside.iter_mut().map(|own| &mut own.tangent));
+    }
+
+    /// Keeps the cotangents of the inputs of one direction.
+    pub fn take_inputs_of(&mut self, d: usize, rows: (usize, Option<usize>), cotangent: &mut StateVector) {
+        super::adjoint::take_inputs(rows, cotangent, &mut self.by_inputs[d]);
+    }
+
+    /// Keeps the cotangents of the inputs in the row of a step's end, and in that of the others that it sees.
+    pub fn take_inputs(&mut self, rows: (usize, Option<usize>)) {
         for (Direction { cotangent, .. }, by_inputs) in self.directions.iter_mut().zip(&mut self.by_inputs) {
-            super::adjoint::take_inputs(i, cotangent, by_inputs);
+            super::adjoint::take_inputs(rows, cotangent, by_inputs);
         }
     }
 }
@@ -251,7 +282,7 @@ impl Companion for Along<'_> {
         }
         for i in from + 1..=to {
             run.simulation.go_to(i)?;
-            take_inputs_along(i, along, tangents.iter_mut());
+            take_inputs_along(run.simulation.rows_of(i), along, tangents.iter_mut());
             run.push_step(i, tangents)?;
             tangents.iter().for_each(|x| put(x, stored));
         }

@@ -7,6 +7,7 @@ mod adjoint;
 mod continuous;
 mod difference;
 mod hessian;
+mod inside;
 mod sensed;
 mod step_map;
 mod tangent;
@@ -78,6 +79,8 @@ pub struct Gradient<'p> {
     sensed: Option<Sensed<'p>>,
     /// By the inputs at all times, one time after another; empty where they are given.
     by_inputs: Vec<f64>,
+    /// Whether inputs are differentiated by.
+    has_inputs: bool,
 }
 
 impl<'p> Gradient<'p> {
@@ -95,7 +98,7 @@ impl<'p> Gradient<'p> {
     /// # Errors
     /// As [`Gradient::new`].
     pub fn with_inputs(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
-        Gradient::by(By::Both, simulation, cost)
+        Gradient::by(By::BOTH, simulation, cost)
     }
 
     /// One with respect to the inputs at all times alone: derivatives by parameters come out as zero.
@@ -103,24 +106,26 @@ impl<'p> Gradient<'p> {
     /// # Errors
     /// As [`Gradient::new`].
     pub fn with_inputs_alone(simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
-        Ok(Gradient::by(By::Inputs, simulation, cost)?.with_respect_to(&[]))
+        Ok(Gradient::by(By::INPUTS, simulation, cost)?.with_respect_to(&[]))
     }
 
-    fn by(by: By, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
+    fn by(by: By<'_>, simulation: &'p Simulation, cost: &'p dyn Cost) -> Result<Self> {
         let mut gradient = Gradient::around(Workspace::by(simulation, by), simulation, cost)?;
-        let count = (simulation.grid().count() + 1) * simulation.signature().inputs.len();
+        gradient.has_inputs = by.inputs;
+        let count = simulation.input_rows().count() * simulation.signature().inputs.len();
         let place = || simulation.kept("derivatives by the inputs");
         memory::reserve(&mut gradient.by_inputs, count, place, FEWER_STEPS)?;
         gradient.by_inputs.resize(count, 0.0);
         Ok(gradient)
     }
 
-    /// The inputs at all times, one time after another, to be changed for the next evaluation. Between times nothing is asked of them.
+    /// The inputs at all times, one time after another, to be changed for the next evaluation: where they jump, those just before it. Behind
+    /// these, for each jump those from then on. Between times nothing is asked of them.
     pub fn inputs_mut(&mut self) -> &mut [f64] {
         self.workspace.inputs_mut()
     }
 
-    /// The derivatives of the cost by the inputs at all times, one time after another, from the last gradient by the adjoint.
+    /// The derivatives of the cost by them, in the same order, from the last gradient by the adjoint.
     pub fn by_inputs(&self) -> &[f64] {
         &self.by_inputs
     }
@@ -145,15 +150,26 @@ impl<'p> Gradient<'p> {
             continuous: Continuous::of(signature),
             sensed,
             by_inputs: Vec::new(),
+            has_inputs: false,
         })
     }
 
     /// Takes derivatives with respect to these parameters only (by their places); those by the others are not worked out, and come out
     /// as zero. A start as given has to follow the parameters that are differentiated, and no others.
     pub fn with_respect_to(mut self, parameters: &[usize]) -> Self {
-        for (k, wanted) in self.wanted.iter_mut().enumerate() {
-            *wanted = if parameters.contains(&k) { Wanted::Yes } else { Wanted::No };
+        self.wanted.fill(Wanted::No);
+        let count = self.wanted.len();
+        for &k in parameters.iter().filter(|k| **k < count) {
+            self.wanted[k] = Wanted::Yes;
         }
+        self.by_wanted()
+    }
+
+    /// Lets the mechanism be differentiated by the parameters that are wanted, and no others.
+    fn by_wanted(mut self) -> Self {
+        let wanted = self.wanted[..self.bar.u.len()].iter().enumerate().filter(|(_, wanted)| **wanted != Wanted::No);
+        let parameters: Vec<usize> = wanted.map(|(k, _)| k).collect();
+        self.workspace.differentiate(By { parameters: Some(&parameters), inputs: self.has_inputs, ..By::PARAMETERS });
         self
     }
 
@@ -162,7 +178,7 @@ impl<'p> Gradient<'p> {
         for (_, wanted) in self.wanted.iter_mut().enumerate().filter(|(k, _)| may_be(*k)) {
             *wanted = Wanted::IfFollowed;
         }
-        self
+        self.by_wanted()
     }
 
     /// Places of fixed parameters by which the last derivatives were not taken, because the initial state does not follow them.
@@ -195,8 +211,12 @@ impl<'p> Gradient<'p> {
 
     /// Clears what belongs to parameters by which is not differentiated.
     fn clear_inactive(&self, entries: &mut [f64]) {
-        if self.active.len() < entries.len() {
-            (0..entries.len()).filter(|k| !self.active.contains(k)).for_each(|k| entries[k] = 0.0);
+        // in their order
+        let mut active = self.active.iter().copied().peekable();
+        for (k, entry) in entries.iter_mut().enumerate() {
+            if active.next_if_eq(&k).is_none() {
+                *entry = 0.0;
+            }
         }
     }
 
@@ -325,5 +345,5 @@ fn add_cost(
 /// Clears the state and everything else.
 fn clear(x: &mut StateVector) {
     x.clear_state();
-    [&mut x.u, &mut x.w, &mut x.w_next].into_iter().for_each(|part| part.fill(0.0));
+    [&mut x.u, &mut x.w, &mut x.w_other].into_iter().for_each(|part| part.fill(0.0));
 }

@@ -194,9 +194,9 @@ impl<'p> Gradient<'p> {
         workspace.forget_orders();
         continuous.restart();
         for i in 0..=last {
-            workspace.reach(i)?;
-            let Workspace { simulation, states, evaluator, a_scheme, .. } = workspace;
-            evaluator.output(&states.view(i, simulation, a_scheme), y);
+            workspace.reach(simulation.step_of(i))?;
+            let Workspace { simulation, states, evaluator, room, .. } = workspace;
+            evaluator.output(&states.view(i, simulation, room), y);
             continuous.follow(y);
             Sensed::watch(&mut sensed.run, sensed.sensors, i, y);
         }
@@ -208,9 +208,9 @@ impl<'p> Gradient<'p> {
             if !continuous.any() && !cost.concerns(i, last) {
                 continue;
             }
-            workspace.reach(i)?;
-            let Workspace { simulation: driven, states, evaluator, a_scheme, .. } = &mut *workspace;
-            let x = states.view(i, driven, a_scheme);
+            workspace.reach(simulation.step_of(i))?;
+            let Workspace { simulation: driven, states, evaluator, room, .. } = &mut *workspace;
+            let x = states.view(i, driven, room);
             evaluator.output(&x, y);
             continuous.follow(y);
             if !cost.concerns(i, last) {
@@ -251,9 +251,9 @@ impl<'p> Gradient<'p> {
                 if !cost.concerns(i, last) {
                     continue;
                 }
-                self.workspace.reach_with(i, along)?;
-                let Workspace { simulation: driven, states, a_scheme, .. } = &mut self.workspace;
-                let x = states.view(i, driven, a_scheme);
+                self.workspace.reach_with(simulation.step_of(i), along)?;
+                let Workspace { simulation: driven, states, room, .. } = &mut self.workspace;
+                let x = states.view(i, driven, room);
                 // costs of sensed outputs are sums of squares of them: nothing else is asked for
                 y.fill(0.0);
                 sensed.run.show(sensed.sensors, i, y);

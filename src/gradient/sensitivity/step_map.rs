@@ -10,7 +10,8 @@ use nalgebra::DMatrix;
 /// How the state after a step follows the state before it, the inputs and the parameters; and the residuals after it.
 ///
 /// Columns: those of the state (q, v, a, a_scheme and the scheme's own, S in all; none for the start), of the inputs at the step's end (at the
-/// first time, for the start), of those one step later (for the start alone), and of the parameters that are differentiated.
+/// first time, for the start), of the others that the step sees (those one step later for the start, those from its beginning on where it
+/// starts anew, none otherwise), and of the parameters that are differentiated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StepMap {
     /// S rows.
@@ -33,17 +34,17 @@ fn put(x: &StateVector, column: usize, matrix: &mut DMatrix<f64>) {
 }
 
 /// A tangent for each column of a map.
-fn units(zero: &StateVector, is_start: bool, active: &[usize]) -> Vec<StateVector> {
+fn units(zero: &StateVector, is_start: bool, sees_others: bool, active: &[usize]) -> Vec<StateVector> {
     let (n, inputs) = (zero.q.len(), zero.w.len());
-    let (before, later) = if is_start { (0, inputs) } else { (seen(zero), 0) };
-    let mut tangents = vec![zero.clone(); before + inputs + later + active.len()];
+    let (before, others) = (if is_start { 0 } else { seen(zero) }, if sees_others { inputs } else { 0 });
+    let mut tangents = vec![zero.clone(); before + inputs + others + active.len()];
     for (column, x) in tangents.iter_mut().enumerate() {
         let entry = match column {
             c if c < before.min(4 * n) => &mut x.block_mut(c / n)[c % n],
             c if c < before => &mut x.memory[c - 4 * n],
             c if c < before + inputs => &mut x.w[c - before],
-            c if c < before + inputs + later => &mut x.w_next[c - before - inputs],
-            c => &mut x.u[active[c - before - inputs - later]],
+            c if c < before + inputs + others => &mut x.w_other[c - before - inputs],
+            c => &mut x.u[active[c - before - inputs - others]],
         };
         *entry = 1.0;
     }
@@ -60,7 +61,7 @@ fn residuals_along(
 ) -> DMatrix<f64> {
     let mut residuals = DMatrix::zeros(rows.len(), tangents.len());
     if !rows.is_empty() {
-        evaluator.linearise_output(x);
+        evaluator.linearise_output_for_tangents(x, tangents.len());
         for (column, tangent) in tangents.iter().enumerate() {
             y.fill(0.0);
             evaluator.output_push_forward(tangent, y);
@@ -85,6 +86,10 @@ impl Gradient<'_> {
         self.choose(u)?;
         self.workspace.forget_orders();
         let given = self.workspace.simulation.given();
+        if !given.reads_steps_alone() {
+            let problem = "it is read between its steps, where no step has a row of a band";
+            return Err(Error::invalid("the simulation", problem, "take steps that end at all times"));
+        }
         let (signature, grid) = (given.signature(), given.grid());
         let zero = StateVector::with_memory(signature, self.workspace.layout.memory);
         let mut rows: Vec<SquaredRow> = Vec::new();
@@ -92,10 +97,10 @@ impl Gradient<'_> {
         self.continuous.restart();
         for i in 0..=grid.count() {
             self.workspace.reach(i)?;
-            let Workspace { simulation, states, evaluator, stepper, a_scheme, start: f_0, .. } = &mut self.workspace;
+            let Workspace { simulation, states, evaluator, stepper, room, start: f_0, .. } = &mut self.workspace;
             let (simulation, evaluator) = (&*simulation, &mut **evaluator);
             let step = simulation.step(i);
-            let mut tangents = units(&zero, i == 0, &self.active);
+            let mut tangents = units(&zero, i == 0, simulation.other_row(i).is_some(), &self.active);
             if i == 0 {
                 // a stored run always has its start
                 if let Some(f_0) = f_0 {
@@ -106,7 +111,7 @@ impl Gradient<'_> {
                 states.give(&step, stepper);
                 stepper.push_forward(evaluator, signature, &step, &mut tangents)?;
             }
-            let x = states.view(i, simulation, a_scheme);
+            let x = states.view(i, simulation, room);
             evaluator.output(&x, &mut self.y);
             self.continuous.follow(&mut self.y);
             rows.clear();

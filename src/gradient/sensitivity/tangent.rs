@@ -11,8 +11,11 @@ use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
 use crate::memory::{self, bytes_of};
 use crate::signature::Quantity;
-use crate::simulate::{Keep, Workspace};
+use crate::simulate::{Between, Keep, Workspace};
 use crate::system::{Evaluator, OutputPoint, StateVector};
+
+/// Gives tangents the changes of the inputs in the row of a time, and in another one that a step sees.
+type TangentInputs<'f> = dyn Fn((usize, Option<usize>), &mut [StateVector]) + 'f;
 
 /// What is done at each time: number of the time, evaluator, state, tangents.
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
@@ -23,21 +26,34 @@ impl Workspace<'_> {
     pub(crate) fn push_forward(
         &mut self,
         tangents: &mut [StateVector],
-        inputs: &dyn Fn(usize, &mut [StateVector]),
+        inputs: &TangentInputs<'_>,
         visit: &mut TangentVisitor<'_>,
     ) -> Result<()> {
         self.forget_orders();
-        inputs(0, tangents);
+        let given = self.simulation.given();
+        inputs(given.rows_of(0), tangents);
         self.push_start(tangents)?;
         self.reach(0)?;
-        visit(0, &mut *self.evaluator, &self.states.view(0, &self.simulation, &mut self.a_scheme), tangents);
-        for i in 0..=self.simulation.grid().count() {
-            self.reach(i)?;
-            inputs(i, tangents);
-            self.push_step(i, tangents)?;
-            if i > 0 {
-                visit(i, &mut *self.evaluator, &self.states.view(i, &self.simulation, &mut self.a_scheme), tangents);
+        visit(0, &mut *self.evaluator, &self.states.view(0, &self.simulation, &mut self.room), tangents);
+        // tangents at the beginning of a step, and between its ends
+        let [mut before, mut inside] =
+            [(); 2].map(|()| if given.reads_steps_alone() { vec![] } else { tangents.to_vec() });
+        self.push_step(0, tangents)?;
+        for k in 1..=given.steps() {
+            self.reach(k)?;
+            inputs(given.rows_of(k), tangents);
+            self.push_step(k, tangents)?;
+            for i in given.end_of(k - 1) + 1..given.end_of(k) {
+                let Some(between) = Between::of(given, i, k) else { continue };
+                let ends = before.iter().zip(&*tangents);
+                inside.iter_mut().zip(ends).for_each(|(x, (before, after))| between.tangent(before, after, x));
+                inputs((i, None), &mut inside);
+                let x = self.states.view(i, &self.simulation, &mut self.room);
+                visit(i, &mut *self.evaluator, &x, &mut inside);
             }
+            let x = self.states.view(given.end_of(k), &self.simulation, &mut self.room);
+            visit(given.end_of(k), &mut *self.evaluator, &x, tangents);
+            before.iter_mut().zip(&*tangents).for_each(|(before, after)| before.clone_from(after));
         }
         Ok(())
     }
@@ -56,7 +72,7 @@ impl Workspace<'_> {
     /// Carries tangents along step `i`, whose states are there; 0 is what the scheme makes of the start.
     pub(super) fn push_step(&mut self, i: usize, tangents: &mut [StateVector]) -> Result<()> {
         let simulation = &self.simulation;
-        Workspace::go_on(&self.interrupt, simulation.grid(), i)?;
+        Workspace::go_on(&self.interrupt, simulation.grid(), simulation.end_of(i))?;
         let step = simulation.step(i);
         self.states.give(&step, &mut self.stepper);
         self.counters.factorisations += 1;
@@ -94,7 +110,9 @@ impl Gradient<'_> {
             along.iter().map(|along| StateVector { u: along.u[..zero.u.len()].to_vec(), ..zero.clone() }).collect();
         let mut slopes = vec![0.0; along.len()];
         self.ensure_seen(u)?;
-        let inputs = |i: usize, tangents: &mut [StateVector]| take_inputs_along(i, along, tangents.iter_mut());
+        let inputs = |i: (usize, Option<usize>), tangents: &mut [StateVector]| {
+            take_inputs_along(i, along, tangents.iter_mut());
+        };
         let (model, _) = self.split(u)?;
         let cost = self.cost_tangents(model, &mut tangents, &inputs, &mut slopes)?;
         if let Some(sensed) = &self.sensed {
@@ -129,7 +147,7 @@ impl Gradient<'_> {
         &mut self,
         u: &[f64],
         tangents: &mut [StateVector],
-        inputs: &dyn Fn(usize, &mut [StateVector]),
+        inputs: &TangentInputs<'_>,
         slopes: &mut [f64],
     ) -> Result<f64> {
         let simulation = self.workspace.simulation.given();
@@ -330,7 +348,7 @@ impl Gradient<'_> {
             if !wanted {
                 return;
             }
-            evaluator.linearise_output(x);
+            evaluator.linearise_output_for_tangents(x, tangents.len());
             for (&k, tangent) in active.iter().zip(tangents.iter()) {
                 y_tangent.fill(0.0);
                 evaluator.output_push_forward(tangent, &mut y_tangent);

@@ -45,6 +45,8 @@ pub(super) struct Band<'p> {
     inputs: usize,
     /// Unknown inputs: input, mixing, and the place of the first coefficient among all unknowns.
     signals: Vec<(usize, &'p Mixing, usize)>,
+    /// The rows of the inputs that each map sees: that of its time, and another one if it sees that, too.
+    seen: Vec<(usize, Option<usize>)>,
     /// The unknowns that act at each time: those of the inputs at the first two times enter the start.
     acting: Vec<Vec<usize>>,
     /// The first time at which each acts.
@@ -70,12 +72,13 @@ impl<'p> Band<'p> {
     /// Unknowns: those of the parameters, then the coefficients of the signals.
     pub fn new(
         maps: Vec<StepMap>,
+        seen: Vec<(usize, Option<usize>)>,
         (parameters, inputs, count): (usize, usize, usize),
         signals: Vec<(usize, &'p Mixing, usize)>,
     ) -> Self {
         let (rows, acting) = (vec![Vec::new(); maps.len()], vec![Vec::new(); maps.len()]);
         let first = vec![usize::MAX; count];
-        let mut band = Band { maps, rows, slopes: Vec::new(), parameters, inputs, signals, acting, first };
+        let mut band = Band { maps, rows, slopes: Vec::new(), parameters, inputs, signals, seen, acting, first };
         for i in 0..band.maps.len() {
             let map = &band.maps[i];
             let own = map.state.ncols() - parameters;
@@ -84,13 +87,18 @@ impl<'p> Band<'p> {
                 [&map.state, &map.residuals].into_iter().any(|m| m.column(own + k).iter().any(|x| *x != 0.0))
             };
             let mut acting: Vec<usize> = (0..parameters).filter(acts).collect();
-            let last = if i == 0 { 1.min(band.maps.len() - 1) } else { i };
             for (_, mixing, offset) in &band.signals {
-                acting.extend((i..=last).flat_map(|time| mixing.at(time)).map(|(k, _)| offset + k));
+                acting.extend(band.rows_of(i).flat_map(|row| mixing.at(row)).map(|(k, _)| offset + k));
             }
             band.acts(i, acting);
         }
         band
+    }
+
+    /// The rows of the inputs that enter a map.
+    fn rows_of(&self, i: usize) -> impl Iterator<Item = usize> + use<> {
+        let (row, other) = self.seen[i];
+        std::iter::once(row).chain(other)
     }
 
     fn acts(&mut self, i: usize, unknowns: Vec<usize>) {
@@ -210,11 +218,10 @@ impl<'p> Band<'p> {
     /// Shows which unknowns enter a map: column, unknown, factor.
     fn enter(&self, i: usize, show: &mut dyn FnMut(usize, usize, f64)) {
         let before = if i == 0 { 0 } else { self.size() };
-        let times = if i == 0 { self.maps.len().min(2) } else { 1 };
-        for later in 0..times {
+        for (place, row) in self.rows_of(i).enumerate() {
             for (input, mixing, offset) in &self.signals {
-                let column = before + later * self.inputs + input;
-                mixing.at(i + later).for_each(|(k, factor)| show(column, offset + k, factor));
+                let column = before + place * self.inputs + input;
+                mixing.at(row).for_each(|(k, factor)| show(column, offset + k, factor));
             }
         }
         let parameters = self.maps[i].state.ncols() - self.parameters;

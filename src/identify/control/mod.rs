@@ -75,18 +75,19 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(signal: UnknownSignal, signature: &Signature, times: &[f64]) -> Result<Self> {
+    fn new(signal: UnknownSignal, simulation: &Simulation) -> Result<Self> {
         signal.validate()?;
+        let (signature, times) = (simulation.signature(), simulation.grid().times());
         let source = Source::of(signature, &signal.input)?;
         let (nodes, mixing) = match source {
             Source::Input(_) => {
                 let nodes = signal.times(times)?;
-                let mixing = Mixing::new(signal.shape, &nodes, times);
+                let mixing = Mixing::new(signal.shape, &nodes, simulation.input_rows());
                 (nodes, mixing)
             }
             Source::Motion(k, _) => {
                 signal.fits_motion(&signature.motions[k])?;
-                (Vec::new(), Mixing::of_motion(&signature.motions[k].spline, times))
+                (Vec::new(), Mixing::of_motion(&signature.motions[k].spline, simulation.input_rows()))
             }
         };
         let (count, shifts) = (mixing.coefficients, vec![0.0; times.len()]);
@@ -133,6 +134,20 @@ pub struct Control {
     signals: Vec<Placed>,
 }
 
+/// The simulation that starts anew wherever unknown inputs may jump, or do so at their start: what is found is then the same in a replay.
+fn anew_where_they_jump(simulation: &Simulation, unknown: &[UnknownSignal]) -> Result<Simulation> {
+    let signature = simulation.signature();
+    let mut times = Vec::new();
+    for signal in unknown {
+        let Some(k) = signature.inputs.iter().position(|input| input.name == signal.input) else { continue };
+        times.extend(simulation.signals()[k].jumps().iter());
+        if signal.shape == Shape::Constant && signal.validate().is_ok() {
+            times.extend(signal.times(simulation.grid().times())?);
+        }
+    }
+    simulation.starting_anew_at(&times)
+}
+
 /// The penalty that a limit on rates is begun with, beside costs of about one.
 const FIRST_PENALTY: f64 = 1e-2;
 
@@ -157,10 +172,12 @@ impl Control {
         }
         let mut parameters = signature.parameters.clone();
         parameters.iter_mut().for_each(|parameter| parameter.free = false);
+        let simulation = anew_where_they_jump(&simulation, &signals)?;
+        let signature = simulation.signature();
         let mut placed: Vec<Placed> = Vec::new();
         for (k, signal) in signals.into_iter().enumerate() {
             let stated = |error: Error| error.under(&["control", "signal", &(k + 1).to_string()]);
-            let signal = Placed::new(signal, signature, simulation.grid().times()).map_err(stated)?;
+            let signal = Placed::new(signal, &simulation).map_err(stated)?;
             if placed.iter().any(|other| other.source == signal.source) {
                 return Err(stated(Error::invalid(signal.signal.what(), "it is named twice", "name it once")));
             }
@@ -205,7 +222,10 @@ impl Control {
     pub fn found(&self, unknowns: &[f64]) -> Vec<(&UnknownSignal, &Quantity, Vec<f64>)> {
         let (u, w) = self.expand(unknowns);
         let (signature, times) = (self.simulation.signature(), self.simulation.grid().times().len());
-        let values = |placed: &Placed| (0..times).map(|i| placed.value(i, &u, &w, signature.inputs.len())).collect();
+        let values = |placed: &Placed| {
+            let rows = (0..times).map(|i| self.simulation.row_from(i));
+            rows.map(|row| placed.value(row, &u, &w, signature.inputs.len())).collect()
+        };
         self.signals.iter().map(|placed| (&placed.signal, placed.source.quantity(signature), values(placed))).collect()
     }
 
@@ -286,11 +306,11 @@ impl Control {
         Ok(variables)
     }
 
-    /// The values of all parameters, and of all inputs at all times, one time after another, for these unknowns.
+    /// The values of all parameters, and of all inputs at all times, one time after another, for these unknowns: where inputs jump, those just
+    /// before it, and behind all these for each jump those from then on.
     pub fn expand(&self, unknowns: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let times = self.simulation.grid().times().len();
         let inputs = self.simulation.signature().inputs.len();
-        let mut w: Vec<f64> = (0..times).flat_map(|i| self.simulation.inputs_at(i).to_vec()).collect();
+        let mut w = self.simulation.all_inputs().to_vec();
         let mut u = self.start.clone();
         self.put(unknowns, &mut u, &mut w, inputs);
         (u, w)
@@ -322,7 +342,9 @@ impl Control {
                     Signal::sampled(&nodes, &held, Interpolation::ZeroOrder)?
                 }
                 Shape::Linear => Signal::sampled(&nodes, &own, Interpolation::Linear)?,
-                _ => Signal::function(move |t| Mixing::new(shape, &nodes, &[t.clamp(first, last)]).value(0, &own)),
+                _ => Signal::function(move |t| {
+                    Mixing::new(shape, &nodes, [(t.clamp(first, last), false)].into_iter()).value(0, &own)
+                }),
             };
         }
         Ok(signals)

@@ -14,7 +14,7 @@ pub struct ControlObjective<'p> {
     free: Vec<usize>,
     /// See [`Control::layout`].
     layout: Vec<Vec<Option<usize>>>,
-    /// Parameters, and inputs at all times, of the last evaluation.
+    /// Parameters, and inputs in all rows, of the last evaluation.
     u: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
@@ -197,7 +197,8 @@ impl<'p> ControlObjective<'p> {
             let mut maps = Vec::with_capacity(control.simulation.grid().times().len());
             self.engine.step_maps(&self.u, &control.cost, &mut |_, map| maps.push(map))?;
             let signals = control.inputs().map(|(placed, input, first)| (input, &placed.mixing, first)).collect();
-            let mut band = Band::new(maps, (self.free.len(), self.inputs(), unknowns.len()), signals);
+            let seen = (0..maps.len()).map(|i| control.simulation.rows_of(i)).collect();
+            let mut band = Band::new(maps, seen, (self.free.len(), self.inputs(), unknowns.len()), signals);
             self.own_rows(&mut |i, row| band.push(i, row));
             band
         };

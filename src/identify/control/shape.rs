@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 use crate::spline::{Spline, factors};
 use nalgebra::{DMatrix, DVector};
 
+/// Part of a run by which a time misses a node for no other reason than round-off.
+const ROUND_OFF: f64 = 1e-10;
+
 /// What an unknown signal is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shape {
@@ -54,10 +57,13 @@ impl Shape {
         self != Shape::Fourier
     }
 
-    /// Coefficient and factor of all that act at `t`; `nodes` increase.
-    fn at(self, nodes: &[f64], t: f64, take: &mut dyn FnMut(usize, f64)) {
+    /// Coefficient and factor of all that act at `t`, or just before it; `nodes` increase.
+    fn at(self, nodes: &[f64], (t, is_before): (f64, bool), take: &mut dyn FnMut(usize, f64)) {
         let last = nodes.len() - 1;
-        let interval = nodes.partition_point(|node| *node <= t).clamp(1, last) - 1;
+        // a node that is missed by round-off is there
+        let same = ROUND_OFF * (nodes[last] - nodes[0]);
+        let begun = nodes.partition_point(|node| if is_before { *node < t - same } else { *node <= t + same });
+        let interval = begun.clamp(1, last) - 1;
         let (from, to) = (nodes[interval], nodes[interval + 1]);
         match self {
             Shape::Constant => take(interval, 1.0),
@@ -87,7 +93,7 @@ impl Shape {
     }
 }
 
-/// w(t_i) = Σ_k φ_k(t_i) c_k at all times of a grid.
+/// w(t_i) = Σ_k φ_k(t_i) c_k in all rows of the inputs: at the times of a grid, just before jumps, and from jumps on.
 #[derive(Debug, Clone)]
 pub(super) struct Mixing {
     /// Where each time's entries begin.
@@ -97,36 +103,40 @@ pub(super) struct Mixing {
 }
 
 impl Mixing {
-    pub fn new(shape: Shape, nodes: &[f64], times: &[f64]) -> Self {
+    pub fn new(shape: Shape, nodes: &[f64], rows: impl Iterator<Item = (f64, bool)>) -> Self {
         let coefficients = shape.coefficients(nodes.len());
-        Self::of(coefficients, times, |t, take| shape.at(nodes, t, take))
+        Self::of(coefficients, rows, |row, take| shape.at(nodes, row, take))
     }
 
     /// Of a motion that is made of parameters.
-    pub fn of_motion(spline: &Spline, times: &[f64]) -> Self {
-        Self::of(spline.count(), times, |t, take| {
+    pub fn of_motion(spline: &Spline, rows: impl Iterator<Item = (f64, bool)>) -> Self {
+        Self::of(spline.count(), rows, |(t, _), take| {
             let (first, factors) = spline.factors(t);
             let all = factors.into_iter().take(spline.acting()).enumerate();
             all.filter(|(_, factor)| *factor != 0.0).for_each(|(k, factor)| take(first + k, factor));
         })
     }
 
-    fn of(coefficients: usize, times: &[f64], show: impl Fn(f64, &mut dyn FnMut(usize, f64))) -> Self {
+    fn of(
+        coefficients: usize,
+        rows: impl Iterator<Item = (f64, bool)>,
+        show: impl Fn((f64, bool), &mut dyn FnMut(usize, f64)),
+    ) -> Self {
         let (mut first, mut entries) = (vec![0], Vec::new());
-        for &t in times {
-            show(t, &mut |k, factor| entries.push((k as u32, factor)));
+        for row in rows {
+            show(row, &mut |k, factor| entries.push((k as u32, factor)));
             first.push(entries.len());
         }
         Mixing { first, entries, coefficients }
     }
 
-    /// What acts at time `i`.
+    /// What acts in row `i`.
     #[inline]
     pub fn at(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
         self.entries[self.first[i]..self.first[i + 1]].iter().map(|&(k, factor)| (k as usize, factor))
     }
 
-    /// The value at time `i`.
+    /// The value in row `i`.
     #[inline]
     pub fn value(&self, i: usize, coefficients: &[f64]) -> f64 {
         self.at(i).map(|(k, factor)| factor * coefficients[k]).sum()
@@ -162,13 +172,17 @@ pub(super) fn place(shape: Shape, nodes: &[f64], k: usize) -> f64 {
 mod tests {
     use super::*;
 
+    fn rows(times: &[f64]) -> impl Iterator<Item = (f64, bool)> {
+        times.iter().map(|t| (*t, false))
+    }
+
     /// Protects the B-spline's recurrence: factors add up to one, and places give straight lines back.
     #[test]
     fn splines_reproduce_lines() {
         let nodes = [0.0, 0.3, 1.0, 1.2, 2.0];
         let times: Vec<f64> = (0..=40).map(|i| 0.05 * i as f64).collect();
         for shape in [Shape::Linear, Shape::Cubic] {
-            let mixing = Mixing::new(shape, &nodes, &times);
+            let mixing = Mixing::new(shape, &nodes, rows(&times));
             let line: Vec<f64> = (0..mixing.coefficients).map(|k| 3.0 - 2.0 * place(shape, &nodes, k)).collect();
             for (i, t) in times.iter().enumerate() {
                 let sum: f64 = mixing.at(i).map(|(_, factor)| factor).sum();
@@ -185,7 +199,7 @@ mod tests {
         let h = 1e-3;
         for node in [0.3, 1.0, 1.2] {
             let times: Vec<f64> = (-3..=3).map(|i| node + h * i as f64).collect();
-            let mixing = Mixing::new(Shape::Cubic, &nodes, &times);
+            let mixing = Mixing::new(Shape::Cubic, &nodes, rows(&times));
             let c: Vec<f64> = (0..mixing.coefficients).map(|k| (k as f64 * 1.7).sin()).collect();
             let w: Vec<f64> = (0..times.len()).map(|i| mixing.value(i, &c)).collect();
             let bend = |i: usize| (w[i + 1] - 2.0 * w[i] + w[i - 1]) / (h * h);
@@ -198,7 +212,7 @@ mod tests {
     #[test]
     fn series_are_fitted() {
         let times: Vec<f64> = (0..=50).map(|i| 0.1 * i as f64).collect();
-        let mixing = Mixing::new(Shape::Fourier, &[0.0, 2.0, 5.0], &times);
+        let mixing = Mixing::new(Shape::Fourier, &[0.0, 2.0, 5.0], rows(&times));
         let c = [0.3, -1.0, 0.5, 0.25, 2.0];
         let w: Vec<f64> = (0..times.len()).map(|i| mixing.value(i, &c)).collect();
         let found = mixing.fit(&w);

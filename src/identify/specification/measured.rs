@@ -1,6 +1,7 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
 use super::recording::{Part, Recording};
+use super::sampled_steps::{met, own_steps, read_at, whole_part};
 use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
@@ -16,7 +17,6 @@ use crate::shown::shown;
 use crate::signal::{Interpolation, Signal};
 use crate::signature::{Quantity, Signature};
 use crate::simulate::Simulation;
-use std::path::Path;
 
 /// Something of a file of an experiment, by the file's place.
 pub(super) type OfPart<T> = (usize, T);
@@ -62,7 +62,7 @@ impl Specification {
         let bound = if source.from.is_some() { "from" } else { "until" };
         reading.recording.choose(source, &driving).map_err(|error| error.under(&[bound]))?;
         self.check_end(&reading)?;
-        let grid = self.grid(&reading.recording, &source.file).map_err(|error| error.under(&["integrator"]))?;
+        let grid = self.grid(&reading.recording).map_err(|error| error.under(&["integrator"]))?;
         let mut gaps = Vec::new();
         let (outputs, references) = reading.references(&mut gaps)?;
         notes.extend(reading.recording.beyond(source));
@@ -73,7 +73,11 @@ impl Specification {
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
         let made = integrator.simulation(entry.system.clone(), grid, signals);
         let times = reading.recording.times();
-        let made = made.and_then(|simulation| self.controlled((entry, scenario), simulation, times, notes));
+        let made = made.and_then(|simulation| match self.tolerance {
+            Some(_) => self.controlled((entry, scenario), simulation, times, notes),
+            None if self.meets_samples(&reading.recording) => Ok(simulation),
+            None => read_at(times, &simulation, notes),
+        });
         let simulation = made.map_err(|error| error.under(&["integrator"]))?;
         if references.is_empty() {
             return Ok(Measured { simulation, cost: None, recording: reading.recording });
@@ -83,7 +87,7 @@ impl Specification {
         Ok(Measured { simulation, cost: Some(cost), recording: reading.recording })
     }
 
-    /// With the steps of a tolerance, if there is one, that meet all samples.
+    /// With the steps of a tolerance, if there is one, read at all samples.
     fn controlled(
         &self,
         (entry, scenario): (&Entry, &Scenario),
@@ -107,7 +111,8 @@ impl Specification {
         references: Vec<Reference>,
     ) -> Result<LeastSquares> {
         let signature = simulation.signature();
-        let substeps = simulation.grid().count() / (recording.times().len() - 1);
+        let is_met = self.meets_samples(recording);
+        let substeps = if is_met { simulation.grid().count() / (recording.times().len() - 1) } else { 1 };
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
         let (times, several) = (recording.times(), recording.parts.len() > 1);
@@ -124,7 +129,7 @@ impl Specification {
             };
             let own_samples = several.then(|| references.iter().map(places).collect());
             let mut cost = LeastSquares::new(times, references, substeps, quadrature)?;
-            if self.tolerance.is_some() {
+            if !is_met {
                 cost = cost.with_samples_at(met(simulation.grid(), times))?;
             }
             if let Some(own_samples) = own_samples {
@@ -184,52 +189,36 @@ impl Specification {
         Ok(integrator)
     }
 
-    /// The time grid through the samples.
-    fn grid(&self, recording: &Recording<'_>, file: &Path) -> Result<TimeGrid> {
-        let (axis, times, several) = (&recording.axis, recording.times(), recording.parts.len() > 1);
+    /// Whether steps divide the intervals between samples.
+    fn meets_samples(&self, recording: &Recording<'_>) -> bool {
+        let divides = |step: f64| whole_part(&recording.axis, step).is_some();
+        self.tolerance.is_none() && self.step.is_none_or(divides)
+    }
+
+    /// The steps: between the samples, or, where they are given and do not divide the sampling, of their own.
+    fn grid(&self, recording: &Recording<'_>) -> Result<TimeGrid> {
+        let (axis, times) = (&recording.axis, recording.times());
         self.refuse_both()?;
         let substeps = match (self.substeps, self.step) {
             (Some(0), _) => {
                 let problem = "there are 0 between two samples";
                 return Err(Error::invalid("substeps", problem, "use at least 1"));
             }
-            (Some(substeps), None) => substeps,
-            (None, None) => self.found_substeps.unwrap_or(1).max(1),
-            (substeps, Some(step)) => {
-                if !(step.is_finite() && step > 0.0) {
-                    let problem = format!("{step} s is not positive");
-                    return Err(Error::invalid("the time step", problem, "give a step > 0"));
-                }
-                if several {
-                    let problem = "the files of an experiment have times of their own, which no step divides";
-                    let remedy = "give `substeps` (steps between two of all their times), or a tolerance";
-                    return Err(Error::invalid("the time step", problem, remedy).under(&["step"]));
-                }
-                let sampling = axis.sampling_step().map_err(|error| {
-                    let better =
-                        "give `substeps` (steps between two samples) instead of a step, or resample".to_string();
-                    match error {
-                        Error::File { path, line, problem, .. } => Error::File { path, line, problem, remedy: better },
-                        Error::Invalid { what, problem, .. } => Error::Invalid { what, problem, remedy: better },
-                        other => other,
-                    }
-                })?;
-                let ratio = sampling / step;
-                let whole = ratio.round();
-                if whole < 1.0 || (ratio - whole).abs() > 1e-6 * whole {
-                    let problem =
-                        format!("{step} s does not divide the sampling step {sampling} s of {}", file.display());
-                    let fitting = sampling / ratio.ceil().max(1.0);
-                    let remedy = format!("use {fitting} s, or give `substeps` (steps between two samples)");
-                    return Err(Error::invalid("the time step", problem, remedy).under(&["step"]));
-                }
-                if substeps.is_some_and(|substeps| substeps as f64 != whole) {
-                    let problem = format!("{step} s is {whole} substeps of the sampling step {sampling} s");
-                    let error = Error::invalid("`step` and `substeps`", problem, "give only one of them");
-                    return Err(error.under(&["step"]));
-                }
-                whole as usize
+            (Some(substeps), Some(step)) if whole_part(axis, step) != Some(substeps) => {
+                let times = whole_part(axis, step).map_or("no whole number of".to_string(), |times| times.to_string());
+                let problem =
+                    format!("{step} s is {times} substeps of the sampling step, and {substeps} are asked for");
+                return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them").under(&["step"]));
             }
+            (Some(substeps), _) => substeps,
+            (None, None) => self.found_substeps.unwrap_or(1).max(1),
+            (None, Some(step)) if !(step.is_finite() && step > 0.0) => {
+                return Err(Error::invalid("the time step", format!("{step} s is not positive"), "give a step > 0"));
+            }
+            (None, Some(step)) => match whole_part(axis, step) {
+                Some(substeps) => substeps,
+                None => return own_steps((times[0], times[times.len() - 1]), step),
+            },
         };
         let what = format!("{substeps} steps between two of {} samples", times.len());
         let counted = grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
@@ -240,17 +229,6 @@ impl Specification {
         }
         TimeGrid::through(times, substeps)
     }
-}
-
-/// The places of sample times on a grid that meets them.
-fn met(grid: &TimeGrid, times: &[f64]) -> Vec<usize> {
-    let all = grid.times();
-    let nearest = |t: &f64| match all.partition_point(|time| time < t) {
-        0 => 0,
-        k if k == all.len() => k - 1,
-        k => k - usize::from(t - all[k - 1] < all[k] - t),
-    };
-    times.iter().map(nearest).collect()
 }
 
 /// What is being read for a model.

@@ -100,7 +100,7 @@ impl Specification {
             self.stand_uneven_steps(&mut scenario.integrator, constrained, notes)?;
         }
         let mut chosen: Option<(Simulation, Option<Controlled>)> = None;
-        let count = |simulation: &Simulation| simulation.grid().count();
+        let count = Simulation::steps;
         for (k, u) in points.iter().enumerate().filter(|(k, _)| *k == 0 || self.tolerance.is_some()) {
             if points[..k].contains(u) {
                 continue;
@@ -139,8 +139,8 @@ impl Specification {
     pub(crate) fn finer_steps(&self) -> &'static str {
         match (self.tolerance, self.source()) {
             (Some(_), _) => "ask for a smaller tolerance",
-            (None, Some(_)) => "take `--tolerance 1e-3`, or more `--substeps`",
-            (None, None) => "take `--tolerance 1e-3`, or a smaller `--step`",
+            (None, Some(_)) if self.step.is_none() => "take `--tolerance 1e-3`, or more `--substeps`",
+            (None, _) => "take `--tolerance 1e-3`, or a smaller `--step`",
         }
     }
 
@@ -199,8 +199,7 @@ impl Specification {
 
 /// `233 steps of 0.0012 s to 0.05 s were chosen; estimated error 4.1e-5 (`theta2`, 0.0012 rad at 3 s); derivatives are exact for these steps`
 pub(super) fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled) -> String {
-    let grid = simulation.grid();
-    let steps = (1..=grid.count()).map(|i| grid.step(i));
+    let steps = (1..=simulation.steps()).map(|k| simulation.step_size(k));
     let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));
     let worst = StepErrors::worst(&errors.coordinates).map_or(String::new(), |worst| {
         let StepError { quantity, error, time, .. } = worst;
@@ -208,9 +207,9 @@ pub(super) fn steps_in_words(Controlled { simulation, errors, .. }: &Controlled)
         let relative = rounded(worst.relative(), 2);
         format!("; estimated error {relative} (`{}`, {} at {} s)", quantity.name, error, rounded(*time, 3))
     });
-    let sizes = match grid.uniform_step() {
-        Some(step) => format!("{} s", rounded(step, 3)),
-        None => format!("{} s to {} s", rounded(least, 3), rounded(most, 3)),
+    let sizes = match rounded(least, 3) == rounded(most, 3) {
+        true => format!("{} s", rounded(most, 3)),
+        false => format!("{} s to {} s", rounded(least, 3), rounded(most, 3)),
     };
-    format!("{} steps of {sizes} were chosen{worst}; derivatives are exact for these steps", grid.count())
+    format!("{} steps of {sizes} were chosen{worst}; derivatives are exact for these steps", simulation.steps())
 }

@@ -8,6 +8,7 @@
 //! with the unknowns (z, μ). A time step is a list of balances, each of which reads what the ones before it have set; so is what a
 //! scheme makes of a start.
 
+use super::transfer::Transfer;
 use crate::diagnosis::Purpose;
 use crate::system::{Equations, Level, Weights};
 
@@ -141,8 +142,10 @@ pub struct Balance {
     pub(super) load: Combination,
     pub(super) force: Option<Block>,
     pub(super) multipliers: Multipliers,
-    /// How much later than the end of the step it holds, s, with the inputs of the step that follows.
+    /// How much later than the start it holds, s, with the inputs at the end of the first step.
     pub(super) later: f64,
+    /// Whether it is about the beginning of the step, not its end: a start in the middle of a run.
+    pub(super) is_at_beginning: bool,
     /// Whether it may begin far from its solution, keeps the coordinates that are held, and never yields.
     pub(super) is_of_start: bool,
 }
@@ -160,6 +163,7 @@ impl Balance {
             force: None,
             multipliers,
             later: 0.0,
+            is_at_beginning: false,
             is_of_start: false,
         }
     }
@@ -225,6 +229,18 @@ impl Balance {
     pub(crate) fn of_start(mut self) -> Self {
         self.is_of_start = true;
         self
+    }
+
+    /// Makes it one about the beginning of the step.
+    pub(super) fn at_beginning(mut self) -> Self {
+        self.is_at_beginning = true;
+        self
+    }
+
+    /// Whether it sees the other inputs of a step, and not those at its end; of the start, not those at that time.
+    #[inline]
+    pub(super) fn sees_other_inputs(&self) -> bool {
+        (self.later > 0.0) != self.is_at_beginning
     }
 
     #[inline]
@@ -305,82 +321,6 @@ impl Balance {
     /// Whether the equations are evaluated at a block.
     fn sees(&self, block: Block) -> bool {
         self.at.contains(&block) || self.inertia == Inertia::Of(block) || self.is_split() && block == Block::A
-    }
-}
-
-/// How a balance sets Q, V, A and S, if it is about these alone: (Q, V, A, S) = known (Q, V, A, S) + unknown z, coordinate by coordinate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Transfer {
-    known: [[f64; 4]; 4],
-    unknown: [f64; 4],
-}
-
-impl Transfer {
-    /// known x, in place.
-    #[inline]
-    pub fn forwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
-        let k = &self.known;
-        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
-            let x = [*q, *v, *a, *s];
-            let row = |row: &[f64; 4]| row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3];
-            (*q, *v, *a, *s) = (row(&k[0]), row(&k[1]), row(&k[2]), row(&k[3]));
-        }
-    }
-
-    /// known x, of a state whose first four blocks these are, into `base`, one behind the other.
-    #[inline]
-    pub fn base(&self, n: usize, x: &[f64], base: &mut [f64]) {
-        let (x, k) = (&x[..4 * n], &self.known);
-        for (base, row) in base[..4 * n].chunks_exact_mut(n.max(1)).zip(k) {
-            let (q, v, a, s) = (&x[..n], &x[n..2 * n], &x[2 * n..3 * n], &x[3 * n..]);
-            for ((((base, q), v), a), s) in base.iter_mut().zip(q).zip(v).zip(a).zip(s) {
-                *base = row[0] * q + row[1] * v + row[2] * a + row[3] * s;
-            }
-        }
-    }
-
-    /// base + unknown z into the first `blocks` blocks of a state.
-    #[inline]
-    pub fn update(&self, blocks: usize, base: &[f64], z: &[f64], x: &mut [f64]) {
-        let n = base.len() / 4;
-        let (z, all) = (&z[..n], x[..blocks * n].chunks_exact_mut(n.max(1)).zip(base.chunks_exact(n.max(1))));
-        for ((x, base), b) in all.zip(&self.unknown) {
-            for ((x, base), z) in x.iter_mut().zip(base).zip(z) {
-                *x = base + b * z;
-            }
-        }
-    }
-
-    /// knownᵀ x, in place.
-    #[inline]
-    pub fn backwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
-        let k = &self.known;
-        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
-            let x = [*q, *v, *a, *s];
-            let column = |j: usize| k[0][j] * x[0] + k[1][j] * x[1] + k[2][j] * x[2] + k[3][j] * x[3];
-            (*q, *v, *a, *s) = (column(0), column(1), column(2), column(3));
-        }
-    }
-
-    /// unknownᵀ x
-    #[inline]
-    pub fn weigh(&self, [q, v, a, s]: [&[f64]; 4], z: &mut [f64]) {
-        let b = &self.unknown;
-        for ((((z, q), v), a), s) in z.iter_mut().zip(q).zip(v).zip(a).zip(s) {
-            *z = b[0] * q + b[1] * v + b[2] * a + b[3] * s;
-        }
-    }
-
-    /// Adds unknown z.
-    #[inline]
-    pub fn add(&self, [q, v, a, s]: [&mut [f64]; 4], z: &[f64]) {
-        let b = &self.unknown;
-        for ((((q, v), a), s), z) in q.iter_mut().zip(v).zip(a).zip(s).zip(z) {
-            *q += b[0] * z;
-            *v += b[1] * z;
-            *a += b[2] * z;
-            *s += b[3] * z;
-        }
     }
 }
 

@@ -18,6 +18,7 @@ mod round_off;
 mod sequence;
 mod solve;
 mod stepper;
+mod transfer;
 
 pub use ali3p::Ali3p;
 pub use balance::{Balance, Block, Combination, Inertia};

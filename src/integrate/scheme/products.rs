@@ -75,10 +75,10 @@ impl Room {
 
 impl Sequence {
     /// One of its balances where it has been solved, and room for products.
-    fn link<'a>(&'a mut self, number: usize, step: &Step<'a>) -> (Link<'a>, &'a mut Room) {
+    fn link<'a>(&'a mut self, number: usize, step: &Step<'a>, tangents: usize) -> (Link<'a>, &'a mut Room) {
         let (balance, solved) = (&self.balances[number], &self.replay[number]);
         let (place, held) = (Self::place(balance, number, step), &mut self.solver.held);
-        (Link { balance, solved, place, layout: self.layout, held }, &mut self.room)
+        (Link { balance, solved, place, layout: self.layout, held, tangents }, &mut self.room)
     }
 
     /// Turns a cotangent of its end into one of its beginning; adds to the parameters' part. Does the same to its derivatives along
@@ -99,15 +99,15 @@ impl Sequence {
             self.bring_back_tangents(system, signature, step, directions, is_single)?;
         }
         for number in (0..self.balances.len()).rev() {
-            let is_later = self.balances[number].later > 0.0;
-            if is_later {
+            let sees_other = self.balances[number].sees_other_inputs();
+            if sees_other {
                 exchange_inputs(bar, directions);
             }
-            let (mut link, room) = self.link(number, step);
+            let (mut link, room) = self.link(number, step, 0);
             link.pull_force_back(system, (bar, directions), room);
             link.linearise(system, signature, step)?;
             link.pull_back(system, (bar, directions), is_single, room);
-            if is_later {
+            if sees_other {
                 exchange_inputs(bar, directions);
             }
         }
@@ -147,15 +147,15 @@ impl Sequence {
             let (done, rest) = self.replay.split_at_mut(number);
             for (k, x) in rest[0].tangents.iter_mut().enumerate() {
                 x.clone_from(done.last().map_or(&directions[k].before, |done| &done.tangents[k]));
-                let StateVector { u, w, w_next, .. } = &directions[k].tangent;
+                let StateVector { u, w, w_other, .. } = &directions[k].tangent;
                 x.u.copy_from_slice(u);
                 x.w.copy_from_slice(w);
-                x.w_next.copy_from_slice(w_next);
+                x.w_other.copy_from_slice(w_other);
             }
             let mut tangents = std::mem::take(&mut rest[0].tangents);
             let mut unknowns = std::mem::take(&mut rest[0].unknowns);
             let outcome = self.push(system, signature, step, number, (&mut tangents, &mut unknowns));
-            if self.balances[number].later > 0.0 {
+            if self.balances[number].sees_other_inputs() {
                 // what its equations see
                 tangents.iter_mut().for_each(StateVector::exchange_inputs);
             }
@@ -189,10 +189,10 @@ impl Sequence {
         number: usize,
         (tangents, unknowns): (&mut [StateVector], &mut [Vec<f64>]),
     ) -> Result<()> {
-        let (mut link, room) = self.link(number, step);
+        let (mut link, room) = self.link(number, step, tangents.len());
         link.linearise(system, signature, step)?;
-        let is_later = link.balance.later > 0.0;
-        if is_later {
+        let sees_other = link.balance.sees_other_inputs();
+        if sees_other {
             tangents.iter_mut().for_each(StateVector::exchange_inputs);
         }
         let mut unknowns = unknowns.iter_mut();
@@ -202,14 +202,14 @@ impl Sequence {
             room.own = own;
         }
         link.push_force(system, tangents, room);
-        if is_later {
+        if sees_other {
             tangents.iter_mut().for_each(StateVector::exchange_inputs);
         }
         Ok(())
     }
 }
 
-/// For a balance about a later time.
+/// For a balance that sees the other inputs.
 fn exchange_inputs(bar: &mut StateVector, directions: &mut [Direction]) {
     bar.exchange_inputs();
     directions.iter_mut().for_each(|direction| direction.cotangent.exchange_inputs());

@@ -39,13 +39,7 @@ impl Excess {
             let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
             let largest = largest(bound);
             let floor = larger(floor, 1e-3 * largest);
-            let (mut size, mut tightest) = (0.0, f64::INFINITY);
-            for (r, bound) in residual.iter().zip(bound) {
-                let bound = larger(*bound, floor);
-                size = if r.abs() <= bound { size } else { larger(size, r.abs()) };
-                tightest = if bound < tightest { bound } else { tightest };
-            }
-            (excess.size[place], excess.tightest[place]) = (size, tightest);
+            [excess.size[place], excess.tightest[place]] = beyond(residual, bound, floor);
             excess.largest[place] = larger(largest, floor);
         }
         excess
@@ -90,8 +84,83 @@ pub(super) fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
+/// Sums and largest values of long vectors are those of so many interleaved parts, which do not wait for each other.
+const LANES: usize = 8;
+
+#[inline]
+fn smaller(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// What comes of all values, one after the other, or of eight parts of them.
+#[inline(always)]
+fn folded(values: &[f64], one: impl Fn(f64, f64) -> f64, join: impl Fn(f64, f64) -> f64) -> f64 {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let last = rest.iter().fold(0.0, |all, value| one(all, *value));
+    if chunks.is_empty() {
+        return last;
+    }
+    let mut lanes = [0.0; LANES];
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane = one(*lane, *value);
+        }
+    }
+    lanes.into_iter().fold(last, join)
+}
+
+/// The same of pairs, which make two numbers.
+#[inline(always)]
+fn folded_pairs(
+    [a, b]: [&[f64]; 2],
+    start: [f64; 2],
+    one: impl Fn([f64; 2], f64, f64) -> [f64; 2],
+    join: impl Fn([f64; 2], [f64; 2]) -> [f64; 2],
+) -> [f64; 2] {
+    let ((chunks, rest), (others, last)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let last = rest.iter().zip(last).fold(start, |all, (a, b)| one(all, *a, *b));
+    if chunks.is_empty() {
+        return last;
+    }
+    let [mut first, mut second] = start.map(|start| [start; LANES]);
+    for (a, b) in chunks.iter().zip(others) {
+        for lane in 0..LANES {
+            [first[lane], second[lane]] = one([first[lane], second[lane]], a[lane], b[lane]);
+        }
+    }
+    first.into_iter().zip(second).fold(last, |all, (first, second)| join(all, [first, second]))
+}
+
 pub(super) fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |size, value| larger(size, value.abs()))
+    folded(values, |size, value| larger(size, value.abs()), larger)
+}
+
+/// The sum of all values, in any order.
+pub(super) fn sum(values: &[f64]) -> f64 {
+    folded(values, |sum, value| sum + value, |a, b| a + b)
+}
+
+/// The sum of the changes' magnitudes, which is finite if they are, and the largest one beside its value, which counts with `floor` more.
+pub(super) fn relative(changes: &[f64], values: &[f64], floor: f64) -> [f64; 2] {
+    folded_pairs(
+        [changes, values],
+        [0.0; 2],
+        |[total, size], change, value| [total + change.abs(), larger(size, change.abs() / (value.abs() + floor))],
+        |[total, size], [more, other]| [total + more, larger(size, other)],
+    )
+}
+
+/// The largest residual beyond its bound, which is no smaller than `floor`, and the smallest bound.
+fn beyond(residual: &[f64], bound: &[f64], floor: f64) -> [f64; 2] {
+    folded_pairs(
+        [residual, bound],
+        [0.0, f64::INFINITY],
+        |[size, tightest], r, bound| {
+            let (r, bound) = (r.abs(), larger(bound, floor));
+            [larger(size, if r <= bound { 0.0 } else { r }), smaller(tightest, bound)]
+        },
+        |[size, tightest], [other, bound]| [larger(size, other), smaller(tightest, bound)],
+    )
 }
 
 /// The largest residual in magnitude, and its row.

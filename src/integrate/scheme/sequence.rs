@@ -66,8 +66,9 @@ impl Sequence {
     }
 
     pub(super) fn place<'a>(balance: &Balance, number: usize, step: &Step<'a>) -> Place<'a> {
-        let w = if balance.later > 0.0 { step.w_next } else { step.w };
-        Place { t: step.t + balance.later, w, number }
+        let w = if balance.sees_other_inputs() { step.w_other } else { step.w };
+        let from = if balance.is_at_beginning { step.t - step.h } else { step.t };
+        Place { t: from + balance.later, w, number }
     }
 
     /// Solves one of them: what it sets goes into `x`, from what is in `before`, or in `x` itself.

@@ -106,9 +106,8 @@ impl Solver {
     /// Forgets earlier steps, and makes room for a list of balances.
     pub fn restart(&mut self, balances: &[Prepared]) {
         let (n, size) = (self.layout.n, self.z.len());
-        self.tracks.truncate(balances.len());
         let track = || Track { change: vec![0.0; size], bound: vec![0.0; size], ..Track::default() };
-        self.tracks.resize_with(balances.len(), track);
+        self.tracks.resize_with(balances.len().max(self.tracks.len()), track);
         self.tracks.iter_mut().for_each(|track| (track.step, track.bound_age, track.noise) = (None, None, 0.0));
         let most = balances.iter().map(|balance| balance.sets().len()).max().unwrap_or(0);
         self.base.resize_with(most.max(self.base.len()), || vec![0.0; n]);
@@ -154,7 +153,8 @@ impl Solver {
         counters: &mut Counters,
     ) -> Result<(), Failure> {
         self.take(balance, before.unwrap_or(x));
-        if let Some(end) = self.end.take().filter(|_| balance.equations.forces) {
+        let begins_there = balance.equations.forces && !balance.is_at_beginning;
+        if let Some(end) = if begins_there { self.end.take() } else { None } {
             let (z, mu) = self.z_start.split_at_mut(self.layout.n);
             let own = balance.unknown_itself.unwrap_or(Block::S);
             z.copy_from_slice(&end[self.layout.range(own)]);
@@ -225,7 +225,7 @@ impl Solver {
         let Solver { layout, z, base, whole_base, inertia, .. } = self;
         if let Some(transfer) = &balance.transfer {
             // equations never see S
-            transfer.update(if end { 4 } else { 3 }, whole_base, z, x);
+            transfer.update(layout.n, if end { 4 } else { 3 }, (whole_base, z), x);
         }
         let others = if balance.transfer.is_some() { &[] } else { balance.sets() };
         for ((set, base), seen) in others.iter().zip(&*base).zip(balance.seen) {

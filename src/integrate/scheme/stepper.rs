@@ -2,10 +2,10 @@
 
 use super::balance::{Balance, Multipliers};
 use super::sequence::Sequence;
-use super::{Block, Counters, Layout, NewtonOptions, Scheme};
+use super::{Block, Counters, Description, Inertia, Layout, NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, StateVector};
+use crate::system::{Evaluator, Level, StateVector};
 use std::sync::Arc;
 
 /// One step: from time `t - h` to `t`; or the start, with what follows it.
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub struct Step<'a> {
     /// Number of the step, from 1; 0 is what a scheme makes of the start.
     pub index: usize,
+    /// Whether the step starts anew: inputs have jumped at its beginning.
+    pub is_anew: bool,
     /// Time at its end, s.
     pub t: f64,
     /// Its size, s; at the start, that of the first step.
@@ -21,8 +23,8 @@ pub struct Step<'a> {
     pub h_before: f64,
     /// Inputs at its end.
     pub w: &'a [f64],
-    /// Inputs one step later, for the start.
-    pub w_next: &'a [f64],
+    /// The other inputs that the step sees: those one step later for the start, those from its beginning on where it starts anew.
+    pub w_other: &'a [f64],
 }
 
 /// A direction in which a sweep backwards is itself differentiated.
@@ -34,6 +36,27 @@ pub struct Direction {
     pub before: StateVector,
     /// Derivative of the sweep's cotangent along it.
     pub cotangent: StateVector,
+}
+
+/// What balances are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Start,
+    /// A step that starts anew.
+    Anew,
+    Step,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Start, Kind::Anew, Kind::Step];
+
+    fn of(step: &Step<'_>) -> Self {
+        match step {
+            Step { index: 0, .. } => Kind::Start,
+            Step { is_anew: true, .. } => Kind::Anew,
+            _ => Kind::Step,
+        }
+    }
 }
 
 /// Positions of a step that is solved once more, beside the largest, which count as the same.
@@ -52,17 +75,23 @@ pub struct Stepper {
     sequence: Sequence,
     /// As they come from the scheme.
     listed: Vec<Balance>,
-    /// Sizes of the step, and of the one before it, that the balances are for; whether it is the start.
-    made_for: Option<(f64, f64, bool)>,
+    /// Sizes of the step, and of the one before it, that the balances are for, and its kind.
+    made_for: Option<(f64, f64, Kind)>,
+    /// The state from which a step that starts anew went on.
+    begun: Vec<f64>,
     /// The state at the end of a step that is differentiated.
     end: Vec<f64>,
 }
 
 impl Stepper {
-    /// Memory for one thread, with limits of Newton's iteration.
-    pub fn new(scheme: Arc<dyn Scheme>, newton: NewtonOptions, signature: &Signature) -> Self {
-        let description = scheme.description();
-        let layout = Layout::new(&description, signature);
+    /// Memory for one thread, with what the scheme is in this run, and limits of Newton's iteration.
+    pub fn new(
+        scheme: Arc<dyn Scheme>,
+        description: &Description,
+        newton: NewtonOptions,
+        signature: &Signature,
+    ) -> Self {
+        let layout = Layout::new(description, signature);
         let mut stepper = Stepper {
             carried: layout.n * usize::from(description.carried_blocks),
             recovered: description.recovered_acceleration,
@@ -72,11 +101,12 @@ impl Stepper {
             layout,
             listed: Vec::new(),
             made_for: None,
+            begun: vec![0.0; layout.size()],
             end: vec![0.0; layout.size()],
         };
         // room for the longest list, once
-        for is_start in [true, false] {
-            stepper.prepare(1.0, 1.0, is_start);
+        for kind in Kind::ALL {
+            stepper.prepare(1.0, 1.0, kind);
             stepper.sequence.fit();
         }
         stepper.made_for = None;
@@ -85,22 +115,35 @@ impl Stepper {
     }
 
     /// Makes the balances ready.
-    fn prepare(&mut self, h: f64, h_before: f64, is_start: bool) {
-        if self.made_for == Some((h, h_before, is_start)) {
+    fn prepare(&mut self, h: f64, h_before: f64, kind: Kind) {
+        if self.made_for == Some((h, h_before, kind)) {
             return;
         }
         self.listed.clear();
-        if is_start {
-            self.scheme.start(h, &mut self.listed);
-        } else {
-            self.scheme.step(h, h / h_before, &mut self.listed);
+        match kind {
+            Kind::Start => self.scheme.start(h, &mut self.listed),
+            Kind::Anew => self.list_anew(h),
+            Kind::Step => self.scheme.step(h, h / h_before, &mut self.listed),
         }
         self.sequence.take(&self.listed, self.scheme.compliance(h));
-        self.made_for = Some((h, h_before, is_start));
+        self.made_for = Some((h, h_before, kind));
+    }
+
+    /// Lists a step that starts anew: at its beginning velocities on the constraints, accelerations that the forces there give, and what the
+    /// scheme makes of a start; then its first step.
+    fn list_anew(&mut self, h: f64) {
+        if self.layout.m > 0 {
+            self.listed.push(Balance::projection(Level::Velocity).set(Block::V, [(Block::V, 1.0)], 1.0));
+        }
+        let motion = Balance::of_motion(Level::Acceleration, Inertia::Of(Block::A));
+        self.listed.push(motion.set(Block::A, [], 1.0).set(Block::S, [], 1.0));
+        self.scheme.start(h, &mut self.listed);
+        self.listed.iter_mut().for_each(|balance| *balance = balance.at_beginning());
+        self.scheme.step(h, 1.0, &mut self.listed);
     }
 
     fn prepare_for(&mut self, step: &Step<'_>) {
-        self.prepare(step.h, step.h_before, step.index == 0);
+        self.prepare(step.h, step.h_before, Kind::of(step));
     }
 
     /// Makes of a consistent state in `x0`, whose S is A, what the first step begins with, and forgets earlier steps.
@@ -120,9 +163,14 @@ impl Stepper {
         for number in 0..self.sequence.balances.len() {
             self.sequence.solve(system, signature, step, number, (None, x0), counters)?;
         }
-        self.prepare(step.h, step.h, false);
+        self.prepare(step.h, step.h, Kind::Step);
         self.sequence.restart();
         Ok(())
+    }
+
+    /// The state from which the last step went on, where it started anew.
+    pub(crate) fn begun(&self) -> &[f64] {
+        &self.begun
     }
 
     /// Numbers that tell what steps remember of the steps before them.
@@ -131,7 +179,12 @@ impl Stepper {
     }
 
     /// Puts them behind others, after a step.
-    pub(crate) fn remember(&self, numbers: &mut Vec<f64>) {
+    pub(crate) fn remember(&mut self, numbers: &mut Vec<f64>) {
+        if let Some((h, _, Kind::Anew)) = self.made_for {
+            // nothing: the next step forgets it
+            self.prepare(h, h, Kind::Step);
+            self.sequence.restart();
+        }
         self.sequence.solver.remember(self.sequence.balances.len(), numbers);
     }
 
@@ -155,8 +208,20 @@ impl Stepper {
         next: &mut [f64],
         counters: &mut Counters,
     ) -> Result<()> {
+        let was_anew = matches!(self.made_for, Some((.., Kind::Anew)));
         self.prepare_for(step);
+        if step.is_anew || was_anew {
+            self.sequence.restart();
+        }
+        if step.is_anew {
+            // as before a start: what is solved for there begins at zero
+            next[self.layout.memory_range()].fill(0.0);
+        }
         for number in 0..self.sequence.balances.len() {
+            let is_first_of_step = number > 0 && self.sequence.balances[number - 1].is_at_beginning;
+            if is_first_of_step && !self.sequence.balances[number].is_at_beginning {
+                self.begun.copy_from_slice(next);
+            }
             let before = (number == 0).then_some(previous);
             self.begin(number, previous, next);
             self.sequence.solve(system, signature, step, number, (before, next), counters)?;
@@ -188,6 +253,7 @@ impl Stepper {
     /// The scheme's own acceleration is the one that a stored run gives back, to the last bit.
     fn recover(&self, previous: &[f64], next: &mut [f64]) {
         if let Some([after, before]) = self.recovered {
+            let previous = if matches!(self.made_for, Some((.., Kind::Anew))) { &self.begun } else { previous };
             let n = self.layout.n;
             let (a, own) = next[2 * n..4 * n].split_at_mut(n);
             for ((own, a), a_before) in own.iter_mut().zip(a).zip(&previous[self.layout.range(Block::A)]) {

@@ -1,6 +1,6 @@
 //! The inputs of a run: at all times, or, where these are too many, at those around the time at hand.
 
-use super::Simulation;
+use super::{Jumps, Simulation};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::memory::{self, bytes_of};
@@ -34,14 +34,19 @@ pub(super) fn named(error: Error, input: &Quantity) -> Error {
 ///
 /// # Errors
 /// [`Error::Invalid`] for a value that is not finite.
-pub(super) fn checked(grid: &TimeGrid, signals: &[Signal], inputs: &[Quantity]) -> Result<OnceLock<Vec<f64>>> {
+pub(super) fn checked(
+    grid: &TimeGrid,
+    signals: &[Signal],
+    jumps: &Jumps,
+    inputs: &[Quantity],
+) -> Result<OnceLock<Vec<f64>>> {
     let times = grid.count() + 1;
     let kept = OnceLock::new();
     if bytes_of(times) * signals.len() as f64 <= memory::LARGE {
-        check_finite(grid, inputs, 0, kept.get_or_init(|| all(grid, signals)))?;
+        check_finite(grid, inputs, 0, &kept.get_or_init(|| all(grid, signals, jumps))[..times * inputs.len()])?;
     } else {
         let mut part = vec![0.0; times.min(WINDOW) * signals.len()];
-        evaluate(grid, signals, 0, &mut part);
+        evaluate(grid, signals, jumps, 0, &mut part);
         check_finite(grid, inputs, 0, &part)?;
     }
     Ok(kept)
@@ -55,15 +60,18 @@ fn check_finite(grid: &TimeGrid, inputs: &[Quantity], first: usize, values: &[f6
     Err(Error::invalid(what, problem, "give a signal that is finite over the simulated time"))
 }
 
-/// The inputs at all times, one time after another.
-pub(super) fn all(grid: &TimeGrid, signals: &[Signal]) -> Vec<f64> {
-    let mut all = vec![0.0; (grid.count() + 1) * signals.len()];
-    evaluate(grid, signals, 0, &mut all);
+/// The inputs at all times, one time after another, and from each jump on.
+pub(super) fn all(grid: &TimeGrid, signals: &[Signal], jumps: &Jumps) -> Vec<f64> {
+    let times = (grid.count() + 1) * signals.len();
+    let mut all = Vec::with_capacity(times + jumps.after().len());
+    all.resize(times, 0.0);
+    evaluate(grid, signals, jumps, 0, &mut all);
+    all.extend(jumps.after());
     all
 }
 
 /// The inputs at time `first` and at those that follow, as many as there is room for.
-fn evaluate(grid: &TimeGrid, signals: &[Signal], first: usize, inputs: &mut [f64]) {
+fn evaluate(grid: &TimeGrid, signals: &[Signal], jumps: &Jumps, first: usize, inputs: &mut [f64]) {
     let count = signals.len();
     let (mut times, mut values) = ([0.0; WINDOW], [0.0; WINDOW]);
     for (part, inputs) in inputs.chunks_mut((WINDOW * count).max(1)).enumerate() {
@@ -74,6 +82,7 @@ fn evaluate(grid: &TimeGrid, signals: &[Signal], first: usize, inputs: &mut [f64
             signal.fill_both(&times[..here], &mut values[..here]);
             inputs.iter_mut().skip(k).step_by(count).zip(&values).for_each(|(w, value)| *w = *value);
         }
+        jumps.put_before(begin, inputs);
     }
 }
 
@@ -109,11 +118,12 @@ impl<'p> Driven<'p> {
             Some(limit) => fit(numbers, limit),
             None => simulation.inputs.get().is_some() || fit(numbers, memory::usual()),
         };
-        if fits {
+        // where it is read between its steps, there are samples at as many times
+        if fits || !simulation.reads_steps_alone() {
             return Driven { simulation, inputs: Inputs::All(Cow::Borrowed(simulation.all_inputs())) };
         }
         let mut values = vec![0.0; WINDOW.min(simulation.grid.count() + 1) * count];
-        evaluate(&simulation.grid, &simulation.signals, 0, &mut values);
+        evaluate(&simulation.grid, &simulation.signals, &simulation.jumps, 0, &mut values);
         let start = values[..count].to_vec();
         Driven { simulation, inputs: Inputs::Around { first: 0, values, start } }
     }
@@ -131,7 +141,7 @@ impl<'p> Driven<'p> {
         }
     }
 
-    /// The inputs at all times, to be changed.
+    /// The inputs at all times, and from each jump on, to be changed.
     pub(super) fn inputs_mut(&mut self) -> &mut [f64] {
         if let Inputs::Around { .. } = self.inputs {
             self.inputs = Inputs::All(Cow::Borrowed(self.simulation.all_inputs()));
@@ -142,7 +152,7 @@ impl<'p> Driven<'p> {
         }
     }
 
-    /// Makes sure that the inputs at time `i` and at the next one are there.
+    /// Makes sure that the inputs at the end of step `i` and of the next one are there.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a value that is not finite.
@@ -162,15 +172,15 @@ impl<'p> Driven<'p> {
     #[cold]
     fn evaluate_around(&mut self, i: usize) -> Result<()> {
         let Inputs::Around { first, values, .. } = &mut self.inputs else { return Ok(()) };
-        let Simulation { grid, signals, .. } = self.simulation;
+        let Simulation { grid, signals, jumps, .. } = self.simulation;
         let times = values.len() / signals.len();
         let begin = if i < *first { (i + 2).saturating_sub(times) } else { i };
         *first = begin.min(grid.count() + 1 - times);
-        evaluate(grid, signals, *first, values);
+        evaluate(grid, signals, jumps, *first, values);
         check_finite(grid, &self.simulation.signature().inputs, *first, values)
     }
 
-    /// Values of the inputs at time `i`: at the start, or around the time that was gone to.
+    /// Values of the inputs at time `i`, where they jump just before that: at the start, or around the time that was gone to.
     #[inline]
     pub fn inputs_at(&self, i: usize) -> &[f64] {
         let count = self.simulation.signals.len();
@@ -184,10 +194,30 @@ impl<'p> Driven<'p> {
     /// Step `i`; 0 is what the scheme makes of the start.
     #[inline]
     pub fn step(&self, i: usize) -> Step<'_> {
-        let grid = &self.simulation.grid;
-        let next = if i == 0 { 1 } else { i };
-        let h_before = if i > 1 { grid.step(i - 1) } else { grid.step(1) };
-        let (w, w_next) = (self.inputs_at(i), self.inputs_at(next));
-        Step { index: i, t: grid.time(i), h: grid.step(next), h_before, w, w_next }
+        let simulation = self.simulation;
+        let (next, end) = (if i == 0 { 1 } else { i }, simulation.end_of(i));
+        let h_before = simulation.step_size(if i > 1 { i - 1 } else { 1 });
+        let jump = if i == 0 { None } else { simulation.jumps.at(simulation.end_of(i - 1)) };
+        let w_other = jump.map_or_else(|| self.inputs_at(simulation.end_of(next)), |jump| self.after(jump));
+        Step {
+            index: i,
+            is_anew: jump.is_some(),
+            t: simulation.grid.time(end),
+            h: simulation.step_size(next),
+            h_before,
+            w: self.inputs_at(end),
+            w_other,
+        }
+    }
+
+    /// The inputs from a jump on.
+    #[inline]
+    fn after(&self, jump: usize) -> &[f64] {
+        let (count, times) = (self.simulation.signals.len(), self.simulation.grid.count() + 1);
+        let (first, values) = match &self.inputs {
+            Inputs::All(values) => (times + jump, &values[..]),
+            Inputs::Around { .. } => (jump, self.simulation.jumps.after()),
+        };
+        &values[first * count..(first + 1) * count]
     }
 }

@@ -62,7 +62,7 @@ const FIELDS: usize = 20;
 impl Workspace<'_> {
     /// How states are kept if a companion adds so many numbers to each.
     fn plan_with(&mut self, companion: usize) -> Result<(Plan, f64)> {
-        let steps = self.simulation.grid().count();
+        let steps = self.simulation.steps();
         let state = self.states.size();
         let orders = self.layout.n + self.layout.m;
         let checkpoint = self.stepper.remembered() + 2 * state + orders + companion + FIELDS;
@@ -98,7 +98,7 @@ impl Workspace<'_> {
 
     /// Makes room for the states of a run: all of them, or those that fit.
     pub(super) fn begin_keeping(&mut self, all: bool) -> Result<()> {
-        let steps = self.simulation.grid().count();
+        let steps = self.simulation.steps();
         self.kept.plan = if all { Plan::whole(steps) } else { self.plan_with(0)?.0 };
         self.kept.placed.clear();
         self.kept.restart();

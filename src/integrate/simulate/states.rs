@@ -1,6 +1,6 @@
 //! The states of a run.
 
-use super::Driven;
+use super::{Between, Driven, Room};
 use crate::error::Result;
 use crate::grid::FEWER_STEPS;
 use crate::memory;
@@ -160,12 +160,45 @@ impl States {
         }
     }
 
-    /// The state at time `i` of `simulation` as outputs see it; `a_scheme` is room for what is not stored.
+    /// The state at time `i` of `simulation` as outputs see it; `room` is for what is not stored.
     #[inline]
-    pub fn view<'a>(&'a self, i: usize, simulation: &'a Driven<'_>, a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
-        self.scheme_acceleration(i, a_scheme);
-        let Point { t, q, v, a, lambda, w } = self.point(i, simulation.grid.time(i), simulation.inputs_at(i));
+    pub fn view<'a>(&'a self, i: usize, simulation: &'a Driven<'_>, room: &'a mut Room) -> OutputPoint<'a> {
+        let (k, at) = (simulation.step_of(i), (simulation.grid.time(i), simulation.inputs_at(i)));
+        match Between::of(simulation, i, k) {
+            None => self.seen(k, at, &mut room.own[0]),
+            Some(between) => self.between(between, k, at, room),
+        }
+    }
+
+    /// The state at the end of step `k`.
+    #[inline]
+    fn seen<'a>(&'a self, k: usize, (t, w): (f64, &'a [f64]), a_scheme: &'a mut [f64]) -> OutputPoint<'a> {
+        self.scheme_acceleration(k, a_scheme);
+        let Point { t, q, v, a, lambda, w } = self.point(k, t, w);
         OutputPoint { t, q, v, a, a_scheme, lambda, w }
+    }
+
+    /// A state in step `k`.
+    fn between<'a>(&'a self, between: Between, k: usize, at: (f64, &'a [f64]), room: &'a mut Room) -> OutputPoint<'a> {
+        let [mut before, mut after] = std::mem::take(&mut room.own);
+        let ends = [&self.seen(k - 1, at, &mut before), &self.seen(k, at, &mut after)];
+        room.fill(between, ends);
+        room.own = [before, after];
+        room.seen(at)
+    }
+
+    /// Keeps a state as outputs see it.
+    pub(super) fn keep_seen(&mut self, i: usize, x: &OutputPoint<'_>) {
+        let size = self.size();
+        let parts = [x.q, x.v, x.a, x.lambda, x.a_scheme];
+        let mut row = &mut self.rows[i * size..(i + 1) * size];
+        // what the scheme carries besides is not asked of a trajectory
+        for (number, part) in parts.into_iter().enumerate() {
+            let skipped = if number == 4 { self.carried } else { 0 };
+            let (own, rest) = row[skipped..].split_at_mut(part.len());
+            own.copy_from_slice(part);
+            row = rest;
+        }
     }
 
     /// The whole state at time `i`, in the scheme's layout.

@@ -2,7 +2,7 @@
 
 use super::kept::Kept;
 use super::states::States;
-use super::{Checkpoints, Driven, Simulation, Trajectory, Watcher};
+use super::{Between, Checkpoints, Driven, Room, Simulation, Trajectory, Watcher};
 use crate::continuous::Continuous;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
@@ -24,8 +24,10 @@ pub struct Workspace<'p> {
     pub(super) kept: Kept,
     /// The state before a step, and after it, in the scheme's layout.
     pub(super) current: [Vec<f64>; 2],
-    /// Room for the scheme's own acceleration, which is not stored.
-    pub(crate) a_scheme: Vec<f64>,
+    /// The start, before the scheme made anything of it.
+    origin: Vec<f64>,
+    /// Room for a state as outputs see it.
+    pub(crate) room: Room,
     /// The parameters of the last run, if it was stored and went through.
     stored_at: Option<Vec<f64>>,
     pub(crate) start: Option<Start>,
@@ -81,13 +83,19 @@ impl<'p> Workspace<'p> {
     }
 
     /// One whose derivatives are by these.
-    pub(crate) fn by(simulation: &'p Simulation, by: By) -> Self {
+    pub(crate) fn by(simulation: &'p Simulation, by: By<'_>) -> Self {
         Workspace::around(simulation, simulation.system.evaluator_by(by))
+    }
+
+    /// Takes derivatives by these from now on.
+    pub(crate) fn differentiate(&mut self, by: By<'_>) {
+        self.stored_at = None;
+        self.evaluator = self.simulation.given().system.evaluator_by(by);
     }
 
     fn around(simulation: &'p Simulation, evaluator: Box<dyn Evaluator + 'p>) -> Self {
         let signature = simulation.signature();
-        let description = simulation.scheme.description();
+        let description = simulation.scheme_description();
         let layout = Layout::new(&description, signature);
         Workspace {
             simulation: Driven::new(simulation),
@@ -97,7 +105,8 @@ impl<'p> Workspace<'p> {
             states: States::new(&layout, &description),
             kept: Kept::new(),
             current: [(); 2].map(|()| vec![0.0; layout.size()]),
-            a_scheme: vec![0.0; layout.n],
+            origin: vec![0.0; layout.size()],
+            room: Room::new(layout),
             stored_at: None,
             start: None,
             counters: Counters::default(),
@@ -110,7 +119,7 @@ impl<'p> Workspace<'p> {
         self.counters
     }
 
-    /// The inputs at all times, one time after another, to be changed for the next run.
+    /// The inputs at all times, one row after another, to be changed for the next run; see [`Simulation::all_inputs`].
     pub(crate) fn inputs_mut(&mut self) -> &mut [f64] {
         self.stored_at = None;
         self.simulation.inputs_mut()
@@ -139,7 +148,7 @@ impl<'p> Workspace<'p> {
         self.start = None;
         self.evaluator.set_parameters(u);
         self.begin(store, visit)?;
-        let last = self.simulation.grid.count();
+        let last = self.simulation.steps();
         if store {
             self.keep_beginning();
             let end = self.kept.plan.segments() - 1;
@@ -170,6 +179,7 @@ impl<'p> Workspace<'p> {
             self.states.keep_start(x0);
         }
         visit(0, &mut *self.evaluator, &x);
+        self.origin.copy_from_slice(x0);
         self.stepper.start(&mut *self.evaluator, signature, &step, x0, &mut self.counters)?;
         self.states.begun.copy_from_slice(x0);
         Ok(())
@@ -184,8 +194,9 @@ impl<'p> Workspace<'p> {
     ) -> Result<()> {
         let counted = self.counters;
         let [previous, next] = &mut self.current;
+        let given = self.simulation.given();
         for i in from + 1..=to {
-            Workspace::go_on(&self.interrupt, &self.simulation.given().grid, i)?;
+            Workspace::go_on(&self.interrupt, &given.grid, given.end_of(i))?;
             self.simulation.go_to(i)?;
             let signature = self.simulation.signature();
             let step = self.simulation.step(i);
@@ -197,7 +208,17 @@ impl<'p> Workspace<'p> {
             if let Some(visit) = &mut visit {
                 let x = self.layout.view(previous, step.t, step.w);
                 check_left_out(&*self.evaluator, signature, &x)?;
-                visit(i, &mut *self.evaluator, &x);
+                let (begun, end) = (given.end_of(i - 1), given.end_of(i));
+                if end - begun > 1 {
+                    let before = self.layout.view(if i == 1 { &self.origin } else { &*next }, step.t, step.w);
+                    for time in begun + 1..end {
+                        let at = (given.grid.time(time), self.simulation.inputs_at(time));
+                        let between = Between::of(given, time, i).into_iter();
+                        between.for_each(|between| self.room.fill(between, [&before, &x]));
+                        visit(time, &mut *self.evaluator, &self.room.seen(at));
+                    }
+                }
+                visit(end, &mut *self.evaluator, &x);
             }
         }
         if visit.is_none() {
@@ -255,20 +276,26 @@ impl<'p> Workspace<'p> {
         memory::check(|| self.simulation.kept("states and outputs"), self.simulation.run_bytes() - taken, FEWER_STEPS)?;
         let mut outputs = vec![0.0; count * (self.simulation.grid.count() + 1)];
         let mut continuous = Continuous::of(self.simulation.signature());
-        self.forward(u, Keep::All, &mut |i, evaluator, x| {
+        let mut states = States::new(&self.layout, &self.simulation.scheme_description());
+        let reads_more = !self.simulation.reads_steps_alone();
+        if reads_more {
+            states.make_room(self.simulation.grid.count() + 1, || self.simulation.kept("states"))?;
+        }
+        let keep = if reads_more { Keep::Nothing } else { Keep::All };
+        self.forward(u, keep, &mut |i, evaluator, x| {
             let y = &mut outputs[i * count..(i + 1) * count];
             evaluator.output(x, y);
             continuous.follow(y);
+            if reads_more {
+                states.keep_seen(i, x);
+            }
         })?;
         let given = self.simulation.given();
         outputs.chunks(count.max(1)).enumerate().try_for_each(|(i, y)| check_outputs(given, i, y))?;
         self.stored_at = None;
         Ok(Trajectory {
             times: self.simulation.grid.times().to_vec(),
-            states: {
-                let empty = States::new(&self.layout, &self.simulation.scheme.description());
-                std::mem::replace(&mut self.states, empty)
-            },
+            states: if reads_more { states } else { std::mem::replace(&mut self.states, states) },
             outputs,
             output_count: count,
             counters: self.counters,

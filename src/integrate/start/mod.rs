@@ -110,7 +110,7 @@ pub(crate) struct Start {
 
 /// The start among the steps.
 fn step<'a>((t, w): (f64, &'a [f64])) -> Step<'a> {
-    Step { index: 0, t, h: 0.0, h_before: 0.0, w, w_next: w }
+    Step { index: 0, is_anew: false, t, h: 0.0, h_before: 0.0, w, w_other: w }
 }
 
 /// Of a state (q, v, a, S, λ).

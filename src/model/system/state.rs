@@ -43,8 +43,9 @@ pub struct StateVector {
     pub u: Vec<f64>,
     /// Inputs, where they are differentiated by ([`System::evaluator_by`](super::System::evaluator_by)).
     pub w: Vec<f64>,
-    /// Those one step later, with which schemes begin.
-    pub w_next: Vec<f64>,
+    /// The other inputs that a step sees: those one step later, with which schemes begin, or those from its beginning on, where it starts
+    /// anew.
+    pub w_other: Vec<f64>,
     /// What a scheme carries from step to step besides; evaluators leave it alone.
     pub memory: Vec<f64>,
 }
@@ -63,7 +64,7 @@ impl StateVector {
             lambda: zeros(m),
             u: zeros(p),
             w: zeros(signature.inputs.len()),
-            w_next: zeros(signature.inputs.len()),
+            w_other: zeros(signature.inputs.len()),
             memory: Vec::new(),
         }
     }
@@ -103,7 +104,7 @@ impl StateVector {
 
     /// Exchanges the inputs for those one step later.
     pub(crate) fn exchange_inputs(&mut self) {
-        std::mem::swap(&mut self.w, &mut self.w_next);
+        std::mem::swap(&mut self.w, &mut self.w_other);
     }
 
     /// Block `k` of a scheme's state: q, v, a, a_scheme, then those in memory, which are as long.

@@ -1,5 +1,6 @@
 //! What contributes to an assembly: a small generic function of a few coordinates.
 
+use super::closed::{ClosedConstraint, ClosedMotion};
 use super::value::{Owner, Value};
 use crate::model::{Matrix, Model, State};
 use crate::number::Number;
@@ -45,6 +46,16 @@ pub trait Element: Send + Sync + 'static {
     /// Outputs y. The multipliers in `x` are those of the element's own rows, then those that it asked for.
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         let _ = (t, x, u, y);
+    }
+
+    /// Itself, if it knows derivatives of its constraints in closed form: they are faster than dual numbers, which are taken otherwise.
+    fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
+        None
+    }
+
+    /// Itself, if it knows those of its equations of motion.
+    fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
+        None
     }
 
     /// First and last time at which its functions are known, s; `None` if they are at all times. Simulations keep to that.

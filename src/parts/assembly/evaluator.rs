@@ -268,7 +268,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         }
     }
 
-    fn pull_back(&self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
+    fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         let StateVector { q, v, a, lambda, u, w, .. } = cotangent;
         multiply_transposed(&pattern.position, &values.position, scale, dynamics, q);
@@ -290,7 +290,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_parameters_transposed(rows.0, rows.1, scale, constraint, u);
     }
 
-    fn push_forward(&self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
+    fn push_forward(&mut self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         multiply(&pattern.position, &values.position, &tangent.q, dynamics);
         multiply(&pattern.velocity, &values.velocity, &tangent.v, dynamics);
@@ -359,7 +359,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         }
     }
 
-    fn output_pull_back(&self, y: &[f64], cotangent: &mut StateVector) {
+    fn output_pull_back(&mut self, y: &[f64], cotangent: &mut StateVector) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         let sizes = Sizes::of(&self.system.signature);
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {
@@ -371,7 +371,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         multiply_parameters_transposed(&pattern.output_by_input, values, 1.0, y, w);
     }
 
-    fn output_push_forward(&self, tangent: &StateVector, y: &mut [f64]) {
+    fn output_push_forward(&mut self, tangent: &StateVector, y: &mut [f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         let sizes = Sizes::of(&self.system.signature);
         for (&(row, variable), value) in pattern.output.iter().zip(&values.output) {

@@ -49,6 +49,7 @@
 //! ```
 
 mod batch;
+pub(crate) mod closed;
 mod closure;
 mod element;
 mod evaluator;
@@ -58,6 +59,7 @@ mod system;
 mod tests;
 mod value;
 
+pub use closed::{ClosedConstraint, ClosedMotion, ConstraintSlopes, MotionSlopes};
 pub use element::{Connection, Coordinate, Element, Input, Row, Sum};
 pub use system::Assembly;
 pub use value::Value;
@@ -68,7 +70,8 @@ use crate::mass;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::slip;
 use crate::spline::Spline;
-use batch::{Batch, structure_of};
+use batch::{Batch, Closed, structure_of};
+use closed::Part;
 use element::Local;
 use evaluator::{DENSE, Factors};
 use pattern::{Pattern, Slots};
@@ -228,7 +231,7 @@ impl Assembler {
     fn add(
         &mut self,
         name: &str,
-        (kind, model): (TypeId, Box<dyn Functions>),
+        (kind, model): (TypeId, Box<dyn Part>),
         known_times: Option<(f64, f64)>,
         connection: Connection,
     ) -> Vec<Row> {
@@ -267,9 +270,11 @@ impl Assembler {
             }
         };
         self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
-        let place = self.batches.iter().position(|batch| batch.takes(kind, own.len(), sizes, &structure));
+        let closed = Closed::of(&*model, &structure);
+        let takes = |batch: &Batch| batch.takes(kind, own.len(), sizes, &structure, closed);
+        let place = self.batches.iter().position(takes);
         let place = place.unwrap_or_else(|| {
-            self.batches.push(Batch::new(kind, sizes, own.len(), structure));
+            self.batches.push(Batch::new(kind, sizes, own.len(), structure, closed));
             self.batches.len() - 1
         });
         self.batches[place].push(model, &connection, &rows, &outputs);

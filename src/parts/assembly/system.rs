@@ -121,7 +121,7 @@ impl System for Assembly {
         Box::new(AssemblyEvaluator::new(self))
     }
 
-    fn evaluator_by(&self, _by: By) -> Box<dyn Evaluator + '_> {
+    fn evaluator_by(&self, _by: By<'_>) -> Box<dyn Evaluator + '_> {
         // few elements have inputs: their products are always there
         self.evaluator()
     }

@@ -76,6 +76,11 @@ impl Value {
         self.terms.is_empty()
     }
 
+    /// Zero, whatever the parameters are.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.is_constant() && self.evaluate(&[]) == 0.0
+    }
+
     /// The parameters in it, by their places, with their factors.
     pub fn terms(&self) -> &'static [(usize, f64)] {
         self.terms

@@ -15,11 +15,17 @@ pub(super) struct Torsion<L> {
     pub role: Role,
 }
 
-impl<L> Torsion<L> {
+impl<L: Law> Torsion<L> {
+    /// Angle less that without elongation, if it matters, and its rate.
+    #[inline]
     fn motion<D: Number>(&self, q: &[D], v: &[D], u: &[D]) -> [D; 2] {
         let Sides(a, b) = self.sides;
         let second = a.coordinates();
-        [angle(b, &q[second..]) - angle(a, q) - u[0], angle(b, &v[second..]) - angle(a, v)]
+        let rate = angle(b, &v[second..]) - angle(a, v);
+        if L::OF_RATE_ALONE {
+            return [D::from(0.0), rate];
+        }
+        [angle(b, &q[second..]) - angle(a, q) - u[0], rate]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Joints between two sides. Each constraint is scaled such that its multiplier is a force (N) or a torque (N m).
 
 use super::pose::{Pose, Side, Twist};
-use crate::assembly::Element;
+use crate::assembly::{ClosedConstraint, ConstraintSlopes, Element};
 use crate::number::Number;
 
 /// The two sides of a joint or a force: the coordinates of the first come before those of the second.
@@ -50,6 +50,40 @@ impl Element for Revolute {
         let [x, y] = gap(&self.0.poses(q), u);
         c[0] = x;
         c[1] = y;
+    }
+
+    fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
+        Some(self)
+    }
+}
+
+/// C = r_b + s_b - r_a - s_a, where an arm s that turns by dφ moves by (-s_y, s_x) dφ.
+impl ClosedConstraint for Revolute {
+    fn curved(&self) -> Vec<usize> {
+        let Sides(a, b) = self.0;
+        let angles = [(a, 2), (b, a.coordinates() + 2)].into_iter();
+        angles.filter(|(side, _)| *side == Side::Body).map(|(_, angle)| angle).collect()
+    }
+
+    fn differentiate(&self, q: &[f64], u: &[f64], to: ConstraintSlopes<'_>) {
+        let Sides(first, second) = self.0;
+        let [a, b] = self.0.poses(q);
+        let arms = [a.turn([u[0], u[1]]), b.turn([u[2], u[3]])];
+        to.value[0] = b.x + arms[1][0] - (a.x + arms[0][0]);
+        to.value[1] = b.y + arms[1][1] - (a.y + arms[0][1]);
+        let signs = [(first, -1.0), (second, 1.0)].into_iter().zip(arms);
+        let turning = || signs.clone().filter(|((side, _), _)| *side == Side::Body);
+        let count = to.slopes.len() / 2;
+        for (column, ((_, sign), [x, y])) in turning().enumerate() {
+            to.slopes[column] = -sign * y;
+            to.slopes[count + column] = sign * x;
+        }
+        if let Some((lambda, curvature)) = to.curvature {
+            curvature.fill(0.0);
+            for (column, ((_, sign), [x, y])) in turning().enumerate() {
+                curvature[column * count + column] = -sign * (lambda[0] * x + lambda[1] * y);
+            }
+        }
     }
 }
 
@@ -113,5 +147,22 @@ impl Element for Gears {
     fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
         let Sides(a, b) = self.0;
         c[0] = angle(b, &q[a.coordinates()..]) - u[2] - u[0] * (angle(a, q) - u[1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assembly::closed::against_dual_numbers::check_constraint;
+
+    /// Protects steps of pins: all derivatives, for all kinds of members.
+    #[test]
+    fn pins_agree_with_dual_numbers() {
+        let (body, ground, point) = (Side::Body, Side::Ground, Side::Point);
+        for (a, b) in [(body, body), (ground, body), (body, ground), (point, body), (body, point)] {
+            let q = [0.3, -0.8, 2.1, 0.7, 0.4, -1.3];
+            let count = a.coordinates() + b.coordinates();
+            check_constraint(&Revolute(Sides(a, b)), &q[..count], &[0.4, -0.2, 0.9, 0.3], &[0.7, -1.9]);
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
 use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
 use crate::error::Error;
-use crate::law::{Amount, Axes, BrownMcPhee, Driven, FunctionOfTime, Law, Linear, Source, Strength};
+use crate::law::{Amount, Axes, BrownMcPhee, Damper, Driven, FunctionOfTime, Law, Linear, Source, Strength};
 use crate::sketch::{About, Direction, GROUND, Part, Ray, Slider};
 use crate::totals::{Role, Total};
 
@@ -241,7 +241,13 @@ impl Mechanism {
     fn add_torsion_spring(&mut self, name: &str, [first, second]: [&Member; 2], linear: [Value; 2]) {
         let about = About::Members([first.number, second.number]);
         self.sketch.parts.push(Part::Torsion { about, stiffness: Some(linear[0]) });
-        self.add_torsion(name, [first, second], zero(), Linear, linear.to_vec());
+        let [stiffness, damping] = linear;
+        if stiffness.is_zero() {
+            // no angle is worked out for a damper
+            self.add_torsion(name, [first, second], zero(), Damper, vec![damping]);
+        } else {
+            self.add_torsion(name, [first, second], zero(), Linear, linear.to_vec());
+        }
     }
 
     /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.

@@ -3,7 +3,7 @@
 use super::inertia::Form;
 use super::pose::{Side, euler_parameters};
 use super::vector::{Rotation, Vector, body_rate, generalized_torque};
-use crate::assembly::Element;
+use crate::assembly::{ClosedConstraint, ClosedMotion, Element};
 use crate::model::Matrix;
 use crate::number::Number;
 
@@ -26,6 +26,11 @@ struct Mass<D> {
 }
 
 impl RigidBody {
+    /// Whether its inertia is linear in its six numbers.
+    pub(super) fn has_entries(&self) -> bool {
+        self.form == Form::Entries
+    }
+
     #[inline]
     fn properties<D: Number>(&self, u: &[D]) -> Mass<D> {
         let mut inertia = self.form.tensor(&u[1..7]);
@@ -44,12 +49,12 @@ impl RigidBody {
 
 /// G, row by row: ω' = 2 G e'.
 #[inline]
-fn transform<D: Number>([a, x, y, z]: [D; 4]) -> [[D; 4]; 3] {
+pub(super) fn transform<D: Number>([a, x, y, z]: [D; 4]) -> [[D; 4]; 3] {
     [[-x, a, z, -y], [-y, -z, a, x], [-z, y, -x, a]]
 }
 
 #[inline]
-fn times<D: Number>(matrix: &[Vector<D>; 3], vector: Vector<D>) -> Vector<D> {
+pub(super) fn times<D: Number>(matrix: &[Vector<D>; 3], vector: Vector<D>) -> Vector<D> {
     Vector([matrix[0].dot(vector), matrix[1].dot(vector), matrix[2].dot(vector)])
 }
 
@@ -102,6 +107,14 @@ impl Element for RigidBody {
     fn constraint<D: Number>(&self, _t: D, q: &[D], _u: &[D], c: &mut [D]) {
         let [a, x, y, z] = euler_parameters(q);
         c[0] = (a * a + x * x + y * y + z * z - 1.0) * 0.5;
+    }
+
+    fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
+        Some(self)
+    }
+
+    fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
+        self.centred.then_some(self as _)
     }
 }
 

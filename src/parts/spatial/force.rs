@@ -1,9 +1,10 @@
 //! Forces on and between sides, and what they tell: their energy, the power that they take, what sensors see of them.
 
+use super::closed::MOST;
 use super::joint::{FRAMES, Freedom, JointPoses};
-use super::pose::{Pose, Side, Sides, Twist};
+use super::pose::{Pose, Side, Sides};
 use super::vector::Vector;
-use crate::assembly::Element;
+use crate::assembly::{ClosedMotion, Element};
 use crate::law::{Axes, Law, Strength};
 use crate::model::State;
 use crate::number::Number;
@@ -74,20 +75,28 @@ pub(super) struct JointLaw<L> {
     pub sides: Sides,
     pub freedom: Freedom,
     pub law: L,
+    /// Number of the law's parameters.
+    pub parameters: usize,
     pub role: Role,
 }
 
-/// Angle or displacement of a joint, and its rate.
-pub(super) fn joint_motion<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, twists: &[Twist<D>; 2]) -> [D; 2] {
+/// Angle or displacement of a joint.
+pub(super) fn joint_place<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom) -> D {
+    match freedom {
+        Freedom::Turn => at.angle(),
+        Freedom::Slide => at.axis(0).unit().dot(at.gap()),
+    }
+}
+
+/// Its rate, from coordinates and velocities of both sides.
+pub(super) fn joint_rate<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, (sides, q, v): (Sides, &[D], &[D])) -> D {
     match freedom {
         Freedom::Turn => {
-            let [first, second] = at.first_axis();
-            [at.angle(), second.dot(twists[1].rate) - first.dot(twists[0].rate)]
+            let second = sides.0.coordinates();
+            let turning = sides.1.world_rate(&q[second..], &v[second..]);
+            at.first_axis().dot(turning) - at.own_axis(0).unit().dot(sides.0.body_rate(q, v))
         }
-        Freedom::Slide => {
-            let axis = at.axis(0).unit();
-            [axis.dot(at.gap()), axis.dot(at.drift(twists))]
-        }
+        Freedom::Slide => at.axis(0).unit().dot(at.drift(&sides.twists(q, v))),
     }
 }
 
@@ -95,12 +104,25 @@ pub(super) fn joint_motion<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, 
 fn act<D: Number>(sides: Sides, freedom: Freedom, at: &JointPoses<'_, D>, q: &[D], effort: D, force: &mut [D]) {
     match freedom {
         Freedom::Turn => {
-            let [first, second] = at.first_axis();
-            sides.twist_by(q, [first * -effort, second * effort], force);
+            let second = sides.0.coordinates();
+            let (own, other) = force.split_at_mut(second);
+            sides.0.twist_by(q, at.own_axis(0).unit() * -effort, own);
+            sides.1.twist_in_world(&q[second..], at.first_axis() * effort, other);
         }
         Freedom::Slide => {
             sides.push(q, &at.poses, at.point(1), at.axis(0).unit() * effort, force);
         }
+    }
+}
+
+impl<L: Law> JointLaw<L> {
+    /// Angle or displacement less that without elongation, if it matters, and the rate.
+    fn motion<D: Number>(&self, at: &JointPoses<'_, D>, q: &[D], v: &[D], u: &[D]) -> [D; 2] {
+        let rate = joint_rate(at, self.freedom, (self.sides, q, v));
+        if L::OF_RATE_ALONE {
+            return [D::from(0.0), rate];
+        }
+        [joint_place(at, self.freedom) - u[FRAMES], rate]
     }
 }
 
@@ -110,16 +132,20 @@ impl<L: Law> Element for JointLaw<L> {
             return;
         }
         let at = JointPoses::of(self.sides, q, u);
-        let [place, rate] = joint_motion(&at, self.freedom, &self.sides.twists(q, v));
-        let effort = self.law.tension(place - u[FRAMES], rate, &u[FRAMES + 1..]);
+        let [elongation, rate] = self.motion(&at, q, v, u);
+        let effort = self.law.tension(elongation, rate, &u[FRAMES + 1..]);
         act(self.sides, self.freedom, &at, q, -effort, force);
+    }
+
+    fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
+        let knows = L::OF_RATE_ALONE && self.freedom == Freedom::Turn && self.parameters <= MOST;
+        (knows && self.role == Role::Acts).then_some(self as _)
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         if let Role::Tells(total) = self.role {
-            let at = JointPoses::of(self.sides, x.q, u);
-            let [place, rate] = joint_motion(&at, self.freedom, &self.sides.twists(x.q, x.v));
-            y[0] = total.of_law(&self.law, place - u[FRAMES], rate, &u[FRAMES + 1..]);
+            let [elongation, rate] = self.motion(&JointPoses::of(self.sides, x.q, u), x.q, x.v, u);
+            y[0] = total.of_law(&self.law, elongation, rate, &u[FRAMES + 1..]);
         }
     }
 }

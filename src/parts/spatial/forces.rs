@@ -6,7 +6,7 @@ use super::joints::Joint;
 use super::pose::Sides;
 use super::{Mechanism, Member, Place, triple, zero};
 use crate::assembly::{Connection, Coordinate, Value};
-use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear, Source, Strength};
+use crate::law::{Amount, Axes, BrownMcPhee, Damper, FunctionOfTime, Law, Linear, Source, Strength};
 use crate::totals::{Role, Total};
 
 /// A spring or the like between two points, that has been added: what a strut sensor is given.
@@ -118,10 +118,10 @@ impl Mechanism {
         parameters: Vec<Value>,
     ) {
         self.ledger.check(name, &law, &parameters, &mut self.assembler);
-        let sides = joint.constraint.sides;
+        let (sides, count) = (joint.constraint.sides, parameters.len());
         let connection = joint.connection().parameters([free]).parameters(parameters);
         self.ledger.part(&mut self.assembler, name, connection, move |role| {
-            Some(JointLaw { sides, freedom, law: law.clone(), role })
+            Some(JointLaw { sides, freedom, law: law.clone(), parameters: count, role })
         });
     }
 
@@ -140,7 +140,13 @@ impl Mechanism {
     fn add_joint_spring(&mut self, name: &str, joint: &Joint, freedom: Freedom, linear: [Value; 2]) {
         if self.wants_freedom(name, joint, freedom) {
             self.note_joint_law(joint, freedom, Some(linear));
-            self.add_joint_law(name, joint, freedom, zero(), Linear, linear.to_vec());
+            let [stiffness, damping] = linear;
+            if stiffness.is_zero() {
+                // no angle is worked out for a damper
+                self.add_joint_law(name, joint, freedom, zero(), Damper, vec![damping]);
+            } else {
+                self.add_joint_law(name, joint, freedom, zero(), Linear, linear.to_vec());
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::pose::{Pose, Sides, Twist, euler_parameters};
 use super::vector::{Vector, combine, euler_parameters_of};
-use crate::assembly::Element;
+use crate::assembly::{ClosedConstraint, Element};
 use crate::number::Number;
 use crate::spline::Spline;
 
@@ -101,10 +101,14 @@ impl<'u, D: Number> JointPoses<'u, D> {
     }
 
     /// The first axis, of length one, in the axes of both sides. (The second one may point the opposite way.)
+    pub fn first_axes(&self) -> [Vector<D>; 2] {
+        [self.own_axis(0).unit(), self.poses[1].rotation.turn_back(self.first_axis())]
+    }
+
+    /// The first axis in the world, of length one. (The second one may point the opposite way.)
     #[inline]
-    pub fn first_axis(&self) -> [Vector<D>; 2] {
-        let own = self.own_axis(0).unit();
-        [own, self.poses[1].rotation.turn_back(self.poses[0].rotation.turn(own))]
+    pub fn first_axis(&self) -> Vector<D> {
+        self.poses[0].rotation.turn(self.own_axis(0).unit())
     }
 
     /// All axes of a side in the world, of length one.
@@ -223,6 +227,10 @@ impl Element for Constraint {
             Kind::InPlane => c[0] = at.axis(0).dot(at.gap()),
             Kind::Spherical | Kind::Distance => {}
         }
+    }
+
+    fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
+        self.is_closed().then_some(self as _)
     }
 }
 

@@ -33,6 +33,7 @@
 //! While parts are added, the mechanism notes down what they look like: [`crate::plot::mechanism`] draws it.
 
 mod body;
+mod closed;
 mod force;
 mod forces;
 mod inertia;

@@ -1,6 +1,6 @@
 //! Where a side of a joint is: the ground, a point mass, or a body.
 
-use super::vector::{Rotation, Vector, body_rate, generalized_torque};
+use super::vector::{Rotation, Vector, body_rate, generalized_torque, generalized_world_torque, world_rate};
 use crate::number::Number;
 
 /// What a part is fixed to.
@@ -42,16 +42,30 @@ impl Side {
         }
     }
 
+    /// Its angular velocity in its own axes.
+    #[inline]
+    pub fn body_rate<D: Number>(self, q: &[D], v: &[D]) -> Vector<D> {
+        match self {
+            Side::Body => body_rate(euler_parameters(q), euler_parameters(v)),
+            _ => Vector::zero(),
+        }
+    }
+
+    /// The same in the world's axes.
+    #[inline]
+    pub fn world_rate<D: Number>(self, q: &[D], v: &[D]) -> Vector<D> {
+        match self {
+            Side::Body => world_rate(euler_parameters(q), euler_parameters(v)),
+            _ => Vector::zero(),
+        }
+    }
+
     /// Its velocity, from its own coordinates and velocities at the heads of `q` and `v`; its acceleration from q and a, but for
     /// what the velocity adds to it.
     #[inline]
     pub fn twist<D: Number>(self, q: &[D], v: &[D]) -> Twist<D> {
-        let rate = match self {
-            Side::Body => body_rate(euler_parameters(q), euler_parameters(v)),
-            _ => Vector::zero(),
-        };
         let velocity = if self == Side::Ground { Vector::zero() } else { Vector::of(v) };
-        Twist { velocity, rate }
+        Twist { velocity, rate: self.body_rate(q, v) }
     }
 
     /// Adds a force (world axes) at a point of the world to the side's own forces.
@@ -72,6 +86,15 @@ impl Side {
     pub fn twist_by<D: Number>(self, q: &[D], torque: Vector<D>, own: &mut [D]) {
         if self == Side::Body {
             let generalized = generalized_torque(euler_parameters(q), torque);
+            own[3..].iter_mut().zip(generalized).for_each(|(own, value)| *own += value);
+        }
+    }
+
+    /// Adds a torque in the world's axes.
+    #[inline]
+    pub fn twist_in_world<D: Number>(self, q: &[D], torque: Vector<D>, own: &mut [D]) {
+        if self == Side::Body {
+            let generalized = generalized_world_torque(euler_parameters(q), torque);
             own[3..].iter_mut().zip(generalized).for_each(|(own, value)| *own += value);
         }
     }

@@ -1,7 +1,7 @@
 //! What can be measured.
 
 use super::body::Store;
-use super::force::joint_motion;
+use super::force::{joint_place, joint_rate};
 use super::joint::{Constraint, FRAMES, Freedom, JointPoses, Kind, own_axes};
 use super::pose::{Side, Sides, euler_parameters};
 use super::vector::{Vector, body_rate};
@@ -98,13 +98,13 @@ impl Element for Sensor {
             Sensor::Joint { sides, freedom } => {
                 let at = JointPoses::of(sides, x.q, u);
                 let twists = sides.twists(x.q, x.v);
-                [y[0], y[1]] = joint_motion(&at, freedom, &twists);
+                [y[0], y[1]] = [joint_place(&at, freedom), joint_rate(&at, freedom, (sides, x.q, x.v))];
                 let second = second_of(sides.0, x);
                 y[2] = match freedom {
                     Freedom::Turn => {
                         // joints that turn hold the axis fixed to both sides
-                        let [a, b] = at.first_axis();
-                        b.dot(rates(sides.1, &second)[1]) - a.dot(rates(sides.0, x)[1])
+                        let [own, other] = at.first_axes();
+                        other.dot(rates(sides.1, &second)[1]) - own.dot(rates(sides.0, x)[1])
                     }
                     Freedom::Slide => {
                         // the axis is fixed to the first side: how it sees the second one's acceleration

@@ -223,6 +223,24 @@ pub fn generalized_torque<D: Number>([a, x, y, z]: [D; 4], torque: Vector<D>) ->
     [-(x * p + y * q + z * r), a * p + y * r - z * q, a * q + z * p - x * r, a * r + x * q - y * p]
 }
 
+/// The same of a torque in the world's axes: 2 Eᵀ τ.
+#[inline]
+pub(super) fn generalized_world_torque<D: Number>([a, x, y, z]: [D; 4], torque: Vector<D>) -> [D; 4] {
+    let [p, q, r] = (torque + torque).0;
+    [-(x * p + y * q + z * r), a * p + z * q - y * r, a * q + x * r - z * p, a * r + y * p - x * q]
+}
+
+/// ω = 2 E e', in the world's axes.
+#[inline]
+pub(super) fn world_rate<D: Number>([a, x, y, z]: [D; 4], [b, p, q, r]: [D; 4]) -> Vector<D> {
+    let twice = |value: D| value + value;
+    Vector([
+        twice(a * p - x * b + y * r - z * q),
+        twice(a * q - y * b + z * p - x * r),
+        twice(a * r - z * b + x * q - y * p),
+    ])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

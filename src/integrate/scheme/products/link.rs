@@ -7,7 +7,7 @@ use super::super::{Block, Direction, Layout, Step};
 use super::{Room, Solved, no_inverse};
 use crate::error::Result;
 use crate::signature::Signature;
-use crate::system::{Evaluator, Level, Point, StateVector};
+use crate::system::{Evaluator, Level, Point, SingularMatrix, StateVector};
 
 fn add(to: &mut [f64], factor: f64, values: &[f64]) {
     to.iter_mut().zip(values).for_each(|(to, value)| *to += factor * value);
@@ -20,6 +20,8 @@ pub(super) struct Link<'a> {
     pub(super) place: Place<'a>,
     pub(super) layout: Layout,
     pub(super) held: &'a mut Held,
+    /// How many tangents are to be pushed forward.
+    pub(super) tangents: usize,
 }
 
 impl Link<'_> {
@@ -29,6 +31,10 @@ impl Link<'_> {
         Point { t: self.place.t, q, v, a: &self.solved.s, lambda: &self.solved.z[layout.n..], w: self.place.w }
     }
 
+    fn derive(&self, system: &mut dyn Evaluator, x: &Point<'_>) -> std::result::Result<(), SingularMatrix> {
+        system.linearise_for_tangents(x, self.balance.weights, self.tangents)
+    }
+
     /// Makes derivatives and factors ready.
     pub(super) fn linearise(
         &mut self,
@@ -36,7 +42,7 @@ impl Link<'_> {
         signature: &Signature,
         step: &Step<'_>,
     ) -> Result<()> {
-        let regular = system.linearise(&self.point(), self.balance.weights).is_ok();
+        let regular = self.derive(system, &self.point()).is_ok();
         if regular && (!self.balance.is_of_start || self.held.renew(system, self.layout.n + self.layout.m)) {
             return Ok(());
         }
@@ -258,11 +264,11 @@ impl Link<'_> {
     }
 
     /// With derivatives at that point in place for a while.
-    fn with_constraints(&self, system: &mut dyn Evaluator, work: impl FnOnce(&dyn Evaluator)) {
+    fn with_constraints(&self, system: &mut dyn Evaluator, work: impl FnOnce(&mut dyn Evaluator)) {
         // the same factors: whether they exist has been seen
-        let _ = system.linearise(&self.point_of_constraints(), self.balance.weights);
+        let _ = self.derive(system, &self.point_of_constraints());
         work(system);
-        let _ = system.linearise(&self.point(), self.balance.weights);
+        let _ = self.derive(system, &self.point());
     }
 
     /// The cotangent of what the constraints see as acceleration, put to that of A.
@@ -286,7 +292,7 @@ impl Link<'_> {
         let (none, still) = (&zeros[..self.layout.m], &zeros[..self.layout.n]);
         let point = Point { a: still, ..self.point() };
         // only products are asked for: a singular matrix does not matter here
-        let _ = system.linearise(&point, self.balance.weights);
+        let _ = self.derive(system, &point);
         let Solved { tangents, unknowns, .. } = self.solved;
         for (Direction { cotangent, .. }, along) in directions.iter_mut().zip(tangents.iter().zip(unknowns)) {
             self.see((along.0, along.1), tangent);
@@ -319,7 +325,7 @@ impl Link<'_> {
         let Some(block) = self.balance.force else { return };
         let Room { seen, own: r, zeros, .. } = room;
         // only products are asked for: a singular matrix does not matter here
-        let _ = system.linearise(&Point { a: &zeros[..self.layout.n], ..self.point() }, self.balance.weights);
+        let _ = self.derive(system, &Point { a: &zeros[..self.layout.n], ..self.point() });
         for x in tangents {
             self.see((x, zeros), seen);
             seen.a.fill(0.0);

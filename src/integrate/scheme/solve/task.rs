@@ -2,7 +2,7 @@
 
 use super::super::balance::{Multipliers, Prepared};
 use super::super::newton::Verdict;
-use super::super::round_off::{Excess, STALLED, larger, largest, worst_row};
+use super::super::round_off::{Excess, STALLED, larger, largest, relative, sum, worst_row};
 use super::super::{Block, Counters};
 use super::{Failure, Place, Solver, Track};
 use crate::system::{Evaluator, Level, Point, Weights};
@@ -44,12 +44,10 @@ impl Task<'_, '_> {
             if iteration == limit {
                 worst = worst_row(r);
             }
-            // where steps end at round-off, the bound of a while ago tells it
-            let last_sizes = std::mem::replace(&mut sizes, [&r[..n], &r[n..]].map(largest));
-            let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
-            let known = iteration > 1
-                && bound_age.is_some()
-                && Excess::of([&*r, bound], n).vanishes_after_increment(last_sizes, *noise);
+            // only a bound that is known asks for them
+            let known = tracks[self.place.number].bound_age.is_some();
+            let now = if known { [&r[..n], &r[n..]].map(largest) } else { [0.0; 2] };
+            let last_sizes = std::mem::replace(&mut sizes, now);
             residual.copy_from_slice(r);
             self.solve_factors();
             let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
@@ -63,15 +61,24 @@ impl Task<'_, '_> {
                 continue;
             }
             let verdict = self.solver.convergence.judge(increment);
-            let doubted = verdict == Verdict::Doubtful && !known;
             renew = verdict == Verdict::Doubtful || self.balance.is_of_start;
-            let round_off = known || doubted && self.is_round_off(iteration);
-            if verdict == Verdict::Converged || round_off {
+            let is_round_off = verdict != Verdict::Converged
+                && (iteration > 1 && self.vanishes(last_sizes)
+                    || verdict == Verdict::Doubtful && self.is_round_off(iteration));
+            if verdict == Verdict::Converged || is_round_off {
                 self.solver.update(self.balance, self.x, true);
                 return Ok(());
             }
         }
         Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
+    }
+
+    /// Whether the increment has left nothing but round-off: where steps end at that, the bound of a while ago tells it. `before`: sizes
+    /// of the residuals one iteration ago.
+    fn vanishes(&self, before: [f64; 2]) -> bool {
+        let Solver { layout, residual, tracks, .. } = &*self.solver;
+        let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
+        bound_age.is_some() && Excess::of([residual, bound], layout.n).vanishes_after_increment(before, *noise)
     }
 
     /// Whether the residual of an increment that did not shrink is round-off.
@@ -250,29 +257,22 @@ impl Task<'_, '_> {
         let (a, lambda) = z.split_at(layout.n);
         let (a_change, lambda_change) = r.split_at(layout.n);
         let is_motion = self.balance.equations.forces;
-        let (mut relative, mut total) = (0.0f64, 0.0f64);
-        let mut measure = |change: f64, size: f64, floor: f64| {
-            total += change.abs();
-            relative = larger(relative, change.abs() / (size.abs() + floor));
-        };
         // nothing moves where nothing is: the floor only keeps 0/0 away
-        if is_motion {
-            let floor = 1e-3 * largest(a) + f64::MIN_POSITIVE;
-            a_change.iter().zip(a).for_each(|(change, a)| measure(*change, *a, floor));
+        let [total, mut size] = if is_motion {
+            relative(a_change, a, 1e-3 * largest(a) + f64::MIN_POSITIVE)
         } else {
             // a projection sets one block first of all, and by the unknown itself
             let base = base.first().map_or(&[][..], |base| base);
             let floor = 1e-3 * (largest(base) + largest(a)) + f64::MIN_POSITIVE;
             let moved = base.iter().zip(a).map(|(base, z)| base + z);
-            a_change.iter().zip(moved).for_each(|(change, moved)| measure(*change, moved, floor));
+            a_change.iter().zip(moved).fold([0.0; 2], |[total, size]: [f64; 2], (change, moved)| {
+                [total + change.abs(), larger(size, change.abs() / (moved.abs() + floor))]
+            })
+        };
+        if is_motion && !lambda.is_empty() {
+            size = larger(size, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
         }
-        if !lambda.is_empty() {
-            total += lambda_change.iter().sum::<f64>();
-            if is_motion {
-                relative = larger(relative, largest(lambda_change) / (largest(lambda) + f64::MIN_POSITIVE));
-            }
-        }
-        total.is_finite().then_some(relative)
+        (total + sum(lambda_change)).is_finite().then_some(size)
     }
 
     /// Puts multipliers and forces into the state.

@@ -6,6 +6,7 @@ mod motion;
 mod outputs;
 mod plans;
 
+use super::closed::Part;
 use super::element::Connection;
 use super::pattern::{Pattern, Places, Slots, Values};
 use super::value::Value;
@@ -21,7 +22,7 @@ use std::any::TypeId;
 /// The elements, with their places in the assembly, one element after another.
 pub(super) struct Batch {
     kind: TypeId,
-    models: Vec<Box<dyn Functions>>,
+    models: Vec<Box<dyn Part>>,
     sizes: Sizes,
     /// Rows of the elements' own among the multipliers that they see.
     own_rows: usize,
@@ -35,6 +36,40 @@ pub(super) struct Batch {
     /// Where the batch's values begin.
     first: Places,
     plans: Plans,
+    closed: Closed,
+}
+
+/// What elements differentiate themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Closed {
+    /// Constraints by the coordinates in which they are not linear.
+    constraint: bool,
+    /// And these are all that they are differentiated by.
+    whole_constraint: bool,
+    /// The equations of motion by positions, velocities and accelerations.
+    motion: bool,
+    /// And by all parameters that enter.
+    whole_motion: bool,
+}
+
+impl Closed {
+    pub fn of(model: &dyn Part, structure: &Structure) -> Self {
+        let constraint = model.closed_constraint().is_some_and(|own| own.curved() == structure.curved_coordinates)
+            && !structure.curved_coordinates.is_empty();
+        let without_parameters = structure.constraint_parameters.is_empty()
+            && structure.curved_or_parametric == structure.curved_coordinates;
+        // a mass that stays the same is added elsewhere
+        let moves = !structure.linear_motion && (structure.mass_by_position || structure.mass.is_empty());
+        let own = model.closed_motion().filter(|_| moves);
+        let n = structure.force.len();
+        let entered = || structure.force.iter().chain(&structure.inertia).flatten().filter(|i| **i >= 2 * n);
+        Closed {
+            constraint,
+            whole_constraint: constraint && without_parameters,
+            motion: own.is_some(),
+            whole_motion: own.is_some_and(|own| entered().all(|i| own.knows(i - 2 * n))),
+        }
+    }
 }
 
 /// The structure of an element's functions; what its constant parameters enter is not differentiated by them.
@@ -50,7 +85,7 @@ pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nomin
 
 impl Batch {
     /// For elements of the type `kind`.
-    pub fn new(kind: TypeId, sizes: Sizes, own_rows: usize, structure: Structure) -> Self {
+    pub fn new(kind: TypeId, sizes: Sizes, own_rows: usize, structure: Structure, closed: Closed) -> Self {
         Batch {
             kind,
             models: Vec::new(),
@@ -64,11 +99,12 @@ impl Batch {
             outputs: Vec::new(),
             parameters: Vec::new(),
             first: Places::default(),
+            closed,
         }
     }
 
     /// `rows`: the multipliers that the element sees; `outputs`: places of its outputs.
-    pub fn push(&mut self, model: Box<dyn Functions>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
+    pub fn push(&mut self, model: Box<dyn Part>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
         self.models.push(model);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
         self.rows.extend(rows.iter().map(|&row| row as u32));
@@ -126,9 +162,20 @@ impl Batch {
         self.structure.has_force || !self.structure.mass.is_empty()
     }
 
+    /// Whether forces are sums of constants and of coordinates and velocities times constants: they are multiplied out.
+    fn multiplies_force(&self) -> bool {
+        let Batch { structure, sizes: Sizes { n, p, .. }, .. } = self;
+        let is_driven = structure.force_by_time || structure.force.iter().flatten().any(|i| *i >= 2 * n + p);
+        structure.linear_motion && structure.has_force && !is_driven
+    }
+
     /// Whether an element of this type, with so many rows of its own, and this structure belongs here.
-    pub fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure) -> bool {
-        kind == self.kind && self.own_rows == own_rows && self.sizes == sizes && self.structure == *structure
+    pub fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure, closed: Closed) -> bool {
+        kind == self.kind
+            && self.own_rows == own_rows
+            && self.sizes == sizes
+            && self.structure == *structure
+            && self.closed == closed
     }
 
     /// Adds the entries of all elements to the pattern; called once.
@@ -218,7 +265,7 @@ impl<'s> BatchEvaluator<'s> {
             lambda: zeros(m),
             u: zeros(p),
             w: zeros(inputs),
-            w_next: Vec::new(),
+            w_other: Vec::new(),
             memory: Vec::new(),
         };
         BatchEvaluator {
@@ -228,7 +275,11 @@ impl<'s> BatchEvaluator<'s> {
             x: LocalState::new(sizes),
             motion: MotionKernels::new(batch),
             outputs: OutputKernels::new(batch),
-            curvature: Curvature::new(&batch.structure, sizes),
+            curvature: Curvature::new(
+                &batch.structure,
+                (&batch.structure, batch.structure.curved_or_parametric.clone()),
+                sizes,
+            ),
             time_derivatives: TimeDerivatives::new(sizes),
             round_off: RoundOff::new(sizes),
             force: zeros(n),

@@ -1,16 +1,20 @@
 //! Equations of motion and constraints of a batch, with first derivatives: the time loop.
 
+mod by_parameters;
 mod constants;
+mod differentiate;
+mod linearise;
 
 use super::super::pattern::{Slots, Values};
 use super::local::{LocalState, gather, scatter};
 use super::plans::Copied;
 use super::{Batch, BatchEvaluator};
 use crate::linearise::{
-    ConstraintPoint, CurvatureKernel, ForceKernel, JacobianKernel, Sizes, curvature_kernel, force_kernel,
-    jacobian_kernel, separate,
+    CurvatureKernel, ForceKernel, JacobianKernel, Sizes, curvature_kernel, force_kernel, jacobian_kernel,
 };
 use crate::system::{Equations, Level, Point, Weights};
+use by_parameters::Coefficients;
+use differentiate::ClosedForms;
 
 pub(super) struct MotionKernels<'s> {
     newton: Box<dyn ForceKernel + 's>,
@@ -21,8 +25,12 @@ pub(super) struct MotionKernels<'s> {
     curvature: Option<Box<dyn CurvatureKernel>>,
     /// By these and the parameters.
     full_curvature: Option<Box<dyn CurvatureKernel>>,
-    /// Forces that depend on parameters alone.
+    /// Forces that depend on parameters alone, or what of forces does.
     constant_force: Vec<f64>,
+    /// Whether any of it is there.
+    pushes: bool,
+    /// Forces are multiplied out.
+    multiplies: bool,
     /// Q is worked out at every point.
     evaluates_force: bool,
     constrains: bool,
@@ -34,6 +42,9 @@ pub(super) struct MotionKernels<'s> {
     /// Constant derivatives of linear motion by q and v, as they are with forces; and whether these are in place.
     constant_slopes: [Vec<f64>; 2],
     acts: bool,
+    closed: ClosedForms,
+    /// Of derivatives of linear motion by parameters.
+    coefficients: Option<Coefficients>,
 }
 
 impl<'s> MotionKernels<'s> {
@@ -42,7 +53,7 @@ impl<'s> MotionKernels<'s> {
         let Sizes { n, m, .. } = *sizes;
         let with_mass = structure.mass_by_position || structure.mass_by_parameter;
         let curved = &structure.curved_coordinates;
-        let constant_force = structure.has_force && structure.constant_force;
+        let constant_force = batch.multiplies_force();
         let count = plans.variables.len();
         let zeros = |count: usize| vec![0.0; count];
         let forces =
@@ -54,8 +65,10 @@ impl<'s> MotionKernels<'s> {
             jacobian: (!curved.is_empty()).then(|| jacobian_kernel(*sizes, curved.clone())),
             curvature: (!curved.is_empty()).then(|| curvature_kernel(*sizes, curved.clone())),
             full_curvature: (count > 0).then(|| curvature_kernel(*sizes, plans.variables.clone())),
+            multiplies: constant_force,
+            pushes: false,
             constant_force: zeros(if constant_force { n * batch.models.len() } else { 0 }),
-            evaluates_force: structure.has_force && !structure.constant_force,
+            evaluates_force: structure.has_force && !constant_force,
             constrains: *own_rows > 0,
             entries: zeros(plans.full_entries.len().max(plans.newton_entries.len())),
             slopes: zeros(m * count.max(n)),
@@ -63,6 +76,8 @@ impl<'s> MotionKernels<'s> {
             rate_slopes: [(); 3].map(|()| zeros(m * count)),
             constant_slopes: [Vec::new(), Vec::new()],
             acts: true,
+            closed: ClosedForms::new(batch),
+            coefficients: Coefficients::new(batch),
         }
     }
 }
@@ -161,13 +176,26 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// Takes away forces that depend on parameters alone.
+    /// Takes away forces that are multiplied out.
     #[inline]
-    fn add_constant_force(&self, e: usize, dynamics: &mut [f64]) {
-        let n = self.batch.sizes.n;
-        if let Some(own) = self.motion.constant_force.get(e * n..(e + 1) * n) {
-            for (&place, force) in self.batch.coordinates_of(e).iter().zip(own) {
+    fn add_linear_force(&self, e: usize, x: &Point<'_>, dynamics: &mut [f64]) {
+        let (n, plans, c) = (self.batch.sizes.n, &self.batch.plans, self.batch.coordinates_of(e));
+        let MotionKernels { constant_force, pushes, multiplies, .. } = &self.motion;
+        if !multiplies {
+            return;
+        }
+        if *pushes {
+            for (&place, force) in c.iter().zip(&constant_force[e * n..(e + 1) * n]) {
                 dynamics[place as usize] -= force;
+            }
+        }
+        let [by_position, by_velocity] = &self.motion.constant_slopes;
+        let entries =
+            [(&plans.full_entries.position, by_position, x.q), (&plans.full_entries.velocity, by_velocity, x.v)];
+        for (entries, slopes, x) in entries {
+            let own = &slopes[e * entries.len()..(e + 1) * entries.len()];
+            for (&(row, column), slope) in entries.iter().zip(own) {
+                dynamics[c[row] as usize] += slope * x[c[column] as usize];
             }
         }
     }
@@ -206,8 +234,7 @@ impl BatchEvaluator<'_> {
         if !batch.moves() && !constrains {
             return;
         }
-        let Sizes { m, p, .. } = batch.sizes;
-        for (e, model) in batch.models.iter().enumerate() {
+        for e in 0..batch.models.len() {
             if evaluates_force && forces {
                 self.add_force(e, x, dynamics);
             }
@@ -217,15 +244,14 @@ impl BatchEvaluator<'_> {
             }
             self.add_inertia(e, x, values, dynamics);
             if forces {
-                self.add_constant_force(e, dynamics);
+                self.add_linear_force(e, x, dynamics);
             }
             if !constrains {
                 continue;
             }
             self.take_constraint(e, x);
-            if let Some(kernel) = &mut self.motion.jacobian {
-                let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
-                kernel.evaluate(&**model, at, &mut self.rows[..m], &mut self.motion.slopes);
+            if self.motion.jacobian.is_some() {
+                self.slope(e, x.t);
                 copy(&self.motion.slopes, &mut values.jacobian[batch.places(e, |p| p.jacobian)], &plans.slopes);
             } else if level == Level::Position {
                 self.evaluate_linear_constraint(e, x.t);
@@ -253,18 +279,12 @@ impl BatchEvaluator<'_> {
         if !batch.moves() && !constrains {
             return;
         }
-        let p = batch.sizes.p;
-        for (e, model) in batch.models.iter().enumerate() {
+        for e in 0..batch.models.len() {
             if !structure.linear_motion {
                 self.take_motion(e, x);
-                let own = &self.u[e * p..(e + 1) * p];
-                let MotionKernels { newton, entries, .. } = &mut self.motion;
-                let entries = &mut entries[..plans.strides.newton];
-                entries.fill(0.0);
-                newton.set_parameters(own);
-                let mass = &mut values.mass[batch.places(e, |p| p.mass)];
-                newton.evaluate(&**model, &self.x.point(x.t), weights, &mut self.force, entries, mass);
+                self.move_newton(e, x, weights, values);
                 scatter(&self.force, dynamics, batch.coordinates_of(e));
+                let entries = &self.motion.entries[..plans.strides.newton];
                 add(matrix, &slots.newton[batch.places(e, |p| p.newton)], entries, 1.0);
             } else if evaluates_force && forces {
                 self.add_force(e, x, dynamics);
@@ -273,7 +293,7 @@ impl BatchEvaluator<'_> {
                 self.add_inertia(e, x, values, dynamics);
             }
             if forces {
-                self.add_constant_force(e, dynamics);
+                self.add_linear_force(e, x, dynamics);
             }
             if !constrains {
                 continue;
@@ -298,10 +318,9 @@ impl BatchEvaluator<'_> {
     #[inline]
     fn bend(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
         let (batch, slots) = (self.batch, self.slots);
-        let (plans, Sizes { m, p, .. }) = (&batch.plans, batch.sizes);
-        let MotionKernels { curvature: Some(kernel), slopes, second_slopes, .. } = &mut self.motion else { return };
-        let at = ConstraintPoint { t: x.t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
-        kernel.evaluate(&*batch.models[e], at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+        let plans = &batch.plans;
+        self.curve(e, x.t);
+        let MotionKernels { slopes, second_slopes, .. } = &self.motion;
         let places = batch.places(e, |p| p.jacobian);
         copy(slopes, &mut values.jacobian[places.clone()], &plans.slopes);
         add_slopes(slots, places.start, &plans.slopes, &values.jacobian, matrix);
@@ -317,105 +336,5 @@ impl BatchEvaluator<'_> {
         let places = batch.places(e, |p| p.jacobian);
         copy(&slopes[1], &mut values.rates[0][places.clone()], &batch.plans.slopes);
         add(matrix, &self.slots.jacobian[places.clone()], &values.rates[0][places], weights.rate());
-    }
-
-    /// All first derivatives, and what changes from point to point in Newton's matrix.
-    pub fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
-        let Batch { models, structure, plans, .. } = self.batch;
-        let moves = if structure.linear_motion { plans.strides.by_parameter > 0 } else { self.batch.moves() };
-        let bends = self.motion.constrains && self.motion.full_curvature.is_some();
-        if !moves && !bends {
-            return;
-        }
-        for e in 0..models.len() {
-            if moves {
-                self.linearise_motion(e, x, weights, values, matrix);
-            }
-            if bends {
-                self.linearise_constraint(e, x, weights, values, matrix);
-            }
-        }
-    }
-
-    #[inline]
-    fn linearise_motion(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
-        let (batch, slots) = (self.batch, self.slots);
-        let Batch { models, structure, plans, .. } = batch;
-        let p = batch.sizes.p;
-        let by_parameter = batch.places(e, |p| p.by_parameter);
-        let MotionKernels { full, by_parameters, entries, .. } = &mut self.motion;
-        let (kernel, count) = match structure.linear_motion {
-            true => (by_parameters, plans.strides.by_parameter),
-            false => (full, plans.full_entries.len()),
-        };
-        let entries = &mut entries[..count];
-        entries.fill(0.0);
-        kernel.set_parameters(&self.u[e * p..(e + 1) * p]);
-        let c = batch.coordinates_of(e);
-        gather(&mut self.x.q, x.q, c);
-        gather(&mut self.x.v, x.v, c);
-        gather(&mut self.x.a, x.a, c);
-        gather(&mut self.x.w, x.w, batch.inputs_of(e));
-        let mass = batch.places(e, |p| p.mass);
-        let own_mass = &mut values.mass[mass.clone()];
-        let separate = separate(weights.equations);
-        kernel.evaluate(&*models[e], &self.x.point(x.t), separate, &mut self.force, entries, own_mass);
-        if structure.linear_motion {
-            values.by_parameter[by_parameter].copy_from_slice(entries);
-            return;
-        }
-        let [own_position, own_velocity, own_parameter] = plans.full_entries.split(entries);
-        values.by_parameter[by_parameter].copy_from_slice(own_parameter);
-        let position = batch.places(e, |p| p.position);
-        values.position[position.clone()].copy_from_slice(own_position);
-        add(matrix, &slots.position[position], own_position, weights.position);
-        let velocity = batch.places(e, |p| p.velocity);
-        values.velocity[velocity.clone()].copy_from_slice(own_velocity);
-        add(matrix, &slots.velocity[velocity], own_velocity, weights.velocity);
-        if structure.mass_by_position {
-            add(matrix, &slots.mass[mass.clone()], &values.mass[mass], weights.acceleration);
-        }
-    }
-
-    #[inline]
-    fn linearise_constraint(
-        &mut self,
-        e: usize,
-        x: &Point<'_>,
-        weights: Weights,
-        values: &mut Values,
-        matrix: &mut [f64],
-    ) {
-        let (batch, slots) = (self.batch, self.slots);
-        let (plans, model, Sizes { m, p, .. }) = (&batch.plans, &*batch.models[e], batch.sizes);
-        self.take_constraint(e, x);
-        let own = &self.u[e * p..(e + 1) * p];
-        let MotionKernels { full_curvature: Some(kernel), slopes, second_slopes, rate_slopes, .. } = &mut self.motion
-        else {
-            return;
-        };
-        let at = ConstraintPoint { t: x.t, q: &self.x.q, u: own };
-        kernel.evaluate(model, at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
-        let jacobian = batch.places(e, |p| p.jacobian);
-        copy(slopes, &mut values.jacobian[jacobian.clone()], &plans.full_slopes);
-        add_slopes(slots, jacobian.start, &plans.slopes, &values.jacobian, matrix);
-        let geometric = batch.places(e, |p| p.geometric);
-        copy(second_slopes, &mut values.geometric[geometric.clone()], &plans.full_geometric);
-        add(matrix, &slots.geometric[geometric.clone()], &values.geometric[geometric], weights.position);
-        let by_parameter = batch.places(e, |p| p.geometric_by_parameter);
-        copy(second_slopes, &mut values.geometric_by_parameter[by_parameter], &plans.full_geometric_by_parameter);
-        let by_parameter = batch.places(e, |p| p.constraint_by_parameter);
-        copy(slopes, &mut values.constraint_by_parameter[by_parameter.clone()], &plans.full_by_parameter);
-        if weights.equations.level == Level::Position {
-            return;
-        }
-        gather(&mut self.x.v, x.v, batch.coordinates_of(e));
-        gather(&mut self.x.a, x.a, batch.coordinates_of(e));
-        self.time_derivatives.slopes(model, &self.x.point(x.t), own, &plans.variables, rate_slopes);
-        for (level, slopes) in rate_slopes[1..].iter().enumerate() {
-            copy(slopes, &mut values.rates[level][jacobian.clone()], &plans.full_slopes);
-            copy(slopes, &mut values.rates_by_parameter[level][by_parameter.clone()], &plans.full_by_parameter);
-        }
-        add(matrix, &slots.jacobian[jacobian.clone()], &values.rates[0][jacobian], weights.rate());
     }
 }

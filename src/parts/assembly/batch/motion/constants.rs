@@ -8,7 +8,7 @@ use crate::linearise::{ConstraintPoint, Sizes, jacobian_kernel, probe, separate}
 use crate::system::{Equations, Point, Weights};
 
 /// Any time will do where nothing depends on it.
-const SOME_TIME: f64 = 0.37;
+pub(super) const SOME_TIME: f64 = 0.37;
 
 impl BatchEvaluator<'_> {
     /// Takes what does not change from point to point for the parameters that are set.
@@ -22,7 +22,7 @@ impl BatchEvaluator<'_> {
             if !self.motion.constant_force.is_empty() {
                 let force = &mut self.motion.constant_force[e * n..(e + 1) * n];
                 force.fill(0.0);
-                model.force(SOME_TIME, &anywhere, &moving, &still[..inputs], own, force);
+                model.force(SOME_TIME, &still[..n], &still[..n], &still[..inputs], own, force);
             }
             if structure.linear_motion && plans.full_entries.len() > 0 {
                 let entries = &mut self.motion.entries;
@@ -38,6 +38,7 @@ impl BatchEvaluator<'_> {
                 values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
             }
         }
+        self.motion.pushes = self.motion.constant_force.iter().any(|force| *force != 0.0);
         self.set_fixed_slopes(start, values);
         if !structure.mass_by_position {
             for e in 0..models.len() {
@@ -45,6 +46,7 @@ impl BatchEvaluator<'_> {
                 self.update_mass(e, values);
             }
         }
+        self.set_coefficients();
         if structure.linear_motion {
             let [position, velocity] = &mut self.motion.constant_slopes;
             position.clear();
