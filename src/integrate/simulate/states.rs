@@ -152,7 +152,9 @@ impl States {
         match (i.checked_sub(1), self.recovered) {
             (None, _) => a_scheme.copy_from_slice(a(0)),
             (Some(before), Some([by_after, by_before])) => {
-                for ((own, after), before) in a_scheme.iter_mut().zip(a(i)).zip(a(before)) {
+                // the first step begins with what the scheme made of the start: another number by round-off
+                let before = if before == 0 { &self.begun[self.layout.range(Block::A)] } else { a(before) };
+                for ((own, after), before) in a_scheme.iter_mut().zip(a(i)).zip(before) {
                     *own = by_after * after + by_before * before;
                 }
             }
