@@ -270,8 +270,10 @@ impl Layout {
     /// A state as outputs see it.
     #[inline]
     pub fn view<'a>(&self, x: &'a [f64], t: f64, w: &'a [f64]) -> OutputPoint<'a> {
-        let [q, v, a, a_scheme] = [Block::Q, Block::V, Block::A, Block::S].map(|block| &x[self.range(block)]);
-        OutputPoint { t, q, v, a, a_scheme, lambda: &x[self.multipliers()], w }
+        let n = self.n;
+        let (x, lambda) = x[..4 * n + self.m].split_at(4 * n);
+        let ((q, v), (a, a_scheme)) = (x[..2 * n].split_at(n), x[2 * n..].split_at(n));
+        OutputPoint { t, q, v, a, a_scheme, lambda, w }
     }
 }
 

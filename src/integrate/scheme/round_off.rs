@@ -131,16 +131,19 @@ fn folded_pairs(
     first.into_iter().zip(second).fold(last, |all, (first, second)| join(all, [first, second]))
 }
 
+#[inline]
 pub(super) fn largest(values: &[f64]) -> f64 {
     folded(values, |size, value| larger(size, value.abs()), larger)
 }
 
 /// The sum of all values, in any order.
+#[inline]
 pub(super) fn sum(values: &[f64]) -> f64 {
     folded(values, |sum, value| sum + value, |a, b| a + b)
 }
 
 /// The sum of the changes' magnitudes, which is finite if they are, and the largest one beside its value, which counts with `floor` more.
+#[inline]
 pub(super) fn relative(changes: &[f64], values: &[f64], floor: f64) -> [f64; 2] {
     folded_pairs(
         [changes, values],

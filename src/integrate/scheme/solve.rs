@@ -11,6 +11,27 @@ use super::round_off::BOUND_LIFE;
 use super::{Block, Counters, Layout, NewtonOptions};
 use crate::system::{Evaluator, Point};
 
+/// Calls a method of a balance's solution for numbers of coordinates and constraints that the compiler knows where these are few: loops of
+/// a known length are not loops. Zero and zero stand for any.
+macro_rules! by_sizes {
+    (@ $layout:expr, $arguments:tt, $own:ident.$method:ident, $($n:literal $m:literal),*) => {
+        match ($layout.n, $layout.m) {
+            $(($n, $m) => $own.$method::<$n, $m> $arguments,)*
+            _ => $own.$method::<0, 0> $arguments,
+        }
+    };
+    ($layout:expr, $own:ident.$method:ident $arguments:tt) => {
+        by_sizes!(@ $layout, $arguments, $own.$method, 1 0, 2 0, 2 1, 3 0, 3 1, 3 2, 4 0, 4 1, 4 2, 4 3, 5 0, 5 1, 5 2, 5 3, 6 0, 6 1, 6 2,
+            7 0, 7 1, 8 0)
+    };
+}
+
+/// A layout whose numbers of coordinates and constraints the compiler knows, unless both are zero.
+#[inline(always)]
+fn sized<const N: usize, const M: usize>(layout: Layout) -> Layout {
+    if N == 0 { layout } else { Layout { n: N, m: M, ..layout } }
+}
+
 /// Where and when a balance holds.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -152,52 +173,65 @@ impl Solver {
         (before, x): (Option<&[f64]>, &mut [f64]),
         counters: &mut Counters,
     ) -> Result<(), Failure> {
-        self.take(balance, before.unwrap_or(x));
-        let begins_there = balance.equations.forces && !balance.is_at_beginning;
-        if let Some(end) = if begins_there { self.end.take() } else { None } {
-            let (z, mu) = self.z_start.split_at_mut(self.layout.n);
-            let own = balance.unknown_itself.unwrap_or(Block::S);
-            z.copy_from_slice(&end[self.layout.range(own)]);
-            mu.copy_from_slice(&end[self.layout.multipliers()]);
-            self.spare = end;
-        }
-        let track = &mut self.tracks[place.number];
-        track.bound_age = track.bound_age.map(|age| age + 1).filter(|age| *age < BOUND_LIFE);
-        let ratio = track.step.map_or(0.0, |step| h / step);
-        let is_motion = balance.equations.forces;
-        let ratio = if is_motion { ratio } else { 0.0 };
-        for ((z, start), change) in self.z.iter_mut().zip(&self.z_start).zip(&track.change) {
-            *z = start + ratio * change;
-        }
-        let extrapolated = is_motion && track.step.is_some();
-        let may_approach = !balance.is_of_start;
+        by_sizes!(self.layout, self.solve_sized(system, balance, place, h, (before, x), counters))
+    }
+
+    fn solve_sized<const N: usize, const M: usize>(
+        &mut self,
+        system: &mut dyn Evaluator,
+        balance: &Prepared,
+        place: Place<'_>,
+        h: f64,
+        (before, x): (Option<&[f64]>, &mut [f64]),
+        counters: &mut Counters,
+    ) -> Result<(), Failure> {
+        let layout = sized::<N, M>(self.layout);
+        self.take(layout, balance, before.unwrap_or(x));
+        let extrapolated = self.guess(layout, balance, place, h);
         let mut task = Task { solver: self, system, balance, weights: balance.weights, place, x, counters };
-        let mut outcome = task.iterate();
-        if outcome.is_err() && extrapolated {
-            // the extrapolation may have been what led astray (an impact, a switch of the input)
-            task.solver.z.copy_from_slice(&task.solver.z_start);
-            outcome = task.iterate();
+        let outcome = task.iterate::<N, M>();
+        if outcome.is_err() {
+            task.insist(outcome, extrapolated)?;
         }
-        if may_approach && matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
-            task.solver.z.copy_from_slice(&task.solver.z_start);
-            if !task.approach() {
-                task.solver.z.copy_from_slice(&task.solver.z_start);
-            }
-            outcome = task.iterate();
-        }
-        outcome?;
         task.keep();
-        let track = &mut self.tracks[place.number];
-        for ((change, z), start) in track.change.iter_mut().zip(&self.z).zip(&self.z_start) {
+        let size = layout.n + layout.m;
+        let Solver { z, z_start, tracks, .. } = self;
+        let track = &mut tracks[place.number];
+        for ((change, z), start) in track.change[..size].iter_mut().zip(&z[..size]).zip(&z_start[..size]) {
             *change = z - start;
         }
         track.step = Some(h);
         Ok(())
     }
 
+    /// Where to begin: as the unknowns changed in the step before, if it is known how; then true.
+    #[inline(always)]
+    fn guess(&mut self, layout: Layout, balance: &Prepared, place: Place<'_>, h: f64) -> bool {
+        let size = layout.n + layout.m;
+        let is_motion = balance.equations.forces;
+        if is_motion
+            && !balance.is_at_beginning
+            && let Some(end) = self.end.take()
+        {
+            let (z, mu) = self.z_start.split_at_mut(layout.n);
+            let own = balance.unknown_itself.unwrap_or(Block::S);
+            z.copy_from_slice(&end[layout.range(own)]);
+            mu.copy_from_slice(&end[layout.multipliers()]);
+            self.spare = end;
+        }
+        let track = &mut self.tracks[place.number];
+        track.bound_age = track.bound_age.map(|age| age + 1).filter(|age| *age < BOUND_LIFE);
+        let ratio = track.step.filter(|_| is_motion).map_or(0.0, |step| h / step);
+        for ((z, start), change) in self.z[..size].iter_mut().zip(&self.z_start[..size]).zip(&track.change[..size]) {
+            *z = start + ratio * change;
+        }
+        is_motion && track.step.is_some()
+    }
+
     /// Takes the base of what is set, the load, and where to begin.
-    fn take(&mut self, balance: &Prepared, x: &[f64]) {
-        let (n, layout) = (self.layout.n, self.layout);
+    #[inline(always)]
+    fn take(&mut self, layout: Layout, balance: &Prepared, x: &[f64]) {
+        let n = layout.n;
         let blocks = |terms: &Combination, sum: &mut [f64]| {
             combine(terms.terms().map(|(block, factor)| (&x[layout.range(block)], factor)), sum);
         };
@@ -209,20 +243,21 @@ impl Solver {
             blocks(&balance.load, &mut self.load);
         }
         self.closest.0 = f64::INFINITY;
-        self.z_start.fill(0.0);
-        if balance.equations.forces {
-            if let Some(block) = balance.unknown_itself {
-                let own = layout.range(block);
-                self.z_start[..n].copy_from_slice(&x[own]);
-            }
-            self.z_start[n..].copy_from_slice(&x[layout.multipliers()]);
+        let (z, mu) = self.z_start[..n + layout.m].split_at_mut(n);
+        match balance.unknown_itself.filter(|_| balance.equations.forces) {
+            Some(block) => z.copy_from_slice(&x[layout.range(block)]),
+            None => z.fill(0.0),
+        }
+        match balance.equations.forces {
+            true => mu.copy_from_slice(&x[layout.multipliers()]),
+            false => mu.fill(0.0),
         }
     }
 
     /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
     #[inline(always)]
-    fn update(&mut self, balance: &Prepared, x: &mut [f64], end: bool) {
-        let Solver { layout, z, base, whole_base, inertia, .. } = self;
+    fn update(&mut self, layout: Layout, balance: &Prepared, x: &mut [f64], end: bool) {
+        let Solver { z, base, whole_base, inertia, .. } = self;
         if let Some(transfer) = &balance.transfer {
             // equations never see S
             transfer.update(layout.n, if end { 4 } else { 3 }, (whole_base, z), x);
@@ -245,21 +280,25 @@ impl Solver {
 
     /// Lets what a balance sets follow unknowns that have been found elsewhere.
     pub fn put(&mut self, balance: &Prepared, z: &[f64], x: &mut [f64]) {
-        self.take(balance, x);
+        self.take(self.layout, balance, x);
         self.z.copy_from_slice(z);
-        self.update(balance, x, true);
+        self.update(self.layout, balance, x, true);
     }
 
     /// Where the balance is evaluated, with the unknowns in `z`.
     #[inline(always)]
     pub fn point<'a>(&'a self, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
-        let layout = self.layout;
+        self.point_in(self.layout, balance, x, place)
+    }
+
+    #[inline(always)]
+    fn point_in<'a>(&'a self, layout: Layout, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
         let [q, v] = balance.at.map(|block| &x[layout.range(block)]);
         let a = match balance.inertia {
             Inertia::Of(block) => &x[layout.range(block)],
             Inertia::Unknown(_) => &self.inertia[..],
         };
-        Point { t: place.t, q, v, a, lambda: &self.z[layout.n..], w: place.w }
+        Point { t: place.t, q, v, a, lambda: &self.z[layout.n..layout.n + layout.m], w: place.w }
     }
 
     /// The residual at `x`, for messages.

@@ -1,23 +1,5 @@
 //! Balances about positions, velocities and accelerations alone, coordinate by coordinate.
 
-/// Calls a method for a number of coordinates that the compiler knows if there are few: loops of a known length are not loops. Zero
-/// stands for any number.
-macro_rules! by_size {
-    ($n:expr, $own:ident.$method:ident($($argument:expr),*)) => {
-        match $n {
-            1 => $own.$method::<1>(1, $($argument),*),
-            2 => $own.$method::<2>(2, $($argument),*),
-            3 => $own.$method::<3>(3, $($argument),*),
-            4 => $own.$method::<4>(4, $($argument),*),
-            5 => $own.$method::<5>(5, $($argument),*),
-            6 => $own.$method::<6>(6, $($argument),*),
-            7 => $own.$method::<7>(7, $($argument),*),
-            8 => $own.$method::<8>(8, $($argument),*),
-            n => $own.$method::<0>(n, $($argument),*),
-        }
-    };
-}
-
 /// How a balance sets Q, V, A and S, if it is about these alone: (Q, V, A, S) = known (Q, V, A, S) + unknown z, coordinate by coordinate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
@@ -38,14 +20,8 @@ impl Transfer {
     }
 
     /// known x, of a state whose first four blocks these are, into `base`, one behind the other.
-    #[inline]
-    pub fn base(&self, n: usize, x: &[f64], base: &mut [f64]) {
-        by_size!(n, self.base_of(x, base));
-    }
-
     #[inline(always)]
-    fn base_of<const N: usize>(&self, n: usize, x: &[f64], base: &mut [f64]) {
-        let n = if N == 0 { n } else { N };
+    pub fn base(&self, n: usize, x: &[f64], base: &mut [f64]) {
         let (q, rest) = x[..4 * n].split_at(n);
         let (v, rest) = rest.split_at(n);
         let (a, s) = rest.split_at(n);
@@ -58,14 +34,8 @@ impl Transfer {
     }
 
     /// base + unknown z into the first `blocks` blocks of a state.
-    #[inline]
-    pub fn update(&self, n: usize, blocks: usize, (base, z): (&[f64], &[f64]), x: &mut [f64]) {
-        by_size!(n, self.update_of(blocks, (base, z), x));
-    }
-
     #[inline(always)]
-    fn update_of<const N: usize>(&self, n: usize, blocks: usize, (base, z): (&[f64], &[f64]), x: &mut [f64]) {
-        let n = if N == 0 { n } else { N };
+    pub fn update(&self, n: usize, blocks: usize, (base, z): (&[f64], &[f64]), x: &mut [f64]) {
         let z = &z[..n];
         for (k, factor) in self.unknown.iter().enumerate().take(blocks) {
             let (x, base) = (&mut x[k * n..(k + 1) * n], &base[k * n..(k + 1) * n]);

@@ -196,17 +196,21 @@ impl<'p> Driven<'p> {
     pub fn step(&self, i: usize) -> Step<'_> {
         let simulation = self.simulation;
         let (next, end) = (if i == 0 { 1 } else { i }, simulation.end_of(i));
-        let h_before = simulation.step_size(if i > 1 { i - 1 } else { 1 });
+        let h = simulation.step_size(next);
         let jump = if i == 0 { None } else { simulation.jumps.at(simulation.end_of(i - 1)) };
-        let w_other = jump.map_or_else(|| self.inputs_at(simulation.end_of(next)), |jump| self.after(jump));
+        let w = self.inputs_at(end);
         Step {
             index: i,
             is_anew: jump.is_some(),
             t: simulation.grid.time(end),
-            h: simulation.step_size(next),
-            h_before,
-            w: self.inputs_at(end),
-            w_other,
+            h,
+            h_before: if i > 1 { simulation.step_size(i - 1) } else { h },
+            w,
+            w_other: match jump {
+                Some(jump) => self.after(jump),
+                None if i == 0 => self.inputs_at(simulation.end_of(next)),
+                None => w,
+            },
         }
     }
 

@@ -195,10 +195,10 @@ impl<'p> Workspace<'p> {
         let counted = self.counters;
         let [previous, next] = &mut self.current;
         let given = self.simulation.given();
+        let signature = given.signature();
         for i in from + 1..=to {
             Workspace::go_on(&self.interrupt, &given.grid, given.end_of(i))?;
             self.simulation.go_to(i)?;
-            let signature = self.simulation.signature();
             let step = self.simulation.step(i);
             self.stepper.step(&mut *self.evaluator, signature, &step, previous, next, &mut self.counters)?;
             std::mem::swap(previous, next);

@@ -3,8 +3,8 @@
 use super::super::balance::{Multipliers, Prepared};
 use super::super::newton::Verdict;
 use super::super::round_off::{Excess, STALLED, larger, largest, relative, sum, worst_row};
-use super::super::{Block, Counters};
-use super::{Failure, Place, Solver, Track};
+use super::super::{Block, Counters, Layout};
+use super::{Failure, Place, Solver, Track, sized};
 use crate::system::{Evaluator, Level, Point, Weights};
 
 /// Newton steps of shortened length before a step counts as failed.
@@ -27,8 +27,9 @@ pub(super) struct Task<'a, 's> {
 
 impl Task<'_, '_> {
     /// From the unknowns in `z`; on return `x` holds what they set.
-    pub fn iterate(&mut self) -> Result<(), Failure> {
-        let n = self.solver.layout.n;
+    pub fn iterate<const N: usize, const M: usize>(&mut self) -> Result<(), Failure> {
+        let layout = sized::<N, M>(self.solver.layout);
+        let (n, size) = (layout.n, layout.n + layout.m);
         let limit = self.solver.convergence.max_iterations();
         let is_linear = self.balance.is_linear;
         self.solver.convergence.begin();
@@ -36,25 +37,21 @@ impl Task<'_, '_> {
         let mut worst = (f64::INFINITY, 0);
         let mut sizes = [0.0; 2];
         for iteration in 1..=limit {
-            if !self.equations(renew) {
+            if !self.equations(layout, renew) {
                 let finite = self.solver.r.iter().all(|r| r.is_finite());
                 return Err(if finite { Failure::Singular } else { Failure::NotFinite });
             }
-            let Solver { r, residual, tracks, .. } = &mut *self.solver;
+            let Solver { r, residual, .. } = &mut *self.solver;
             if iteration == limit {
                 worst = worst_row(r);
             }
-            // only a bound that is known asks for them
-            let known = tracks[self.place.number].bound_age.is_some();
-            let now = if known { [&r[..n], &r[n..]].map(largest) } else { [0.0; 2] };
-            let last_sizes = std::mem::replace(&mut sizes, now);
-            residual.copy_from_slice(r);
+            residual[..size].copy_from_slice(&r[..size]);
             self.solve_factors();
-            let Some(increment) = self.apply_increment() else { return Err(Failure::NotFinite) };
+            let Some(increment) = self.apply_increment(layout) else { return Err(Failure::NotFinite) };
             if is_linear {
                 // one solve, and one more to remove its round-off
                 if iteration == 2 {
-                    self.solver.update(self.balance, self.x, true);
+                    self.solver.update(layout, self.balance, self.x, true);
                     return Ok(());
                 }
                 renew = false;
@@ -63,11 +60,16 @@ impl Task<'_, '_> {
             let verdict = self.solver.convergence.judge(increment);
             renew = verdict == Verdict::Doubtful || self.balance.is_of_start;
             let is_round_off = verdict != Verdict::Converged
-                && (iteration > 1 && self.vanishes(last_sizes)
+                && (iteration > 1 && self.vanishes(sizes)
                     || verdict == Verdict::Doubtful && self.is_round_off(iteration));
             if verdict == Verdict::Converged || is_round_off {
-                self.solver.update(self.balance, self.x, true);
+                self.solver.update(layout, self.balance, self.x, true);
                 return Ok(());
+            }
+            // only a bound that is known asks for them
+            let Solver { residual, tracks, .. } = &*self.solver;
+            if tracks[self.place.number].bound_age.is_some() {
+                sizes = [&residual[..n], &residual[n..size]].map(largest);
             }
         }
         Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
@@ -79,6 +81,25 @@ impl Task<'_, '_> {
         let Solver { layout, residual, tracks, .. } = &*self.solver;
         let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
         bound_age.is_some() && Excess::of([residual, bound], layout.n).vanishes_after_increment(before, *noise)
+    }
+
+    /// After iterations that failed: once more from where the step began, and by the way of shortened steps.
+    #[cold]
+    pub fn insist(&mut self, mut outcome: Result<(), Failure>, extrapolated: bool) -> Result<(), Failure> {
+        if extrapolated {
+            // the extrapolation may have been what led astray (an impact, a switch of the input)
+            self.solver.z.copy_from_slice(&self.solver.z_start);
+            outcome = self.iterate::<0, 0>();
+        }
+        let may_approach = !self.balance.is_of_start;
+        if may_approach && matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
+            self.solver.z.copy_from_slice(&self.solver.z_start);
+            if !self.approach() {
+                self.solver.z.copy_from_slice(&self.solver.z_start);
+            }
+            outcome = self.iterate::<0, 0>();
+        }
+        outcome
     }
 
     /// Whether the residual of an increment that did not shrink is round-off.
@@ -153,7 +174,7 @@ impl Task<'_, '_> {
     /// The increment of Newton's method at the unknowns in `z` into `r`, with new factors or those that are there; false if it is
     /// not finite.
     fn newton_increment(&mut self, renew: bool) -> bool {
-        let regular = self.equations(renew);
+        let regular = self.equations(self.solver.layout, renew);
         if regular {
             self.solve_factors();
         }
@@ -179,12 +200,12 @@ impl Task<'_, '_> {
     }
 
     /// The residual at the unknowns in `z`, with new factors if asked for; false if there are none.
-    #[inline]
-    fn equations(&mut self, renew: bool) -> bool {
-        self.solver.update(self.balance, self.x, false);
+    #[inline(always)]
+    fn equations(&mut self, layout: Layout, renew: bool) -> bool {
+        self.solver.update(layout, self.balance, self.x, false);
         let mut r = std::mem::take(&mut self.solver.r);
-        let (dynamics, constraint) = r.split_at_mut(self.solver.layout.n);
-        let point = self.solver.point(self.balance, self.x, self.place);
+        let (dynamics, constraint) = r[..layout.n + layout.m].split_at_mut(layout.n);
+        let point = self.solver.point_in(layout, self.balance, self.x, self.place);
         self.counters.iterations += 1;
         let regular = if renew {
             self.counters.factorisations += 1;
@@ -194,7 +215,7 @@ impl Task<'_, '_> {
             true
         };
         if self.balance.is_split {
-            let a = &self.x[self.solver.layout.range(Block::A)];
+            let a = &self.x[layout.range(Block::A)];
             self.system.constraint(Level::Acceleration, &Point { a, ..point }, constraint);
         }
         if !self.balance.load.is_empty() {
@@ -248,10 +269,11 @@ impl Task<'_, '_> {
 
     /// z -= r, and the size of r relative to z; `None` if it is not finite. Projections change little: what counts is the change of what
     /// they move.
-    #[inline]
-    fn apply_increment(&mut self) -> Option<f64> {
-        let Solver { layout, z, r, base, .. } = &mut *self.solver;
-        for (z, r) in z.iter_mut().zip(&*r) {
+    #[inline(always)]
+    fn apply_increment(&mut self, layout: Layout) -> Option<f64> {
+        let Solver { z, r, base, .. } = &mut *self.solver;
+        let (z, r) = (&mut z[..layout.n + layout.m], &r[..layout.n + layout.m]);
+        for (z, r) in z.iter_mut().zip(r) {
             *z -= r;
         }
         let (a, lambda) = z.split_at(layout.n);
