@@ -109,6 +109,7 @@ mod linear;
 pub mod linearise;
 pub mod model;
 pub mod number;
+pub mod parallel;
 mod parts;
 pub mod report;
 
@@ -120,8 +121,8 @@ pub use data::{files, noise, random, time_axis};
 pub use gradient::{cost, sensitivity};
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, registry, specification,
-    statistics, steps,
+    constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, profile, registry,
+    specification, starts, statistics, steps,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, scheme, signal, simulate, step_error};

@@ -1,5 +1,6 @@
 //! `costate identify`: the main job.
 
+use super::certainty;
 use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
@@ -15,7 +16,8 @@ use crate::prior::PriorResult;
 use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::{
-    Folder, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors, result_json,
+    Certainty, Folder, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors,
+    result_json,
 };
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
@@ -59,6 +61,8 @@ steepest-descent or steepest-descent-fixed"
     /// Stop after so many iterations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
+    #[command(flatten)]
+    certainty: certainty::Arguments,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -111,6 +115,10 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     warn_of_unidentifiable(&problem);
+    let many = match arguments.certainty.search(&mut problem, &settings) {
+        Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
+        other => other?,
+    };
     let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
     let mut progress = Progress::begin(&sentence, method.name());
     let steps = repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps());
@@ -118,17 +126,19 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let fit = fit(&mut problem, &settings, (noise, &steps), folder.as_ref(), &mut progress);
     progress.finish();
     let Fit { found, statistics } = match fit {
-        Err(error) if interrupt.is_raised() => {
-            tell_error(&error.to_string());
-            return Ok(Verdict::Bad);
-        }
+        Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
         other => other?,
     };
     let method = method.name();
+    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings);
     let mut document = result_json(&problem, method, &found, &statistics);
+    arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
     origin.extend_json(&settings, &mut document);
     let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
-    let write = |folder: &Folder| folder.identification(&problem, &found, &statistics, document.clone());
+    let profiled = profiles.as_ref().and_then(|profiles| profiles.as_ref().ok());
+    let certainty = Certainty { starts: many.as_ref(), profiles: profiled };
+    let write =
+        |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
     let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
     let written = folder.as_ref().map(write).transpose();
     if let (true, Ok(Some(()))) = (removes_report, &written) {
@@ -143,10 +153,17 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         print_document(&format!("{document:#}"));
     } else {
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
+        profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
     }
     let verdict = kept(written.map(|_| ()));
     let good = found.outcome.converged && same != Some(Verdict::Bad);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// Says that it was interrupted.
+fn interrupted(error: &Error) -> Verdict {
+    tell_error(&error.to_string());
+    Verdict::Bad
 }
 
 /// The search itself; what is found with finer steps must fit into the folder, too.

@@ -5,17 +5,14 @@ use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::least_squares::{Linearised, Reduction};
+use crate::parallel::{in_parallel, threads};
 use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::scheme::Counters;
 use crate::sensitivity::{Difference, Gradient, Method};
-use std::sync::{Mutex, PoisonError};
 
 /// Steps times coordinates of all experiments below which threads take longer to begin than they save.
 const WORTH_THREADS: usize = 20_000;
-
-/// The environment variable that says how many threads evaluate experiments.
-pub const THREADS: &str = "COSTATE_THREADS";
 
 /// Evaluates cost and derivatives of a problem with one experiment or several, by all its parameters.
 pub struct Ensemble<'p> {
@@ -124,10 +121,7 @@ impl<'p> Ensemble<'p> {
             let named = |error: Error| error.in_experiment(&member.experiment.name);
             if count > 1 { result.map_err(named) } else { result }
         };
-        let results = match self.threads {
-            0 | 1 => self.members.iter_mut().enumerate().map(|(k, member)| run(k, member)).collect(),
-            threads => in_parallel(&mut self.members, threads, run),
-        };
+        let results = in_parallel(&mut self.members, self.threads, run);
         let mut left_out: Vec<usize> = Vec::new();
         for Member { experiment, gradient, .. } in &self.members {
             left_out.extend(gradient.left_out().iter().map(|&k| experiment.places[k]));
@@ -326,43 +320,4 @@ pub(crate) fn join(problem: &Problem, mut found: Vec<Linearised>) -> Linearised 
     let mut all = reduction.finish();
     all.rows = rows;
     all
-}
-
-/// As many threads as processors, or as [`THREADS`] says.
-fn threads() -> Result<usize> {
-    let Some(asked) = std::env::var_os(THREADS) else {
-        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
-    };
-    match asked.to_str().and_then(|text| text.trim().parse::<usize>().ok()) {
-        Some(count) if count > 0 => Ok(count),
-        _ => {
-            let problem = format!("it is `{}`", asked.to_string_lossy());
-            Err(Error::invalid(format!("the environment variable {THREADS}"), problem, "give a whole number from 1"))
-        }
-    }
-}
-
-/// Threads that take experiments on demand; results in the experiments' order, or the first error in it.
-fn in_parallel<M: Send, R: Send>(
-    members: &mut [M],
-    threads: usize,
-    run: impl Fn(usize, &mut M) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let results = Mutex::new((0..members.len()).map(|_| None).collect::<Vec<Option<Result<R>>>>());
-    let queue = Mutex::new(members.iter_mut().enumerate());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    // a thread that panicked leaves the queue whole; the scope hands its panic on
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((k, member)) = next else { break };
-                    let result = run(k, member);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[k] = Some(result);
-                }
-            });
-        }
-    });
-    // every number has been taken from the queue
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }

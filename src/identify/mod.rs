@@ -8,8 +8,10 @@ pub mod optimise;
 pub mod prior;
 pub mod problem;
 pub mod problem_file;
+pub mod profile;
 pub mod registry;
 pub mod specification;
+pub mod starts;
 pub mod statistics;
 pub mod steps;
 
@@ -176,21 +178,53 @@ pub fn identify(
     settings: &Settings,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
-    let began = Instant::now();
     problem.validate()?;
-    let free = some_free(problem)?;
-    let variables: Vec<Variable> = free.iter().map(|&k| variable(problem, k)).collect();
+    identify_from(problem, Begin::at(&problem.start, &some_free(problem)?), settings, observer)
+}
+
+/// Where a search begins, and over which parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Begin<'a> {
+    /// All parameters.
+    pub start: &'a [f64],
+    /// Places of those that are searched.
+    pub free: &'a [usize],
+    /// Of these, those that are positive and searched by their logarithm, whatever their scale.
+    pub by_logarithm: &'a [usize],
+}
+
+impl<'a> Begin<'a> {
+    pub fn at(start: &'a [f64], free: &'a [usize]) -> Self {
+        Begin { start, free, by_logarithm: &[] }
+    }
+}
+
+/// The same from another start, over some of the free parameters.
+pub(crate) fn identify_from(
+    problem: &Problem,
+    Begin { start, free, by_logarithm }: Begin<'_>,
+    settings: &Settings,
+    observer: &mut dyn FnMut(&Iteration) -> Flow,
+) -> Result<Identification> {
+    let began = Instant::now();
+    let variables: Vec<Variable> = free
+        .iter()
+        .map(|&k| {
+            let own = variable_of(&problem.parameters[k], start[k]);
+            if by_logarithm.contains(&k) { own.scaled(optimise::Scale::Log) } else { own }
+        })
+        .collect();
     let first = problem.first();
     let augmented = AugmentedCost::new(&*first.cost, &problem.constraints, first.simulation.grid());
     let is_constrained = !problem.constraints.is_empty();
     let cost: &dyn Cost = if is_constrained { &augmented } else { &*first.cost };
     let mut objective = Reduced {
-        gradient: Ensemble::around(problem, cost)?.with_respect_to(&free).interrupted_by(&settings.options.interrupt),
+        gradient: Ensemble::around(problem, cost)?.with_respect_to(free).interrupted_by(&settings.options.interrupt),
         method: settings.gradient,
-        u: problem.start.clone(),
-        full: vec![0.0; problem.start.len()],
-        free: &free,
-        sizes: free.iter().map(|&k| problem.size(k)).collect(),
+        u: start.to_vec(),
+        full: vec![0.0; start.len()],
+        free,
+        sizes: free.iter().map(|&k| problem::size_from(&problem.parameters[k], start[k])).collect(),
         residuals: None,
         scale: problem.least_squares().map(|costs| costs.into_iter().map(LeastSquares::scale).sum()),
         first_failure: None,
@@ -215,13 +249,13 @@ pub fn identify(
         (None, Some(method)) => optimise::minimise_curved(&mut objective, &variables, method, options, observer)?,
         (None, None) => optimise::minimise(&mut objective, &variables, method, options, observer)?,
     };
-    let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(problem, &free, &iteration.u)).collect();
-    let best = expand(problem, &free, &outcome.u);
+    let history: Vec<Vec<f64>> = outcome.history.iter().map(|iteration| expand(start, free, &iteration.u)).collect();
+    let best = expand(start, free, &outcome.u);
     Ok(Identification {
         method,
         impossible: impossible(problem, &best, &history),
         history,
-        parameters: estimates(problem, &free, &outcome.statuses, &best),
+        parameters: estimates(problem, (start, free), &outcome.statuses, &best),
         outcome,
         first_failure: objective.first_failure,
         constraints,
@@ -232,7 +266,7 @@ pub fn identify(
 }
 
 /// The parameters that are free, of which there must be one.
-fn some_free(problem: &Problem) -> Result<Vec<usize>> {
+pub(crate) fn some_free(problem: &Problem) -> Result<Vec<usize>> {
     let free = problem.free();
     if free.is_empty() {
         let remedy = "free at least one (`free = true` in a problem file, or --free NAME)";
@@ -251,14 +285,19 @@ fn squares<'p>(problem: &'p Problem, method: &optimise::Method) -> Result<Vec<&'
 }
 
 /// All parameters, with these values of the free ones.
-fn expand(problem: &Problem, free: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut u = problem.start.clone();
+pub(crate) fn expand(start: &[f64], free: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut u = start.to_vec();
     free.iter().zip(values).for_each(|(&k, value)| u[k] = *value);
     u
 }
 
 /// What became of each parameter, by what was `found` of the free ones.
-fn estimates(problem: &Problem, free: &[usize], found: &[VariableStatus], best: &[f64]) -> Vec<Estimate> {
+fn estimates(
+    problem: &Problem,
+    (start, free): (&[f64], &[usize]),
+    found: &[VariableStatus],
+    best: &[f64],
+) -> Vec<Estimate> {
     let mut statuses = vec![Status::Fixed; best.len()];
     for (&k, status) in free.iter().zip(found) {
         statuses[k] = match status {
@@ -275,7 +314,7 @@ fn estimates(problem: &Problem, free: &[usize], found: &[VariableStatus], best: 
         .map(|(k, p)| Estimate {
             name: p.name.clone(),
             unit: p.unit.clone(),
-            start: problem.start[k],
+            start: start[k],
             value: best[k],
             status: statuses[k],
         })
@@ -310,11 +349,6 @@ fn impossible(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<Stri
         ));
     }
     found
-}
-
-/// The optimiser's view of parameter `k`.
-fn variable(problem: &Problem, k: usize) -> Variable {
-    variable_of(&problem.parameters[k], problem.start[k])
 }
 
 /// The optimiser's view of a parameter: scaled by the size of its start, or of its nominal value, or as it says itself.

@@ -1,6 +1,6 @@
 //! The folder of a run: results, histories, outputs and figures, written together.
 
-use super::{compared, html, named, plot, printed, units};
+use super::{Certainty, compared, html, named, plot, printed, units};
 use crate::cost::LeastSquares;
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -296,6 +296,21 @@ impl Folder {
         statistics: &Result<Statistics>,
         document: Value,
     ) -> Result<()> {
+        self.identification_with(problem, found, statistics, &Certainty::default(), document)
+    }
+
+    /// The same with figures of searches from many starts (`starts`, `starts_parameters`) and of profiles (`profiles`, `profiles.csv`).
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn identification_with(
+        &self,
+        problem: &Problem,
+        found: &Identification,
+        statistics: &Result<Statistics>,
+        certainty: &Certainty<'_>,
+        document: Value,
+    ) -> Result<()> {
         let told = document.clone();
         self.together("result.json", document, |aside| {
             aside.history(found)?;
@@ -307,6 +322,7 @@ impl Folder {
             aside.history_figures(problem, found)?;
             aside.sketch(problem, found)?;
             statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))?;
+            aside.certainty(problem, certainty)?;
             if self.report { html::write(&told, &aside.path, &aside.path.join(html::REPORT)) } else { Ok(()) }
         })?;
         if self.report { Ok(()) } else { html::remove(&self.path) }

@@ -1,5 +1,6 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
+mod certainty;
 mod control;
 mod folder;
 pub mod html;
@@ -8,6 +9,7 @@ mod schemes;
 mod steps;
 mod streamed;
 
+pub use certainty::{Certainty, ends_of_searches, profile_figure, profiles_json, starts_json, waterfall};
 pub use control::control_json;
 pub use folder::Folder;
 pub use origin::{InputFile, Origin, SCHEMA, command_line, date, words};

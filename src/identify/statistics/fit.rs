@@ -146,6 +146,8 @@ pub struct Statistics {
     pub down_weighted: Option<usize>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
+    /// Twice what the cost rises by where a parameter is one standard error off, and the others follow.
+    pub cost_unit: f64,
     /// χ².
     pub chi_square: f64,
     /// AIC.
@@ -254,6 +256,7 @@ impl Statistics {
             count: n,
             down_weighted: residuals.robust.map(|robust| robust.down),
             degrees_of_freedom,
+            cost_unit: residuals.most * variance,
             chi_square,
             aic,
             bic,
@@ -275,6 +278,11 @@ impl Statistics {
     /// χ²/ν; `None` without degrees of freedom.
     pub fn reduced_chi_square(&self) -> Option<f64> {
         (self.degrees_of_freedom > 0).then(|| self.chi_square / self.degrees_of_freedom as f64)
+    }
+
+    /// How many standard errors the 95 % interval of a parameter reaches to each side.
+    pub fn quantile(&self) -> f64 {
+        LEVELS[1].quantile(self.student())
     }
 
     /// Degrees of freedom of Student's distribution; `None`: normal.

@@ -1,0 +1,66 @@
+//! Independent work on several threads, with results that do not depend on their number.
+
+use crate::error::{Error, Result};
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+/// The environment variable that says how many threads work.
+pub const THREADS: &str = "COSTATE_THREADS";
+
+thread_local! {
+    /// Whether this is one of several threads already: what it does is not divided further.
+    static DIVIDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As many threads as processors, or as [`THREADS`] says; one within work that is divided already.
+///
+/// # Errors
+/// [`Error::Invalid`] if the variable is no whole number from 1.
+pub fn threads() -> Result<usize> {
+    if DIVIDED.get() {
+        return Ok(1);
+    }
+    let Some(asked) = std::env::var_os(THREADS) else {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+    };
+    match asked.to_str().and_then(|text| text.trim().parse::<usize>().ok()) {
+        Some(count) if count > 0 => Ok(count),
+        _ => {
+            let problem = format!("it is `{}`", asked.to_string_lossy());
+            Err(Error::invalid(format!("the environment variable {THREADS}"), problem, "give a whole number from 1"))
+        }
+    }
+}
+
+/// Does `work` on every item, on so many threads that take items on demand; results in the items' order, or the first error in it.
+///
+/// # Errors
+/// Those of `work`.
+pub(crate) fn in_parallel<M: Send, R: Send>(
+    items: &mut [M],
+    threads: usize,
+    work: impl Fn(usize, &mut M) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let threads = threads.min(items.len());
+    if threads <= 1 {
+        return items.iter_mut().enumerate().map(|(k, item)| work(k, item)).collect();
+    }
+    let results = Mutex::new((0..items.len()).map(|_| None).collect::<Vec<Option<Result<R>>>>());
+    let queue = Mutex::new(items.iter_mut().enumerate());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                DIVIDED.set(true);
+                loop {
+                    // a thread that panicked leaves the queue whole; the scope hands its panic on
+                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((k, item)) = next else { break };
+                    let result = work(k, item);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[k] = Some(result);
+                }
+            });
+        }
+    });
+    // every number has been taken from the queue
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
