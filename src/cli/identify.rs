@@ -9,6 +9,7 @@ use super::{Verdict, kept, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
+use crate::interrupt::Interrupt;
 use crate::likelihood::NoiseEstimate;
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome};
@@ -106,11 +107,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         origin.command.clone_from(&repeat.command);
     }
     let interrupt = watch_for_interrupt();
-    let names = problem.free().into_iter().map(|k| problem.parameters[k].name.clone()).collect();
-    let trace = progress::trace(names);
-    let options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
-    let constraints = specification.constraint_options.clone();
-    let settings = Settings { method: specification.method, options, constraints, ..Settings::default() };
+    let settings = settings_of(&specification, &problem, &interrupt);
     let (method, reason) = settings.method_for(&problem);
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
@@ -158,6 +155,15 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let verdict = kept(written.map(|_| ()));
     let good = found.outcome.converged && same != Some(Verdict::Bad);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// How it is searched.
+fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Interrupt) -> Settings {
+    let names = problem.free().into_iter().map(|k| problem.parameters[k].name.clone()).collect();
+    let trace = progress::trace(names);
+    let options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
+    let constraints = specification.constraint_options.clone();
+    Settings { method: specification.method, options, constraints, ..Settings::default() }
 }
 
 /// Says that it was interrupted.

@@ -179,41 +179,18 @@ pub fn identify(
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
     problem.validate()?;
-    identify_from(problem, Begin::at(&problem.start, &some_free(problem)?), settings, observer)
-}
-
-/// Where a search begins, and over which parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Begin<'a> {
-    /// All parameters.
-    pub start: &'a [f64],
-    /// Places of those that are searched.
-    pub free: &'a [usize],
-    /// Of these, those that are positive and searched by their logarithm, whatever their scale.
-    pub by_logarithm: &'a [usize],
-}
-
-impl<'a> Begin<'a> {
-    pub fn at(start: &'a [f64], free: &'a [usize]) -> Self {
-        Begin { start, free, by_logarithm: &[] }
-    }
+    identify_from(problem, (&problem.start, &some_free(problem)?), settings, observer)
 }
 
 /// The same from another start, over some of the free parameters.
 pub(crate) fn identify_from(
     problem: &Problem,
-    Begin { start, free, by_logarithm }: Begin<'_>,
+    (start, free): (&[f64], &[usize]),
     settings: &Settings,
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
     let began = Instant::now();
-    let variables: Vec<Variable> = free
-        .iter()
-        .map(|&k| {
-            let own = variable_of(&problem.parameters[k], start[k]);
-            if by_logarithm.contains(&k) { own.scaled(optimise::Scale::Log) } else { own }
-        })
-        .collect();
+    let variables: Vec<Variable> = free.iter().map(|&k| variable_of(&problem.parameters[k], start[k])).collect();
     let first = problem.first();
     let augmented = AugmentedCost::new(&*first.cost, &problem.constraints, first.simulation.grid());
     let is_constrained = !problem.constraints.is_empty();

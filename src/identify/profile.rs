@@ -7,7 +7,7 @@
 
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
-use crate::identify::{Begin, Identification, Settings, identify_from};
+use crate::identify::{Identification, Settings, identify_from};
 use crate::optimise::{Flow, Iteration};
 use crate::parallel::{in_parallel, threads};
 use crate::problem::{Problem, size_from};
@@ -297,9 +297,7 @@ impl Ground<'_> {
         let cost = if others.is_empty() {
             Ensemble::new(self.problem)?.interrupted_by(interrupt).cost(&u)?
         } else {
-            let found = identify_from(self.problem, Begin::at(&u, &others), self.settings, &mut |_: &Iteration| {
-                Flow::Continue
-            })?;
+            let found = identify_from(self.problem, (&u, &others), self.settings, &mut |_: &Iteration| Flow::Continue)?;
             u = found.values();
             found.outcome.cost
         };

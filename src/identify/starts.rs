@@ -4,23 +4,25 @@
 //! starts, and each part holds one of them, evenly by value or by logarithm. Searches run in parallel; the same seed gives the same starts,
 //! and the same ends to the last bit, whatever the number of threads.
 //!
-//! Hopeless searches end early. Each one first gets [`screening`] evaluations, in which positive parameters that were drawn by logarithm are
-//! searched by logarithm, too: far from an optimum, steps of a factor lead there more often than steps of a size. Then it is given up if its cost is still more than
-//! [`HOPELESS`] times the least cost of all, and has fallen by less than half since half of its evaluations; all others go on to their end.
+//! Hopeless searches end early. Each one first gets [`screening`] evaluations. Then it is given up if its cost is still more than
+//! [`HOPELESS`] times the least cost of all, and has fallen by less than a factor of [`STALLED`] since half of its evaluations; all others go on to their end.
 
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
-use crate::identify::{Begin, Settings, expand, identify_from, some_free};
+use crate::identify::{Settings, expand, identify_from, some_free};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::parallel::{in_parallel, threads};
 use crate::problem::{Problem, size_from};
 use crate::random::SplitMix64;
 use crate::shown::shown;
 use crate::signature::{Parameter, Scale};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A search is hopeless only if its cost is so many times the least one.
 pub const HOPELESS: f64 = 100.0;
+/// And only if it has fallen by less than this factor in the second half of its first evaluations. With 2 in its place, half of the searches that would
+/// find the engine mount's best optimum are lost; with this, one in thirty, and three in four of those that stand still are given up.
+pub const STALLED: f64 = 1.05;
 /// Costs that differ by less, relatively, and parameters that differ by less of their size are those of one optimum.
 pub const SAME_COST: f64 = 1e-6;
 /// See [`SAME_COST`].
@@ -107,10 +109,6 @@ impl Starts {
         Ok(())
     }
 
-    fn interval(&self, problem: &Problem, k: usize) -> Result<Interval> {
-        Interval::of(&problem.parameters[k], problem.start[k], self.factor)
-    }
-
     /// The starts: values of all parameters each, that of the problem first.
     ///
     /// # Errors
@@ -118,7 +116,7 @@ impl Starts {
     pub fn draw(&self, problem: &Problem) -> Result<Vec<Vec<f64>>> {
         self.check()?;
         let free = some_free(problem)?;
-        let intervals = free.iter().map(|&k| self.interval(problem, k));
+        let intervals = free.iter().map(|&k| Interval::of(&problem.parameters[k], problem.start[k], self.factor));
         let intervals = intervals.collect::<Result<Vec<Interval>>>()?;
         let (drawn, mut random) = (self.count - 1, SplitMix64::new(self.seed));
         let mut starts = vec![problem.start.clone(); self.count];
@@ -225,6 +223,18 @@ struct Member {
     end: Option<End>,
 }
 
+/// What all searches have in common.
+struct Crowd<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    /// Those of the first evaluations.
+    short: Settings,
+    free: Vec<usize>,
+    /// Told how many have ended.
+    done: &'a (dyn Fn(usize) + Sync),
+    ended: AtomicUsize,
+}
+
 /// Searches the least cost from many starts; `done` is told how many have ended.
 ///
 /// # Errors
@@ -237,95 +247,86 @@ pub fn identify_from_many(
 ) -> Result<ManySearches> {
     problem.validate()?;
     let free = some_free(problem)?;
-    let is_drawn_so =
-        |&k: &usize| problem.start[k] > 0.0 && starts.interval(problem, k).is_ok_and(|own| own.by_logarithm);
-    let by_logarithm: Vec<usize> = free.iter().copied().filter(is_drawn_so).collect();
     let new = |start: Vec<f64>| Member { start, first: None, is_done: false, end: None };
     let mut members: Vec<Member> = starts.draw(problem)?.into_iter().map(new).collect();
-    let told = Mutex::new(0);
-    let tell = || {
-        // a thread that panicked left a number
-        let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *told += 1;
-        done(*told);
-    };
     let mut short = settings.clone();
     short.options.max_evaluations = short.options.max_evaluations.min(screening(free.len()));
+    let crowd = Crowd { problem, settings, short, free, done, ended: AtomicUsize::new(0) };
     let threads = threads()?;
-    let errors = in_parallel(&mut members, threads, |_, member: &mut Member| {
-        Ok(
-            match begin(
-                problem,
-                Begin { start: &member.start, free: &free, by_logarithm: &by_logarithm },
-                &short,
-                settings,
-            ) {
-                Ok((ended, fallen, is_done)) => {
-                    (member.first, member.is_done) = (Some((ended, fallen)), is_done);
-                    is_done.then(&tell);
-                    None
-                }
-                Err(error) => {
-                    member.end = Some(End::Failed(error.to_string()));
-                    tell();
-                    Some(error)
-                }
-            },
-        )
-    })?;
+    let errors = in_parallel(&mut members, threads, |_, member| crowd.screen(member))?;
     let least = members.iter().filter_map(|member| Some(member.first.as_ref()?.0.cost)).fold(f64::INFINITY, f64::min);
-    in_parallel(&mut members, threads, |_, member: &mut Member| {
-        if let Some((ended, fallen)) = member.first.take() {
-            let is_hopeless = !member.is_done && ended.cost > HOPELESS * least && fallen < 2.0;
-            member.end = Some(match (is_hopeless, member.is_done) {
-                (true, _) => End::GivenUp(ended),
-                (false, true) => End::Found(ended),
-                (false, false) => End::Found(go_on(problem, &free, settings, ended)?),
-            });
-            if !member.is_done {
-                tell();
-            }
-        }
-        Ok(())
-    })?;
+    in_parallel(&mut members, threads, |_, member| crowd.finish(member, least))?;
     if settings.options.interrupt.is_raised() {
         let ended = members.iter().filter(|member| member.is_done).count();
         let why = format!("interrupted when {ended} of {} had ended", members.len());
         return Err(Error::invalid("searches from many starts", why, "search again: nothing of them is kept"));
     }
-    if members.iter().all(|member| matches!(member.end, Some(End::Failed(_))))
+    let ended = |Member { start, end, .. }: Member| Some(Search { start, end: end? });
+    let searches: Vec<Search> = members.into_iter().filter_map(ended).collect();
+    if searches.iter().all(|search| matches!(search.end, End::Failed(_)))
         && let Some(error) = errors.into_iter().flatten().next()
     {
         return Err(error);
     }
-    let ended = |Member { start, end, .. }: Member| Some(Search { start, end: end? });
-    let mut found = ManySearches::of(problem, free, members.into_iter().filter_map(ended).collect());
+    let mut found = ManySearches::of(problem, crowd.free, searches);
     found.begin = found.single_search(problem, settings)?;
     Ok(found)
 }
 
-/// The first evaluations of a search: where they have led, by which factor the cost has fallen in the second half of them, and whether
-/// the search has ended of itself.
-fn begin(problem: &Problem, at: Begin<'_>, short: &Settings, settings: &Settings) -> Result<(Ended, f64, bool)> {
-    let found = identify_from(problem, at, short, &mut |_: &Iteration| Flow::Continue)?;
-    let outcome = &found.outcome;
-    let half = outcome.evaluations / 2;
-    let before = outcome.history.iter().take_while(|iteration| iteration.evaluations <= half).last();
-    let fallen = before.map_or(f64::INFINITY, |before| before.cost / outcome.cost);
-    let is_done = outcome.reason != Reason::MaxEvaluations || short.options == settings.options;
-    Ok((Ended::of(at.start, at.free, outcome, 0), fallen, is_done))
-}
+impl Crowd<'_> {
+    fn tell(&self) {
+        (self.done)(self.ended.fetch_add(1, Ordering::Relaxed) + 1);
+    }
 
-/// The rest of a search.
-fn go_on(problem: &Problem, free: &[usize], settings: &Settings, from: Ended) -> Result<Ended> {
-    let Ended { u, evaluations, .. } = &from;
-    let mut rest = settings.clone();
-    rest.options.max_evaluations = rest.options.max_evaluations.saturating_sub(*evaluations).max(1);
-    match identify_from(problem, Begin::at(u, free), &rest, &mut |_: &Iteration| Flow::Continue) {
-        Ok(found) => Ok(Ended::of(u, free, &found.outcome, *evaluations)),
-        // it could be simulated before: nothing better is known
-        Err(error) if error.is_simulation_failure() => Ok(from),
-        Err(error) => Err(error),
+    fn search(&self, from: &[f64], settings: &Settings) -> Result<Outcome> {
+        let at = (from, &self.free[..]);
+        Ok(identify_from(self.problem, at, settings, &mut |_: &Iteration| Flow::Continue)?.outcome)
+    }
+
+    /// The first evaluations of a search; its error if it cannot begin.
+    fn screen(&self, member: &mut Member) -> Result<Option<Error>> {
+        let outcome = match self.search(&member.start, &self.short) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                member.end = Some(End::Failed(error.to_string()));
+                self.tell();
+                return Ok(Some(error));
+            }
+        };
+        let half = outcome.evaluations / 2;
+        let before = outcome.history.iter().take_while(|iteration| iteration.evaluations <= half).last();
+        let fallen = before.map_or(f64::INFINITY, |before| before.cost / outcome.cost);
+        member.is_done = outcome.reason != Reason::MaxEvaluations || self.short.options == self.settings.options;
+        member.first = Some((Ended::of(&member.start, &self.free, &outcome, 0), fallen));
+        if member.is_done {
+            self.tell();
+        }
+        Ok(None)
+    }
+
+    /// The rest of a search, unless it is hopeless beside the least cost of all.
+    fn finish(&self, member: &mut Member, least: f64) -> Result<()> {
+        let Some((ended, fallen)) = member.first.take() else { return Ok(()) };
+        if member.is_done {
+            member.end = Some(End::Found(ended));
+            return Ok(());
+        }
+        let is_hopeless = ended.cost > HOPELESS * least && fallen < STALLED;
+        member.end = Some(if is_hopeless { End::GivenUp(ended) } else { End::Found(self.go_on(ended)?) });
+        self.tell();
+        Ok(())
+    }
+
+    fn go_on(&self, from: Ended) -> Result<Ended> {
+        let mut rest = self.settings.clone();
+        let options = &mut rest.options;
+        options.max_evaluations = options.max_evaluations.saturating_sub(from.evaluations).max(1);
+        match self.search(&from.u, &rest) {
+            Ok(outcome) => Ok(Ended::of(&from.u, &self.free, &outcome, from.evaluations)),
+            // it could be simulated before: nothing better is known
+            Err(error) if error.is_simulation_failure() => Ok(from),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -363,8 +364,7 @@ impl ManySearches {
     fn single_search(&self, problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>> {
         let Some(best) = self.best() else { return Ok(None) };
         let first = best.searches.iter().min().map_or(&best.u, |&number| &self.searches[number].start);
-        let again =
-            identify_from(problem, Begin::at(first, &self.free), settings, &mut |_: &Iteration| Flow::Continue)?;
+        let again = identify_from(problem, (first, &self.free), settings, &mut |_: &Iteration| Flow::Continue)?;
         // searches of two parts may go another way
         let leads_there = again.outcome.cost <= best.cost * (1.0 + SAME_COST) + self.floor;
         Ok(Some(if leads_there { first.clone() } else { best.u.clone() }))
