@@ -109,7 +109,6 @@ mod linear;
 pub mod linearise;
 pub mod model;
 pub mod number;
-pub mod parallel;
 mod parts;
 pub mod report;
 
@@ -125,7 +124,7 @@ pub use identify::{
     specification, starts, statistics, steps,
 };
 #[doc(inline)]
-pub use integrate::{adapt, grid, scheme, signal, simulate, step_error};
+pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};
 use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
 #[doc(inline)]
 pub use linear::least_squares;

@@ -9,7 +9,7 @@ use crate::parallel::{in_parallel, threads};
 use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::scheme::Counters;
-use crate::sensitivity::{Difference, Gradient, Method};
+use crate::sensitivity::{Difference, Gradient, Method, Raw};
 
 /// Steps times coordinates of all experiments below which threads take longer to begin than they save.
 const WORTH_THREADS: usize = 20_000;
@@ -18,6 +18,8 @@ const WORTH_THREADS: usize = 20_000;
 pub struct Ensemble<'p> {
     problem: &'p Problem,
     members: Vec<Member<'p>>,
+    /// Of a single experiment, the same once more for each further thread: what is asked for many directions or parameters is divided.
+    others: Vec<Member<'p>>,
     threads: usize,
     /// Places in the problem's parameters by which the last derivatives were not taken.
     left_out: Vec<usize>,
@@ -53,19 +55,23 @@ impl<'p> Ensemble<'p> {
             let simulation = &member.experiment.simulation;
             simulation.steps() * simulation.signature().coordinates.len()
         };
-        let is_worth_it = members.iter().map(work).sum::<usize>() > WORTH_THREADS;
-        let threads = if is_worth_it { threads()?.min(members.len()) } else { 1 };
-        Ok(Ensemble { problem, members, threads, left_out: Vec::new(), beside_first: 0.0 })
+        let work: usize = members.iter().map(work).sum();
+        let threads = threads()?.max(1);
+        // what is divided takes a sweep or a run for each free parameter
+        let is_divided = members.len() == 1 && work * problem.free().len() > WORTH_THREADS;
+        let others = if is_divided { 1..threads } else { 0..0 };
+        let others = others.map(|_| member((0, &problem.experiments[0]))).collect::<Result<Vec<_>>>()?;
+        let threads = if work > WORTH_THREADS { threads.min(members.len()) } else { 1 };
+        Ok(Ensemble { problem, members, others, threads, left_out: Vec::new(), beside_first: 0.0 })
     }
 
     fn with(mut self, change: impl Fn(Gradient<'p>, &[usize]) -> Gradient<'p>) -> Self {
-        let members = self.members.into_iter();
-        self.members = members
-            .map(|member| {
-                let gradient = change(member.gradient, &member.experiment.places);
-                Member { gradient, ..member }
-            })
-            .collect();
+        let changed = |member: Member<'p>| {
+            let gradient = change(member.gradient, &member.experiment.places);
+            Member { gradient, ..member }
+        };
+        self.members = self.members.into_iter().map(changed).collect();
+        self.others = self.others.into_iter().map(changed).collect();
         self
     }
 
@@ -91,7 +97,7 @@ impl<'p> Ensemble<'p> {
         &self.left_out
     }
 
-    /// How many threads work.
+    /// How many threads work on experiments.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -129,6 +135,26 @@ impl<'p> Ensemble<'p> {
         left_out.sort_unstable();
         left_out.dedup();
         self.left_out = left_out;
+        results
+    }
+
+    /// Lets all threads work on parts of what is asked of a single experiment at `u`; results in the parts' order.
+    fn divide<P: Send, R: Send>(
+        &mut self,
+        u: &[f64],
+        parts: Vec<P>,
+        work: impl Fn(&mut Member<'p>, &P) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let mut shares: Vec<(&mut Member<'p>, P)> =
+            self.members.iter_mut().chain(&mut self.others).zip(parts).collect();
+        let threads = shares.len();
+        let results = in_parallel(&mut shares, threads, |_, (member, part)| {
+            let Member { experiment, u: own, .. } = &mut **member;
+            own.iter_mut().zip(&experiment.places).for_each(|(value, &place)| *value = u[place]);
+            work(member, part)
+        });
+        let Member { experiment, gradient, .. } = &self.members[0];
+        self.left_out = gradient.left_out().iter().map(|&k| experiment.places[k]).collect();
         results
     }
 
@@ -182,7 +208,10 @@ impl<'p> Ensemble<'p> {
     /// # Errors
     /// As there, with the experiment's name.
     pub fn differences(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
-        let found = self.each(u, |_, Member { gradient, u, .. }| gradient.differences(u))?;
+        let found = match self.others.is_empty() {
+            true => self.each(u, |_, Member { gradient, u, .. }| gradient.differences(u))?,
+            false => vec![self.differences_of_single(u)?],
+        };
         let mut sum = vec![Difference { value: 0.0, error: 0.0 }; u.len()];
         for (Member { experiment, .. }, own) in self.members.iter().zip(found) {
             for (&place, own) in experiment.places.iter().zip(own) {
@@ -196,6 +225,16 @@ impl<'p> Ensemble<'p> {
         Ok(sum)
     }
 
+    /// Those of a single experiment, some parameters a thread.
+    fn differences_of_single(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
+        let places: Vec<usize> = (0..self.members[0].experiment.places.len()).collect();
+        let parts = places.chunks(places.len().div_ceil(1 + self.others.len()).max(1)).collect();
+        let found =
+            self.divide(u, parts, |Member { gradient, u, .. }, own: &&[usize]| gradient.differences_by(u, own))?;
+        let found: Vec<Raw> = found.into_iter().flatten().collect();
+        Ok(Raw::finish(&found))
+    }
+
     /// As [`Gradient::hessian_vectors`].
     ///
     /// # Errors
@@ -207,26 +246,37 @@ impl<'p> Ensemble<'p> {
         gradient: &mut [f64],
         products: &mut [Vec<f64>],
     ) -> Result<f64> {
-        let found = self.each(u, |_, Member { experiment, gradient, u, slope }| {
+        let work = |Member { experiment, gradient, u, slope }: &mut Member<'p>, numbers: &[usize]| {
             let places = &experiment.places;
             // directions that do not concern an experiment cost nothing there
-            let of = |x: &Vec<f64>| places.iter().map(|&place| x[place]).collect::<Vec<f64>>();
-            let own: Vec<(usize, Vec<f64>)> =
-                along.iter().map(of).enumerate().filter(|(_, x)| x.iter().any(|x| *x != 0.0)).collect();
-            let (numbers, own): (Vec<usize>, Vec<Vec<f64>>) = own.into_iter().unzip();
+            let of = |&k: &usize| (k, places.iter().map(|&place| along[k][place]).collect::<Vec<f64>>());
+            let (numbers, own): (Vec<usize>, Vec<Vec<f64>>) =
+                numbers.iter().map(of).filter(|(_, x)| x.iter().any(|x| *x != 0.0)).unzip();
             let mut products = vec![vec![0.0; u.len()]; own.len()];
-            let cost = gradient.hessian_vectors(u, &own, slope, &mut products)?;
+            let all = along.iter().filter(|x| places.iter().any(|&place| x[place] != 0.0)).count();
+            let cost = gradient.hessian_vectors_of(all, u, &own, slope, &mut products)?;
             Ok((cost, numbers, products))
-        })?;
+        };
+        let numbers: Vec<usize> = (0..along.len()).collect();
+        let crew = (1 + self.others.len()).min(along.len());
+        let mut found = match crew {
+            0 | 1 => self.each(u, |_, member| work(member, &numbers))?,
+            crew => {
+                let parts = numbers.chunks(along.len().div_ceil(crew)).collect();
+                self.divide(u, parts, |member, numbers| work(member, numbers))?
+            }
+        };
         self.gather(u, gradient);
         products.iter_mut().for_each(|product| product.fill(0.0));
-        let mut costs = Vec::new();
-        for (Member { experiment, .. }, (own, numbers, found)) in self.members.iter().zip(found) {
-            costs.push(own);
-            for (number, found) in numbers.into_iter().zip(found) {
+        let owners = self.members.iter().chain(&self.others);
+        for (Member { experiment, .. }, (_, numbers, found)) in owners.zip(&found) {
+            for (&number, found) in numbers.iter().zip(found) {
                 experiment.places.iter().zip(found).for_each(|(&place, entry)| products[number][place] += entry);
             }
         }
+        // of a single experiment there is one cost, however many have found it
+        found.truncate(self.members.len());
+        let costs = found.into_iter().map(|(cost, ..)| cost).collect();
         for (product, direction) in products.iter_mut().zip(along) {
             self.problem.add_prior_curvature(u, direction, product);
         }

@@ -72,6 +72,8 @@ pub(crate) struct Reverse {
     output_here: Here,
     /// The number of tangents from which on columns are cheaper, of the equations and of the outputs.
     tangents: [usize; 2],
+    /// Tangents of all evaluators that share them, or zero.
+    pub(crate) divided: usize,
     /// Derivatives by all parameters.
     sum: Vec<f64>,
 }
@@ -94,18 +96,24 @@ impl Reverse {
             weights: super::separate(Equations::MOTION),
             output_here: Here::new(sizes),
             tangents: chosen.tangents,
+            divided: 0,
             sum: vec![0.0; sizes.p],
         }
     }
 
+    /// So many tangents, or those of all evaluators that they are divided among.
+    fn of_all(&self, own: usize) -> usize {
+        if own > 0 { own.max(self.divided) } else { 0 }
+    }
+
     /// Whether columns of derivatives are cheaper than so many tangents, of the equations.
     pub(crate) fn prefers_columns(&self, tangents: usize) -> bool {
-        tangents > self.tangents[0]
+        self.of_all(tangents) > self.tangents[0]
     }
 
     /// The same of the outputs.
     pub(crate) fn prefers_output_columns(&self, tangents: usize) -> bool {
-        tangents > self.tangents[1]
+        self.of_all(tangents) > self.tangents[1]
     }
 
     /// Takes the values of the parameters.

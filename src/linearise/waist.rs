@@ -212,6 +212,10 @@ impl Evaluator for PlainEvaluator<'_> {
         if self.lu.factorise() { Ok(()) } else { Err(SingularMatrix) }
     }
 
+    fn divide_tangents(&mut self, all: usize) {
+        self.reverse.iter_mut().for_each(|reverse| reverse.divided = all);
+    }
+
     fn solve(&mut self, b: &mut [f64]) {
         self.lu.solve(b);
     }

@@ -337,6 +337,12 @@ pub trait Evaluator: Send {
         self.linearise(x, weights)
     }
 
+    /// Tangents are divided among several evaluators, which have `all` of them together: ways that are chosen by their number are chosen by
+    /// this one from now on, so that results do not depend on the division. Zero: they are not divided.
+    fn divide_tangents(&mut self, all: usize) {
+        let _ = all;
+    }
+
     /// Solves K z = b in place with the last factors; z = (acceleration n, multipliers m).
     fn solve(&mut self, b: &mut [f64]);
 

@@ -1,5 +1,6 @@
 //! The command line: options, files, results, pictures.
 
+mod certainty;
 mod check;
 mod clocks;
 mod constraints;

@@ -16,6 +16,27 @@ pub struct Difference {
 /// Relative size of the largest difference; the others are a half and a quarter of it.
 const LARGE: f64 = 2e-4;
 
+/// A difference before it is known how far the cost's round-off reaches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raw {
+    value: f64,
+    error: f64,
+    /// The cost's own round-off, as far as this difference has seen it.
+    round_off: f64,
+    /// How far the parameter was moved at most; infinite if it was not.
+    step: f64,
+}
+
+impl Raw {
+    const NONE: Raw = Raw { value: 0.0, error: 0.0, round_off: 0.0, step: f64::INFINITY };
+
+    /// With errors that no round-off is beyond: it is the same for all parameters, and one alone may look smooth by chance.
+    pub fn finish(all: &[Raw]) -> Vec<Difference> {
+        let round_off = all.iter().map(|raw| raw.round_off).fold(0.0, f64::max);
+        all.iter().map(|raw| Difference { value: raw.value, error: raw.error.max(round_off / raw.step) }).collect()
+    }
+}
+
 impl Gradient<'_> {
     /// The gradient by central differences of the cost with two step sizes, extrapolated; a third tells whether they are about the slope
     /// or about round-off. Zero for parameters that it is not taken with respect to: they are not moved.
@@ -23,10 +44,16 @@ impl Gradient<'_> {
     /// # Errors
     /// If a simulation nearby fails, or as [`Gradient::cost_and_gradient`].
     pub fn differences(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
-        self.extrapolated(u, true)
+        let all: Vec<usize> = (0..u.len()).collect();
+        Ok(Raw::finish(&self.differences_by(u, &all)?))
     }
 
-    fn extrapolated(&mut self, u: &[f64], thrice: bool) -> Result<Vec<Difference>> {
+    /// Those by some parameters.
+    pub(crate) fn differences_by(&mut self, u: &[f64], parameters: &[usize]) -> Result<Vec<Raw>> {
+        self.extrapolated(u, parameters, true)
+    }
+
+    fn extrapolated(&mut self, u: &[f64], wanted: &[usize], thrice: bool) -> Result<Vec<Raw>> {
         let (model, _) = self.split(u)?;
         self.workspace.ensure_stored(model)?;
         self.choose(u)?;
@@ -35,50 +62,42 @@ impl Gradient<'_> {
             self.workspace.simulation.given().signature().parameters.iter().chain(own).collect();
         let active = self.active.clone();
         let mut moved = u.to_vec();
-        // the cost's own round-off, as far as differences have seen it, and how far each parameter was moved
-        let (mut round_off, mut steps) = (0.0f64, vec![f64::INFINITY; u.len()]);
-        let mut differences = (0..u.len())
-            .map(|k| {
-                if !active.contains(&k) {
-                    return Ok(Difference { value: 0.0, error: 0.0 });
+        let mut difference = |&k: &usize| {
+            if !active.contains(&k) {
+                return Ok(Raw::NONE);
+            }
+            let size = parameters[k].size_at(u[k]);
+            let mut slope = |h: f64| -> Result<(f64, f64)> {
+                moved[k] = u[k] + h;
+                let (up, above) = (self.cost(&moved)?, moved[k]);
+                moved[k] = u[k] - h;
+                let (down, below) = (self.cost(&moved)?, moved[k]);
+                moved[k] = u[k];
+                Ok(((up - down) / (above - below), (up.abs() + down.abs()) / (above - below)))
+            };
+            let (coarse, _) = slope(LARGE * size)?;
+            let (fine, noise) = slope(0.5 * LARGE * size)?;
+            // what extrapolation removed squared away, and round-off of a thousand operations
+            let error = (fine - coarse).abs() * 0.05 + 1e-13 * noise;
+            let mut raw = Raw { value: (4.0 * fine - coarse) / 3.0, error, ..Raw::NONE };
+            if thrice {
+                let (finest, _) = slope(0.25 * LARGE * size)?;
+                raw.step = LARGE * size;
+                // the difference of a smooth function falls to a quarter
+                if (finest - fine).abs() > 0.5 * (fine - coarse).abs() {
+                    raw.error = raw.error.max((fine - coarse).abs()).max((finest - fine).abs());
+                    raw.round_off = raw.error * LARGE * size;
                 }
-                let size = parameters[k].size_at(u[k]);
-                let mut slope = |h: f64| -> Result<(f64, f64)> {
-                    moved[k] = u[k] + h;
-                    let (up, above) = (self.cost(&moved)?, moved[k]);
-                    moved[k] = u[k] - h;
-                    let (down, below) = (self.cost(&moved)?, moved[k]);
-                    moved[k] = u[k];
-                    Ok(((up - down) / (above - below), (up.abs() + down.abs()) / (above - below)))
-                };
-                let (coarse, _) = slope(LARGE * size)?;
-                let (fine, noise) = slope(0.5 * LARGE * size)?;
-                let value = (4.0 * fine - coarse) / 3.0;
-                // what extrapolation removed squared away, and round-off of a thousand operations
-                let mut error = (fine - coarse).abs() * 0.05 + 1e-13 * noise;
-                if thrice {
-                    let (finest, _) = slope(0.25 * LARGE * size)?;
-                    // the difference of a smooth function falls to a quarter
-                    if (finest - fine).abs() > 0.5 * (fine - coarse).abs() {
-                        error = error.max((fine - coarse).abs()).max((finest - fine).abs());
-                        round_off = round_off.max(error * LARGE * size);
-                    }
-                    steps[k] = LARGE * size;
-                }
-                Ok(Difference { value, error })
-            })
-            .collect::<Result<Vec<Difference>>>()?;
-        if thrice {
-            let all = differences.iter_mut().zip(steps);
-            // it is the same for all of them, and one alone may look smooth by chance
-            all.for_each(|(difference, step)| difference.error = difference.error.max(round_off / step));
-        }
-        Ok(differences)
+            }
+            Ok(raw)
+        };
+        wanted.iter().map(&mut difference).collect()
     }
 }
 
 pub(super) fn central(cost: &mut Gradient<'_>, u: &[f64], gradient: &mut [f64]) -> Result<()> {
-    let differences = cost.extrapolated(u, false)?;
+    let all: Vec<usize> = (0..u.len()).collect();
+    let differences = cost.extrapolated(u, &all, false)?;
     gradient.iter_mut().zip(differences).for_each(|(slope, difference)| *slope = difference.value);
     Ok(())
 }

@@ -59,6 +59,24 @@ impl Gradient<'_> {
         Ok(cost)
     }
 
+    /// The same for some of `all` directions, which several evaluations share: to the last bit what one of them would find for them.
+    ///
+    /// # Errors
+    /// As [`Gradient::hessian`].
+    pub(crate) fn hessian_vectors_of(
+        &mut self,
+        all: usize,
+        u: &[f64],
+        along: &[Vec<f64>],
+        gradient: &mut [f64],
+        products: &mut [Vec<f64>],
+    ) -> Result<f64> {
+        self.workspace.evaluator.divide_tangents(all);
+        let cost = self.hessian_vectors(u, along, gradient, products);
+        self.workspace.evaluator.divide_tangents(0);
+        cost
+    }
+
     /// The Hessian by parameters and by the inputs at all times, times each of several directions `along`; and the gradient, whose part
     /// by inputs is [`Gradient::by_inputs`]. Without [`Gradient::with_inputs`], directions have no inputs, and products get none.
     ///

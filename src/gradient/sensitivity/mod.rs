@@ -13,6 +13,7 @@ mod step_map;
 mod tangent;
 
 pub use difference::Difference;
+pub(crate) use difference::Raw;
 pub use hessian::Change;
 pub(crate) use step_map::StepMap;
 pub(crate) use tangent::Seen;

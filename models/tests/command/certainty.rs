@@ -1,0 +1,81 @@
+//! `identify --starts`, `identify --profiles`, and threads.
+
+use crate::run::Place;
+use serde_json::Value;
+
+/// What a command prints as JSON with so many threads, without times.
+fn with_threads(place: &Place, command: &str, threads: &str) -> Value {
+    let mut started = place.command(command);
+    let run = Place::end(started.env("COSTATE_THREADS", threads));
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let mut result: Value = serde_json::from_str(&run.out).unwrap();
+    (result["seconds"], result["date"]) = (Value::Null, Value::Null);
+    for method in result["methods"].as_array_mut().into_iter().flatten().filter(|method| method.is_object()) {
+        method["seconds"] = Value::Null;
+    }
+    result
+}
+
+/// Protects results from the number of threads: starts, profiles, Hessians and differences are the same to the last bit.
+#[test]
+fn threads_change_nothing() {
+    let place = Place::new();
+    let commands = [
+        "identify engine_mount --end 0.4 --starts 7 --profiles --noise-level 0.02 --json",
+        "hessian spatial_chain --json",
+        "gradient spatial_chain --method all --json",
+    ];
+    for command in commands {
+        let one = with_threads(&place, command, "1");
+        for threads in ["2", "8"] {
+            assert_eq!(with_threads(&place, command, threads), one, "{command}, {threads} threads");
+        }
+    }
+}
+
+/// Protects what people read: optima with their counts, intervals beside those of standard errors, figures, and a result as published.
+#[test]
+fn starts_and_profiles_are_told() {
+    let place = Place::new();
+    let run = place
+        .run("identify engine_mount --end 0.4 --starts 8 --start-seed 2 --profiles --noise-level 0.02 --out found");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.err.contains("8 starts:") && run.err.contains("optimum  searches"), "{}", run.err);
+    assert!(run.out.contains("95 % by profile") && run.out.contains("identifiable"), "{}", run.out);
+    for name in ["starts.svg", "starts_parameters.svg", "profiles.svg", "profiles.csv"] {
+        assert!(place.path("found").join(name).is_file(), "{name}");
+    }
+    let result: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert_eq!(crate::schema::faults(&result), Vec::<String>::new());
+    assert_eq!(result["starts"]["searches"].as_array().unwrap().len(), 8);
+    let profiles = result["profiles"]["parameters"].as_array().unwrap();
+    assert_eq!(profiles.len(), 4);
+    // the bound of the damping, which no parabola knows
+    let d_h2 = &profiles[3];
+    assert!(d_h2["name"] == "d_H2" && d_h2["interval"][0] == 0.0 && d_h2["lower"]["end"] == "bound", "{d_h2}");
+    assert!(d_h2["upper"]["end"] == "interval" && d_h2["verdict"] == "yes", "{d_h2}");
+    // repeated, it is the same
+    let again = place.run("identify --from found --json");
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
+    let again: Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["starts"], &again["profiles"]), (&result["starts"], &result["profiles"]));
+}
+
+/// Protects the words on what cannot be.
+#[test]
+fn wrong_starts_and_profiles_get_a_sentence() {
+    let place = Place::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("identify oscillator --starts 0", &["starts", "take two or more"]),
+        ("identify oscillator --starts 1", &["take two or more"]),
+        ("identify oscillator --starts 3 --start-factor 0.5", &["factor around starts", "above 1"]),
+        ("identify oscillator --start-seed 3", &["--starts"]),
+    ];
+    for (command, parts) in cases {
+        let run = place.run(command);
+        assert_eq!(run.code, 2, "{command}: {}{}", run.out, run.err);
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{command}: {}", run.err));
+    }
+    let run = place.run("identify oscillator --profiles");
+    assert!(run.code == 0 && run.out.contains("no profiles") && run.out.contains("--noise-level"), "{}", run.out);
+}
