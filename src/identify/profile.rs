@@ -11,7 +11,7 @@ use crate::identify::{Identification, Settings, identify_from};
 use crate::optimise::{Flow, Iteration};
 use crate::parallel::{in_parallel, threads};
 use crate::problem::{Problem, size_from};
-use crate::shown::shown;
+use crate::report::rounded;
 use crate::signature::Scale;
 use crate::statistics::{ParameterStatistics, Statistics};
 
@@ -231,12 +231,12 @@ impl Ground<'_> {
             let value = if (moved - bound) * direction >= 0.0 { bound } else { moved };
             let point = match self.fit(k, value, &last.u) {
                 Ok(point) => point,
-                Err(error) if error.is_simulation_failure() && shortened < 4 => {
+                Err(error) if is_out_of_reach(&error) && shortened < 4 => {
                     shortened += 1;
                     step *= 0.25;
                     continue;
                 }
-                Err(error) if error.is_simulation_failure() => {
+                Err(error) if is_out_of_reach(&error) => {
                     return Ok((Side::Blocked(last.value, error.to_string()), points));
                 }
                 Err(error) => return Err(error),
@@ -244,7 +244,7 @@ impl Ground<'_> {
             if point.excess >= self.quantile {
                 let (end, between) = self.end_between(k, last, point)?;
                 points.extend(between);
-                return Ok((Side::At(end), points));
+                return Ok((end, points));
             }
             let gained = point.excess - last.excess;
             step *= if gained > 0.0 { (PART * self.quantile / gained).clamp(0.5, 2.0) } else { 2.0 };
@@ -259,7 +259,7 @@ impl Ground<'_> {
 
     /// Where the excess is the quantile, between a point below and one above it, by false position that does not stick to one side (the
     /// Illinois rule).
-    fn end_between(&self, k: usize, below: ProfilePoint, above: ProfilePoint) -> Result<(f64, Vec<ProfilePoint>)> {
+    fn end_between(&self, k: usize, below: ProfilePoint, above: ProfilePoint) -> Result<(Side, Vec<ProfilePoint>)> {
         const MOST: usize = 20;
         let from = below.value;
         let mut points = vec![above.clone()];
@@ -269,7 +269,12 @@ impl Ground<'_> {
         for _ in 0..MOST {
             let [(a, f_a), (b, f_b)] = ends;
             let value = b - f_b * (b - a) / (f_b - f_a);
-            let point = self.fit(k, value, &u)?;
+            let point = match self.fit(k, value, &u) {
+                Err(error) if is_out_of_reach(&error) => {
+                    return Ok((Side::Blocked(from, error.to_string()), vec![]));
+                }
+                other => other?,
+            };
             let rest = point.excess - self.quantile;
             u.clone_from(&point.u);
             points.push(point);
@@ -285,7 +290,7 @@ impl Ground<'_> {
         }
         let end = points.last().map_or(from, |point| point.value);
         points.sort_by(|a, b| (a.value - from).abs().total_cmp(&(b.value - from).abs()));
-        Ok((end, points))
+        Ok((Side::At(end), points))
     }
 
     /// The best fit of the others with parameter `k` at `value`.
@@ -308,6 +313,11 @@ impl Ground<'_> {
         let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.unit).sqrt();
         Ok(ProfilePoint { value, cost, excess, u })
     }
+}
+
+/// Whether there is nothing to be fitted, since it cannot be simulated.
+fn is_out_of_reach(error: &Error) -> bool {
+    error.is_simulation_failure() || matches!(error, Error::Optimiser { .. })
 }
 
 impl Profile {
@@ -340,14 +350,18 @@ impl Profile {
     /// Sentences on ends that are none; mostly none.
     pub fn remarks(&self) -> Vec<String> {
         let of_side = |side: &Side, name: &str| match side {
-            Side::Blocked(value, reason) => {
-                Some(format!("`{}` was followed {name} to {} alone, beyond which {reason}", self.name, shown(*value)))
-            }
-            Side::Bound(value) => {
-                Some(format!("`{}` reaches its {name} bound {} before its interval ends", self.name, shown(*value)))
-            }
+            Side::Blocked(value, reason) => Some(format!(
+                "`{}` was followed {name} to {} alone, beyond which {reason}",
+                self.name,
+                rounded(*value, 5)
+            )),
+            Side::Bound(value) => Some(format!(
+                "`{}` reaches its {name} bound {} before its interval ends",
+                self.name,
+                rounded(*value, 5)
+            )),
             Side::Open(value) => {
-                Some(format!("`{}` has no {name} end: it was followed to {}", self.name, shown(*value)))
+                Some(format!("`{}` has no {name} end: it was followed to {}", self.name, rounded(*value, 5)))
             }
             Side::At(_) => None,
         };

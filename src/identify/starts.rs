@@ -42,7 +42,8 @@ pub fn screening(parameters: usize) -> usize {
 pub struct Starts {
     /// How many, that of the problem among them, which is the first.
     pub count: usize,
-    /// A parameter without bounds on both sides is drawn between its start over this factor and its start times it, within its bounds.
+    /// A parameter without bounds on both sides is drawn between its start over this factor and its start times it, within its bounds; where
+    /// it starts at zero, from within its size (or its nominal value) to both sides.
     pub factor: f64,
     /// Of the random numbers.
     pub seed: u64,
@@ -71,11 +72,14 @@ impl Interval {
             _ if is_bounded => (*lower, *upper),
             start if start > 0.0 => (nearest.max(*lower), farthest.min(*upper)),
             start if start < 0.0 => ((-farthest).max(*lower), (-nearest).min(*upper)),
-            _ => {
-                let problem = "starts are drawn around its start, which is 0 and has no factor";
-                let remedy = "give it bounds on both sides, or another start, or fix it";
-                return Err(Error::invalid(format!("parameter `{name}`"), problem, remedy));
-            }
+            _ => match parameter.size.or(Some(parameter.nominal.abs()).filter(|nominal| *nominal > 0.0)) {
+                Some(size) => ((-size).max(*lower), size.min(*upper)),
+                None => {
+                    let problem = "starts are drawn around its start, which is 0 and has neither a factor nor a size";
+                    let remedy = "give it bounds on both sides, or a size, or another start, or fix it";
+                    return Err(Error::invalid(format!("parameter `{name}`"), problem, remedy));
+                }
+            },
         };
         if !(from < to && (to - from).is_finite()) {
             let problem = format!("there is no interval to draw starts from, but [{}, {}]", shown(from), shown(to));

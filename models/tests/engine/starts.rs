@@ -121,6 +121,7 @@ fn wrong_starts_get_a_sentence() {
     assert!(message(&problem, Starts { count: 1, ..usual }).contains("take two or more"));
     assert!(message(&problem, Starts { factor: 1.0, ..usual }).contains("a number above 1"));
     problem.start[0] = 0.0;
+    problem.parameters[0].nominal = 0.0;
     let told = message(&problem, usual);
     assert!(told.contains("`amplitude`") && told.contains("bounds on both sides"), "{told}");
     problem.start = vec![1.0, 100.0];
