@@ -120,7 +120,7 @@ pub use data::{files, noise, random, time_axis};
 pub use gradient::{cost, sensitivity};
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, likelihood, optimise, prior, problem, problem_file, profile, registry,
+    constraint, control, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile, registry,
     specification, starts, statistics, steps,
 };
 #[doc(inline)]

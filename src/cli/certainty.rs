@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
-pub(super) struct Arguments {
+pub(super) struct CertaintyArguments {
     /// Search from so many starts, the given one among them; go on from the best
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     starts: Option<usize>,
@@ -41,7 +41,7 @@ fn silent(settings: &Settings) -> Settings {
     silent
 }
 
-impl Arguments {
+impl CertaintyArguments {
     /// The starts that are asked for.
     pub fn starts(&self) -> Option<Starts> {
         let usual = Starts::default();
@@ -95,7 +95,7 @@ impl Arguments {
     }
 }
 
-impl Arguments {
+impl CertaintyArguments {
     /// Adds what was asked for to a result.
     pub fn extend_json(
         &self,

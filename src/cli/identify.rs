@@ -63,7 +63,7 @@ steepest-descent or steepest-descent-fixed"
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
     #[command(flatten)]
-    certainty: certainty::Arguments,
+    certainty: certainty::CertaintyArguments,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

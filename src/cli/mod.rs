@@ -25,6 +25,7 @@ mod hessian;
 mod identifiability;
 mod identify;
 mod init;
+mod landscape;
 mod models;
 mod progress;
 mod repeat;
@@ -70,6 +71,7 @@ Examples:
   costate gradient oscillator --method all --set c=30
   costate schemes slider_crank
   costate steps slider_crank --halvings 6
+  costate landscape oscillator c d
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
 
@@ -97,6 +99,8 @@ enum Command {
     Steps(steps::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
+    /// Draw the cost over two parameters, with the ways of methods through it.
+    Landscape(landscape::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
     Identify(Box<identify::Arguments>),
     /// Make one page of a result, for reading, printing and signing.
@@ -148,6 +152,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Schemes(arguments) => schemes::run(&registry, &arguments),
         Command::Steps(arguments) => steps::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
+        Command::Landscape(arguments) => landscape::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Validate(arguments) => result::run(&registry, &arguments),

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct ProblemArguments {
     /// The model's name (its built-in problem), or a problem file (.toml)
-    #[arg(required_unless_present = "from")]
+    #[arg(index = 1, required_unless_present = "from")]
     model: Option<String>,
     /// Measurements (.csv, .mat): columns `t` or `time`, and `NAME` or `NAME [UNIT]` of inputs and outputs; A,B: files of one experiment
     #[arg(long, value_name = "FILE.csv")]

@@ -3,6 +3,7 @@
 pub mod constraint;
 pub mod control;
 pub mod ensemble;
+pub mod landscape;
 pub mod likelihood;
 pub mod optimise;
 pub mod prior;

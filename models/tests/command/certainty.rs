@@ -79,3 +79,45 @@ fn wrong_starts_and_profiles_get_a_sentence() {
     let run = place.run("identify oscillator --profiles");
     assert!(run.code == 0 && run.out.contains("no profiles") && run.out.contains("--noise-level"), "{}", run.out);
 }
+
+/// Protects maps of the cost: every method's way begins at the start and ends at the optimum, the least cost of the map is near it, the figure has
+/// them all; and the words on what cannot be drawn.
+#[test]
+fn landscapes_show_the_ways_of_methods() {
+    let place = Place::new();
+    let run = place.run("landscape oscillator c d --points 15 --out map --range c=10:50");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("least cost of the map") && run.out.contains("newton-tr"), "{}", run.out);
+    let result: Value = serde_json::from_str(&place.read("map/landscape.json")).unwrap();
+    let numbers = |value: &Value| value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect::<Vec<f64>>();
+    let c = numbers(&result["x"]["values"]);
+    assert_eq!((c.len(), c[0], c[14]), (15, 10.0, 50.0));
+    let ways = result["ways"].as_array().unwrap();
+    assert_eq!(ways.len(), 4);
+    let [first, last] = [0, 1].map(|end| {
+        let points = ways[0]["points"].as_array().unwrap();
+        numbers(&points[if end == 0 { 0 } else { points.len() - 1 }])
+    });
+    assert!(ways.iter().all(|way| numbers(&way["points"][0]) == first));
+    // the least of the map is a step of the map from the end of the ways at most
+    let costs: Vec<Vec<f64>> = result["cost"].as_array().unwrap().iter().map(numbers).collect();
+    let least = costs.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let column = costs.iter().find_map(|row| row.iter().position(|cost| *cost == least)).unwrap();
+    assert!((c[column] - last[0]).abs() <= 2.0 * (c[1] - c[0]), "{last:?} {}", c[column]);
+    assert!(
+        place.read("map/landscape.svg").contains("lm, ") && place.read("map/landscape.csv").starts_with("c [N/m],d [")
+    );
+    for (command, part) in [
+        ("landscape oscillator", "name two behind the model"),
+        ("landscape oscillator c", "name two behind the model"),
+        ("landscape oscillator c c", "both sides are `c`"),
+        ("landscape oscillator c zz", "zz"),
+        ("landscape oscillator c d --range k=1:2", "the sides are `c` and `d`"),
+        ("landscape oscillator c d --range c=3:2", "the smaller end first"),
+        ("landscape oscillator c d --methods nonsense", "nonsense"),
+        ("landscape oscillator c d --points 1", "two points"),
+    ] {
+        let run = place.run(command);
+        assert!(run.code == 2 && run.err.contains(part), "{command}: {} {}", run.code, run.err);
+    }
+}

@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::files::write_atomically;
 
 mod axis;
+mod contour;
 mod correlogram;
 mod decimate;
 mod heat_map;
@@ -45,6 +46,7 @@ mod statistics;
 mod text;
 
 pub use axis::{Axis, Scale};
+pub(crate) use contour::Grid;
 pub use correlogram::{Correlations, correlograms};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
