@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME=FROM:TO", allow_hyphen_values = true)]
     range: Vec<String>,
     /// Points along each side
-    #[arg(long, value_name = "N", default_value = "41", allow_hyphen_values = true, value_parser = settings::count)]
+    #[arg(long, value_name = "N", default_value = "61", allow_hyphen_values = true, value_parser = settings::count)]
     points: usize,
     /// Folder for files and the figure [default: out/MODEL_landscape; none with --json]
     #[arg(long, value_name = "DIR")]

@@ -59,7 +59,7 @@ impl<'p> Ensemble<'p> {
         let threads = threads()?.max(1);
         // what is divided takes a sweep or a run for each free parameter
         let is_divided = members.len() == 1 && work * problem.free().len() > WORTH_THREADS;
-        let others = if is_divided { 1..threads } else { 0..0 };
+        let others = if is_divided { 1..problem.at_once()? } else { 0..0 };
         let others = others.map(|_| member((0, &problem.experiments[0]))).collect::<Result<Vec<_>>>()?;
         let threads = if work > WORTH_THREADS { threads.min(members.len()) } else { 1 };
         Ok(Ensemble { problem, members, others, threads, left_out: Vec::new(), beside_first: 0.0 })
@@ -345,6 +345,19 @@ impl<'p> Ensemble<'p> {
             factorisations: sum.factorisations + own.factorisations,
         };
         self.members.iter().map(|member| member.gradient.counters()).fold(Counters::default(), add)
+    }
+}
+
+impl Problem {
+    /// On how many threads the problem may be worked on as a whole, each with states of its own: together they take no more memory than one may.
+    ///
+    /// # Errors
+    /// As [`threads`].
+    pub(crate) fn at_once(&self) -> Result<usize> {
+        let bytes: f64 = self.experiments.iter().map(|experiment| experiment.simulation.run_bytes()).sum();
+        let room = self.experiments.iter().map(|experiment| experiment.simulation.room()).fold(f64::INFINITY, f64::min);
+        // a float becomes the nearest whole number there is
+        Ok(threads()?.min((room / bytes) as usize).max(1))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify_from};
 use crate::optimise::{Flow, Iteration};
-use crate::parallel::{in_parallel, threads};
+use crate::parallel::in_parallel;
 use crate::problem::{Problem, size_from};
 use crate::report::rounded;
 use crate::signature::Scale;
@@ -184,7 +184,7 @@ pub fn profiles(
     let ground = Ground { problem, settings, free: &free, optimum, unit, quantile };
     let sides = |&parameter: &usize| [-1.0, 1.0].map(|direction| Walk { parameter, direction });
     let mut walks: Vec<Walk> = free.iter().flat_map(sides).collect();
-    let sides = in_parallel(&mut walks, threads()?, |_, walk| {
+    let sides = in_parallel(&mut walks, problem.at_once()?, |_, walk| {
         let own = &statistics.parameters[walk.parameter];
         let walked = ground.walk(walk, own.standard_error);
         done();

@@ -11,7 +11,7 @@ use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::identify::{Settings, expand, identify_from, some_free};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
-use crate::parallel::{in_parallel, threads};
+use crate::parallel::in_parallel;
 use crate::problem::{Problem, size_from};
 use crate::random::SplitMix64;
 use crate::shown::shown;
@@ -256,7 +256,7 @@ pub fn identify_from_many(
     let mut short = settings.clone();
     short.options.max_evaluations = short.options.max_evaluations.min(screening(free.len()));
     let crowd = Crowd { problem, settings, short, free, done, ended: AtomicUsize::new(0) };
-    let threads = threads()?;
+    let threads = problem.at_once()?;
     let errors = in_parallel(&mut members, threads, |_, member| crowd.screen(member))?;
     let least = members.iter().filter_map(|member| Some(member.first.as_ref()?.0.cost)).fold(f64::INFINITY, f64::min);
     in_parallel(&mut members, threads, |_, member| crowd.finish(member, least))?;

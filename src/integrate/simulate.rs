@@ -356,6 +356,11 @@ impl Simulation {
         bytes_of(self.grid.count() + 1) * numbers as f64
     }
 
+    /// Bytes that the states of a run may take.
+    pub(crate) fn room(&self) -> f64 {
+        self.memory.unwrap_or_else(memory::usual)
+    }
+
     /// What is kept of a run, for sentences on memory.
     pub(crate) fn kept(&self, what: &str) -> String {
         kept(what, self.signature(), &self.grid)

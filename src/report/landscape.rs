@@ -99,7 +99,7 @@ pub fn landscape_figure(problem: &Problem, found: &Landscape) -> Result<Figure> 
     if let Some(optimum) = &problem.optimum {
         panel = mark(panel, found.parameters.map(|k| optimum[k]), "optimum", Marker::Cross);
     }
-    Ok(Figure::wide().panel(panel))
+    Ok(Figure::wide().panel_height(100.0).panel(panel))
 }
 
 impl Folder {
