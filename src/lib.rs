@@ -117,7 +117,7 @@ use data::{columns, file_set, rows};
 #[doc(inline)]
 pub use data::{files, noise, random, time_axis};
 #[doc(inline)]
-pub use gradient::{cost, sensitivity};
+pub use gradient::{cost, modes, sensitivity};
 #[doc(inline)]
 pub use identify::{
     constraint, control, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile, registry,

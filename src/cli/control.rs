@@ -1,6 +1,7 @@
 //! `costate control`: inputs over time that reach goals.
 
 use super::console::{print, print_document, tell, tell_error};
+use super::output::Output;
 use super::progress::{self, Progress};
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
@@ -15,7 +16,6 @@ use crate::simulate::Simulation;
 use crate::specification::Specification;
 use crate::start::InitialState;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
@@ -46,15 +46,8 @@ pub(super) struct Arguments {
     /// Stop after so many iterations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
-    /// Folder for results and figures [default: out/MODEL_control; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
@@ -98,7 +91,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let document = control_json(&control, method, &solution, arguments.replay_tolerance);
     let written =
         folder.as_ref().map(|folder| search.write(folder, (&control, &solution), document.clone())).transpose();
-    if arguments.json {
+    if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
         print(&summary(&control, &solution, arguments, begun.elapsed().as_secs_f64()));
@@ -127,7 +120,7 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// Where results go.
 fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
     let usual = format!("{}_control", arguments.problem.name());
-    settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)
+    arguments.output.folder(&usual)
 }
 
 /// The problem of the file, or the model's own one, with what the command line says.

@@ -1,16 +1,16 @@
 //! `costate landscape`: the cost over two parameters, with the ways of methods.
 
-use super::console::{print, print_document, waiting};
+use super::console::waiting;
+use super::output::Output;
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept, watch_for_interrupt};
+use super::{Verdict, watch_for_interrupt};
 use crate::error::{Error, Result};
 use crate::identify::Settings;
 use crate::landscape::{Area, Landscape, Way};
 use crate::optimise::{Method, Options};
 use crate::problem::Problem;
 use crate::registry::Registry;
-use crate::report::{landscape_json, number, rounded, table};
-use std::path::PathBuf;
+use crate::report::{Folder, landscape_json, number, rounded, table};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(clap::Args, Debug)]
@@ -37,15 +37,8 @@ pub(super) struct Arguments {
     /// Points along each side
     #[arg(long, value_name = "N", default_value = "61", allow_hyphen_values = true, value_parser = settings::count)]
     points: usize,
-    /// Folder for files and the figure [default: out/MODEL_landscape; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// The figure as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print what landscape.json holds
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
@@ -55,6 +48,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let methods = arguments.methods.iter().map(|name| name.parse::<Method>()).collect::<Result<Vec<Method>>>()?;
     let options = Options { interrupt: watch_for_interrupt(), ..specification.options.clone() };
     let settings = Settings { options, ..Settings::default() };
+    let folder = arguments.output.folder(&format!("{}_landscape", problem.name))?;
     let progress = waiting("rows of the map", area.points);
     let rows = AtomicUsize::new(0);
     let found = Landscape::of(&problem, &area, &methods, &settings, &|| {
@@ -63,18 +57,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     drop(progress);
     let found = found?;
     let document = landscape_json(&problem, &found);
-    let usual = format!("{}_landscape", problem.name);
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
-    let written = folder.as_ref().map_or(Ok(()), |folder| folder.landscape(&problem, &found, document.clone()));
-    if arguments.json {
-        print_document(&format!("{document:#}"));
-        return Ok(kept(written));
-    }
-    print(&text(&problem, &found));
-    if let (Ok(()), Some(folder)) = (&written, folder) {
-        print(&format!("\nwritten to {}: landscape.json, landscape.csv, figure", folder.path().display()));
-    }
-    Ok(kept(written))
+    let write = |folder: &Folder| folder.landscape(&problem, &found, document.clone());
+    let files = "landscape.json, landscape.csv, figure";
+    Ok(arguments.output.tell(folder, &document, || text(&problem, &found), (files, write)))
 }
 
 impl Arguments {

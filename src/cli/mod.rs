@@ -27,6 +27,8 @@ mod identify;
 mod init;
 mod landscape;
 mod models;
+mod modes;
+mod output;
 mod progress;
 mod repeat;
 mod report;
@@ -72,6 +74,7 @@ Examples:
   costate schemes slider_crank
   costate steps slider_crank --halvings 6
   costate landscape oscillator c d
+  costate modes half_car --animate 1,2
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
 
@@ -97,6 +100,8 @@ enum Command {
     Schemes(schemes::Arguments),
     /// Halve the step again and again: errors, orders, and the limit with its sure digits.
     Steps(steps::Arguments),
+    /// Small motions about an equilibrium: frequencies, damping, shapes, and what they follow.
+    Modes(modes::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
     /// Draw the cost over two parameters, with the ways of methods through it.
@@ -151,6 +156,7 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Check(arguments) => check::run(&registry, &arguments),
         Command::Schemes(arguments) => schemes::run(&registry, &arguments),
         Command::Steps(arguments) => steps::run(&registry, &arguments),
+        Command::Modes(arguments) => modes::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Landscape(arguments) => landscape::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments),

@@ -1,6 +1,7 @@
 //! Results of earlier runs: `--from RESULT`, and `costate validate`.
 
 use super::console::{print, print_document, tell};
+use super::output::Output;
 use super::progress::Progress;
 use super::settings;
 use super::{Verdict, kept};
@@ -184,15 +185,8 @@ pub(super) struct Arguments {
     /// Time steps between two samples
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     substeps: Option<usize>,
-    /// Folder for validation.json and figures [default: out/MODEL_validation; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print the comparison as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// `costate validate`: how well a result reproduces records that it has not seen.
@@ -225,10 +219,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let tests = test_unfitted(&problem, &found);
     document["residual_tests"] = json!(tests);
     let usual = format!("{}_validation", problem.name);
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
+    let folder = arguments.output.folder(&usual)?;
     let written =
         folder.as_ref().map(|folder| folder.validation(&problem, (&found, &tests), document.clone())).transpose();
-    if arguments.json {
+    if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
         if !fitted.is_empty() {

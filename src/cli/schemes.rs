@@ -1,18 +1,18 @@
 //! `costate schemes`: work and precision of time integrators.
 
-use super::console::{is_verbose, print, print_document, tell, waiting};
+use super::Verdict;
+use super::console::{is_verbose, tell, waiting};
+use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use super::steps::OWN_STEPS;
-use super::{Verdict, kept};
 use crate::check::{Energy, Gaps, Measured, Row, WorkPrecision};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::registry::Registry;
-use crate::report::{schemes_json, table};
+use crate::report::{Folder, schemes_json, table};
 use crate::scheme::{self, Scheme};
 use crate::shown::shown;
 use crate::simulate::Simulation;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 #[derive(clap::Args, Debug)]
@@ -34,15 +34,8 @@ pub(super) struct Arguments {
     /// Leave out the comparison of adjoint and tangents, which takes longest
     #[arg(long)]
     no_gradients: bool,
-    /// Folder for files and figures [default: out/MODEL_schemes; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print what schemes.json holds
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Factors of the model's own step.
@@ -68,6 +61,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         None => ladder(simulation)?,
     };
     let (_, reference) = named("--reference", &arguments.reference, &simulation)?;
+    let folder = arguments.output.folder(&format!("{}_schemes", entry.name()))?;
     let count = schemes.len() * steps.len();
     let waiting = waiting("reference", count);
     let mut study = WorkPrecision::new(&simulation, &u, &steps, reference)?;
@@ -90,19 +84,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let end = times[times.len() - 1];
     let words: Vec<String> = schemes.iter().map(|(_, scheme)| scheme::in_words(&**scheme)).collect();
     let document = schemes_json(entry.name(), end, &words, &study, &rows);
-    let usual = format!("{}_schemes", entry.name());
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
-    let written = folder.as_ref().map_or(Ok(()), |folder| folder.schemes(&rows, document.clone()));
-    if arguments.json {
-        print_document(&format!("{document:#}"));
-        return Ok(kept(written));
-    }
     let title = format!("{} to t = {} s: {}", entry.name(), shown(end), words.join("; "));
-    print(&text(title, &study, &rows));
-    if let (Ok(()), Some(folder)) = (&written, folder) {
-        print(&format!("\nwritten to {}: schemes.json, schemes.csv, figure", folder.path().display()));
-    }
-    Ok(kept(written))
+    let write = |folder: &Folder| folder.schemes(&rows, document.clone());
+    let files = "schemes.json, schemes.csv, figure";
+    Ok(arguments.output.tell(folder, &document, || text(title, &study, &rows), (files, write)))
 }
 
 /// The schemes to compare: those that are asked for, or all. `newmark` is then left out: with its own γ it is `trapezoidal`.

@@ -1,6 +1,7 @@
 //! `costate simulate`
 
 use super::console::{print, print_document, tell, waiting};
+use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{Verdict, kept};
@@ -10,29 +11,21 @@ use crate::report::{Folder, output_errors, rounded, simulation_json, stream};
 use crate::scheme::{self, Counters};
 use crate::shown::shown;
 use crate::start::{InitialState, StartReport};
-use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
     #[command(flatten)]
     run: RunArguments,
-    /// Folder for files and figures [default: out/MODEL_simulation; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print what simulation.json holds
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let run = arguments.run.prepare(registry, settings::entry)?;
     let Run { entry, u, simulation, measured, finer } = &run;
     let usual = format!("{}_simulation", entry.name());
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &usual, arguments.png)?;
+    let folder = arguments.output.folder(&usual)?;
     let waiting = waiting(&format!("{} time steps", simulation.steps()), 0);
     if !Folder::fits(simulation) {
         if folder.is_some() {
@@ -45,7 +38,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         drop(waiting);
         let estimate = Estimate::of(simulation, u, None, began.elapsed().as_secs_f64());
         estimate.warn(finer);
-        if arguments.json {
+        if arguments.output.json {
             print_document(&format!("{:#}", streamed.document));
         } else if let Some(folder) = folder {
             print_run(&run, streamed.counters, &streamed.start, &folder);
@@ -64,7 +57,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let written = folder.as_ref().map_or(Ok(()), write);
     drop(waiting);
     estimate.warn(finer);
-    if arguments.json {
+    if arguments.output.json {
         print_document(&format!("{document:#}"));
         return Ok(kept(written));
     }

@@ -1,15 +1,15 @@
 //! `costate steps`: how results converge over the time step.
 
-use super::console::{print, print_document, tell, waiting};
+use super::Verdict;
+use super::console::{tell, waiting};
+use super::output::Output;
 use super::settings::{self, Run, RunArguments};
-use super::{Verdict, kept};
 use crate::check::{Convergence, Series};
 use crate::error::Result;
 use crate::registry::Registry;
-use crate::report::{rounded, steps_json, table};
+use crate::report::{Folder, rounded, steps_json, table};
 use crate::scheme;
 use crate::shown::shown;
-use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -18,15 +18,8 @@ pub(super) struct Arguments {
     /// How many times the step is halved
     #[arg(long, value_name = "N", default_value = "5", allow_hyphen_values = true, value_parser = settings::count)]
     halvings: usize,
-    /// Folder for files and figures [default: out/MODEL_steps; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print what steps.json holds
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Why a tolerance is refused.
@@ -53,17 +46,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     let document = steps_json(&name, &scheme, &found);
-    let folder = settings::results(arguments.out.as_ref(), arguments.json, &format!("{name}_steps"), arguments.png)?;
-    let written = folder.as_ref().map_or(Ok(()), |folder| folder.steps(&found, document.clone()));
-    if arguments.json {
-        print_document(&format!("{document:#}"));
-        return Ok(kept(written));
-    }
-    print(&text(&name, &scheme, &found));
-    if let (Ok(()), Some(folder)) = (&written, folder) {
-        print(&format!("\nwritten to {}: steps.json, steps.csv, figure", folder.path().display()));
-    }
-    Ok(kept(written))
+    let write = |folder: &Folder| folder.steps(&found, document.clone());
+    let files = "steps.json, steps.csv, figure";
+    let folder = arguments.output.folder(&format!("{name}_steps"))?;
+    Ok(arguments.output.tell(folder, &document, || text(&name, &scheme, &found), (files, write)))
 }
 
 fn text(name: &str, scheme: &str, found: &Convergence) -> String {

@@ -26,7 +26,7 @@ impl Purpose {
     }
 }
 
-fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
+pub(crate) fn dense(matrix: &Matrix<f64>) -> DMatrix<f64> {
     DMatrix::from_row_slice(matrix.rows(), matrix.columns(), matrix.as_slice())
 }
 

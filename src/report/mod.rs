@@ -5,6 +5,7 @@ mod control;
 mod folder;
 pub mod html;
 mod landscape;
+mod modes;
 mod origin;
 mod schemes;
 mod steps;
@@ -14,6 +15,7 @@ pub use certainty::{Certainty, ends_of_searches, profile_figure, profiles_json, 
 pub use control::control_json;
 pub use folder::Folder;
 pub use landscape::{landscape_figure, landscape_json};
+pub use modes::{ModesResult, modes_json, shapes_figure};
 pub use origin::{InputFile, Origin, SCHEMA, command_line, date, words};
 pub use schemes::{schemes_json, work_precision};
 pub use steps::{step_errors, steps_json};
@@ -55,6 +57,16 @@ fn printed(unit: &str) -> String {
         }
     }
     text
+}
+
+/// A text in a CSV file.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// A name in a CSV file, in quotation marks where it needs them.
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { quoted(text) } else { text.to_string() }
 }
 
 /// Units as figures show them.

@@ -1,6 +1,6 @@
 //! What a comparison of schemes gives: `schemes.json`, `schemes.csv` and a work-precision diagram.
 
-use super::Folder;
+use super::{Folder, cell, quoted};
 use crate::check::{Energy, Gaps, Measured, Row, WorkPrecision};
 use crate::error::Result;
 use crate::files::write_atomically;
@@ -80,10 +80,7 @@ const COLUMNS: [&str; 19] = [
 /// A line of the file; what there is no number for is left empty.
 fn line(row: &Row) -> String {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:e}"));
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    // several settings are separated by commas
-    let name = if row.scheme.contains(',') { quoted(&row.scheme) } else { row.scheme.clone() };
-    let mut cells = vec![name, format!("{:e}", row.step)];
+    let mut cells = vec![cell(&row.scheme), format!("{:e}", row.step)];
     match &row.outcome {
         Ok(Measured { steps, errors, orders, drift, energy, seconds_per_step, iterations, gradient, .. }) => {
             cells.push(steps.to_string());

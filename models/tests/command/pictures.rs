@@ -117,3 +117,35 @@ fn help_of_pictures_reads_well() {
         assert!(place.good("--help").out.contains(&format!("  {command} ")));
     }
 }
+
+// Protects modes: numbers, files, animations, and what is said where there are none.
+#[test]
+fn modes_are_printed_and_written() {
+    let place = Place::new();
+    let said = place.good("modes half_car --animate 2 --modes 3 --out swings").out;
+    assert!(said.contains("1.104977") && said.contains("k_front +0.44") && said.contains("3 of 4 modes"), "{said}");
+    assert!(said.contains("swings: modes.json, tables, figures, animations"), "{said}");
+    let gif = std::fs::read(place.path("swings/mode_2.gif")).unwrap();
+    assert!(gif.starts_with(b"GIF89a") && gif.ends_with(b";"));
+    let document: serde_json::Value = serde_json::from_str(&place.read("swings/modes.json")).unwrap();
+    assert_eq!(document["modes"].as_array().unwrap().len(), 4);
+    assert!(document["modes"][0]["derivatives"]["natural_frequency"]["k_front"].as_f64().unwrap() > 0.0);
+    assert!(document["modes"][3]["derivatives"].is_null());
+    assert!(place.read("swings/shapes.svg").contains("mode 3: 11.11 Hz"));
+    assert!(place.read("swings/modes.csv").lines().count() == 5);
+    assert!(
+        place.read("swings/sensitivities.csv").starts_with("derivative by,natural frequency 1 [Hz],damping ratio 1")
+    );
+    // without a picture, shapes are drawn over the coordinates; a free motion has no damping ratio
+    place.good("modes oscillator --set d=30 --out creep");
+    assert!(place.read("creep/shapes.svg").contains("mode 1: decays in"));
+    assert!(place.good("modes top --json").out.contains("free motion"));
+    for (command, part) in [
+        ("modes engine_mount --animate 1", "it has no picture"),
+        ("modes half_car --animate 5", "modes are numbered from 1 to 4"),
+        ("modes half_car --modes 0", "ask for 1 or more"),
+        ("modes emps", "neither a stiffness nor a constraint holds `q` at rest"),
+    ] {
+        place.refused(command, &[part]);
+    }
+}

@@ -23,6 +23,7 @@ mod jumps;
 mod least_squares;
 mod memory;
 mod missing_samples;
+mod modes;
 mod motions;
 mod newton;
 mod penalty;

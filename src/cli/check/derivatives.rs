@@ -27,7 +27,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let gradient = gradient(&problem)?;
     drop(waiting);
     let right = hand.iter().chain([&products]).all(JacobianReport::passed) && gradient.iter().all(|entry| entry.right);
-    if arguments.json {
+    if arguments.output.json {
         let document = json!({
             "model": problem.name,
             "passed": right,

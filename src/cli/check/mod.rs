@@ -6,10 +6,10 @@ mod problem;
 mod text;
 
 use super::Verdict;
+use super::output::Output;
 use super::settings::ProblemArguments;
 use crate::error::Result;
 use crate::registry::Registry;
-use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -18,15 +18,8 @@ pub(super) struct Arguments {
     /// Check derivatives of a problem file, too, as of a model
     #[arg(long)]
     derivatives: bool,
-    /// Folder for check.json and figures [default: out/MODEL_check; none with --json]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Figures as PNG, too
-    #[arg(long)]
-    png: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {

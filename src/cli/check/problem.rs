@@ -41,8 +41,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let (problem, notes) =
         specification.build_with_notes(registry).map_err(|error| all_errors(&specification, registry, error))?;
     let notes = settings::say_of(notes, &problem);
-    let folder =
-        settings::results(arguments.out.as_ref(), arguments.json, &format!("{}_check", problem.name), arguments.png)?;
+    let folder = arguments.output.folder(&format!("{}_check", problem.name))?;
     let mut found = look(&problem, &specification, notes);
     found.files = arguments.problem.input_files(&specification);
     let document = document(&problem, &found);
@@ -50,7 +49,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let order = worst_first(&found);
     let drawn: Vec<usize> = order.iter().copied().filter(|&k| found.experiments[k].outputs.is_ok()).collect();
     let written = folder.as_ref().map(|folder| folder.check(&problem, &drawn, document.clone())).transpose();
-    if arguments.json {
+    if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
         print(&text::report(&problem, &found, &order));

@@ -106,6 +106,8 @@ struct Search<'a> {
     first_shift: Option<f64>,
     /// The part of a step that is taken.
     damping: f64,
+    /// Whether the equilibrium may be one of many.
+    may_move: bool,
 }
 
 impl<'a> Search<'a> {
@@ -126,6 +128,7 @@ impl<'a> Search<'a> {
             safe_shift: if shift > 0.0 { shift } else { 1.0 },
             first_shift: None,
             damping: 1.0,
+            may_move: false,
         }
     }
 
@@ -142,16 +145,25 @@ impl<'a> Search<'a> {
         if !self.residual.iter().all(|r| r.is_finite()) {
             return Err(not_finite(signature, &self.point(), &self.residual, 0));
         }
-        if !regular && self.shift == 0.0 && self.first_shift.is_some() {
-            return Err(singular(system, signature, &self.point(), Purpose::Equilibrium));
-        }
         Ok(regular)
+    }
+
+    /// Whether the residuals are round-off.
+    fn is_balanced(&self, system: &mut dyn Evaluator) -> bool {
+        self.residual.iter().zip(self.round_off(system)).all(|(r, bound)| r.abs() <= bound)
     }
 
     /// One iteration; where it is the last, it returns the unknowns (q, ν).
     fn iterate(&mut self, system: &mut dyn Evaluator, signature: &Signature) -> Result<Option<Vec<f64>>> {
         let n = self.q.len();
         if !self.factorise(system, signature)? {
+            // what moves freely rests wherever forces balance
+            if self.shift == 0.0 && self.may_move && self.is_balanced(system) {
+                return Ok(Some([&self.q[..], &self.nu].concat()));
+            }
+            if self.shift == 0.0 && self.first_shift.is_some() {
+                return Err(singular(system, signature, &self.point(), Purpose::Equilibrium));
+            }
             self.retreat();
             return Ok(None);
         }
@@ -165,9 +177,8 @@ impl<'a> Search<'a> {
             left => left / size,
         };
         if self.shift == 0.0 && self.damping == 1.0 {
-            let within = |bound: Vec<f64>| self.residual.iter().zip(bound).all(|(r, bound)| r.abs() <= bound);
             let stalls = contraction.is_nan() || contraction > FAST;
-            if size <= f64::EPSILON || stalls && (size <= STALLED || within(self.round_off(system))) {
+            if size <= f64::EPSILON || stalls && (size <= STALLED || self.is_balanced(system)) {
                 return Ok(Some([trial.q, trial.nu].concat()));
             }
         }
@@ -251,9 +262,15 @@ impl<'a> Search<'a> {
 }
 
 /// From positions at rest, with the accelerations and multipliers there: positions and multipliers of an equilibrium, one behind the other,
-/// and the iterations that it took.
-pub(super) fn find(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>) -> Result<(Vec<f64>, usize)> {
+/// and the iterations that it took. `may_move`: it may be one of many, of a mechanism that moves freely.
+pub(super) fn find(
+    system: &mut dyn Evaluator,
+    signature: &Signature,
+    x: &Point<'_>,
+    may_move: bool,
+) -> Result<(Vec<f64>, usize)> {
     let mut search = Search::new(signature, x);
+    search.may_move = may_move;
     for iterations in 1..=LIMIT {
         if let Some(found) = search.iterate(system, signature)? {
             return Ok((found, iterations));

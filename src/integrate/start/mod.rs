@@ -100,6 +100,8 @@ pub(crate) struct Beginning {
     pub held: Vec<usize>,
     /// By how much constraints yield to their multipliers in acceleration.
     pub compliance: f64,
+    /// Whether an equilibrium may be one of many, of a mechanism that moves freely.
+    pub may_move: bool,
 }
 
 /// What belongs to the start of one simulation: its balances where they have been solved.
@@ -128,7 +130,7 @@ impl Start {
         beginning: &Beginning,
         x0: &mut [f64],
     ) -> Result<Self> {
-        let &Beginning { state, ref held, compliance } = beginning;
+        let &Beginning { state, ref held, compliance, may_move } = beginning;
         let list = state.balances(!signature.constraints.is_empty());
         let mut start = Start {
             report: StartReport { initial_state: state, ..StartReport::default() },
@@ -137,7 +139,7 @@ impl Start {
         start.begin(system, signature, at, held)?;
         for number in 0..list.len() {
             match (state, number) {
-                (InitialState::Equilibrium, 0) => start.rest(system, signature, at)?,
+                (InitialState::Equilibrium, 0) => start.rest(system, signature, at, may_move)?,
                 _ => start.take(system, signature, at, number)?,
             }
         }
@@ -209,7 +211,13 @@ impl Start {
     }
 
     /// Finds a static equilibrium.
-    fn rest(&mut self, system: &mut dyn Evaluator, signature: &Signature, at: (f64, &[f64])) -> Result<()> {
+    fn rest(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        at: (f64, &[f64]),
+        may_move: bool,
+    ) -> Result<()> {
         let n = signature.coordinates.len();
         let x = self.sequence.beginning(0);
         x[n..2 * n].fill(0.0);
@@ -217,7 +225,7 @@ impl Start {
         let mut moving = x.to_vec();
         let mut motion = Sequence::of_start(signature, &InitialState::AsGiven.balances(true), 0.0, &[]);
         motion.solve(system, signature, &step(at), 0, (None, &mut moving), &mut Counters::default())?;
-        let (z, iterations) = equilibrium::find(system, signature, &point(signature, at, &moving))?;
+        let (z, iterations) = equilibrium::find(system, signature, &point(signature, at, &moving), may_move)?;
         self.report.iterations = iterations;
         self.sequence.keep(0, &z);
         violations::refuse_moving_constraints(system, signature, &point(signature, at, self.sequence.beginning(1)))

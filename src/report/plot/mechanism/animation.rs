@@ -94,14 +94,26 @@ impl Picture<'_> {
         let times = animation.times(grid)?;
         self.check(&times, MOST_FRAMES, "frames")?;
         let moments = times.iter().map(|t| self.moment(*t)).collect::<Result<Vec<Moment>>>()?;
-        let all: Vec<&Moment> = moments.iter().collect();
-        let stage = self.stage(&all, 1, PAPER)?;
         let (rate, speed) = (animation.frames_per_second, animation.speed(grid));
         let decimals = (rate / speed).log10().ceil().clamp(0.0, 9.0) as usize;
         let hint = self.remark() + &if speed == 1.0 { String::new() } else { format!("   ({speed} × real time)") };
+        let title = |moment: &Moment| title(moment.t, decimals) + &hint;
+        self.encode(&moments, &title, Pace { frames_per_second: rate, last_stays: true }, progress)
+    }
+
+    /// Moments, two at least, one a frame, as the bytes of a file.
+    pub(super) fn encode(
+        &self,
+        moments: &[Moment],
+        title: &dyn Fn(&Moment) -> String,
+        pace: Pace,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<u8>> {
+        let all: Vec<&Moment> = moments.iter().collect();
+        let stage = self.stage(&all, 1, PAPER)?;
         let palette = Palette::new();
         let draw = |moment: &Moment| {
-            let content = Content { title: title(moment.t, decimals) + &hint, moments: vec![moment] };
+            let content = Content { title: title(moment), moments: vec![moment] };
             pixels(&stage.scene(&[content]), SCALE)
         };
         let mut next = draw(&moments[0])?; // there are two at least
@@ -109,14 +121,16 @@ impl Picture<'_> {
         let mut bytes = Vec::new();
         let mut encoder = Encoder::new(&mut bytes, width, height, &palette.bytes()).map_err(failed)?;
         encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
-        // in hundredths of a second, such that they add up; the last frame stays for a while
-        let hundredths = |i: usize| (i as f64 * 100.0 / rate).round() as u64;
+        // in hundredths of a second, such that they add up; the last frame may stay for a while
+        let hundredths = |i: usize| (i as f64 * 100.0 / pace.frames_per_second).round() as u64;
         let mut shown: Vec<u8> = Vec::new();
         for i in 0..moments.len() {
             let indices = palette.indices(&next.rgb);
             let mut frame = palette.changes(&shown, &indices, width, height);
             let last = i + 1 == moments.len();
-            frame.delay = if last { 100 } else { u16::try_from(hundredths(i + 1) - hundredths(i)).unwrap_or(u16::MAX) };
+            let stays = last && pace.last_stays;
+            frame.delay =
+                if stays { 100 } else { u16::try_from(hundredths(i + 1) - hundredths(i)).unwrap_or(u16::MAX) };
             encoder.write_frame(&frame).map_err(failed)?;
             shown = indices;
             progress(i + 1);
@@ -127,6 +141,13 @@ impl Picture<'_> {
         drop(encoder); // writes the end
         Ok(bytes)
     }
+}
+
+/// How frames follow one another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    pub frames_per_second: f64,
+    pub last_stays: bool,
 }
 
 /// Drawings have few colours; where they meet, edges are blends of two.

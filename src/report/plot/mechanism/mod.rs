@@ -36,6 +36,7 @@ mod depth;
 mod draw;
 mod extent;
 mod guides;
+mod modes;
 mod shape;
 mod solid;
 mod stage;
@@ -52,7 +53,7 @@ use crate::simulate::{Simulation, Trajectory};
 use crate::sketch::Sketch;
 use crate::system::System;
 use animation::simple;
-use shape::{Moment, Shape};
+use shape::{Location, Moment, Shape};
 use stage::{Content, Path, Stage};
 use std::borrow::Cow;
 use view::Projection;
@@ -142,10 +143,15 @@ impl<'a> Picture<'a> {
 
     /// The sketch with all members where they are.
     fn sketch_at(&self, t: f64, q: &[f64], w: &[f64]) -> Result<Cow<'_, Sketch>> {
+        // exaggerated, nothing keeps its length
+        self.sketch_with(t, q, w, self.exaggeration == 1.0)
+    }
+
+    /// `exact`: where lengths of bodies must be those of the start.
+    fn sketch_with(&self, t: f64, q: &[f64], w: &[f64], exact: bool) -> Result<Cow<'_, Sketch>> {
         let (system, first) = (self.simulation.system(), &*self.shape.sketch);
         let Some(sketch) = system.sketch_at(t, q, w, &self.shape.u)? else { return Ok(Cow::Borrowed(first)) };
-        // exaggerated, nothing keeps its length
-        match first.contradiction(&sketch, self.exaggeration == 1.0) {
+        match first.contradiction(&sketch, exact) {
             Some(problem) => Err(Error::invalid(
                 format!("the picture of {} at t = {t} s", system.signature().place()),
                 problem,
@@ -198,29 +204,22 @@ impl<'a> Picture<'a> {
     /// a power of ten, and at least 1.
     pub fn readable_exaggeration(&self) -> f64 {
         let Some(trajectory) = self.trajectory else { return 1.0 };
-        let (times, grid) = (trajectory.times(), self.simulation.grid().times());
-        let places = |i: usize, q: &[f64]| {
-            let w = self.simulation.inputs_at(i);
-            // what cannot be drawn is told when it is to be
-            let sketch = self.sketch_at(grid[i], q, w).unwrap_or(Cow::Borrowed(&self.shape.sketch));
-            let moment = Moment::new(grid[i], &sketch, q, &self.shape.u, (w, w.to_vec()));
-            let spots = self.shape.sketch.parts.iter().flat_map(crate::sketch::Part::spots);
-            let spots = spots.map(|spot| self.shape.world(spot, &moment));
-            let centers = (1..self.shape.centers.len()).map(|member| self.shape.center(member, &moment));
-            spots.chain(centers).collect::<Vec<_>>()
-        };
-        let start = places(0, &self.start);
-        let extent = |axis: usize| {
-            let along = || start.iter().map(|place| place.0[axis]);
-            along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
-        };
-        let size = extent(0).hypot(extent(1)).hypot(extent(2));
-        let moved = (0..times.len()).map(|i| {
-            let now = places(i, trajectory.state(i).q);
-            now.iter().zip(&start).map(|(now, start)| (*now - *start).length()).fold(0.0, f64::max)
-        });
-        let factor = 0.15 * size / moved.fold(0.0, f64::max);
+        let start = self.places(0, &self.start);
+        let moved = (0..trajectory.times().len()).map(|i| farthest(&start, &self.places(i, trajectory.state(i).q)));
+        let factor = 0.15 * diagonal(&start) / moved.fold(0.0, f64::max);
         if factor.is_finite() && factor > 1.0 { simple(factor) } else { 1.0 }
+    }
+
+    /// Where everything that is drawn is at positions, with the inputs of a time.
+    fn places(&self, i: usize, q: &[f64]) -> Vec<Location> {
+        let (t, w) = (self.simulation.grid().times()[i], self.simulation.inputs_at(i));
+        // what cannot be drawn is told when it is to be
+        let sketch = self.sketch_at(t, q, w).unwrap_or(Cow::Borrowed(&self.shape.sketch));
+        let moment = Moment::new(t, &sketch, q, &self.shape.u, (w, w.to_vec()));
+        let spots = self.shape.sketch.parts.iter().flat_map(crate::sketch::Part::spots);
+        let spots = spots.map(|spot| self.shape.world(spot, &moment));
+        let centers = (1..self.shape.centers.len()).map(|member| self.shape.center(member, &moment));
+        spots.chain(centers).collect()
     }
 
     /// What titles say of an exaggeration.
@@ -361,6 +360,20 @@ impl<'a> Picture<'a> {
         }
         Ok(paths)
     }
+}
+
+/// The size of what is drawn: the diagonal around it.
+fn diagonal(places: &[Location]) -> f64 {
+    let extent = |axis: usize| {
+        let along = || places.iter().map(|place| place.0[axis]);
+        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+    };
+    extent(0).hypot(extent(1)).hypot(extent(2))
+}
+
+/// How far anything has moved.
+fn farthest(from: &[Location], to: &[Location]) -> f64 {
+    to.iter().zip(from).map(|(now, start)| (*now - *start).length()).fold(0.0, f64::max)
 }
 
 fn title(t: f64, decimals: usize) -> String {

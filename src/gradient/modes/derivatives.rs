@@ -1,0 +1,193 @@
+//! Derivatives of eigenvalues by all parameters.
+
+use super::{Complex, Mode, Modes};
+use crate::diagnosis::{Purpose, singular};
+use crate::error::{Error, Result};
+use crate::simulate::Simulation;
+use crate::system::{Equations, Evaluator, Point, StateVector, Weights};
+use std::f64::consts::TAU;
+
+/// Eigenvalues closer than this part of their size are one of several vectors: only the derivative of their mean exists.
+const TOGETHER: f64 = 1e-7;
+/// Where the equilibrium's matrix has no inverse, so much M beside the fastest mode gives it one.
+const SHIFT: f64 = 1e-11;
+/// Refinements of a solution with it, and what of its right side may be left after them.
+const REFINEMENTS: usize = 4;
+const LEFT_OVER: f64 = 1e-8;
+
+/// How an eigenvalue follows the parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// dλ/du, p entries, 1/s over the parameters' units.
+    pub eigenvalue: Vec<Complex<f64>>,
+    /// How many modes have this eigenvalue: the derivative is that of their mean where it is not one.
+    pub multiplicity: usize,
+}
+
+impl Sensitivity {
+    /// d|λ|/du / 2π, Hz over the parameters' units.
+    pub fn natural_frequency(&self, mode: &Mode) -> Vec<f64> {
+        let direction = mode.eigenvalue.conj() / (mode.eigenvalue.norm() * TAU);
+        self.eigenvalue.iter().map(|slope| (direction * slope).re).collect()
+    }
+
+    /// d Im λ/du / 2π, Hz over the parameters' units.
+    pub fn damped_frequency(&self) -> Vec<f64> {
+        self.eigenvalue.iter().map(|slope| slope.im / TAU).collect()
+    }
+
+    /// d(-Re λ / |λ|)/du.
+    pub fn damping_ratio(&self, mode: &Mode) -> Vec<f64> {
+        let (lambda, size) = (mode.eigenvalue, mode.eigenvalue.norm());
+        let of = |slope: &Complex<f64>| {
+            let growth = (lambda.conj() * slope).re / size;
+            -slope.re / size + lambda.re * growth / (size * size)
+        };
+        self.eigenvalue.iter().map(of).collect()
+    }
+}
+
+/// Real and imaginary parts of a complex tangent or weight.
+fn parts(values: &[Complex<f64>]) -> [Vec<f64>; 2] {
+    [values.iter().map(|z| z.re).collect(), values.iter().map(|z| z.im).collect()]
+}
+
+/// What derivatives are taken with: the equilibrium, linearised.
+struct Rest<'a> {
+    system: Box<dyn Evaluator + 'a>,
+    x: Point<'a>,
+    simulation: &'a Simulation,
+}
+
+impl Rest<'_> {
+    /// ∇ of the second derivative along a mode, real and imaginary part: cotangents of q, ν and u.
+    fn curvature(&mut self, mode: &Mode) -> [StateVector; 2] {
+        let signature = self.simulation.signature();
+        let (lambda, zero) = (mode.eigenvalue, StateVector::zeros(signature));
+        let scaled = |factor: Complex<f64>| parts(&mode.shape.iter().map(|z| z * factor).collect::<Vec<_>>());
+        let [q, v, a] = [Complex::new(1.0, 0.0), lambda, lambda * lambda].map(scaled);
+        let multipliers = parts(&mode.multipliers);
+        let weights = [parts(&mode.left[0]), parts(&mode.left[1])];
+        let mut bars = [zero.clone(), zero.clone()];
+        let is_zero = |values: &[f64]| values.iter().all(|x| *x == 0.0);
+        for right in 0..2 {
+            let (q, v, a, lambda) = (q[right].clone(), v[right].clone(), a[right].clone(), multipliers[right].clone());
+            if [&q, &v, &a, &lambda].iter().all(|part| is_zero(part)) {
+                continue;
+            }
+            let tangent = StateVector { q, v, a, lambda, ..zero.clone() };
+            for left in 0..2 {
+                let own = [&weights[0][left][..], &weights[1][left]];
+                if own.iter().all(|part| is_zero(part)) {
+                    continue;
+                }
+                // i times i is -1
+                let sign = if right + left == 2 { -1.0 } else { 1.0 };
+                let bar = &mut bars[(right + left) % 2];
+                self.system.curvature(&self.x, Equations::MOTION, sign, own, &tangent, bar);
+            }
+        }
+        bars
+    }
+
+    /// Takes cotangents of q and ν to the parameters.
+    fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
+        let n = bar.q.len();
+        let right = [&bar.q[..], &bar.lambda].concat();
+        let size = right.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        if size == 0.0 {
+            return Ok(());
+        }
+        let mut z = vec![0.0; right.len()];
+        let mut left_over = right.clone();
+        let mut below = StateVector::default();
+        for _ in 0..REFINEMENTS {
+            self.system.solve_transposed(&mut left_over);
+            z.iter_mut().zip(&left_over).for_each(|(z, change)| *z += change);
+            below = StateVector::zeros(self.simulation.signature());
+            self.system.pull_back(1.0, &z[..n], &z[n..], &mut below);
+            let product = below.q.iter().chain(&below.lambda);
+            left_over = right.iter().zip(product).map(|(r, p)| r - p).collect();
+        }
+        let rest = left_over.iter().fold(0.0f64, |rest, x| rest.max(x.abs()));
+        // false for NaN
+        let is_solved = rest <= LEFT_OVER * size;
+        if !is_solved {
+            return Err(singular(&mut *self.system, self.simulation.signature(), &self.x, Purpose::Equilibrium));
+        }
+        bar.u.iter_mut().zip(&below.u).for_each(|(u, moved)| *u -= moved);
+        Ok(())
+    }
+}
+
+impl Modes {
+    /// Derivatives of the eigenvalues of the first `count` modes by all parameters; none for free motions, which stay free.
+    /// `simulation` is the one that they are of.
+    ///
+    /// # Errors
+    /// If the equilibrium does not follow the parameters: it moves freely, and forces do not depend on where it rests.
+    pub fn sensitivities(&self, simulation: &Simulation, count: usize) -> Result<Vec<Option<Sensitivity>>> {
+        let signature = simulation.signature();
+        let still = vec![0.0; self.q.len()];
+        let w = simulation.inputs_at(0);
+        let x = Point { t: self.time, q: &self.q, v: &still, a: &still, lambda: &self.multipliers, w };
+        let mut system = simulation.system().evaluator();
+        system.set_parameters(&self.u);
+        let equations = Equations::MOTION;
+        let mut weights = Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, compliance: 0.0, equations };
+        if system.linearise(&x, weights).is_err() {
+            let fastest = self.modes.iter().map(|mode| mode.eigenvalue.norm_sqr()).fold(0.0, f64::max);
+            weights.acceleration = SHIFT * if fastest > 0.0 { fastest } else { 1.0 };
+            if system.linearise(&x, weights).is_err() {
+                return Err(singular(&mut *system, signature, &x, Purpose::Equilibrium));
+            }
+        }
+        let mut rest = Rest { system, x, simulation };
+        let count = count.min(self.modes.len());
+        let mut own: Vec<Option<Vec<Complex<f64>>>> = vec![None; self.modes.len()];
+        let mut found = Vec::with_capacity(count);
+        for k in 0..count {
+            found.push(self.sensitivity(k, &mut rest, &mut own)?);
+        }
+        Ok(found)
+    }
+
+    /// Of one mode; those of others that are one with it are kept in `own`.
+    fn sensitivity(
+        &self,
+        k: usize,
+        rest: &mut Rest<'_>,
+        own: &mut [Option<Vec<Complex<f64>>>],
+    ) -> Result<Option<Sensitivity>> {
+        let lambda = self.modes[k].eigenvalue;
+        if lambda.norm() == 0.0 {
+            return Ok(None);
+        }
+        let is_same = |other: &Mode| (other.eigenvalue - lambda).norm() <= TOGETHER * lambda.norm();
+        let together: Vec<usize> = (0..self.modes.len()).filter(|other| is_same(&self.modes[*other])).collect();
+        let mut mean = vec![Complex::new(0.0, 0.0); self.u.len()];
+        for &other in &together {
+            if own[other].is_none() {
+                own[other] = Some(self.derivative(&self.modes[other], rest)?);
+            }
+            for (sum, slope) in mean.iter_mut().zip(own[other].iter().flatten()) {
+                *sum += slope / together.len() as f64;
+            }
+        }
+        Ok(Some(Sensitivity { eigenvalue: mean, multiplicity: together.len() }))
+    }
+
+    fn derivative(&self, mode: &Mode, rest: &mut Rest<'_>) -> Result<Vec<Complex<f64>>> {
+        let [mut real, mut imaginary] = rest.curvature(mode);
+        rest.pull_back(&mut real)?;
+        rest.pull_back(&mut imaginary)?;
+        let slopes = real.u.iter().zip(&imaginary.u).map(|(re, im)| -Complex::new(*re, *im) / mode.slope);
+        let slopes: Vec<Complex<f64>> = slopes.collect();
+        if slopes.iter().any(|slope| !(slope.re.is_finite() && slope.im.is_finite())) {
+            let problem = format!("its derivatives by parameters are not finite at {}", mode.eigenvalue);
+            let remedy = "change a damping by a small part: at critical damping two modes are one";
+            return Err(Error::invalid("the mode", problem, remedy));
+        }
+        Ok(slopes)
+    }
+}

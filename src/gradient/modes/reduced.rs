@@ -1,0 +1,279 @@
+//! The linearised motion in independent coordinates, and its eigenvalues.
+//!
+//! With a basis N of the motions that the constraints allow, C_q N = 0 and Nᵀ M N = 1, small motions N z obey
+//!
+//! ```text
+//! z'' + D z' + K z = 0,      D = Nᵀ D_v N,  K = Nᵀ D_q N
+//! ```
+//!
+//! Without damping and with K = Kᵀ they are the eigenvectors of K; else those of the system of first order. In both cases
+//! what moves freely, K z = D z = 0, is taken out first: its eigenvalue 0 is a double one with one vector only, of which
+//! round-off would make something of the size of its square root.
+
+use crate::diagnosis::dense;
+use crate::error::{Error, Result};
+use crate::random::SplitMix64;
+
+use crate::system::Blocks;
+use nalgebra::linalg::Schur;
+use nalgebra::{ColPivQR, Complex, DMatrix, DVector, Dyn, SymmetricEigen};
+
+type Complexes = DVector<Complex<f64>>;
+type ComplexMatrix = DMatrix<Complex<f64>>;
+
+/// Rows of constraints whose part beside the others is smaller than this repeat them.
+const REPEATED: f64 = 1e-9;
+/// Damping, or a difference between K and its transpose, below this part of what it stands beside is round-off.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// An eigenvalue with the vectors on both sides, in independent coordinates: yᵀ (λ² + λ D + K) = 0.
+pub(super) struct Pair {
+    pub eigenvalue: Complex<f64>,
+    pub right: Complexes,
+    pub left: Complexes,
+}
+
+impl Pair {
+    fn real(eigenvalue: Complex<f64>, vector: DVector<f64>) -> Self {
+        let vector = vector.map(|x| Complex::new(x, 0.0));
+        Pair { eigenvalue, left: vector.clone(), right: vector }
+    }
+}
+
+/// M, D_v and D_q in independent coordinates.
+pub(super) struct Reduced {
+    /// N, n x f.
+    basis: DMatrix<f64>,
+    /// M, D_v and D_q.
+    full: [DMatrix<f64>; 3],
+    damping: DMatrix<f64>,
+    stiffness: DMatrix<f64>,
+    /// Of C_qᵀ, with its rank; none without constraints.
+    constraints: Option<(ColPivQR<f64, Dyn, Dyn>, usize)>,
+}
+
+impl Reduced {
+    /// `place`: whose mass matrix is complained of.
+    pub fn of(blocks: &Blocks, place: &str) -> Result<Self> {
+        let jacobian = dense(&blocks.constraint_by_position).transpose();
+        let (n, m) = jacobian.shape();
+        let constraints = (m > 0).then(|| {
+            let longest = jacobian.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
+            let factors = ColPivQR::new(jacobian);
+            let diagonal = factors.r().diagonal();
+            let rank = diagonal.iter().filter(|d| d.abs() > REPEATED * longest).count();
+            (factors, rank)
+        });
+        let mut basis = DMatrix::identity(n, n);
+        if let Some((factors, rank)) = &constraints {
+            // the rows of Qᵀ behind the rank are orthogonal to all constraints
+            factors.q_tr_mul(&mut basis);
+            basis = basis.rows(*rank, n - rank).transpose();
+        }
+        let mass = basis.transpose() * dense(&blocks.mass) * &basis;
+        let Some(mass) = mass.cholesky() else {
+            let problem = "its mass matrix is not positive along the motions that the constraints allow";
+            return Err(Error::invalid(place, problem, "give every body a mass and an inertia"));
+        };
+        // N L⁻ᵀ, whose transpose solves L X = Nᵀ; the factor has a positive diagonal
+        let transposed = mass.l().solve_lower_triangular(&basis.transpose()).unwrap_or_else(|| basis.transpose());
+        let basis = transposed.transpose();
+        let inertia = dense(&blocks.inertia_by_position);
+        let by_position = inertia + dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+        let full = [dense(&blocks.mass), -dense(&blocks.force_by_velocity), by_position];
+        let [_, damping, stiffness] = [0, 1, 2].map(|k| basis.transpose() * &full[k] * &basis);
+        Ok(Reduced { basis, full, damping, stiffness, constraints })
+    }
+
+    /// In all coordinates: a vector of the independent ones, and the multipliers μ with (λ² M + λ D_v + D_q) φ + C_qᵀ μ = 0; the
+    /// same with transposed matrices for a left vector.
+    pub fn whole(&self, lambda: Complex<f64>, own: &Complexes, is_left: bool) -> [Complexes; 2] {
+        let phi = complex(&self.basis) * own;
+        let mut force = Complexes::zeros(phi.len());
+        for (matrix, factor) in self.full.iter().zip([lambda * lambda, lambda, Complex::new(1.0, 0.0)]) {
+            for part in [phi.map(|z| z.re), phi.map(|z| z.im)].into_iter().zip([Complex::new(1.0, 0.0), Complex::i()]) {
+                let product = if is_left { matrix.tr_mul(&part.0) } else { matrix * &part.0 };
+                force.iter_mut().zip(product.iter()).for_each(|(sum, x)| *sum += factor * part.1 * *x);
+            }
+        }
+        let [real, imaginary] = [force.map(|z| z.re), force.map(|z| z.im)].map(|part| self.multipliers(&-part));
+        [phi, real.zip_map(&imaginary, Complex::new)]
+    }
+
+    /// μ of C_qᵀ μ = b; where rows repeat others, those have none.
+    fn multipliers(&self, b: &DVector<f64>) -> DVector<f64> {
+        let Some((factors, rank)) = &self.constraints else { return DVector::zeros(0) };
+        let r = factors.r();
+        let mut projected = b.clone();
+        factors.q_tr_mul(&mut projected);
+        let own = r.view((0, 0), (*rank, *rank)).solve_upper_triangular(&projected.rows(0, *rank).clone_owned());
+        let mut multipliers = DVector::zeros(r.ncols());
+        // the diagonal has no zeros up to the rank
+        multipliers.rows_mut(0, *rank).copy_from(&own.unwrap_or_else(|| DVector::zeros(*rank)));
+        factors.p().inv_permute_rows(&mut multipliers);
+        multipliers
+    }
+
+    /// yᵀ (2 λ + D) x.
+    pub fn slope(&self, pair: &Pair) -> Complex<f64> {
+        let damped = complex(&self.damping) * &pair.right;
+        pair.left.dot(&(damped + &pair.right * (pair.eigenvalue * 2.0)))
+    }
+
+    /// All modes: one of each pair of conjugates, and one of each free motion.
+    ///
+    /// # Errors
+    /// If the eigenvalues cannot be found, which says that the equations are out of all scale.
+    pub fn pairs(&self) -> Result<Vec<Pair>> {
+        let stiff = self.stiffness.amax();
+        let fastest = self.damping.amax().max(stiff.sqrt());
+        let (free, bound) = self.free(fastest);
+        let mut pairs: Vec<Pair> =
+            free.column_iter().map(|column| Pair::real(Complex::new(0.0, 0.0), column.clone_owned())).collect();
+        if bound.ncols() == 0 {
+            return Ok(pairs);
+        }
+        let own = bound.transpose() * &self.stiffness * &bound;
+        let damping = bound.transpose() * &self.damping * &bound;
+        let asymmetry = (&own - own.transpose()).amax();
+        if damping.amax() <= NEGLIGIBLE * fastest && asymmetry <= NEGLIGIBLE * stiff * own.nrows() as f64 {
+            let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((&own + own.transpose()) * 0.5);
+            for (square, vector) in eigenvalues.iter().zip(eigenvectors.column_iter()) {
+                let root = Complex::new(-square, 0.0).sqrt();
+                pairs.push(Pair::real(root, &bound * vector));
+                if *square < 0.0 {
+                    pairs.push(Pair::real(-root, &bound * vector));
+                }
+            }
+            return Ok(pairs);
+        }
+        for pair in damped_pairs(&own, &damping, fastest)? {
+            let bound = complex(&bound);
+            pairs.push(Pair { right: &bound * pair.right, left: &bound * pair.left, ..pair });
+        }
+        Ok(pairs)
+    }
+
+    /// Orthonormal bases of what moves freely, and of the rest.
+    fn free(&self, fastest: f64) -> (DMatrix<f64>, DMatrix<f64>) {
+        let size = self.stiffness.nrows();
+        let none = (DMatrix::zeros(size, 0), DMatrix::identity(size, size));
+        if size == 0 || fastest == 0.0 {
+            return (none.1, none.0);
+        }
+        let mut both = DMatrix::zeros(2 * size, size);
+        both.rows_mut(0, size).copy_from(&(&self.stiffness / (fastest * fastest)));
+        both.rows_mut(size, size).copy_from(&(&self.damping / fastest));
+        let limit = 8.0 * size as f64 * f64::EPSILON;
+        let parts = both.clone().svd(false, true);
+        let Some(directions) = parts.v_t else { return none };
+        let order = |free: bool| {
+            let chosen: Vec<usize> = (0..size).filter(|i| (parts.singular_values[*i] <= limit) == free).collect();
+            directions.select_rows(&chosen).transpose()
+        };
+        let (free, bound) = (order(true), order(false));
+        // nothing else may push it either
+        let pushed = [&self.stiffness / (fastest * fastest), &self.damping / fastest]
+            .map(|matrix| (free.transpose() * matrix).amax())
+            .into_iter()
+            .fold(0.0, f64::max);
+        if free.ncols() == 0 || pushed > 1e3 * limit { none } else { (free, bound) }
+    }
+}
+
+fn complex(matrix: &DMatrix<f64>) -> ComplexMatrix {
+    matrix.map(|x| Complex::new(x, 0.0))
+}
+
+/// Vectors of an upper triangular matrix to the eigenvalues on its diagonal, as columns.
+fn triangular_vectors(t: &ComplexMatrix) -> ComplexMatrix {
+    let size = t.nrows();
+    let tiny = f64::EPSILON * t.camax();
+    let mut vectors = DMatrix::identity(size, size);
+    for k in 0..size {
+        for i in (0..k).rev() {
+            let sum: Complex<f64> = (i + 1..=k).map(|j| t[(i, j)] * vectors[(j, k)]).sum();
+            let mut gap = t[(i, i)] - t[(k, k)];
+            if gap.norm() < tiny {
+                gap = Complex::new(tiny, 0.0);
+            }
+            vectors[(i, k)] = -sum / gap;
+        }
+        let length = vectors.column(k).norm();
+        vectors.column_mut(k).unscale_mut(length);
+    }
+    vectors
+}
+
+/// Times that the iteration is begun anew, in other coordinates: its shifts fail for some matrices with many zeros.
+const ATTEMPTS: usize = 4;
+
+/// The unitary factor of a matrix, and its triangular one.
+fn schur(matrix: &DMatrix<f64>) -> Result<[ComplexMatrix; 2]> {
+    let size = matrix.nrows();
+    let mut random = SplitMix64::new(1);
+    let mut turn = DMatrix::identity(size, size);
+    for _ in 0..ATTEMPTS {
+        let turned = turn.transpose() * matrix * &turn;
+        if let Some(found) = Schur::try_new(complex(&turned), f64::EPSILON, 60 * size.max(10)) {
+            let (q, t) = found.unpack();
+            return Ok([complex(&turn) * q, t]);
+        }
+        // a reflection at a plane of no meaning
+        let normal = DVector::from_fn(size, |_, _| random.normal()).normalize();
+        turn = DMatrix::identity(size, size) - &normal * normal.transpose() * 2.0;
+    }
+    let problem = "the iteration for its eigenvalues does not converge";
+    Err(Error::invalid(
+        "the linearised motion",
+        problem,
+        "check the units of masses and stiffnesses for values out of scale",
+    ))
+}
+
+/// Modes of z'' + D z' + K z = 0.
+fn damped_pairs(stiffness: &DMatrix<f64>, damping: &DMatrix<f64>, fastest: f64) -> Result<Vec<Pair>> {
+    let size = stiffness.nrows();
+    // time in units of the fastest motion, so that both halves are alike
+    let (stiff, damped) = (stiffness / (fastest * fastest), damping / fastest);
+    let mut first_order = DMatrix::zeros(2 * size, 2 * size);
+    first_order.view_mut((0, size), (size, size)).fill_diagonal(1.0);
+    first_order.view_mut((size, 0), (size, size)).copy_from(&-&stiff);
+    first_order.view_mut((size, size), (size, size)).copy_from(&-&damped);
+    let [q, t] = schur(&first_order)?;
+    let right = q * triangular_vectors(&t);
+    let Some(left) = right.clone().try_inverse() else {
+        let problem = "two of its modes are one, as at critical damping, and have no derivatives";
+        return Err(Error::invalid("the linearised motion", problem, "change a damping by a small part"));
+    };
+    let (stiff, damped) = (complex(&stiff), complex(&damped));
+    let mut pairs = Vec::new();
+    for k in 0..2 * size {
+        let mut pair = Pair {
+            eigenvalue: t[(k, k)],
+            right: right.view((0, k), (size, 1)).column(0).clone_owned(),
+            // yᵀ (λ² + λ D + K) = 0 for the second half of a left vector
+            left: left.view((k, size), (1, size)).row(0).transpose(),
+        };
+        pair.right /= Complex::new(pair.right.norm(), 0.0);
+        // Newton's iteration for the eigenvalue, whose error is the product of those of both vectors
+        for _ in 0..2 {
+            let lambda = pair.eigenvalue;
+            let residual = &pair.right * (lambda * lambda) + &damped * &pair.right * lambda + &stiff * &pair.right;
+            let slope = pair.left.dot(&(&damped * &pair.right + &pair.right * (lambda * 2.0)));
+            let change = pair.left.dot(&residual) / slope;
+            if change.norm() < 1e-3 * (lambda.norm() + f64::EPSILON) {
+                pair.eigenvalue -= change;
+            }
+        }
+        pair.eigenvalue *= fastest;
+        let is_real = pair.eigenvalue.im.abs() <= 1e-12 * pair.eigenvalue.norm();
+        if is_real {
+            pair.eigenvalue.im = 0.0;
+        }
+        if is_real || pair.eigenvalue.im > 0.0 {
+            pairs.push(pair);
+        }
+    }
+    Ok(pairs)
+}
