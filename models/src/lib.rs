@@ -25,6 +25,7 @@ pub mod slider_crank;
 pub mod spatial_chain;
 pub mod squeezer;
 pub mod top;
+pub mod torsional_damper;
 pub mod triple_pendulum;
 
 pub use bricard::bricard;
@@ -50,6 +51,7 @@ pub use slider_crank::SliderCrank;
 pub use spatial_chain::spatial_chain;
 pub use squeezer::{Squeezer, WholeSqueezer};
 pub use top::top;
+pub use torsional_damper::TorsionalDamper;
 pub use triple_pendulum::TriplePendulum;
 
 use costate::Result;
@@ -89,6 +91,7 @@ pub fn registry() -> Result<Registry> {
         robot_arm::register,
         hanging_load::register,
         squeezer::register,
+        torsional_damper::register,
     ];
     models.into_iter().try_fold(Registry::new(), |registry, register| register(registry))
 }

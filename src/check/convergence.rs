@@ -170,10 +170,9 @@ impl Convergence {
         })?;
         let mut named = Vec::new();
         for (experiment, cost) in problem.experiments.iter().zip(&costs) {
-            let outputs = &experiment.simulation.signature().outputs;
             named.extend(cost.references().iter().map(|reference| {
-                let output = &outputs[reference.output];
-                (problem.name_in(experiment, &output.name), output.unit.clone(), Some(reference.deviation))
+                let compared = cost.quantity(reference, experiment.simulation.signature());
+                (problem.name_in(experiment, &compared.name), compared.unit, Some(reference.deviation))
             }));
         }
         let compared = named.len();

@@ -92,6 +92,11 @@ pub(crate) fn split(header: &str) -> Option<(&str, &str)> {
     Some((name.trim_end(), unit.trim()))
 }
 
+/// `a [m/s^2]` is `a`, and so is `a`.
+pub(crate) fn stem(header: &str) -> &str {
+    split(header).map_or(header, |(name, _)| name)
+}
+
 /// Whether two units are one, spelt in any usual way.
 pub(crate) fn same_unit(one: &str, other: &str) -> bool {
     plain(one) == plain(other)

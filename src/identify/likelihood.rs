@@ -150,7 +150,7 @@ impl Problem {
         let mut costs = own.filter_map(|experiment| experiment.cost.as_least_squares());
         let of = |cost: &LeastSquares| {
             let reference = cost.references().iter().find(|reference| reference.output == sensor.output)?;
-            Some(reference.deviation / cost.noise_behind_filter(sensor.output))
+            Some(reference.deviation / cost.noise_behind(sensor.output))
         };
         costs.find_map(of).unwrap_or(1.0)
     }
@@ -202,9 +202,10 @@ impl Problem {
 /// The samples of an output that is compared, continuous over its periods.
 fn samples(experiment: &Experiment, output: usize) -> Option<Vec<f64>> {
     let cost = experiment.cost.as_least_squares()?;
-    let quantity = experiment.simulation.signature().outputs.get(output)?;
+    let signature = experiment.simulation.signature();
+    signature.outputs.get(output)?;
     let own: Vec<_> = cost.references().iter().filter(|reference| reference.output == output).collect();
-    let values = |r: &&Reference| quantity.continuous(cost.samples(r).map(|i| r.values[i]));
+    let values = |r: &&Reference| cost.quantity(r, signature).continuous(cost.samples(r).map(|i| r.values[i]));
     (!own.is_empty()).then(|| own.iter().flat_map(values).collect())
 }
 

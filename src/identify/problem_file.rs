@@ -18,6 +18,7 @@ mod control;
 mod keys;
 mod prior;
 mod section;
+mod spectrum;
 
 pub use keys::reference;
 pub(crate) use keys::{Hint, LISTS, hints};
@@ -252,6 +253,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
                 loss: loss(&output)?,
                 low_pass: output.number("low_pass")?,
                 every: output.count("every")?,
+                spectrum: output.section("spectrum")?.map(|own| spectrum::spectrum(&own)).transpose()?,
                 sensor,
                 output: name,
             });

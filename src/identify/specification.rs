@@ -11,6 +11,7 @@ mod sampled_steps;
 mod scenario;
 mod sensors;
 mod source;
+mod spectrum;
 
 pub use experiments::ExperimentSetting;
 pub(crate) use experiments::name_of;
@@ -20,6 +21,7 @@ use measured::Measured;
 pub(crate) use record::beside;
 pub use sensors::Effect;
 pub use source::DataSource;
+pub use spectrum::{LinesSetting, SpectrumSetting};
 
 use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
@@ -70,6 +72,8 @@ pub struct OutputColumn {
     pub low_pass: Option<f64>,
     /// Of the samples, the first of every so many is compared.
     pub every: Option<usize>,
+    /// What is compared in the place of samples.
+    pub spectrum: Option<SpectrumSetting>,
 }
 
 /// The standard deviation of an output's noise.

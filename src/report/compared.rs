@@ -4,7 +4,8 @@
 //! periods to where they can be compared: every sample of the reference to what is nearest to the simulation that fits best,
 //! other simulations as a whole to where they begin nearest to the reference.
 
-use super::{Folder, output_errors, printed};
+use super::{Folder, axis_label, output_errors, printed};
+use crate::cost::spectrum::LineValue;
 use crate::cost::{LeastSquares, Reference};
 use crate::error::Result;
 use crate::identify::Identification;
@@ -57,13 +58,77 @@ impl Folder {
             let y = trajectory.output(reference.output);
             let shown = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
             let simulated = at_samples(cost, shown);
+            let name = name(&output.name);
+            if cost.spectrum(reference).is_some() {
+                let series = [(compared, reference.values.as_slice()), ("simulated", &simulated)];
+                self.spectrum((cost, k), output, &name, &series)?;
+                continue;
+            }
             let measured = own(cost, k, &reference_beside(output, reference, &simulated));
             let (times, simulated) = (own(cost, k, &times), own(cost, k, &simulated));
-            let name = name(&output.name);
             let figure = plot::comparison(&name, &printed(&output.unit), &times, (compared, &measured), &simulated)?;
             self.draw(&format!("output_{name}"), &figure)?;
         }
         Ok(())
+    }
+
+    /// Figures of the spectrum that is compared of a reference, by its place, and its values. `series`: labels and what there is at all samples;
+    /// the first is the reference.
+    fn spectrum(
+        &self,
+        (cost, place): (&LeastSquares, usize),
+        output: &Quantity,
+        title: &str,
+        series: &[(&str, &[f64])],
+    ) -> Result<()> {
+        let Some(spectrum) = cost.spectrum(&cost.references()[place]) else { return Ok(()) };
+        let mut curves: Vec<plot::Curve<'_>> = Vec::new();
+        for value in cost.lines(place) {
+            let name = spectrum.curve(&value);
+            let k = curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
+                let series = series.iter().map(|(label, _)| (*label, Vec::new())).collect();
+                curves.push(plot::Curve { name, at: Vec::new(), series });
+                curves.len() - 1
+            });
+            curves[k].at.push(spectrum.place(&value.line));
+            let own = curves[k].series.iter_mut().zip(series);
+            own.for_each(|((_, own), (_, all))| own.push(all[value.sample] / value.scale));
+        }
+        let (quantity, over) = (spectrum.quantity(output), axis_label(&spectrum.axis()));
+        let figure = plot::spectrum(title, &printed(&quantity.unit), &over, &curves)?;
+        self.draw(&format!("spectrum_{title}"), &figure)?;
+        if let Some(hertz) = spectrum.speed_in_hertz() {
+            let of = |series: usize| -> Vec<plot::Order> {
+                let order = |(k, curve): (usize, &plot::Curve<'_>)| plot::Order {
+                    order: spectrum.order(k),
+                    speeds: curve.at.clone(),
+                    amplitudes: curve.series[series].1.clone(),
+                };
+                curves.iter().enumerate().map(order).collect()
+            };
+            let orders = of(series.len() - 1);
+            self.draw(
+                &format!("campbell_{title}"),
+                &plot::campbell((title, &printed(&quantity.unit)), (&over, hertz), &orders, &[])?,
+            )?;
+        }
+        let values = cost.lines(place);
+        let column = |of: &dyn Fn(&LineValue) -> f64| values.iter().map(of).collect::<Vec<f64>>();
+        let mut columns = match values.first().and_then(|value| value.line.speed) {
+            None => vec![("frequency [Hz]".to_string(), column(&|value| value.line.at))],
+            Some(_) => vec![
+                ("order".to_string(), column(&|value| value.line.at)),
+                (spectrum.speed_label(), column(&|value| value.line.speed.unwrap_or_default())),
+            ],
+        };
+        if values.iter().any(|value| value.is_imaginary) {
+            columns.push(("imaginary".to_string(), column(&|value| f64::from(u8::from(value.is_imaginary)))));
+        }
+        for (label, all) in series {
+            let name = format!("{} {label} [{}]", output.name, quantity.unit);
+            columns.push((name, column(&|value| all[value.sample] / value.scale)));
+        }
+        self.csv(&format!("spectrum_{title}.csv"), columns)
     }
 
     /// `validation.json`, and of each experiment at the problem's start `output_NAME`, `residuals_NAME` and `residual_tests_NAME`.
@@ -160,6 +225,13 @@ impl Folder {
             let output = &simulation.signature().outputs[reference.output];
             let (name, unit) = (output.name.as_str(), output.unit.as_str());
             let after = &best[k];
+            if cost.spectrum(reference).is_some() {
+                if is_drawn {
+                    let series = [(compared, reference.values.as_slice()), ("before", &runs[0][k]), ("after", after)];
+                    self.spectrum((cost, k), output, &problem.name_in(experiment, name), &series)?;
+                }
+                continue;
+            }
             let values = reference_beside(output, reference, after);
             let before = begun_beside(output, runs[0][k].clone(), &values);
             if is_drawn {

@@ -1,6 +1,6 @@
 //! The folder of a run: results, histories, outputs and figures, written together.
 
-use super::{Certainty, compared, html, named, plot, printed, units};
+use super::{Certainty, axis_label, compared, html, named, plot, printed, units};
 use crate::cost::LeastSquares;
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -416,7 +416,9 @@ impl Folder {
     /// `residuals_OUTPUT` and `residual_tests_OUTPUT`.
     pub(super) fn residual_figures(&self, outputs: &[OutputFit], tests: &[ResidualTests]) -> Result<()> {
         for output in outputs {
-            let figure = plot::residuals(&output.name, &printed(&output.unit), &output.times, &output.residuals);
+            let over = (axis_label(&output.over), output.over.name == "time");
+            let at = (over.0.as_str(), output.times.as_slice(), over.1);
+            let figure = plot::residuals(&output.name, &printed(&output.unit), at, &output.residuals);
             self.figure_if_any(&format!("residuals_{}", output.name), figure)?;
         }
         self.residual_tests(tests)

@@ -331,7 +331,7 @@ fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
     let times = grid.times();
     let cost = experiment.cost.as_least_squares();
     let output = |cost: &LeastSquares, reference: &Reference| {
-        let Quantity { name, unit, .. } = &signature.outputs[reference.output];
+        let Quantity { name, unit, .. } = &cost.quantity(reference, signature);
         json!({
             "name": problem.name_in(experiment, name),
             "unit": unit,
@@ -381,6 +381,14 @@ impl std::fmt::Display for OutputError {
     }
 }
 
+/// `frequency [Hz]`; without a unit where there is none.
+pub(crate) fn axis_label(quantity: &Quantity) -> String {
+    match quantity.unit.as_str() {
+        "1" => quantity.name.clone(),
+        unit => format!("{} [{}]", quantity.name, printed(unit)),
+    }
+}
+
 /// √(Σ r²/n).
 pub(crate) fn root_mean_square(residuals: impl Iterator<Item = f64>) -> f64 {
     let (count, squares) = residuals.fold((0usize, 0.0), |(count, squares), r| (count + 1, squares + r * r));
@@ -404,9 +412,13 @@ fn output_errors_of(
 ) -> Vec<OutputError> {
     let error = |(place, reference): (usize, &Reference)| {
         let y = cost.sensors().shown(reference.output, simulation.grid().times(), output(place), sensors);
-        let output = &simulation.signature().outputs[reference.output];
-        let residuals = cost.samples(reference).map(|i| output.difference(y[cost.places().of(i)], reference.values[i]));
-        OutputError { output: output.clone(), rmse: root_mean_square(residuals) }
+        let output = cost.quantity(reference, simulation.signature());
+        let residual = |i: usize| output.difference(y[cost.places().of(i)], reference.values[i]);
+        let rmse = match cost.lines(place) {
+            lines if lines.is_empty() => root_mean_square(cost.samples(reference).map(residual)),
+            lines => root_mean_square(lines.iter().map(|value| residual(value.sample) / value.scale)),
+        };
+        OutputError { output, rmse }
     };
     cost.references().iter().enumerate().map(error).collect()
 }

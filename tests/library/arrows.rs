@@ -37,7 +37,7 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
     ),
     (
         "gradient/cost",
-        &["error", "grid", "noise", "random", "signature", "system"],
+        &["error", "grid", "memory", "noise", "random", "shown", "signature", "system"],
         "costs know nothing of how their derivatives are found",
     ),
 ];

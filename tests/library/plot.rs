@@ -282,9 +282,9 @@ fn figures_of_statistics_are_valid_or_refused_with_a_sentence() {
     let time: Vec<f64> = (0..500).map(f64::from).collect();
     let noise: Vec<f64> = time.iter().map(|t| (t * t * 1e3).sin()).collect();
     for values in [noise, vec![1.0; 500], vec![0.0; 500]] {
-        assert_well_formed(&plot::residuals("y", "m", &time, &values).unwrap().to_svg().unwrap());
+        assert_well_formed(&plot::residuals("y", "m", ("time [s]", &time, true), &values).unwrap().to_svg().unwrap());
     }
-    assert!(plot::residuals("y", "m", &[], &[]).is_err());
+    assert!(plot::residuals("y", "m", ("time [s]", &[], true), &[]).is_err());
     let (x, y) = (vec![0.0, 1.0, 0.0, -1.0, 0.0], vec![-1.0, 0.0, 1.0, 0.0, -1.0]);
     let pair = || plot::Ellipse { x: ("k", "N/m".into()), y: ("m", "1".into()), outline: (&x, &y) };
     for count in 1..=6 {
@@ -317,7 +317,7 @@ fn type_is_never_below_six_points() -> costate::Result<()> {
     figures.push(plot::trajectory(&time, &[(long, "rad/s²", &values), (long, "rad/s²", &values)])?);
     figures.push(plot::errors(long, "m/s²", &time, &[("start", &time), ("end", &values)])?);
     figures.push(plot::cost_history(&[1.0, 1e-9])?);
-    figures.push(plot::residuals(long, "m/s²", &time, &values)?);
+    figures.push(plot::residuals(long, "m/s²", ("frequency [Hz]", &time, false), &values)?);
     let short: Vec<&str> = names.iter().map(|name| &name[61..]).collect();
     figures.push(plot::correlation(&short, &vec![vec![0.5; short.len()]; short.len()])?);
     let (x, y) = (vec![0.0, 1e-7, 0.0, -1e-7, 0.0], vec![-1.0, 0.0, 1.0, 0.0, -1.0]);

@@ -224,3 +224,73 @@ fn wrong_sensors_get_a_sentence() {
     let run = place.run("identify problem.toml");
     assert!(run.code == 2 && run.err.contains("sensor"), "{}", run.err);
 }
+
+// Protects the way from a file to the lines of a spectrum, and back: parameters that are found from amplitudes alone, figures and their data,
+// and sentences for lines that cannot be.
+#[test]
+fn spectra_are_compared_from_a_problem_file() {
+    let place = Place::new();
+    place.good("simulate silverbox --end 1 --step 2e-4 --out run");
+    let table = place.read("run/outputs.csv");
+    let rows: Vec<&str> = table.lines().skip(1).collect();
+    let mut shown = String::from("t,u [V],shaft [Hz],y\n");
+    for (i, row) in rows.iter().step_by(5).enumerate() {
+        let t = 1e-3 * i as f64;
+        let u = costate_models::silverbox::multisine(t);
+        shown += &format!("{t:.3},{u},{},{}\n", 10.0 + 20.0 * t, row.split(',').nth(1).unwrap());
+    }
+    place.write("record.csv", shown);
+    let problem = |spectrum: &str| {
+        format!(
+            "model = \"silverbox\"\n[data]\nfile = \"record.csv\"\ninputs.u = {{ interpolation = \"cubic\" }}\n\
+             outputs.y = {{ spectrum = {{ {spectrum} }} }}\n[integrator]\nsubsteps = 5\n[parameters]\n\
+             m = {{ start = 5.6e-6 }}\nd = {{ start = 2.8e-4 }}\nk1 = {{ fixed = true }}\nk3 = {{ fixed = true }}\n\
+             offset = {{ fixed = true }}\ny0 = {{ fixed = true }}\nv0 = {{ fixed = true }}\n"
+        )
+    };
+    for (spectrum, figure) in [
+        ("frequencies = [20.0, 37.0, 53.0, 68.0, 90.0]", "spectrum_y"),
+        ("frequencies = [20.0, 37.0, 53.0, 68.0, 90.0], compare = \"level\", window = \"rectangular\"", "spectrum_y"),
+        ("band = [15.0, 95.0], resolution = 4.0", "spectrum_y"),
+        ("band = [18.0, 92.0], resolution = 2.0, response_to = \"u\", compare = \"complex\"", "spectrum_y"),
+        (
+            "orders = [2.0, 3.0], speed = \"shaft\", speeds = { from = 15.0, until = 25.0, count = 11 }, revolutions = 4",
+            "campbell_y",
+        ),
+    ] {
+        place.write("problem.toml", problem(spectrum));
+        let run = place.good("identify problem.toml --out found");
+        assert!(run.err.contains("in the place of samples"), "{spectrum}: {}", run.err);
+        let result: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+        for (name, truth) in [("m", 5.371e-6), ("d", 2.25e-4)] {
+            // steps of the record's simulation and of the fit are the same: what is left is the input between samples
+            assert!((value(&result, name) / truth - 1.0).abs() < 2e-3, "{spectrum}: {name} {}", value(&result, name));
+        }
+        assert!(place.path(&format!("found/{figure}.svg")).is_file(), "{spectrum}: {:?}", place.files());
+        assert!(place.read("found/spectrum_y.csv").lines().count() > 5);
+    }
+    place.good("validate found/result.json --data record.csv --out validated");
+    place.good("gradient problem.toml --method all");
+    place.good("check problem.toml --out checked");
+    place.good("identifiability problem.toml");
+    for (spectrum, expected) in [
+        ("frequencies = [600.0]", "samples 0.001 s apart resolve what is below 500 Hz"),
+        ("frequencies = []", "no list of finite numbers"),
+        ("window = \"hann\"", "nothing says where the lines are"),
+        ("frequencies = [20.0], band = [1.0, 2.0]", "give one of frequencies, orders and band"),
+        ("frequencies = [20.0], resolution = 1.0", "it belongs to `band`"),
+        ("frequencies = [20.0], compare = \"phase\"", "amplitude"),
+        ("band = [1.0, 2.0]", "resolution"),
+        ("band = [18.0, 92.0], resolution = 2.0, response_to = \"v\"", "`v`"),
+        ("orders = [2.0], speeds = [15.0]", "name the column of the shaft's speed"),
+        ("orders = [2.0], speed = \"shaft\"", "speeds"),
+        ("orders = [2.0], speed = \"y\", speeds = [35.0]", "the shaft does not pass it"),
+        ("orders = [2.0], speed = \"shaft\", speeds = [35.0], revolutions = 4", "the run goes from 10 to 30 Hz"),
+        ("orders = [40.0], speed = \"shaft\", speeds = [25.0], revolutions = 4", "order 40 at 25 Hz"),
+    ] {
+        place.write("problem.toml", problem(spectrum));
+        let run = place.run("identify problem.toml");
+        assert_eq!(run.code, 2, "{spectrum}: {}{}", run.out, run.err);
+        assert!(run.err.contains(expected), "{spectrum}: {}", run.err);
+    }
+}

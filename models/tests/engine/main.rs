@@ -34,6 +34,7 @@ mod reverse;
 mod schemes;
 mod sensors;
 mod slider_crank;
+mod spectra;
 mod starts;
 mod step_control;
 mod structure;

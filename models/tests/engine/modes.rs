@@ -255,6 +255,37 @@ fn derivatives_of_all_models_are_those_of_differences() {
     }
 }
 
+/// Protects derivatives of a mechanism that moves freely while its inertia depends on where it does: along the free motion it is held.
+#[test]
+fn a_crank_train_is_held_where_it_rests() {
+    let system = simulation(Arc::new(Plain::new(costate_models::TorsionalDamper::default()).unwrap()));
+    let at = |k: f64, d: f64| {
+        let mut u = system.signature().nominal();
+        u[..4].copy_from_slice(&[k, d, 0.0, 0.0]);
+        Modes::of(&system, &u).unwrap()
+    };
+    let (k, d) = (1.9e4, 3.0);
+    let modes = at(k, d);
+    assert_eq!(modes.modes.iter().filter(|mode| mode.character() == Character::Free).count(), 1);
+    let slopes = modes.sensitivities(&system, usize::MAX).unwrap();
+    for (number, slope) in slopes.iter().enumerate() {
+        let Some(slope) = slope else { continue };
+        let lambda = modes.modes[number].eigenvalue;
+        for (j, step) in [1e-4 * k, 1e-4 * d].into_iter().enumerate() {
+            let moved = |factor: f64| {
+                let by = [0, 1].map(|other| if other == j { factor * step } else { 0.0 });
+                let found = at(k + by[0], d + by[1]).modes;
+                let near = found.iter().map(|mode| mode.eigenvalue);
+                near.min_by(|a, b| (a - lambda).norm().total_cmp(&(b - lambda).norm())).unwrap()
+            };
+            let expected = ((moved(1.0) - moved(-1.0)) * 8.0 - (moved(2.0) - moved(-2.0))) / (12.0 * step);
+            let error = (slope.eigenvalue[j] - expected).norm() * step;
+            let limit = 1e-6 * expected.norm() * step + 1e-10 * lambda.norm();
+            assert!(error <= limit, "mode {number} by {j}: {} not {expected}", slope.eigenvalue[j]);
+        }
+    }
+}
+
 /// Protects two eigenvalues that are one: what swings alike in two directions has the derivative of their mean, which is that of both.
 #[test]
 fn modes_that_are_one_have_the_derivative_of_their_mean() {

@@ -58,33 +58,42 @@ fn derivatives_through_sensors_are_exact() {
         for case in [case.clone(), case.uneven()] {
             let simulation = case.simulation();
             let cost = cost(&simulation, &case.u, Quadrature::Trapezoid);
-            let own = cost.sensors().nominal();
-            let u = [&case.u[..], &own].concat();
-            let sensors = cost.sensors().parameters().iter().map(|parameter| parameter.size.unwrap());
-            let sizes: Vec<f64> = case.sizes.iter().copied().chain(sensors).collect();
-            let scaled = |x: &[f64]| x.iter().zip(&sizes).map(|(x, s)| x * s).collect::<Vec<f64>>();
-            let far = |a: &[f64], b: &[f64]| {
-                let (a, b) = (scaled(a), scaled(b));
-                let largest = common::largest(&b);
-                a.iter().zip(&b).fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs())) / largest
-            };
-            let mut engine = Gradient::new(&simulation, &cost).unwrap();
-            let (mut adjoint, mut tangent) = (vec![0.0; u.len()], vec![0.0; u.len()]);
-            let value = engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint).unwrap();
-            let again = engine.cost_and_gradient(&u, Method::Tangent, &mut tangent).unwrap();
-            assert!((value - again).abs() <= 1e-14 * value, "{name}: {value} {again}");
-            assert!(far(&adjoint, &tangent) < 1e-10, "{name}: {adjoint:?} {tangent:?}");
-            assert!(adjoint[case.u.len()..].iter().all(|slope| *slope != 0.0), "{name}: sensors do nothing");
-            for (k, difference) in engine.differences(&u).unwrap().into_iter().enumerate() {
-                let allowed = 10.0 * difference.error + 1e-9 * common::largest(&scaled(&adjoint)) / sizes[k];
-                assert!((difference.value - adjoint[k]).abs() <= allowed, "{name} {k}: {difference:?} {}", adjoint[k]);
-            }
-            let linearised: Linearised = engine.linearise(&u, &cost).unwrap();
-            assert!((linearised.cost() / value - 1.0).abs() < 1e-12, "{name}");
-            assert!(far(&linearised.gradient(), &adjoint) < 1e-10, "{name}: {:?} {adjoint:?}", linearised.gradient());
-            second_derivatives(name, &mut engine, &u, &sizes);
+            derivatives_agree(name, (&simulation, &cost), (&case.u, &case.sizes));
         }
     });
+}
+
+/// All derivatives of a cost of what sensors show, at the model's parameters `u` of these sizes.
+pub(crate) fn derivatives_agree(
+    name: &str,
+    (simulation, cost): (&Simulation, &LeastSquares),
+    (model, sizes): (&[f64], &[f64]),
+) {
+    let own = cost.sensors().nominal();
+    let u = [model, &own].concat();
+    let sensors = cost.sensors().parameters().iter().map(|parameter| parameter.size.unwrap());
+    let sizes: Vec<f64> = sizes.iter().copied().chain(sensors).collect();
+    let scaled = |x: &[f64]| x.iter().zip(&sizes).map(|(x, s)| x * s).collect::<Vec<f64>>();
+    let far = |a: &[f64], b: &[f64]| {
+        let (a, b) = (scaled(a), scaled(b));
+        let largest = common::largest(&b);
+        a.iter().zip(&b).fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs())) / largest
+    };
+    let mut engine = Gradient::new(simulation, cost).unwrap();
+    let (mut adjoint, mut tangent) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+    let value = engine.cost_and_gradient(&u, Method::Adjoint, &mut adjoint).unwrap();
+    let again = engine.cost_and_gradient(&u, Method::Tangent, &mut tangent).unwrap();
+    assert!((value - again).abs() <= 1e-14 * value, "{name}: {value} {again}");
+    assert!(far(&adjoint, &tangent) < 1e-10, "{name}: {adjoint:?} {tangent:?}");
+    assert!(adjoint[model.len()..].iter().all(|slope| *slope != 0.0), "{name}: sensors do nothing");
+    for (k, difference) in engine.differences(&u).unwrap().into_iter().enumerate() {
+        let allowed = 10.0 * difference.error + 1e-9 * common::largest(&scaled(&adjoint)) / sizes[k];
+        assert!((difference.value - adjoint[k]).abs() <= allowed, "{name} {k}: {difference:?} {}", adjoint[k]);
+    }
+    let linearised: Linearised = engine.linearise(&u, cost).unwrap();
+    assert!((linearised.cost() / value - 1.0).abs() < 1e-12, "{name}");
+    assert!(far(&linearised.gradient(), &adjoint) < 1e-10, "{name}: {:?} {adjoint:?}", linearised.gradient());
+    second_derivatives(name, &mut engine, &u, &sizes);
 }
 
 fn second_derivatives(name: &str, engine: &mut Gradient<'_>, u: &[f64], sizes: &[f64]) {

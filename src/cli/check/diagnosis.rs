@@ -145,7 +145,7 @@ impl Compared {
         /// Part of the data's spread.
         const FAR: f64 = 0.5;
         let (first, off) = self.fit.times.first().copied().zip(self.fit.residuals.first().copied())?;
-        if first != from || off.abs() <= FAR * self.fit.size {
+        if self.fit.over.name != "time" || first != from || off.abs() <= FAR * self.fit.size {
             return None;
         }
         Some(format!(

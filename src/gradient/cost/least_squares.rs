@@ -9,12 +9,13 @@
 //! which no fit should be near to; there it has a ridge.
 
 use super::places::Places;
+use super::spectrum::{LineValue, Transform};
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
-use crate::signature::{Signature, difference};
+use crate::signature::{Quantity, Signature, difference};
 use crate::system::StateVector;
 
 /// A measured (or simulated) output over time.
@@ -243,14 +244,14 @@ impl LeastSquares {
             ));
         }
         let own = self.references.iter_mut().filter(|reference| reference.output == output);
-        let behind = self.sensors.noise_behind_filter(output);
+        let behind = self.sensors.noise_behind(output);
         own.for_each(|reference| reference.deviation = behind * deviation);
         Ok(self)
     }
 
-    /// By what the filter of an output's sensor multiplies the deviation of its samples; 1 without a filter.
-    pub(crate) fn noise_behind_filter(&self, output: usize) -> f64 {
-        self.sensors.noise_behind_filter(output)
+    /// By what filter and spectrum of an output's sensor multiply the deviation of its samples; 1 without either.
+    pub(crate) fn noise_behind(&self, output: usize) -> f64 {
+        self.sensors.noise_behind(output)
     }
 
     /// The same for a simulation whose steps are divided into `parts`.
@@ -277,6 +278,23 @@ impl LeastSquares {
     /// What is compared.
     pub fn references(&self) -> &[Reference] {
         &self.references
+    }
+
+    /// What is compared of a reference's output: the output itself, or of a spectrum what its lines are, in their unit.
+    pub fn quantity(&self, reference: &Reference, signature: &Signature) -> Quantity {
+        let output = &signature.outputs[reference.output];
+        self.spectrum(reference).map_or_else(|| output.clone(), |spectrum| spectrum.quantity(output))
+    }
+
+    pub(crate) fn spectrum(&self, reference: &Reference) -> Option<&Transform> {
+        self.sensors.spectrum(reference.output)
+    }
+
+    /// Of a reference that is a spectrum, by its place, what is compared, with the places among the samples where it is; else nothing.
+    pub fn lines(&self, reference: usize) -> Vec<LineValue> {
+        let Some(spectrum) = self.spectrum(&self.references[reference]) else { return Vec::new() };
+        let place = |sample: usize| self.own[reference].as_ref().map_or(sample, |own| own[sample]);
+        spectrum.values().map(|value| LineValue { sample: place(value.sample), ..value }).collect()
     }
 
     /// What is seen of the outputs.
@@ -340,7 +358,10 @@ impl Cost for LeastSquares {
     }
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
-        let period = |reference: &Reference| signature.outputs.get(reference.output)?.period;
+        let period = |reference: &Reference| match self.spectrum(reference) {
+            Some(_) => None,
+            None => signature.outputs.get(reference.output)?.period,
+        };
         let periods = self.references.iter().map(period).collect();
         Box::new(Evaluator { cost: self, periods })
     }

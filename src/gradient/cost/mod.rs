@@ -6,6 +6,7 @@ mod loss;
 mod low_pass;
 mod places;
 pub(crate) mod sensor;
+pub mod spectrum;
 pub(crate) mod stencil;
 mod sum;
 
@@ -13,6 +14,7 @@ pub use goals::{Aim, Goal, Goals};
 pub use least_squares::{LeastSquares, Reference};
 pub use loss::{LOSS_SCALE, Loss};
 pub use sensor::{Sensor, Sensors};
+pub use spectrum::Spectrum;
 pub use sum::Sum;
 
 use crate::error::Result;

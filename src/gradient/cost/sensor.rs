@@ -7,6 +7,7 @@
 use super::Reference;
 use super::low_pass::LowPass;
 use super::places::Places;
+use super::spectrum::{self, Spectral, Spectrum, Transform};
 use super::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::signature::{Parameter, Signature};
@@ -27,12 +28,14 @@ pub struct Sensor {
     pub low_pass: Option<f64>,
     /// Of the samples, the first of every so many is compared; 1 for all.
     pub every: usize,
+    /// What is compared in the place of samples, behind all others of these.
+    pub spectrum: Option<Spectrum>,
 }
 
 impl Sensor {
     /// One that shows an output as it is.
     pub fn new(output: usize) -> Self {
-        Sensor { output, gain: None, bias: None, delay: None, low_pass: None, every: 1 }
+        Sensor { output, gain: None, bias: None, delay: None, low_pass: None, every: 1, spectrum: None }
     }
 
     /// For messages.
@@ -46,14 +49,10 @@ impl Sensor {
     /// Its filter for samples at `times`.
     fn filter(&self, frequency: f64, values: &[f64], times: &[f64]) -> Result<LowPass> {
         let what = || format!("the low-pass filter of {frequency} Hz");
-        let step = match times {
-            [first, .., last] => (last - first) / (times.len() - 1) as f64,
-            _ => return Err(Error::invalid(what(), "there are no two samples to filter", "leave it out")),
-        };
-        if let Some(i) = (1..times.len()).find(|&i| (times[i] - times[i - 1] - step).abs() > 1e-3 * step) {
-            let problem = format!("samples are unevenly spaced at {} s", times[i]);
-            return Err(Error::invalid(what(), problem, "resample the record, or leave the filter out"));
-        }
+        let step = spectrum::even_step(times).map_err(|t| {
+            let problem = format!("samples are unevenly spaced at {t} s");
+            Error::invalid(what(), problem, "resample the record, or leave the filter out")
+        })?;
         if let Some(i) = values.iter().position(|value| value.is_nan()) {
             let problem = format!("the sample at {} s is missing", times[i]);
             return Err(Error::invalid(what(), problem, "choose samples without gaps, or leave the filter out"));
@@ -83,6 +82,7 @@ pub struct Sensors {
     /// Where samples are among the times of the run.
     pub(super) places: Places,
     filters: Vec<Option<LowPass>>,
+    spectra: Vec<Option<Transform>>,
     /// Places of the samples that an output's own record has among all samples; of those without, it has all.
     own: Vec<Option<Vec<usize>>>,
 }
@@ -119,7 +119,8 @@ impl Sensors {
         }
         let parameters = sensors.iter().flat_map(|sensor| sensor.parameters().cloned()).collect();
         let (filters, own) = (vec![None; sensors.len()], vec![None; sensors.len()]);
-        Ok(Sensors { sensors, parameters, places: Places::default(), filters, own })
+        let spectra = vec![None; sensors.len()];
+        Ok(Sensors { sensors, parameters, places: Places::default(), filters, spectra, own })
     }
 
     /// Makes what was measured at `times` what can be compared with what sensors show: filtered, of deviations as after the filter, and
@@ -164,6 +165,22 @@ impl Sensors {
             return Err(Error::invalid(sensor.place(), problem, "compare more of them: a smaller `every`"));
         }
         let there = self.comparable(sensor.output, times);
+        if let Some(spectrum) = &sensor.spectrum {
+            if sensor.every > 1 {
+                let problem = format!("every {}th sample alone has another spectrum", sensor.every);
+                return Err(Error::invalid("`every`", problem, "leave it out beside a spectrum"));
+            }
+            let mut values: Vec<f64> = places.iter().map(|i| reference.values[*i]).collect();
+            let transform = spectrum.transform(&own_times, there, &values, self.filters[k].as_ref())?;
+            transform.see(&mut values, &mut Spectral::default());
+            reference.values.fill(f64::NAN);
+            let compared = places.iter().zip(values).skip(1).take(transform.count());
+            compared.for_each(|(i, value)| reference.values[*i] = value);
+            let behind_filter = self.filters[k].map_or(1.0, |filter| filter.gain_of_noise());
+            reference.deviation *= transform.noise() / behind_filter;
+            self.spectra[k] = Some(transform);
+            return Ok(());
+        }
         let is_left_out = |j: usize| !there.contains(&j) || !(j - there.start).is_multiple_of(sensor.every.max(1));
         places.iter().enumerate().filter(|(j, _)| is_left_out(*j)).for_each(|(_, i)| reference.values[*i] = f64::NAN);
         if reference.samples().next().is_none() {
@@ -176,20 +193,64 @@ impl Sensors {
     }
 
     /// Filters values, or derivatives, that sensor `k` shows at all times: those at its own samples.
-    pub(crate) fn filter(&self, k: usize, values: &mut [f64], is_linear: bool) {
+    fn filter(&self, k: usize, values: &mut [f64], is_linear: bool) {
         let Some(filter) = &self.filters[k] else { return };
         let run = |values: &mut [f64], stride: usize| match is_linear {
             true => filter.apply_linear(values, stride),
             false => filter.apply(values, stride),
         };
-        let own: Vec<usize> = match (&self.own[k], &self.places) {
-            (None, Places::Every(steps)) => return run(values, *steps),
-            (None, places) => places.all(values.len()).collect(),
-            (Some(own), places) => own.iter().map(|sample| places.of(*sample)).collect(),
+        match (&self.own[k], &self.places) {
+            (None, Places::Every(steps)) => run(values, *steps),
+            _ => self.on_own(k, values, |taken| run(taken, 1)),
+        }
+    }
+
+    /// Changes values at the samples of sensor `k`, as they follow each other.
+    fn on_own(&self, k: usize, values: &mut [f64], change: impl FnOnce(&mut [f64])) {
+        let own: Vec<usize> = match &self.own[k] {
+            None => self.places.all(values.len()).collect(),
+            Some(own) => own.iter().map(|sample| self.places.of(*sample)).collect(),
         };
         let mut taken: Vec<f64> = own.iter().map(|i| values[*i]).collect();
-        run(&mut taken, 1);
+        change(&mut taken);
         own.iter().zip(taken).for_each(|(i, value)| values[*i] = value);
+    }
+
+    /// Makes what is compared of values that sensor `k` shows at all times: filtered, and their spectrum where one is asked for.
+    pub(crate) fn see(&self, k: usize, values: &mut [f64], seen: &mut Spectral) {
+        self.filter(k, values, false);
+        if let Some(spectrum) = &self.spectra[k] {
+            self.on_own(k, values, |own| spectrum.see(own, seen));
+        }
+    }
+
+    /// The derivative of [`Sensors::see`] along values.
+    pub(crate) fn see_along(&self, k: usize, values: &mut [f64], at: &Spectral, along: &mut Spectral) {
+        self.filter(k, values, true);
+        if let Some(spectrum) = &self.spectra[k] {
+            self.on_own(k, values, |own| spectrum.see_along(at, own, along));
+        }
+    }
+
+    /// From the cost by what is compared to that by values.
+    pub(crate) fn pull_back(&self, k: usize, values: &mut [f64], at: &mut Spectral) {
+        if let Some(spectrum) = &self.spectra[k] {
+            self.on_own(k, values, |own| spectrum.pull_back(own, at));
+        }
+        self.filter(k, values, true);
+    }
+
+    /// The derivative of [`Sensors::pull_back`] along a direction.
+    pub(crate) fn pull_back_along(&self, k: usize, values: &mut [f64], at: &Spectral, along: &mut Spectral) {
+        if let Some(spectrum) = &self.spectra[k] {
+            self.on_own(k, values, |own| spectrum.pull_back_along(at, own, along));
+        }
+        self.filter(k, values, true);
+    }
+
+    /// The spectrum that is compared of an output, if one is.
+    pub(crate) fn spectrum(&self, output: usize) -> Option<&Transform> {
+        self.spectra[self.of(output)?].as_ref()
     }
 
     /// The times of the samples that an output's own record has, by the `times` of all samples.
@@ -200,10 +261,14 @@ impl Sensors {
         }
     }
 
-    /// By what the filter of an output multiplies the deviation of white noise.
-    pub(super) fn noise_behind_filter(&self, output: usize) -> f64 {
-        let filter = self.of(output).and_then(|k| self.filters[k]);
-        filter.map_or(1.0, |filter| filter.gain_of_noise())
+    /// By what the filter and the spectrum of an output multiply the deviation of white noise.
+    pub(super) fn noise_behind(&self, output: usize) -> f64 {
+        let Some(k) = self.of(output) else { return 1.0 };
+        match (&self.spectra[k], &self.filters[k]) {
+            (Some(spectrum), _) => spectrum.noise(),
+            (None, Some(filter)) => filter.gain_of_noise(),
+            (None, None) => 1.0,
+        }
     }
 
     /// The times that are those of samples.
@@ -273,13 +338,16 @@ impl Sensors {
     }
 
     /// What is seen of an output `y` at all `times` of a run. `own`: the values of all sensors' parameters. Where a delay leads beyond the
-    /// ends of the run, what is there.
+    /// ends of the run, what is there. Of a spectrum, what is compared in the places of samples.
     pub fn shown(&self, output: usize, times: &[f64], y: Vec<f64>, own: &[f64]) -> Vec<f64> {
         let Some(k) = self.of(output) else { return y };
         let Reading { gain, bias, delay } = self.reading(k, own, PLAIN);
         let mut z =
             (0..times.len()).map(|i| gain * Stencil::at(times, i, delay).apply(&y, 0) + bias).collect::<Vec<f64>>();
-        self.filter(k, &mut z, false);
+        self.see(k, &mut z, &mut Spectral::default());
+        if self.spectra[k].is_some() {
+            return z;
+        }
         if let (Some(_), Some(own)) = (&self.filters[k], &self.own[k]) {
             // a filter knows nothing between the samples that it takes
             for pair in own.windows(2) {

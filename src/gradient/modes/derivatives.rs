@@ -3,8 +3,9 @@
 use super::{Complex, Mode, Modes};
 use crate::diagnosis::{Purpose, singular};
 use crate::error::{Error, Result};
+use crate::model::Matrix;
 use crate::simulate::Simulation;
-use crate::system::{Equations, Evaluator, Point, StateVector, Weights};
+use crate::system::{Blocks, Equations, Evaluator, Point, StateVector, Weights};
 use std::f64::consts::TAU;
 
 /// Eigenvalues closer than this part of their size are one of several vectors: only the derivative of their mean exists.
@@ -57,6 +58,33 @@ struct Rest<'a> {
     system: Box<dyn Evaluator + 'a>,
     x: Point<'a>,
     simulation: &'a Simulation,
+    /// Free motions z and M z, with zᵀ M z = 1 and perpendicular to each other: along these, forces do not say where the mechanism rests.
+    free: Vec<[Vec<f64>; 2]>,
+}
+
+/// The free ones of these modes, each as (q, ν).
+fn free_motions(modes: &[Mode], mass: &Matrix<f64>) -> Vec<[Vec<f64>; 2]> {
+    let mut found: Vec<[Vec<f64>; 2]> = Vec::new();
+    for mode in modes.iter().filter(|mode| mode.eigenvalue.norm() == 0.0) {
+        let mut z: Vec<f64> = mode.shape.iter().chain(&mode.multipliers).map(|entry| entry.re).collect();
+        // twice is enough against round-off
+        for [other, weighted] in found.iter().chain(&found) {
+            let part = product(&z, weighted);
+            z.iter_mut().zip(other).for_each(|(z, other)| *z -= part * other);
+        }
+        let n = mode.shape.len();
+        let entry = |i: usize| if i < n { (0..n).map(|j| mass[(i, j)] * z[j]).sum() } else { 0.0 };
+        let weighted: Vec<f64> = (0..z.len()).map(entry).collect();
+        let size = product(&z, &weighted).sqrt();
+        if size > 0.0 {
+            found.push([z, weighted].map(|own| own.into_iter().map(|x| x / size).collect()));
+        }
+    }
+    found
+}
+
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 impl Rest<'_> {
@@ -90,10 +118,19 @@ impl Rest<'_> {
         bars
     }
 
+    /// Takes off what free motions would do: along them, it rests where it does.
+    fn hold(&self, bar: &mut [f64]) {
+        for [free, weighted] in &self.free {
+            let part = product(bar, free);
+            bar.iter_mut().zip(weighted).for_each(|(bar, weighted)| *bar -= part * weighted);
+        }
+    }
+
     /// Takes cotangents of q and ν to the parameters.
     fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
         let n = bar.q.len();
-        let right = [&bar.q[..], &bar.lambda].concat();
+        let mut right = [&bar.q[..], &bar.lambda].concat();
+        self.hold(&mut right);
         let size = right.iter().fold(0.0f64, |size, x| size.max(x.abs()));
         if size == 0.0 {
             return Ok(());
@@ -108,6 +145,7 @@ impl Rest<'_> {
             self.system.pull_back(1.0, &z[..n], &z[n..], &mut below);
             let product = below.q.iter().chain(&below.lambda);
             left_over = right.iter().zip(product).map(|(r, p)| r - p).collect();
+            self.hold(&mut left_over);
         }
         let rest = left_over.iter().fold(0.0f64, |rest, x| rest.max(x.abs()));
         // false for NaN
@@ -121,11 +159,11 @@ impl Rest<'_> {
 }
 
 impl Modes {
-    /// Derivatives of the eigenvalues of the first `count` modes by all parameters; none for free motions, which stay free.
-    /// `simulation` is the one that they are of.
+    /// Derivatives of the eigenvalues of the first `count` modes by all parameters; none for free motions, which stay free, and along
+    /// which the equilibrium is held where it is (perpendicular to them in the mass matrix). `simulation` is the one that they are of.
     ///
     /// # Errors
-    /// If the equilibrium does not follow the parameters: it moves freely, and forces do not depend on where it rests.
+    /// If the equilibrium does not follow the parameters.
     pub fn sensitivities(&self, simulation: &Simulation, count: usize) -> Result<Vec<Option<Sensitivity>>> {
         let signature = simulation.signature();
         let still = vec![0.0; self.q.len()];
@@ -133,16 +171,19 @@ impl Modes {
         let x = Point { t: self.time, q: &self.q, v: &still, a: &still, lambda: &self.multipliers, w };
         let mut system = simulation.system().evaluator();
         system.set_parameters(&self.u);
+        let mut blocks = Blocks::zeros(signature);
+        system.blocks(&x, &mut blocks);
+        let free = free_motions(&self.modes, &blocks.mass);
         let equations = Equations::MOTION;
         let mut weights = Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, compliance: 0.0, equations };
-        if system.linearise(&x, weights).is_err() {
+        if !free.is_empty() || system.linearise(&x, weights).is_err() {
             let fastest = self.modes.iter().map(|mode| mode.eigenvalue.norm_sqr()).fold(0.0, f64::max);
             weights.acceleration = SHIFT * if fastest > 0.0 { fastest } else { 1.0 };
             if system.linearise(&x, weights).is_err() {
                 return Err(singular(&mut *system, signature, &x, Purpose::Equilibrium));
             }
         }
-        let mut rest = Rest { system, x, simulation };
+        let mut rest = Rest { system, x, simulation, free };
         let count = count.min(self.modes.len());
         let mut own: Vec<Option<Vec<Complex<f64>>>> = vec![None; self.modes.len()];
         let mut found = Vec::with_capacity(count);

@@ -5,6 +5,7 @@ use super::hessian::Along;
 use super::{Gradient, sample};
 use crate::cost::Sensors;
 use crate::cost::sensor::{PLAIN, Reading};
+use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
@@ -30,6 +31,8 @@ pub(super) struct Course {
     pub y: Vec<Vec<f64>>,
     /// What sensors show of them.
     z: Vec<Vec<f64>>,
+    /// Of those of which a spectrum is compared.
+    spectra: Vec<Spectral>,
     /// The cost by what they show.
     z_bar: Vec<Vec<f64>>,
     /// The cost by the outputs.
@@ -51,12 +54,19 @@ impl Course {
             (0..count).map(one).collect()
         };
         let own = vec![0.0; sensors.parameters().len()];
-        Ok(Course { own: own.clone(), y: series()?, z: series()?, z_bar: series()?, y_bar: series()?, own_bar: own })
+        let spectra = vec![Spectral::default(); count];
+        let (y, z, z_bar, y_bar) = (series()?, series()?, series()?, series()?);
+        Ok(Course { own: own.clone(), y, z, spectra, z_bar, y_bar, own_bar: own })
     }
 
     /// What the cost sees of outputs at time `i`.
     pub fn show(&self, sensors: &Sensors, i: usize, y: &mut [f64]) {
         sensors.all().iter().zip(&self.z).for_each(|(sensor, z)| y[sensor.output] = z[i]);
+    }
+
+    /// The spectrum of what sensor `k` shows, if one is compared.
+    pub fn spectrum(&self, k: usize) -> &Spectral {
+        &self.spectra[k]
     }
 
     /// What sensor `k` shows at time `i`.
@@ -92,7 +102,7 @@ impl<'p> Sensed<'p> {
             for i in self.sensors.samples(times) {
                 self.run.z[k][i] = gain * Stencil::at(times, i, delay).apply(&self.run.y[k], 0) + bias;
             }
-            self.sensors.filter(k, &mut self.run.z[k], false);
+            self.sensors.see(k, &mut self.run.z[k], &mut self.run.spectra[k]);
         }
     }
 
@@ -103,7 +113,7 @@ impl<'p> Sensed<'p> {
         run.own_bar.fill(0.0);
         for (k, Reading { gain, delay, .. }) in readings.into_iter().enumerate() {
             run.y_bar[k].fill(0.0);
-            sensors.filter(k, &mut run.z_bar[k], true);
+            sensors.pull_back(k, &mut run.z_bar[k], &mut run.spectra[k]);
             let mut by = Reading::default();
             for i in sensors.samples(times) {
                 let (stencil, z_bar) = (Stencil::at(times, i, delay), run.z_bar[k][i]);
@@ -129,7 +139,7 @@ impl<'p> Sensed<'p> {
                     + at.gain * stencil.apply(&along.y[k], 0)
                     + change.bias;
             }
-            self.sensors.filter(k, &mut along.z[k], true);
+            self.sensors.see_along(k, &mut along.z[k], &self.run.spectra[k], &mut along.spectra[k]);
         }
     }
 
@@ -142,7 +152,7 @@ impl<'p> Sensed<'p> {
         along.own_bar.fill(0.0);
         for (k, (at, change)) in readings.into_iter().zip(changes).enumerate() {
             along.y_bar[k].fill(0.0);
-            sensors.filter(k, &mut along.z_bar[k], true);
+            sensors.pull_back_along(k, &mut along.z_bar[k], &run.spectra[k], &mut along.spectra[k]);
             let mut by = Reading::default();
             for i in sensors.samples(times) {
                 let stencil = Stencil::at(times, i, at.delay);

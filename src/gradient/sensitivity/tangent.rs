@@ -5,6 +5,7 @@ use super::sensed::Sensed;
 use super::{Gradient, add_cost, sample};
 use crate::cost::LeastSquares;
 use crate::cost::sensor::{PLAIN, Reading};
+use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
 use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
@@ -277,7 +278,7 @@ impl Gradient<'_> {
         let simulation = self.workspace.simulation.given();
         for (place, reference) in cost.references().iter().enumerate() {
             let Some(k) = sensors.of(reference.output) else { continue };
-            let output = &simulation.signature().outputs[reference.output];
+            let output = cost.quantity(reference, simulation.signature());
             let columns = self.sensed_columns(k, slopes);
             for sample in cost.samples(reference) {
                 let i = cost.places().of(sample);
@@ -314,7 +315,8 @@ impl Gradient<'_> {
             let all = of_model.chain(own.iter().copied());
             columns.iter_mut().zip(all).for_each(|(column, entry)| column[i] = entry);
         }
-        columns.iter_mut().for_each(|column| sensors.filter(k, column, true));
+        let (at, mut along) = (run.spectrum(k), Spectral::default());
+        columns.iter_mut().for_each(|column| sensors.see_along(k, column, at, &mut along));
         columns
     }
 

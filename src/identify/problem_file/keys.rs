@@ -74,7 +74,23 @@ pub(super) const OUTPUT: Keys = Keys {
 | `loss_scale` | number | deviations | 1.345 | where residuals begin to be outliers | `1.345` |
 | `sensor` | list of `gain`, `bias`, `delay` | | none | parameters `gain_NAME`, `bias_NAME` and `delay_NAME` (s) of its [sensor](sensors.md), to be fitted | `["gain", "bias", "delay"]` |
 | `low_pass` | number | Hz | none | a filter without delay, on record and model alike | `20.0` |
-| `every` | whole number | | 1 | of the samples of its file, the first of every so many is compared | `5` |"#,
+| `every` | whole number | | 1 | of the samples of its file, the first of every so many is compared | `5` |
+| `spectrum` | table | | none | its [spectrum](spectra.md) is compared in the place of samples | `{ frequencies = [10.0, 20.0] }` |"#,
+};
+
+pub(super) const SPECTRUM: Keys = Keys {
+    head: "[data.outputs.NAME.spectrum]",
+    about: "Also `spectrum = { .. }` of an output: [Fourier lines](spectra.md) are compared in the place of its samples. One of `frequencies`, `orders` and `band`.",
+    rows: r#"| `frequencies` | list of numbers | Hz | | lines at these, over the whole record | `[10.0, 20.0]` |
+| `orders` | list of numbers | | | multiples of a shaft's speed | `[2.0, 4.0]` |
+| `speed` | text | | must be given with `orders` | column of the shaft's speed, in rad/s, rpm or Hz | `"COLUMN"` |
+| `speeds` | list of numbers, or table of `from`, `until` and `count` | that of the column | must be given with `orders` | where the shaft passes these, orders are compared | `{ from = 1000.0, until = 6000.0, count = 51 }` |
+| `revolutions` | number | | 16 | of the shaft, about each of the speeds | `16.0` |
+| `band` | list of two numbers | Hz | | all lines from one to the other | `[5.0, 50.0]` |
+| `resolution` | number | Hz | must be given with `band` | between two lines; windows are as long as its inverse | `0.5` |
+| `response_to` | text | | none | with `band`: the frequency response from this input of the model | `"INPUT"` |
+| `window` | `hann` or `rectangular` | | `hann` | weights of samples within a window | `"hann"` |
+| `compare` | `amplitude`, `complex` or `level` | | `amplitude` | amplitudes, both parts of complex lines (phases, too), or levels in dB | `"amplitude"` |"#,
 };
 
 pub(super) const EXPERIMENT: Keys = Keys {
@@ -215,11 +231,12 @@ pub(super) const GOAL: Keys = Keys {
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 15] = [
+const ALL: [&Keys; 16] = [
     &TOP,
     &DATA,
     &INPUT,
     &OUTPUT,
+    &SPECTRUM,
     &EXPERIMENT,
     &INTEGRATOR,
     &COST,

@@ -86,15 +86,17 @@ impl<'a> Section<'a> {
 
     /// Two numbers that must be there.
     pub fn pair(&self, key: &str, remedy: &str) -> Result<[f64; 2]> {
-        let number = |value: &Value| match value {
-            Value::Float(x) if x.is_finite() => Some(*x),
-            Value::Integer(x) => Some(*x as f64),
-            _ => None,
-        };
-        let values: Option<Vec<f64>> =
-            self.table.get(key).and_then(Value::as_array).and_then(|list| list.iter().map(number).collect());
+        let values = self.table.get(key).and_then(finite_numbers);
         let pair: Option<[f64; 2]> = values.and_then(|values| values.try_into().ok());
         pair.ok_or_else(|| self.wrong(key, "it is no pair of finite numbers", remedy))
+    }
+
+    /// A list of numbers, at least one.
+    pub fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        let values = finite_numbers(value).filter(|values| !values.is_empty());
+        let wrong = || self.wrong(key, "it is no list of finite numbers", "write it as [1.0, 2.0]");
+        values.map(Some).ok_or_else(wrong)
     }
 
     pub fn count(&self, key: &str) -> Result<Option<usize>> {
@@ -148,6 +150,15 @@ impl<'a> Section<'a> {
             Some(other) => Err(self.wrong(key, kind(other, "a list of texts"), remedy)),
         }
     }
+}
+
+fn finite_numbers(value: &Value) -> Option<Vec<f64>> {
+    let number = |value: &Value| match value {
+        Value::Float(x) if x.is_finite() => Some(*x),
+        Value::Integer(x) => Some(*x as f64),
+        _ => None,
+    };
+    value.as_array()?.iter().map(number).collect()
 }
 
 fn kind(value: &Value, wanted: &str) -> String {

@@ -4,7 +4,7 @@ use super::recording::{Part, Recording};
 use super::sampled_steps::{met, own_steps, read_at, whole_part};
 use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
-use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification};
+use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
 use crate::adapt::StepControl;
 use crate::columns::{self, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
@@ -121,7 +121,7 @@ impl Specification {
                 "each file of an experiment has times of its own, which no integral over all of them weights rightly";
             return Err(Error::invalid("`weights` of [cost]", problem, "leave it out: weights = \"unit\""));
         }
-        let sensors = self.sensors(signature, outputs, &references, recording)?;
+        let sensors = self.sensors(simulation, outputs, &references, recording)?;
         let of = |references: Vec<Reference>, sensors: Sensors| {
             let places = |reference: &Reference| {
                 let own = outputs.iter().find(|(_, own)| signature.outputs[reference.output].name == own.output);
@@ -302,6 +302,7 @@ impl<'a> Reading<'a> {
                     sensor: Vec::new(),
                     low_pass: None,
                     every: None,
+                    spectrum: None,
                 };
                 self.named_like(&signature.outputs)?.into_iter().map(column).collect()
             }
@@ -326,6 +327,16 @@ impl<'a> Reading<'a> {
             let got = self.recording.get(column, unit, *file);
             let (part, Column { name, values }) = got.map_err(stated)?;
             self.used.push((part, name));
+            if let Some(column) = own.spectrum.as_ref().and_then(SpectrumSetting::column) {
+                self.used.extend(
+                    self.recording.parts[part]
+                        .record
+                        .names()
+                        .iter()
+                        .filter(|name| columns::stem(name) == column)
+                        .map(|name| (part, name.as_str())),
+                );
+            }
             let values = values[self.recording.parts[part].window.clone()].to_vec();
             let missing = values.iter().filter(|value| value.is_nan()).count();
             if missing > 0 {
@@ -333,9 +344,9 @@ impl<'a> Reading<'a> {
                 gaps.push(format!("{missing} of {count} samples of `{name}` are missing, and take part nowhere"));
             }
             // a filter would spread what are no jumps
-            let values = match low_pass {
-                Some(_) => signature.outputs[k].unwrapped(values),
-                None => values,
+            let values = match low_pass.is_some() || own.spectrum.is_some() {
+                true => signature.outputs[k].unwrapped(values),
+                false => values,
             };
             references.push(Reference { output: k, values: self.recording.spread(part, values), deviation });
             found.push((part, own));

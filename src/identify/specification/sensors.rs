@@ -8,6 +8,7 @@ use crate::data::TimeAxis;
 use crate::error::{Error, Result};
 use crate::shown::shown;
 use crate::signature::{Parameter, Quantity, Signature};
+use crate::simulate::Simulation;
 
 /// Bounds of a delay where nothing is said of them, in samples to both sides.
 const MOST: f64 = 5.0;
@@ -54,7 +55,7 @@ impl std::str::FromStr for Effect {
 
 impl OutputColumn {
     fn has_sensor(&self) -> bool {
-        !self.sensor.is_empty() || self.low_pass.is_some() || self.every.is_some()
+        !self.sensor.is_empty() || self.low_pass.is_some() || self.every.is_some() || self.spectrum.is_some()
     }
 }
 
@@ -62,11 +63,12 @@ impl Specification {
     /// Sensors of the outputs that have one, with their parameters as stated; `references` are in the order of `outputs`.
     pub(super) fn sensors(
         &self,
-        signature: &Signature,
+        simulation: &Simulation,
         outputs: &[OfPart<OutputColumn>],
         references: &[Reference],
         recording: &Recording<'_>,
     ) -> Result<Sensors> {
+        let signature = simulation.signature();
         let mut sensors = Vec::new();
         let with_sensor = outputs.iter().zip(references).filter(|((_, column), _)| column.has_sensor());
         for ((part, column), reference) in with_sensor {
@@ -79,6 +81,11 @@ impl Specification {
             }
             let every = column.every.unwrap_or(1);
             let mut sensor = Sensor { low_pass: column.low_pass, every, ..Sensor::new(reference.output) };
+            if let Some(setting) = &column.spectrum {
+                let spectrum = setting.spectrum(simulation, &recording.parts[*part]);
+                sensor.spectrum =
+                    Some(spectrum.map_err(|error| error.under(&["outputs", &column.output, "spectrum"]))?);
+            }
             for effect in &column.sensor {
                 let parameter = self.stated_of(effect_on(*effect, quantity, reference, axis), signature);
                 let parameter = parameter.map_err(|error| error.under(&["outputs", &column.output]))?;
@@ -141,6 +148,10 @@ pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64])
     for sensor in cost.sensors().all() {
         let name = &signature.outputs[sensor.output].name;
         let own = cost.sensors().own_times(sensor.output, times);
+        if let Some(spectrum) = cost.sensors().spectrum(sensor.output) {
+            remarks.push(format!("of `{name}` {} are compared in the place of samples", spectrum.described()));
+            continue;
+        }
         if let Some(delay) = &sensor.delay {
             let there = cost.sensors().comparable(sensor.output, times);
             let (before, after) = (there.start, own.len() - there.end);

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
 use crate::report::root_mean_square;
-use crate::signature::Parameter;
+use crate::signature::{Parameter, Quantity};
 use crate::steps::StepChoice;
 use nalgebra::DMatrix;
 
@@ -85,8 +85,10 @@ pub struct OutputFit {
     pub name: String,
     /// Unit.
     pub unit: String,
-    /// Times of the samples, s.
+    /// Times of the samples, s, or where the lines of a spectrum are.
     pub times: Vec<f64>,
+    /// What these are: time, or of a spectrum frequency, order or speed.
+    pub over: Quantity,
     /// y - ȳ at these times.
     pub residuals: Vec<f64>,
     /// The deviation that the residuals are divided by.

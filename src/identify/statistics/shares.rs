@@ -53,7 +53,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
             let references = cost.references().iter().zip(factors);
             for (reference, factor) in references.filter(|(reference, _)| sensor.sees(experiment, reference.output)) {
                 share.samples += factor.rows;
-                let measured = reference.deviation / cost.noise_behind_filter(reference.output);
+                let measured = reference.deviation / cost.noise_behind(reference.output);
                 share.squares += 2.0 * factor.cost() * measured.powi(2);
                 share.parameters += rows(factor, &experiment.places, u.len()).iter().map(leverage).sum::<f64>();
             }

@@ -4,7 +4,7 @@
 //! [`Series`]. Legends stand above the panels, where they hide no data; colours can be told apart with the common
 //! colour-vision deficiencies, and dashes or markers without colours. Standard figures of identification are ready-made:
 //! [`input`], [`trajectory`], [`outputs`], [`comparison`], [`errors`], [`cost_history`], [`parameters`], [`convergence`], and those of
-//! statistics: [`correlation`], [`residuals`], [`ellipses`], [`correlograms`]. Pictures of mechanisms are in [`mechanism`].
+//! statistics: [`correlation`], [`residuals`], [`ellipses`], [`correlograms`]; of spectra: [`spectrum()`], [`campbell`]. Pictures of mechanisms are in [`mechanism`].
 //!
 //! ```
 //! use costate::plot::{Axis, Figure, Panel, Series};
@@ -41,6 +41,7 @@ pub mod mechanism;
 mod render;
 mod scene;
 mod series;
+mod spectrum;
 mod standard;
 mod statistics;
 mod text;
@@ -50,6 +51,7 @@ pub(crate) use contour::Grid;
 pub use correlogram::{Correlations, correlograms};
 pub use scene::Color;
 pub use series::{Dash, Marker, Series};
+pub use spectrum::{Curve, Order, campbell, spectrum};
 pub(crate) use standard::guides;
 pub use standard::{
     MOST_SIGNALS, Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory,

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// Name, unit (may be empty) and values of a signal.
 pub type Signal<'a> = (&'a str, &'a str, &'a [f64]);
 
-fn label(name: &str, unit: &str) -> String {
+pub(super) fn label(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_string() } else { format!("{name} [{unit}]") }
 }
 
@@ -15,7 +15,7 @@ fn time_axis() -> Axis {
     Axis::linear("time [s]")
 }
 
-fn check_length(what: &str, length: usize, of: &str, expected: usize) -> Result<()> {
+pub(super) fn check_length(what: &str, length: usize, of: &str, expected: usize) -> Result<()> {
     if length == expected {
         return Ok(());
     }
@@ -23,7 +23,7 @@ fn check_length(what: &str, length: usize, of: &str, expected: usize) -> Result<
     Err(Error::invalid(what, problem, format!("give one value for each of the {of}")))
 }
 
-fn check_data(what: &str, any: bool) -> Result<()> {
+pub(super) fn check_data(what: &str, any: bool) -> Result<()> {
     if any {
         return Ok(());
     }

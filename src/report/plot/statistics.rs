@@ -22,21 +22,29 @@ pub fn correlation(names: &[&str], values: &[Vec<f64>]) -> Result<Figure> {
     Ok(Figure { drawn: Some(Drawn::Map(map)), ..figure })
 }
 
-/// Residuals of an output over time (in s), and their histogram with the normal density of the same mean and spread.
+/// Residuals of an output over time (in s) or over the lines of a spectrum, and their histogram with the normal density of the same mean and
+/// spread. `over`: the axis' label, and where each is; `is_joined`: whether they follow each other.
 ///
 /// # Errors
 ///
-/// If there are no residuals, or not one for each time.
-pub fn residuals(name: &str, unit: &str, time: &[f64], residuals: &[f64]) -> Result<Figure> {
+/// If there are no residuals, or not one for each time or line.
+pub fn residuals(
+    name: &str,
+    unit: &str,
+    (over, at, is_joined): (&str, &[f64], bool),
+    residuals: &[f64],
+) -> Result<Figure> {
     let what = format!("the figure of residuals of `{name}`");
-    if time.is_empty() || time.len() != residuals.len() {
-        let problem = format!("it has {} values for {} times", residuals.len(), time.len());
-        return Err(Error::invalid(what, problem, "give one value for each time, at least one"));
+    if at.is_empty() || at.len() != residuals.len() {
+        let problem = format!("it has {} values for {} places", residuals.len(), at.len());
+        return Err(Error::invalid(what, problem, "give one value for each time or line, at least one"));
     }
     let label = if unit.is_empty() { format!("residual of {name}") } else { format!("residual of {name} [{unit}]") };
-    let over_time = Panel::new(Axis::linear("time [s]"), Axis::linear(&label))
-        .series(Series::line(time, residuals).width(0.2))
-        .reference_line(0.0, "");
+    let drawn = match is_joined {
+        true => Series::line(at, residuals).width(0.2),
+        false => Series::points(at, residuals).marker(Marker::Circle),
+    };
+    let over_time = Panel::new(Axis::linear(over), Axis::linear(&label)).series(drawn).reference_line(0.0, "");
     let figure = Figure::column().panel(over_time);
     let finite: Vec<f64> = residuals.iter().copied().filter(|r| r.is_finite()).collect();
     let count = finite.len() as f64;

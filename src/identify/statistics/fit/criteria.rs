@@ -3,9 +3,10 @@
 use super::super::identifiability::{Identifiability, scaled};
 use super::super::residuals::Residuals;
 use super::{Noise, OutputFit};
-use crate::cost::{LeastSquares, Reference};
+use crate::cost::LeastSquares;
 use crate::error::Result;
 use crate::problem::{Experiment, Problem};
+use crate::signature::Quantity;
 use nalgebra::DMatrix;
 
 /// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors
@@ -79,30 +80,37 @@ pub(super) fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit
     of_experiments
         .flat_map(|(experiment, scaled)| {
             let cost = experiment.cost.as_least_squares();
-            let references = cost.into_iter().flat_map(|cost| cost.references().iter().map(move |r| (cost, r)));
-            let fits =
-                references.zip(scaled).map(|((cost, reference), scaled)| fit(experiment, cost, reference, scaled));
+            let references = cost.into_iter().flat_map(|cost| (0..cost.references().len()).map(move |r| (cost, r)));
+            let fits = references.zip(scaled).map(|(place, scaled)| fit(experiment, place, scaled));
             fits.map(|fit| OutputFit { name: problem.name_in(experiment, &fit.name), ..fit }).collect::<Vec<_>>()
         })
         .collect()
 }
 
 /// How well an output of an experiment is reproduced, by its residuals over their deviation.
-fn fit(experiment: &Experiment, cost: &LeastSquares, reference: &Reference, scaled: &[f64]) -> OutputFit {
+fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &[f64]) -> OutputFit {
     let times = experiment.simulation.grid().times();
+    let reference = &cost.references()[place];
     let there = || cost.samples(reference);
-    let quantity = &experiment.simulation.signature().outputs[reference.output];
+    let quantity = cost.quantity(reference, experiment.simulation.signature());
     let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
     let mean = data.iter().sum::<f64>() / data.len() as f64;
     let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
     let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
     let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    let (over, times) = match cost.spectrum(reference) {
+        Some(spectrum) => {
+            (spectrum.axis(), cost.lines(place).iter().map(|value| spectrum.place(&value.line)).collect())
+        }
+        None => (Quantity::new("time", "s"), there().map(|i| times[cost.places().of(i)]).collect()),
+    };
     // constant up to round-off: there is nothing to explain
     let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
     OutputFit {
-        name: quantity.name.clone(),
-        unit: quantity.unit.clone(),
-        times: there().map(|i| times[cost.places().of(i)]).collect(),
+        name: quantity.name,
+        unit: quantity.unit,
+        times,
+        over,
         residuals,
         deviation: reference.deviation,
         size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
@@ -121,12 +129,12 @@ pub fn fits(problem: &Problem, experiments: &[Experiment], u: &[f64]) -> Result<
         let Some(cost) = experiment.cost.as_least_squares() else { continue };
         let run =
             experiment.simulation.run(&experiment.own(u)).map_err(|error| error.in_experiment(&experiment.name))?;
-        for reference in cost.references() {
+        for (place, reference) in cost.references().iter().enumerate() {
             let y = experiment.shown(&run, u, reference.output);
-            let output = &experiment.simulation.signature().outputs[reference.output];
+            let output = cost.quantity(reference, experiment.simulation.signature());
             let error = |i: usize| output.difference(y[cost.places().of(i)], reference.values[i]) / reference.deviation;
             let scaled: Vec<f64> = cost.samples(reference).map(error).collect();
-            let own = fit(experiment, cost, reference, &scaled);
+            let own = fit(experiment, (cost, place), &scaled);
             found.push(OutputFit { name: problem.name_in(experiment, &own.name), ..own });
         }
     }

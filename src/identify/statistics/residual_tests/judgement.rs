@@ -36,6 +36,8 @@ pub enum Finding {
     TooFew,
     /// They are round-off.
     RoundOff,
+    /// They are those of a spectrum: one does not follow another in time.
+    Lines,
 }
 
 impl Finding {
@@ -113,6 +115,7 @@ impl ResidualTests {
             Finding::White => "are white".into(),
             Finding::TooFew => format!("are too few to be tested ({})", self.samples),
             Finding::RoundOff => "are round-off".into(),
+            Finding::Lines => format!("are those of {} numbers of a spectrum", self.samples),
         }
     }
 
@@ -170,6 +173,7 @@ impl ResidualTests {
             Finding::White => "the model explains what the data hold",
             Finding::TooFew => "nothing is known of them",
             Finding::RoundOff => "there is nothing to test",
+            Finding::Lines => "tests of samples in time say nothing of them",
         }
     }
 
@@ -244,6 +248,7 @@ fn nothing_to_warn_of(found: &[(Finding, &ResidualTests)]) -> String {
         (Finding::SlightlyCorrelated, "slightly correlated"),
         (Finding::TooFew, "too few to be tested"),
         (Finding::RoundOff, "round-off"),
+        (Finding::Lines, "of spectra, which are not tested"),
     ];
     let count = |wanted: Finding| found.iter().filter(|(finding, _)| *finding == wanted).count();
     let but = counts.map(|(finding, what)| (count(finding), what)).into_iter().filter(|(count, _)| *count > 0);

@@ -205,6 +205,7 @@ impl Compared<'_> {
         let series = Series::new(&self.placed());
         match series {
             _ if self.fit.is_round_off() => tests.finding = Finding::RoundOff,
+            _ if self.cost.spectrum(self.reference).is_some() => tests.finding = Finding::Lines,
             _ if n < FEWEST => tests.finding = Finding::TooFew,
             None => tests.finding = Finding::Constant,
             Some(series) => {

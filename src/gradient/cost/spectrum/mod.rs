@@ -1,0 +1,475 @@
+//! What is compared of an output in the frequency domain, in the place of its samples: Fourier amplitudes at frequencies or at orders of a
+//! shaft, spectra over a band, frequency responses.
+//!
+//! A line's Fourier coefficient is Y = Σ_j c_j z_j, linear in the samples (Lauss 2018, section 6), with c_j = 2 w_j e^{-iφ_j} / Σ w: a sine of
+//! amplitude A gives |Y| = A. Mean and straight trend are taken off within each window, which is linear, too, and so is part of c.
+
+mod transform;
+
+pub use transform::{Line, LineValue};
+pub(crate) use transform::{Spectral, Transform};
+
+use super::low_pass::LowPass;
+use crate::error::{Error, Result};
+use crate::shown::shown;
+use nalgebra::Complex;
+use std::f64::consts::{PI, TAU};
+use std::ops::Range;
+use transform::Term;
+
+/// What is compared of an output in the frequency domain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spectrum {
+    /// Where.
+    pub lines: Lines,
+    /// What samples within a window are weighted with.
+    pub window: Window,
+    /// What of each line.
+    pub part: Part,
+}
+
+/// Where lines of a spectrum are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lines {
+    /// At these frequencies, Hz, over the whole record.
+    Frequencies(Vec<f64>),
+    /// All in a band, Hz: root mean squares over windows of 1/`resolution` seconds that overlap by half (Welch's method).
+    Band {
+        /// The lowest frequency, Hz.
+        from: f64,
+        /// The highest, Hz.
+        until: f64,
+        /// Between two lines, Hz.
+        resolution: f64,
+    },
+    /// At multiples of the speed of a shaft, over so many of its revolutions about the time at which it first passes each of some speeds.
+    Orders {
+        /// The multiples.
+        orders: Vec<f64>,
+        /// The shaft's speed at each sample of the output.
+        speed: Vec<f64>,
+        /// The speeds.
+        speeds: Vec<f64>,
+        /// The unit of both.
+        unit: SpeedUnit,
+        /// Of each window.
+        revolutions: f64,
+    },
+    /// Frequency response from a known input, Σ X* Y / Σ |X|² over windows as of [`Lines::Band`] (estimator H₁: for noise on the output).
+    Response {
+        /// The input at each sample of the output.
+        input: Vec<f64>,
+        /// Its unit.
+        unit: String,
+        /// The lowest frequency, Hz.
+        from: f64,
+        /// The highest, Hz.
+        until: f64,
+        /// Between two lines, Hz.
+        resolution: f64,
+    },
+}
+
+/// The unit of a shaft's speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpeedUnit {
+    /// rad/s
+    #[default]
+    RadiansPerSecond,
+    /// Revolutions per minute.
+    RevolutionsPerMinute,
+    /// Revolutions per second.
+    Hertz,
+}
+
+impl SpeedUnit {
+    /// As files write it, the usual one first.
+    pub const fn names(self) -> &'static [&'static str] {
+        match self {
+            SpeedUnit::RadiansPerSecond => &["rad/s"],
+            SpeedUnit::RevolutionsPerMinute => &["rpm", "1/min", "min^-1", "r/min"],
+            SpeedUnit::Hertz => &["Hz", "1/s", "s^-1"],
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [SpeedUnit::RadiansPerSecond, SpeedUnit::RevolutionsPerMinute, SpeedUnit::Hertz];
+        all.into_iter().find(|unit| unit.names().contains(&name))
+    }
+
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// In rad/s.
+    pub fn radians(self) -> f64 {
+        match self {
+            SpeedUnit::RadiansPerSecond => 1.0,
+            SpeedUnit::RevolutionsPerMinute => TAU / 60.0,
+            SpeedUnit::Hertz => TAU,
+        }
+    }
+}
+
+/// What samples within a window are weighted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Window {
+    /// (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
+    #[default]
+    Hann,
+    /// All alike: the sharpest lines, for a whole number of periods.
+    Rectangular,
+}
+
+/// What is compared of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// |Y|.
+    #[default]
+    Amplitude,
+    /// Both Re Y and Im Y: phases, too.
+    Complex,
+    /// 20 lg |Y|, dB: small lines count as much as large ones.
+    Level,
+}
+
+impl std::str::FromStr for Window {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "hann" => Ok(Window::Hann),
+            "rectangular" => Ok(Window::Rectangular),
+            _ => Err(Error::unknown("window", name, "", ["hann", "rectangular"])),
+        }
+    }
+}
+
+impl std::str::FromStr for Part {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "amplitude" => Ok(Part::Amplitude),
+            "complex" => Ok(Part::Complex),
+            "level" => Ok(Part::Level),
+            _ => Err(Error::unknown("part of a spectrum", name, "", ["amplitude", "complex", "level"])),
+        }
+    }
+}
+
+impl Window {
+    /// At a place from -1/2 to 1/2 of its length.
+    fn weight(self, place: f64) -> f64 {
+        match self {
+            Window::Hann => 0.5 + 0.5 * (TAU * place).cos(),
+            Window::Rectangular => 1.0,
+        }
+    }
+
+    /// Below so many periods of a line, what is no oscillation leaks into it.
+    fn fewest_periods(self) -> f64 {
+        match self {
+            Window::Hann => 2.0,
+            Window::Rectangular => 1.0,
+        }
+    }
+}
+
+/// Evenly spaced samples, of which those in a range can be compared.
+struct Samples<'a> {
+    times: &'a [f64],
+    step: f64,
+    range: Range<usize>,
+}
+
+impl Samples<'_> {
+    fn duration(&self) -> f64 {
+        self.range.len() as f64 * self.step
+    }
+
+    /// That they resolve a frequency.
+    fn resolve(&self, frequency: f64, line: impl Fn() -> String) -> Result<()> {
+        let highest = 0.5 / self.step;
+        if frequency < highest {
+            return Ok(());
+        }
+        let problem = format!(
+            "{} Hz; samples {} s apart resolve what is below {} Hz, half their frequency",
+            three(frequency),
+            three(self.step),
+            three(highest)
+        );
+        Err(Error::invalid(line(), problem, "leave it out, or sample more often"))
+    }
+}
+
+impl Spectrum {
+    /// Made for samples at `times`, of which those in `range` can be compared with `measured`, filtered by `filter` before.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if samples are uneven, missing, or too few for the lines, too far apart for a frequency, or a speed is not reached.
+    pub(super) fn transform(
+        &self,
+        times: &[f64],
+        range: Range<usize>,
+        measured: &[f64],
+        filter: Option<&LowPass>,
+    ) -> Result<Transform> {
+        let what = "the spectrum";
+        if let Some(t) = range.clone().find(|&i| measured[i].is_nan()).map(|i| times[i]) {
+            let problem = format!("the sample at {t} s is missing");
+            return Err(Error::invalid(what, problem, "choose samples without gaps: `from` and `until`"));
+        }
+        let step = even_step(times).map_err(|t| {
+            let problem = format!("samples are unevenly spaced at {t} s");
+            Error::invalid(what, problem, "resample the record")
+        })?;
+        let samples = Samples { times, step, range };
+        let mut transform = Transform::new(self.part, times.len());
+        match &self.lines {
+            Lines::Frequencies(frequencies) => self.at_frequencies(&samples, frequencies, &mut transform)?,
+            Lines::Band { from, until, resolution } => {
+                self.band(&samples, [*from, *until, *resolution], None, &mut transform)?;
+            }
+            Lines::Orders { orders, speed, speeds, unit, revolutions } => {
+                transform.speeds = Some(*unit);
+                let shaft = Shaft::new(&samples, speed, *unit)?;
+                self.at_orders(&samples, (orders, speeds), (&shaft, *revolutions), &mut transform)?;
+            }
+            Lines::Response { input, unit, from, until, resolution } => {
+                transform.over = Some(unit.clone());
+                self.band(&samples, [*from, *until, *resolution], Some(input), &mut transform)?;
+            }
+        }
+        transform.fit(measured, filter)?;
+        Ok(transform)
+    }
+
+    /// Coefficients of a line of phases φ_j, weighted; `x`: of what a straight trend is taken off.
+    fn table(&self, phases: &[f64], weights: &[f64], x: &[f64]) -> Vec<Complex<f64>> {
+        let total: f64 = weights.iter().sum();
+        let mean = |values: &dyn Fn(usize) -> Complex<f64>| {
+            let sum: Complex<f64> = (0..weights.len()).map(|j| values(j) * weights[j]).sum();
+            sum / total
+        };
+        let wave = |j: usize| Complex::from_polar(1.0, -phases[j]);
+        let middle = mean(&|j| Complex::from(x[j])).re;
+        let constant = mean(&wave);
+        let spread = mean(&|j| Complex::from((x[j] - middle).powi(2))).re;
+        let slope = if spread > 0.0 { mean(&|j| wave(j) * (x[j] - middle)) / spread } else { Complex::from(0.0) };
+        let entry = |j: usize| (wave(j) - constant - slope * (x[j] - middle)) * (2.0 * weights[j] / total);
+        (0..weights.len()).map(entry).collect()
+    }
+
+    /// That a window has periods enough of a line.
+    fn long_enough(&self, periods: f64, line: impl Fn() -> String, remedy: &str) -> Result<()> {
+        let fewest = self.window.fewest_periods();
+        if periods >= fewest * (1.0 - 1e-9) {
+            return Ok(());
+        }
+        let window = if self.window == Window::Hann { "a Hann" } else { "a rectangular" };
+        let problem = format!("its window holds {} periods of it; {window} window needs {fewest}", three(periods));
+        Err(Error::invalid(line(), problem, remedy))
+    }
+
+    fn at_frequencies(&self, samples: &Samples<'_>, frequencies: &[f64], transform: &mut Transform) -> Result<()> {
+        let own = &samples.times[samples.range.clone()];
+        let count = own.len();
+        transform.room(frequencies.len(), count)?;
+        let weights: Vec<f64> = (0..count).map(|j| self.window.weight((j as f64 + 0.5) / count as f64 - 0.5)).collect();
+        for &frequency in frequencies {
+            let line = || format!("the line at {frequency} Hz");
+            positive(frequency, line, "a frequency")?;
+            samples.resolve(frequency, line)?;
+            let remedy = "take a longer record, or a higher frequency";
+            self.long_enough(frequency * samples.duration(), line, remedy)?;
+            let phases: Vec<f64> = own.iter().map(|t| TAU * frequency * (t - own[0])).collect();
+            let table = transform.add_table(self.table(&phases, &weights, own));
+            let term = Term { first: samples.range.start, table, factor: Complex::from(1.0) };
+            transform.add(Line { at: frequency, speed: None }, vec![vec![term]]);
+        }
+        Ok(())
+    }
+
+    /// `known`: the input of a frequency response.
+    fn band(
+        &self,
+        samples: &Samples<'_>,
+        [from, until, resolution]: [f64; 3],
+        known: Option<&[f64]>,
+        transform: &mut Transform,
+    ) -> Result<()> {
+        let what = || format!("the band from {from} Hz to {until} Hz");
+        positive(resolution, what, "a resolution")?;
+        if !(0.0 <= from && from <= until && until.is_finite()) {
+            return Err(Error::invalid(what(), "it is none", "give a lower and a higher frequency"));
+        }
+        let length = (1.0 / (resolution * samples.step)).round();
+        if length > samples.range.len() as f64 {
+            let (asked, there) = (three(1.0 / resolution), three(samples.duration()));
+            let problem =
+                format!("lines {resolution} Hz apart need windows of {asked} s, and the record has {there} s");
+            return Err(Error::invalid(what(), problem, "ask for a coarser resolution, or take a longer record"));
+        }
+        samples.resolve(until, || format!("the upper end of {}", what()))?;
+        let (length, spacing) = (length as usize, 1.0 / (length * samples.step));
+        let first = ((from / spacing - 1e-9).ceil() as usize).max(self.window.fewest_periods() as usize);
+        let last = (until / spacing + 1e-9).floor() as usize;
+        if last < first {
+            let problem =
+                format!("there is no line in it: they are multiples of {} Hz, from the {first}th on", three(spacing));
+            return Err(Error::invalid(what(), problem, "widen it, or ask for a finer resolution"));
+        }
+        transform.room(last - first + 1, length)?;
+        let x: Vec<f64> = (0..length).map(|j| j as f64).collect();
+        let weights: Vec<f64> = x.iter().map(|j| self.window.weight((j + 0.5) / length as f64 - 0.5)).collect();
+        let starts: Vec<usize> =
+            (samples.range.start..=samples.range.end - length).step_by((length / 2).max(1)).collect();
+        let mut strengths = Vec::new();
+        for k in first..=last {
+            let phases: Vec<f64> = x.iter().map(|j| TAU * k as f64 * j / length as f64).collect();
+            let table = transform.add_table(self.table(&phases, &weights, &x));
+            let term = |first: usize, factor: Complex<f64>| Term { first, table, factor };
+            let line = Line { at: k as f64 * spacing, speed: None };
+            let Some(input) = known else {
+                // one estimate a window: phases of different ones have nothing to do with each other
+                if self.part == Part::Complex && starts.len() > 1 {
+                    let problem = format!("phases of {} windows do not add up", starts.len());
+                    let remedy = "compare amplitudes, or ask for frequencies or a response";
+                    return Err(Error::invalid(what(), problem, remedy));
+                }
+                transform.add(line, starts.iter().map(|first| vec![term(*first, Complex::from(1.0))]).collect());
+                continue;
+            };
+            let of_input = |first: &usize| transform.sum(&term(*first, Complex::from(1.0)), input);
+            let of_input: Vec<Complex<f64>> = starts.iter().map(of_input).collect();
+            let strength: f64 = of_input.iter().map(|x| x.norm_sqr()).sum();
+            strengths.push((line.at, strength));
+            let terms = starts.iter().zip(of_input).map(|(first, x)| term(*first, x.conj() / strength)).collect();
+            transform.add(line, vec![terms]);
+        }
+        let most = strengths.iter().fold(0.0, |most: f64, (_, strength)| most.max(*strength));
+        // below a millionth of the strongest amplitude, the input is round-off or leakage
+        match strengths.iter().find(|(_, strength)| strength.is_nan() || *strength <= 1e-12 * most) {
+            Some((at, _)) => {
+                let problem = format!("its input has nothing at {} Hz", three(*at));
+                Err(Error::invalid("the frequency response", problem, "choose a band that the input excites"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn at_orders(
+        &self,
+        samples: &Samples<'_>,
+        (orders, speeds): (&[f64], &[f64]),
+        (shaft, revolutions): (&Shaft<'_>, f64),
+        transform: &mut Transform,
+    ) -> Result<()> {
+        positive(revolutions, || "a window of an order".to_string(), "a number of revolutions")?;
+        let speed = shaft.speed;
+        for &asked in speeds {
+            let (window, middle) = shaft.window(samples, asked, revolutions)?;
+            let phases = &shaft.angle[window.clone()];
+            let half = PI * revolutions;
+            // even in the angle: dφ = ω dt
+            let weights: Vec<f64> = window
+                .clone()
+                .zip(phases)
+                .map(|(j, angle)| self.window.weight((angle - middle) / (2.0 * half)) * speed[j].abs())
+                .collect();
+            transform.room(orders.len(), window.len())?;
+            let fastest = window.clone().map(|j| speed[j].abs()).fold(0.0, f64::max);
+            for &order in orders {
+                let line = || format!("order {order} at {} {}", three(asked), shaft.unit.name());
+                positive(order, line, "an order")?;
+                samples.resolve(order * fastest * shaft.unit.radians() / TAU, line)?;
+                self.long_enough(order * revolutions, line, "ask for more revolutions, or a higher order")?;
+                let own: Vec<f64> = phases.iter().map(|angle| order * (angle - middle)).collect();
+                let table = transform.add_table(self.table(&own, &weights, phases));
+                let term = Term { first: window.start, table, factor: Complex::from(1.0) };
+                transform.add(Line { at: order, speed: Some(asked) }, vec![vec![term]]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A shaft whose speed is known at samples.
+struct Shaft<'a> {
+    speed: &'a [f64],
+    unit: SpeedUnit,
+    /// Its angle, rad.
+    angle: Vec<f64>,
+}
+
+impl<'a> Shaft<'a> {
+    fn new(samples: &Samples<'_>, speed: &'a [f64], unit: SpeedUnit) -> Result<Self> {
+        if let Some(i) = samples.range.clone().find(|&i| !speed[i].is_finite()) {
+            let problem = format!("its speed at {} s is missing", samples.times[i]);
+            return Err(Error::invalid("the shaft", problem, "give a speed for every sample"));
+        }
+        let (mut angle, half) = (vec![0.0; speed.len()], 0.5 * samples.step * unit.radians());
+        for j in samples.range.start + 1..samples.range.end {
+            angle[j] = angle[j - 1] + half * (speed[j - 1] + speed[j]);
+        }
+        Ok(Shaft { speed, unit, angle })
+    }
+
+    /// The samples within so many revolutions about the first time at which it passes a speed, and its angle there.
+    fn window(&self, samples: &Samples<'_>, asked: f64, revolutions: f64) -> Result<(Range<usize>, f64)> {
+        let unit = self.unit.name();
+        let what = || format!("the speed of {} {unit}", three(asked));
+        let range = samples.range.clone();
+        let (speed, angle) = (self.speed, &self.angle);
+        let passes = |j: &usize| (speed[*j] - asked) * (speed[*j + 1] - asked) <= 0.0;
+        let Some(j) = (range.start..range.end.saturating_sub(1)).find(passes) else {
+            let own = &speed[range];
+            let (low, high) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (a.min(*s), b.max(*s)));
+            let problem =
+                format!("the shaft does not pass it: the run goes from {} to {} {unit}", three(low), three(high));
+            return Err(Error::invalid(what(), problem, "ask for speeds that it passes"));
+        };
+        let part = if speed[j + 1] == speed[j] { 0.0 } else { (asked - speed[j]) / (speed[j + 1] - speed[j]) };
+        let middle = angle[j] + part * (angle[j + 1] - angle[j]);
+        let inside = |i: &usize| (angle[*i] - middle).abs() <= PI * revolutions;
+        let first = (range.start..=j).rev().take_while(inside).last().unwrap_or(j);
+        let last = (j + 1..range.end).take_while(inside).last().unwrap_or(j + 1);
+        if first == range.start || last + 1 == range.end {
+            let side = if first == range.start { "before" } else { "after" };
+            let turns = if first == range.start { middle - angle[first] } else { angle[last] - middle } / TAU;
+            let problem = format!(
+                "there are {} revolutions {side} it, and a window of {revolutions} needs {}",
+                three(turns.abs()),
+                three(0.5 * revolutions)
+            );
+            return Err(Error::invalid(what(), problem, "ask for fewer revolutions, or a speed farther from the ends"));
+        }
+        Ok((first..last + 1, middle))
+    }
+}
+
+/// The step between samples, or the first time at which it is another.
+pub(super) fn even_step(times: &[f64]) -> std::result::Result<f64, f64> {
+    let [first, .., last] = times else { return Err(times.first().copied().unwrap_or_default()) };
+    let step = (last - first) / (times.len() - 1) as f64;
+    match (1..times.len()).find(|&i| (times[i] - times[i - 1] - step).abs() > 1e-3 * step) {
+        Some(i) => Err(times[i]),
+        None => Ok(step),
+    }
+}
+
+fn positive(value: f64, of: impl Fn() -> String, name: &str) -> Result<()> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(()),
+        false => Err(Error::invalid(of(), format!("{value} is not positive"), format!("give {name} > 0"))),
+    }
+}
+
+/// A number with three digits.
+fn three(value: f64) -> String {
+    shown(format!("{value:.2e}").parse().unwrap_or(value))
+}
