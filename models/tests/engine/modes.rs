@@ -268,6 +268,7 @@ fn a_crank_train_is_held_where_it_rests() {
     let modes = at(k, d);
     assert_eq!(modes.modes.iter().filter(|mode| mode.character() == Character::Free).count(), 1);
     let slopes = modes.sensitivities(&system, usize::MAX).unwrap();
+    let fastest = modes.modes.iter().map(|mode| mode.eigenvalue.norm()).fold(0.0, f64::max);
     for (number, slope) in slopes.iter().enumerate() {
         let Some(slope) = slope else { continue };
         let lambda = modes.modes[number].eigenvalue;
@@ -280,7 +281,8 @@ fn a_crank_train_is_held_where_it_rests() {
             };
             let expected = ((moved(1.0) - moved(-1.0)) * 8.0 - (moved(2.0) - moved(-2.0))) / (12.0 * step);
             let error = (slope.eigenvalue[j] - expected).norm() * step;
-            let limit = 1e-6 * expected.norm() * step + 1e-10 * lambda.norm();
+            // round-off of differences: that of the fastest is in the eigenvalue of the slowest, by which the train creeps to rest
+            let limit = 1e-6 * expected.norm() * step + 1e-10 * lambda.norm() + 1e-12 * fastest;
             assert!(error <= limit, "mode {number} by {j}: {} not {expected}", slope.eigenvalue[j]);
         }
     }

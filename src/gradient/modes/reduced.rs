@@ -25,6 +25,8 @@ type ComplexMatrix = DMatrix<Complex<f64>>;
 const REPEATED: f64 = 1e-9;
 /// Damping, or a difference between K and its transpose, below this part of what it stands beside is round-off.
 const NEGLIGIBLE: f64 = 1e-13;
+/// An eigenvalue below this part of the fastest may be the 0 of a motion that no stiffness holds.
+const FREE: f64 = 1e-9;
 
 /// An eigenvalue with the vectors on both sides, in independent coordinates: yᵀ (λ² + λ D + K) = 0.
 pub(super) struct Pair {
@@ -265,6 +267,11 @@ fn damped_pairs(stiffness: &DMatrix<f64>, damping: &DMatrix<f64>, fastest: f64) 
             if change.norm() < 1e-3 * (lambda.norm() + f64::EPSILON) {
                 pair.eigenvalue -= change;
             }
+        }
+        // what friction stops, but no stiffness brings back: its motion from one place to another has the eigenvalue 0
+        let held = (&stiff * &pair.right).norm();
+        if pair.eigenvalue.norm() < FREE && held <= 8.0 * size as f64 * f64::EPSILON * stiff.camax() {
+            pair.eigenvalue = Complex::new(0.0, 0.0);
         }
         pair.eigenvalue *= fastest;
         let is_real = pair.eigenvalue.im.abs() <= 1e-12 * pair.eigenvalue.norm();

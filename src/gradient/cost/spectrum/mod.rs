@@ -2,7 +2,8 @@
 //! shaft, spectra over a band, frequency responses.
 //!
 //! A line's Fourier coefficient is Y = Σ_j c_j z_j, linear in the samples (Lauss 2018, section 6), with c_j = 2 w_j e^{-iφ_j} / Σ w: a sine of
-//! amplitude A gives |Y| = A. Mean and straight trend are taken off within each window, which is linear, too, and so is part of c.
+//! amplitude A gives |Y| = A. The mean of each window is taken off, behind a window of Hann a straight trend, too; that is linear, and so is part
+//! of c. A rectangular window keeps the trend, without which whole periods would no longer be sharp.
 
 mod transform;
 
@@ -119,7 +120,7 @@ pub enum Window {
     /// (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
     #[default]
     Hann,
-    /// All alike: the sharpest lines, for a whole number of periods.
+    /// All alike: the sharpest lines, for a whole number of periods of what has no trend.
     Rectangular,
 }
 
@@ -248,7 +249,7 @@ impl Spectrum {
         Ok(transform)
     }
 
-    /// Coefficients of a line of phases φ_j, weighted; `x`: of what a straight trend is taken off.
+    /// Coefficients of a line of phases φ_j, weighted; `x`: what a straight trend, which a window of Hann takes off, is straight in.
     fn table(&self, phases: &[f64], weights: &[f64], x: &[f64]) -> Vec<Complex<f64>> {
         let total: f64 = weights.iter().sum();
         let mean = |values: &dyn Fn(usize) -> Complex<f64>| {
@@ -259,7 +260,8 @@ impl Spectrum {
         let middle = mean(&|j| Complex::from(x[j])).re;
         let constant = mean(&wave);
         let spread = mean(&|j| Complex::from((x[j] - middle).powi(2))).re;
-        let slope = if spread > 0.0 { mean(&|j| wave(j) * (x[j] - middle)) / spread } else { Complex::from(0.0) };
+        let has_trend = self.window == Window::Hann && spread > 0.0;
+        let slope = if has_trend { mean(&|j| wave(j) * (x[j] - middle)) / spread } else { Complex::from(0.0) };
         let entry = |j: usize| (wave(j) - constant - slope * (x[j] - middle)) * (2.0 * weights[j] / total);
         (0..weights.len()).map(entry).collect()
     }
