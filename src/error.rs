@@ -167,6 +167,15 @@ pub enum Error {
         value: f64,
     },
 
+    /// A measured quantity of a mode that the model does not have.
+    #[error("{what}: {problem}; see the numbers of `costate modes`, or begin elsewhere")]
+    NoMode {
+        /// Which one.
+        what: String,
+        /// What is there in its place.
+        problem: String,
+    },
+
     /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
     #[error("the equations of motion are singular at t = {} s: {reason}; {remedy}", shown(*.time))]
     Singular {
@@ -357,6 +366,7 @@ impl Error {
                 | Error::StepTooSmall { .. }
                 | Error::NotFinite { .. }
                 | Error::NoPrior { .. }
+                | Error::NoMode { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }
                 | Error::InconsistentStart { .. }

@@ -118,10 +118,11 @@ use data::{columns, file_set, rows};
 pub use data::{files, noise, random, time_axis};
 #[doc(inline)]
 pub use gradient::{cost, modes, sensitivity};
+use identify::beside;
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile, registry,
-    specification, starts, statistics, steps,
+    constraint, control, ensemble, landscape, likelihood, modal, optimise, prior, problem, problem_file, profile,
+    registry, specification, starts, statistics, steps,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
 use crate::interrupt::Interrupt;
 use crate::likelihood::NoiseEstimate;
+use crate::modal::ModeResult;
 use crate::noise::{NoiseLevel, SyntheticNoise};
 use crate::optimise::{Curvature, Flow, Iteration, Options, Outcome};
 use crate::prior::PriorResult;
@@ -307,6 +308,7 @@ fn summary(
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
     lines.extend(priors(problem, found, statistics.as_ref().ok()));
+    lines.extend(modes(problem, found));
     match statistics {
         Ok(statistics) => {
             lines.push(statistics.summary());
@@ -350,6 +352,13 @@ fn summary(
 fn priors(problem: &Problem, found: &Identification, statistics: Option<&Statistics>) -> Option<String> {
     let results = PriorResult::all(problem, &found.values(), statistics);
     (!results.is_empty()).then(|| PriorResult::report(&results, found.outcome.cost))
+}
+
+/// What became of measured modes, if there are any.
+fn modes(problem: &Problem, found: &Identification) -> Option<String> {
+    // the search has ended where they are
+    let results = ModeResult::all(problem, &found.values()).unwrap_or_default();
+    (!results.is_empty()).then(|| ModeResult::report(&results))
 }
 
 /// What second derivatives were computed besides the evaluations, if any.

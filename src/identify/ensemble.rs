@@ -1,12 +1,12 @@
 //! All experiments of a problem, evaluated in parallel: sums are made in the experiments' order, so that their last bit does not depend on
-//! the number of threads. Priors of the problem are added to every sum.
+//! the number of threads. Priors and measured modes of the problem are added to every sum.
 
+use crate::beside::{Row, add_gradient, cost_of, with_rows};
 use crate::cost::{Cost, LeastSquares};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::least_squares::{Linearised, Reduction};
 use crate::parallel::{in_parallel, threads};
-use crate::prior::Prior;
 use crate::problem::{Experiment, Problem};
 use crate::scheme::Counters;
 use crate::sensitivity::{Difference, Gradient, Method, Raw};
@@ -23,7 +23,7 @@ pub struct Ensemble<'p> {
     threads: usize,
     /// Places in the problem's parameters by which the last derivatives were not taken.
     left_out: Vec<usize>,
-    /// The part of the last cost that is not the first experiment's: that of the others, and of the priors.
+    /// The part of the last cost that is not the first experiment's: that of the others, of priors and of modes.
     beside_first: f64,
 }
 
@@ -164,7 +164,8 @@ impl<'p> Ensemble<'p> {
     /// As there, with the experiment's name.
     pub fn cost(&mut self, u: &[f64]) -> Result<f64> {
         let costs = self.each(u, |_, Member { gradient, u, .. }| gradient.cost(u))?;
-        self.total(u, costs)
+        let beside = self.problem.cost_beside(u)?;
+        Ok(self.total(beside, costs))
     }
 
     /// As [`Gradient::cost_and_gradient`].
@@ -174,28 +175,15 @@ impl<'p> Ensemble<'p> {
     pub fn cost_and_gradient(&mut self, u: &[f64], method: Method, gradient: &mut [f64]) -> Result<f64> {
         let costs =
             self.each(u, |_, Member { gradient, u, slope, .. }| gradient.cost_and_gradient(u, method, slope))?;
-        self.gather(u, gradient);
-        self.total(u, costs)
+        self.sum_up(u, costs, gradient)
     }
 
-    /// The sum of the experiments' costs, with that of the priors.
-    fn total(&mut self, u: &[f64], costs: Vec<f64>) -> Result<f64> {
+    /// The sum of the experiments' costs, with what is `beside` them.
+    fn total(&mut self, beside: f64, costs: Vec<f64>) -> f64 {
         let first = costs.first().copied().unwrap_or_default();
-        let priors = self.priors(u)?;
-        self.beside_first = costs.iter().skip(1).sum::<f64>() + priors;
+        self.beside_first = costs.iter().skip(1).sum::<f64>() + beside;
         // in the experiments' order, as ever
-        Ok(if costs.len() > 1 { costs.into_iter().sum::<f64>() + priors } else { first + priors })
-    }
-
-    /// The cost of the priors, where all of them have a value.
-    fn priors(&self, u: &[f64]) -> Result<f64> {
-        let has_none = |prior: &&Prior| !prior.residual(u).powi(2).is_finite();
-        match self.problem.priors.iter().find(has_none) {
-            Some(Prior { parameter, .. }) => {
-                Err(Error::NoPrior { name: self.problem.parameters[*parameter].name.clone(), value: u[*parameter] })
-            }
-            None => Ok(self.problem.prior_cost(u)),
-        }
+        if costs.len() > 1 { costs.into_iter().sum::<f64>() + beside } else { first + beside }
     }
 
     /// The part of the last cost that is not the first experiment's.
@@ -220,8 +208,12 @@ impl<'p> Ensemble<'p> {
             }
         }
         let mut exact = vec![0.0; u.len()];
-        self.problem.add_prior_gradient(u, &mut exact);
-        sum.iter_mut().zip(exact).for_each(|(sum, exact)| sum.value += exact);
+        add_gradient(&self.problem.prior_rows(u), &mut exact);
+        let modes = self.problem.mode_differences(u)?;
+        for ((sum, exact), mode) in sum.iter_mut().zip(exact).zip(modes) {
+            sum.value += exact + mode.value;
+            sum.error += mode.error;
+        }
         Ok(sum)
     }
 
@@ -246,6 +238,7 @@ impl<'p> Ensemble<'p> {
         gradient: &mut [f64],
         products: &mut [Vec<f64>],
     ) -> Result<f64> {
+        self.problem.modes_have_curvature()?;
         let work = |Member { experiment, gradient, u, slope }: &mut Member<'p>, numbers: &[usize]| {
             let places = &experiment.places;
             // directions that do not concern an experiment cost nothing there
@@ -266,7 +259,6 @@ impl<'p> Ensemble<'p> {
                 self.divide(u, parts, |member, numbers| work(member, numbers))?
             }
         };
-        self.gather(u, gradient);
         products.iter_mut().for_each(|product| product.fill(0.0));
         let owners = self.members.iter().chain(&self.others);
         for (Member { experiment, .. }, (_, numbers, found)) in owners.zip(&found) {
@@ -280,7 +272,7 @@ impl<'p> Ensemble<'p> {
         for (product, direction) in products.iter_mut().zip(along) {
             self.problem.add_prior_curvature(u, direction, product);
         }
-        self.total(u, costs)
+        self.sum_up(u, costs, gradient)
     }
 
     /// As [`Gradient::continuous_adjoint`].
@@ -290,17 +282,18 @@ impl<'p> Ensemble<'p> {
     pub fn continuous_adjoint(&mut self, u: &[f64], order: usize, gradient: &mut [f64]) -> Result<f64> {
         let costs =
             self.each(u, |_, Member { gradient, u, slope, .. }| gradient.continuous_adjoint(u, order, slope))?;
-        self.gather(u, gradient);
-        self.total(u, costs)
+        self.sum_up(u, costs, gradient)
     }
 
-    /// Sums up the derivatives that the experiments have worked out, and those of the priors.
-    fn gather(&self, u: &[f64], gradient: &mut [f64]) {
+    /// Sums up the derivatives that the experiments have worked out, and those of priors and modes; returns the total of the cost.
+    fn sum_up(&mut self, u: &[f64], costs: Vec<f64>, gradient: &mut [f64]) -> Result<f64> {
+        let beside = self.problem.rows_beside(u)?;
         gradient.fill(0.0);
         for Member { experiment, slope, .. } in &self.members {
             experiment.places.iter().zip(slope).for_each(|(&place, slope)| gradient[place] += slope);
         }
-        self.problem.add_prior_gradient(u, gradient);
+        add_gradient(&beside, gradient);
+        Ok(self.total(cost_of(&beside), costs))
     }
 
     /// The Hessian times `direction`; and the gradient, as [`Gradient::hessian_vector`].
@@ -327,14 +320,15 @@ impl<'p> Ensemble<'p> {
         self.hessian_vectors(u, &directions, gradient, hessian)
     }
 
-    /// As [`Gradient::linearise`], with the experiments' costs, in their order, and with the residuals of the priors.
+    /// As [`Gradient::linearise`], with the experiments' costs, in their order, and with the residuals of priors and modes.
     ///
     /// # Errors
     /// As there, with the experiment's name.
     pub fn linearise(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<Linearised> {
         let found = self.each(u, |k, Member { gradient, u, .. }| gradient.linearise(u, costs[k]))?;
-        self.total(u, found.iter().map(Linearised::cost).collect())?;
-        Ok(self.problem.with_prior_rows(join(self.problem, found), u, 1.0))
+        let beside: Vec<Row> = self.problem.rows_beside(u)?;
+        self.total(cost_of(&beside), found.iter().map(Linearised::cost).collect());
+        Ok(with_rows(join(self.problem, found), &beside, 1.0))
     }
 
     /// What the last evaluation cost, all experiments together.

@@ -1,10 +1,12 @@
 //! Parameter identification: a problem, a method, and what came out.
 
+pub(crate) mod beside;
 pub mod constraint;
 pub mod control;
 pub mod ensemble;
 pub mod landscape;
 pub mod likelihood;
+pub mod modal;
 pub mod optimise;
 pub mod prior;
 pub mod problem;

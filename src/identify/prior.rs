@@ -8,8 +8,8 @@
 //! ½ r² is added to the cost: the negative logarithm of the density, of u or of ln u, up to a constant. With residuals over the
 //! deviations of the noise, the minimum is then the most probable value (of u, or of ln u).
 
+use crate::beside::Row;
 use crate::error::{Error, Result};
-use crate::least_squares::{Linearised, Reduction};
 use crate::problem::Problem;
 use crate::report::rounded;
 use crate::report::table;
@@ -180,14 +180,6 @@ impl Problem {
         0.5 * self.priors.iter().map(|prior| prior.at(u)[0].powi(2)).sum::<f64>()
     }
 
-    /// Adds the derivatives of that to `gradient`.
-    pub(crate) fn add_prior_gradient(&self, u: &[f64], gradient: &mut [f64]) {
-        for prior in &self.priors {
-            let [residual, slope, _] = prior.at(u);
-            gradient[prior.parameter] += residual * slope;
-        }
-    }
-
     /// Adds its Hessian times `direction` to `product`.
     pub(crate) fn add_prior_curvature(&self, u: &[f64], direction: &[f64], product: &mut [f64]) {
         for prior in &self.priors {
@@ -196,35 +188,15 @@ impl Problem {
         }
     }
 
-    /// Residuals of the priors at `u`, each with its derivatives by all parameters.
-    pub(crate) fn prior_rows(&self, u: &[f64]) -> Vec<(Vec<f64>, f64)> {
+    /// Residuals of the priors at `u`.
+    pub(crate) fn prior_rows(&self, u: &[f64]) -> Vec<Row> {
         let row = |prior: &Prior| {
-            let [residual, slope, _] = prior.at(u);
-            let mut row = vec![0.0; u.len()];
-            row[prior.parameter] = slope;
-            (row, residual)
+            let [residual, own, _] = prior.at(u);
+            let mut slope = vec![0.0; u.len()];
+            slope[prior.parameter] = own;
+            Row { residual, slope }
         };
         self.priors.iter().map(row).collect()
-    }
-
-    /// Linearised residuals with those of the priors at `u`, each times `factor`.
-    pub(crate) fn with_prior_rows(&self, linearised: Linearised, u: &[f64], factor: f64) -> Linearised {
-        if self.priors.is_empty() {
-            return linearised;
-        }
-        let mut reduction = Reduction::new(u.len());
-        for i in 0..linearised.dimension() {
-            let row: Vec<f64> = linearised.factor().row(i).iter().copied().collect();
-            reduction.add(&row, linearised.projected()[i]);
-        }
-        reduction.add(&vec![0.0; u.len()], linearised.remainder());
-        for (row, residual) in self.prior_rows(u) {
-            let row: Vec<f64> = row.iter().map(|entry| factor * entry).collect();
-            reduction.add(&row, factor * residual);
-        }
-        let mut all = reduction.finish();
-        all.rows = linearised.rows + self.priors.len();
-        all
     }
 }
 

@@ -6,6 +6,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::likelihood::UnknownDeviation;
+use crate::modal::MeasuredMode;
 use crate::noise::SyntheticNoise;
 use crate::prior::Prior;
 use crate::scheme;
@@ -167,6 +168,8 @@ pub struct Problem {
     pub unknown_deviations: Vec<UnknownDeviation>,
     /// What is known of parameters before any data, one prior a parameter at most ([`Problem::with_prior`]).
     pub priors: Vec<Prior>,
+    /// Measured quantities of modes ([`Problem::with_mode`]).
+    pub modes: Vec<MeasuredMode>,
 }
 
 impl Problem {
@@ -188,6 +191,7 @@ impl Problem {
             constraints,
             unknown_deviations: Vec::new(),
             priors: Vec::new(),
+            modes: Vec::new(),
         }
     }
 
@@ -390,7 +394,7 @@ impl Problem {
         size_from(&self.parameters[k], self.start[k])
     }
 
-    /// Checks every parameter's start against its bounds and scale, every prior and every constraint.
+    /// Checks every parameter's start against its bounds and scale, every prior, measured mode and constraint.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the parameter or the constraint.
@@ -421,6 +425,7 @@ impl Problem {
             };
             prior.validate(parameter, *start).map_err(|error| error.under(&["parameters", &parameter.name]))?;
         }
+        self.modes.iter().try_for_each(MeasuredMode::validate)?;
         self.constraints.iter().enumerate().try_for_each(|(k, constraint)| {
             constraint.validate(self).map_err(|error| error.under(&["constraint", &(k + 1).to_string()]))
         })

@@ -16,6 +16,7 @@
 mod constraint;
 mod control;
 mod keys;
+mod mode;
 mod prior;
 mod section;
 mod spectrum;
@@ -104,6 +105,9 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
     specification.control = root.section("control")?.map(|section| control::control(&section)).transpose()?;
     for constraint in root.sections("constraint")? {
         specification.constraints.push(constraint::constraint(&constraint)?);
+    }
+    for mode in root.sections("mode")? {
+        specification.modes.extend(mode::mode(&mode)?);
     }
     if let Some(optimiser) = root.section("optimiser")? {
         self::optimiser(&optimiser, &mut specification)?;

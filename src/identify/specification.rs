@@ -27,6 +27,7 @@ use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
 use crate::cost::{LeastSquares, Loss, Quadrature};
 use crate::error::{Error, Result};
+use crate::modal::MeasuredMode;
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
 use crate::prior::Distribution;
@@ -178,6 +179,8 @@ pub struct Specification {
     pub overriding: Vec<ParameterSetting>,
     /// Constraints.
     pub constraints: Vec<ConstraintSetting>,
+    /// Measured quantities of modes; without a record and outputs to compare, all that is fitted.
+    pub modes: Vec<MeasuredMode>,
     /// When constraints are met.
     pub constraint_options: optimise::ConstraintOptions,
     /// What is to be controlled.
@@ -230,6 +233,7 @@ impl Specification {
         self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
+            None if self.has_modes_alone() => self.modes_alone(entry, &scenario, &mut notes)?,
             None => {
                 // the reference is a run at the nominal values, a fit begins at others
                 let points = [self.start_values(entry, &scenario)?, entry.system.signature().nominal()];
@@ -276,9 +280,27 @@ impl Specification {
             }
             problem.constraints.push(constraint);
         }
+        problem.modes.clone_from(&self.modes);
         problem = problem.with_found_deviations(&self.found_deviations)?;
         problem.validate_by_keys()?;
         Ok((problem, notes))
+    }
+
+    /// Whether nothing is fitted but measured modes.
+    fn has_modes_alone(&self) -> bool {
+        self.source().is_none() && !self.modes.is_empty() && self.compare.is_none()
+    }
+
+    /// The problem of measured modes, with a run of one step.
+    fn modes_alone(&self, entry: &Entry, scenario: &Scenario, notes: &mut Vec<String>) -> Result<Problem> {
+        let start = self.start_values(entry, scenario)?;
+        let scenario = Scenario { end: scenario.step, ..scenario.clone() };
+        let simulation = self.built_in(entry, &scenario, std::slice::from_ref(&start), notes)?;
+        let cost = Box::new(LeastSquares::of_nothing(simulation.grid().times()));
+        let mut problem = Problem { start, ..Problem::new(entry.name(), simulation, cost) };
+        self.apply_parameters(&mut problem)?;
+        self.override_parameters(&mut problem, notes)?;
+        Ok(problem)
     }
 
     /// The loss of a problem without a record.
@@ -319,6 +341,9 @@ impl Specification {
             let error = Error::invalid(what, "it belongs to an identification; control would overlook it", remedy);
             Err(self.locate(error.under(keys)))
         };
+        if !self.modes.is_empty() {
+            return refuse("[[mode]]", "leave it out", &["mode", "1"]);
+        }
         if !self.constraints.is_empty() {
             return refuse("[[constraint]]", "write a [[control.goal]] with must = true", &["constraint", "1"]);
         }

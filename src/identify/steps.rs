@@ -124,6 +124,7 @@ impl Problem {
             constraints: self.constraints.clone(),
             unknown_deviations: self.unknown_deviations.clone(),
             priors: self.priors.clone(),
+            modes: self.modes.clone(),
         })
     }
 }

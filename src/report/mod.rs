@@ -28,6 +28,7 @@ pub(crate) mod table;
 use crate::cost::{LeastSquares, Reference};
 use crate::error::{Error, Result};
 use crate::identify::{Estimate, Identification, Status};
+use crate::modal::ModeResult;
 use crate::prior::PriorResult;
 use crate::problem::{Experiment, Problem, base_name};
 use crate::scheme::{self, Counters};
@@ -254,6 +255,11 @@ fn extend(result: &mut Value, problem: &Problem, identification: &Identification
         result["priors"] = priors.iter().map(PriorResult::json).collect();
         result["cost_of_priors"] = json!(problem.prior_cost(&values));
         result["cost_of_data"] = json!(identification.outcome.cost - problem.prior_cost(&values));
+    }
+    // the search has ended where they are
+    let modes = ModeResult::all(problem, &identification.values()).unwrap_or_default();
+    if !modes.is_empty() {
+        result["modes"] = modes.iter().map(ModeResult::json).collect();
     }
     if let Some(noise) = &identification.noise {
         result["estimated_deviations"] = noise.json();

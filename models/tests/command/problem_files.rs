@@ -282,3 +282,43 @@ fn unreadable_files_say_why() {
     place.write("mark.toml", "\u{feff}model = \"oscillator\"\r\n");
     assert_eq!(place.json("gradient mark.toml --json", 0)["model"], "oscillator");
 }
+
+/// Protects measured modes in a file: alone, without a record, and beside one; what is printed and written of them; what is refused.
+#[test]
+fn measured_modes_are_fitted() {
+    let place = Place::new();
+    let (frequency, ratio) = ((33.0f64).sqrt() / std::f64::consts::TAU, 0.5 / (2.0 * 33.0f64.sqrt()));
+    let modes =
+        format!("[[mode]]\nnumber = 1\nnatural_frequency = [{frequency}, 1e-3]\ndamping_ratio = [{ratio}, 1e-3]\n");
+    let known = "[parameters]\nm = { start = 1.0, fixed = true }\nx0 = { fixed = true }\nv0 = { fixed = true }\n";
+    place.write("modes.toml", format!("model = \"oscillator\"\n{modes}{known}"));
+    let run = place.good("identify modes.toml --report --out alone");
+    assert!(run.out.contains("natural frequency") && run.out.contains("there are no samples"), "{}", run.out);
+    measured(&place, "record");
+    place.write(
+        "both.toml",
+        format!("model = \"oscillator\"\n[data]\nfile = \"record/record.csv\"\ninputs.F = \"force\"\noutputs.x = {{ deviation = 1e-3 }}\n{modes}{known}")
+            .replace("inputs.F = \"force\"", "inputs.F = { column = \"force\" }"),
+    );
+    place.good("identify both.toml --report --out both");
+    for folder in ["alone", "both"] {
+        let result: serde_json::Value = serde_json::from_str(&place.read(&format!("{folder}/result.json"))).unwrap();
+        assert!((value(&result, "c") - 33.0).abs() < 0.1, "{folder}: {}", value(&result, "c"));
+        assert!((value(&result, "d") - 0.5).abs() < 0.02, "{folder}: {}", value(&result, "d"));
+        assert_eq!(result["modes"][1]["quantity"], "damping_ratio");
+        assert!(place.read(&format!("{folder}/report.html")).contains("Measured modes"));
+    }
+    place.good("check modes.toml --out checked");
+    place.good("gradient both.toml --method all");
+    let wrong = |mode: &str, words: &[&str]| {
+        place.write("wrong.toml", format!("model = \"oscillator\"\n[[mode]]\n{mode}\n{known}"));
+        place.refused("identify wrong.toml", words);
+    };
+    wrong("number = 1", &["line 2", "nothing was measured of it"]);
+    wrong("natural_frequency = [1.0, 0.1]", &["number", "it is missing"]);
+    wrong("number = 1\nnatural_frequency = 1.0", &["line 4", "[2.31, 0.01]"]);
+    wrong("number = 1\ndamping_ratio = [2.0, 0.1]", &["line 4", "0.02 for 2 % of critical damping"]);
+    wrong("number = 3\nnatural_frequency = [1.0, 0.1]", &["mode 3", "the model has 1 mode;"]);
+    wrong("number = 1\nfrequency = [1.0, 0.1]", &["line 4", "`frequency`", "damped_frequency"]);
+    place.refused("identify modes.toml --method ding", &["second derivatives of modes", "lm or bfgs"]);
+}

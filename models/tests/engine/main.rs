@@ -21,6 +21,7 @@ mod inputs;
 mod invariance;
 mod jumps;
 mod least_squares;
+mod measured_modes;
 mod memory;
 mod missing_samples;
 mod modes;

@@ -99,6 +99,15 @@ impl LeastSquares {
                 return Err(Error::invalid(output, problem, "give a positive deviation"));
             }
         }
+        Ok(LeastSquares::unchecked(times, references, substeps, quadrature))
+    }
+
+    /// Without any reference: of a problem that is fitted to something else than samples, with a run of two times.
+    pub(crate) fn of_nothing(times: &[f64]) -> Self {
+        LeastSquares::unchecked(times, Vec::new(), 1, Quadrature::Unit)
+    }
+
+    fn unchecked(times: &[f64], references: Vec<Reference>, substeps: usize, quadrature: Quadrature) -> Self {
         let weights = (0..times.len())
             .map(|i| {
                 let before = if i > 0 { times[i] - times[i - 1] } else { 0.0 };
@@ -110,7 +119,7 @@ impl LeastSquares {
         let missing = references.iter().map(|reference| times.len() - reference.samples().count()).collect();
         let (noise, sensors) = (Vec::new(), Sensors::default());
         let places = Places::Every(substeps);
-        Ok(LeastSquares { references, own, missing, losses, places, weights, noise, sensors })
+        LeastSquares { references, own, missing, losses, places, weights, noise, sensors }
     }
 
     /// For a simulation with any number of steps between two samples: of each sample, its place among the times of the run. Before sensors are

@@ -2,6 +2,7 @@
 
 use super::augmented::{AugmentedCost, Rows};
 use super::result::ConstraintResult;
+use crate::beside::{cost_of, with_rows};
 use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
 use crate::identify::Reduced;
@@ -114,10 +115,11 @@ impl ConstrainedObjective for Constrained<'_, '_> {
             _ => gradient.linearise(u, costs[k]).map(|own| (own.cost(), own, Vec::new())),
         });
         let found = self.reduced.noting(found)?;
-        let cost = found.iter().map(|(cost, ..)| cost).sum::<f64>() + self.problem.prior_cost(&u);
+        let beside = self.problem.rows_beside(&u)?;
+        let cost = found.iter().map(|(cost, ..)| cost).sum::<f64>() + cost_of(&beside);
         found.iter().for_each(|(_, _, values)| c[..values.len()].copy_from_slice(values));
         let all = join(self.problem, found.into_iter().map(|(_, own, _)| own).collect());
-        let all = self.problem.with_prior_rows(all, &u, 1.0);
+        let all = with_rows(all, &beside, 1.0);
         let free = self.reduced.free;
         Ok((cost, all.scaled(free, &vec![1.0; free.len()])))
     }

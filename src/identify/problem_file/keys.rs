@@ -39,6 +39,7 @@ pub(super) const TOP: Keys = Keys {
 | `cost` | table | | | what is compared, and with what weights | `{ weights = "unit" }` |
 | `parameters` | table of tables | | as the model says | what is free, and where it starts | `{ NAME = { start = 1.0 } }` |
 | `constraint` | list of tables | | none | what parameters and outputs must keep to | |
+| `mode` | list of tables | | none | measured frequencies and damping of modes | |
 | `optimiser` | table | | | how the optimum is searched | `{ method = "lm" }` |
 | `control` | table | | none | for `costate control`: inputs that are to be found, and goals | |"#,
 };
@@ -163,6 +164,15 @@ pub(super) const PRIOR: Keys = Keys {
 | `uniform` | list of two numbers | the parameter's | | both ends; the same as `lower` and `upper` | `[0.5, 2.0]` |"#,
 };
 
+pub(super) const MODE: Keys = Keys {
+    head: "[[mode]]",
+    about: "What was measured of a mode; beside records, or alone without `[data]`. [More](modes.md#measured-modes).",
+    rows: r#"| `number` | whole number | | must be given | which one, the slowest first, as `costate modes` counts them | `1` |
+| `natural_frequency` | list of two numbers | Hz | none | without damping; value and deviation | `[2.31, 0.01]` |
+| `damped_frequency` | list of two numbers | Hz | none | as it is heard after a blow; value and deviation | `[2.30, 0.01]` |
+| `damping_ratio` | list of two numbers | | none | beside critical damping; value and deviation | `[0.02, 0.002]` |"#,
+};
+
 pub(super) const CONSTRAINT: Keys = Keys {
     head: "[[constraint]]",
     about: "One of `rule`, `sum` and `output`; with the latter two, a limit. [More](constraints.md).",
@@ -231,7 +241,7 @@ pub(super) const GOAL: Keys = Keys {
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 16] = [
+const ALL: [&Keys; 17] = [
     &TOP,
     &DATA,
     &INPUT,
@@ -244,6 +254,7 @@ const ALL: [&Keys; 16] = [
     &PARAMETER,
     &PRIOR,
     &CONSTRAINT,
+    &MODE,
     &OPTIMISER,
     &CONTROL,
     &SIGNAL,
@@ -283,7 +294,7 @@ pub(crate) struct Hint {
 }
 
 /// The sections that are lists of tables.
-pub(crate) const LISTS: [&str; 4] = ["experiment", "constraint", "control.signal", "control.goal"];
+pub(crate) const LISTS: [&str; 5] = ["experiment", "constraint", "mode", "control.signal", "control.goal"];
 
 /// Everything that may be said in a section, each in a line of its own.
 pub(crate) fn hints(section: &str) -> Vec<Hint> {

@@ -229,9 +229,11 @@ impl Statistics {
         let residuals = residuals::collect(problem, u)?;
         let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
         let (n, rank) = (residuals.count, identifiability.rank);
-        // what priors pay for costs no residual; n rows determine n directions at most
-        let rows = problem.prior_rows(u);
-        let paid: f64 = rows.iter().map(|(row, _)| identifiability.leverage(row) / residuals.most).sum();
+        // without samples there is no noise to be estimated
+        let noise = if n == 0 { Noise::Given } else { noise };
+        // what priors and modes pay for costs no residual; n rows determine n directions at most
+        let rows = residuals.beside.iter();
+        let paid: f64 = rows.map(|row| identifiability.leverage(&row.slope) / residuals.most).sum();
         let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
         let chi_square = residuals.chi_square;
         let variance = match (noise, &residuals.robust) {
@@ -240,10 +242,10 @@ impl Statistics {
             (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
             (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
         };
-        let covariance = covariance((problem, u), &residuals, &identifiability, variance);
+        let covariance = covariance(&residuals, &identifiability, variance);
         // whatever the noise is
         let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
-        let correlation = correlation(&self::covariance((problem, u), &residuals, &identifiability, some));
+        let correlation = correlation(&self::covariance(&residuals, &identifiability, some));
         let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
         let outputs = outputs(problem, &residuals);
         let costs = problem.least_squares().into_iter().flatten();

@@ -1,5 +1,6 @@
 //! Residuals as statistics want them: over deviations, but without the weights of a quadrature.
 
+use crate::beside::{Row, with_rows};
 use crate::cost::{LeastSquares, Loss};
 use crate::ensemble::{Member, join};
 use crate::error::{Error, Result};
@@ -9,13 +10,15 @@ use crate::sensitivity::ResidualRow;
 
 /// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
-    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of the priors. ω = 1 without quadrature.
+    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of priors and modes. ω = 1 without quadrature.
     pub fitted: Linearised,
-    /// Number of residuals without those of the priors.
+    /// Those of priors and modes.
+    pub beside: Vec<Row>,
+    /// Number of residuals without them.
     pub count: usize,
     /// The largest weight.
     pub most: f64,
-    /// ω (S r) of the data, where weights differ or there are priors: what the spread of a weighted estimate follows from.
+    /// ω (S r) of the data, where weights differ or there is something beside them: what the spread of a weighted estimate follows from.
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
@@ -100,7 +103,8 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
     let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
-    let differ = most > least * (1.0 + 1e-6) || !problem.priors.is_empty();
+    let beside = problem.rows_beside(u)?;
+    let differ = most > least * (1.0 + 1e-6) || !beside.is_empty();
     let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
         let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
         let mut of_references = vec![Vec::new(); costs[k].references().len()];
@@ -147,8 +151,8 @@ pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
     let spread = differ.then(|| join(problem, spread));
     let data = join(problem, fitted);
     let count = data.rows;
-    let fitted = problem.with_prior_rows(data, u, most.sqrt().recip());
-    Ok(Residuals { fitted, count, most, spread, chi_square, robust, of_references, largest })
+    let fitted = with_rows(data, &beside, most.sqrt().recip());
+    Ok(Residuals { fitted, beside, count, most, spread, chi_square, robust, of_references, largest })
 }
 
 /// Keeps the row of the largest residual so far; `place`: of this one.

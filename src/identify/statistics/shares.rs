@@ -17,7 +17,7 @@ pub(crate) struct Share {
     /// Σ (y - ȳ)², in the output's unit, of samples as they were measured: behind a filter, noise is smaller by a known factor.
     pub squares: f64,
     /// Σ sᵀ (SᵀS)⁻¹ s over the samples: how many parameters they determine. Those of all outputs and
-    /// priors add up to the number of determined directions.
+    /// priors and modes add up to the number of determined directions.
     pub parameters: f64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Sh
             rows(factor, &experiment.places, u.len()).iter().for_each(|row| all.add(row, 0.0));
         }
     }
-    problem.prior_rows(&u).iter().for_each(|(row, _)| all.add(row, 0.0));
+    problem.rows_beside(&u)?.iter().for_each(|row| all.add(&row.slope, 0.0));
     let moved: Vec<usize> = (0..u.len()).filter(|&k| found.parameters[k].status == Status::Free).collect();
     let directions = held_directions(problem, &u, &found.constraints)?;
     let identifiability = match moved.as_slice() {

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(super) fn sections(page: &mut Page, result: &Value) {
     parameters(page, result);
     priors(page, result);
+    modes(page, result);
     undetermined(page, result);
     constraints(page, result);
     data(page, result);
@@ -282,6 +283,23 @@ fn priors(page: &mut Page, result: &Value) {
     page.table(&header, &priors.iter().map(row).collect::<Vec<_>>());
     let [data, own] = ["cost_of_data", "cost_of_priors"].map(|key| text(&result[key]));
     page.paragraph(&format!("The cost is {data} of the data and {own} of the priors."));
+}
+
+fn modes(page: &mut Page, result: &Value) {
+    let modes = entries(&result["modes"]);
+    if modes.is_empty() {
+        return;
+    }
+    page.section("Measured modes");
+    let row = |mode: &Value| {
+        let mut row = vec![Cell::number(&mode["number"]), Cell::text(text(&mode["quantity"]).replace('_', " "))];
+        row.extend(["measured", "deviation", "found"].map(|key| Cell::number(&mode[key])));
+        row.push(Cell::unit(&mode["unit"]));
+        row.push(Cell::short(&mode["residual"]));
+        row
+    };
+    let header = ["mode", "quantity", "measured", "deviation", "found", "unit", "off by [deviations]"];
+    page.table(&header, &modes.iter().map(row).collect::<Vec<_>>());
 }
 
 fn undetermined(page: &mut Page, result: &Value) {

@@ -3,20 +3,16 @@
 use super::super::identifiability::{Identifiability, scaled};
 use super::super::residuals::Residuals;
 use super::{Noise, OutputFit};
+use crate::beside::with_rows;
 use crate::cost::LeastSquares;
 use crate::error::Result;
 use crate::problem::{Experiment, Problem};
 use crate::signature::Quantity;
 use nalgebra::DMatrix;
 
-/// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors
-/// are taken at their word.
-pub(super) fn covariance(
-    (problem, u): (&Problem, &[f64]),
-    residuals: &Residuals,
-    found: &Identifiability,
-    variance: f64,
-) -> DMatrix<f64> {
+/// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors and
+/// modes are taken at their word.
+pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
     let count = found.parameters.len();
     let (p, rank) = (found.active.len(), found.rank);
     let part =
@@ -25,9 +21,9 @@ pub(super) fn covariance(
     let b = match &residuals.spread {
         None => part(1) * variance.sqrt(),
         Some(spread) => {
-            // the priors' part of the spread does not grow with the noise
+            // the part of priors and modes in the spread does not grow with the noise
             let factor = (residuals.most * variance.max(f64::MIN_POSITIVE).sqrt()).recip();
-            let spread = &problem.with_prior_rows(spread.clone(), u, factor);
+            let spread = &with_rows(spread.clone(), &residuals.beside, factor);
             let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
             columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
             let back = found.vectors.columns(0, rank);
