@@ -1,5 +1,7 @@
 //! Parameter identification: a problem, a method, and what came out.
 
+pub mod bands;
+pub mod bootstrap;
 pub mod constraint;
 pub mod control;
 pub mod ensemble;
