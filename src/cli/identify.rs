@@ -146,11 +146,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
     let written = folder.as_ref().map(write).transpose();
     if let (true, Ok(Some(()))) = (removes_report, &written) {
-        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
-        tell(&format!(
-            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
-            folder.display()
-        ));
+        tell_of_removed_report(arguments, &problem);
     }
     // a full disk must not cost the result
     if arguments.json {
@@ -163,6 +159,15 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let verdict = kept(written.map(|_| ()));
     let good = found.outcome.converged && same != Some(Verdict::Bad);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// Says that a page of the run before is no longer there, and how to get one of this run.
+fn tell_of_removed_report(arguments: &Arguments, problem: &Problem) {
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
+    tell(&format!(
+        "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+        folder.display()
+    ));
 }
 
 /// How it is searched.

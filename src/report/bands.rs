@@ -59,9 +59,9 @@ pub fn band_figure(band: &Band) -> Result<Figure> {
         };
         if band.noise.is_some() {
             let wide = area(&|i| band.half_of_samples(i).unwrap_or_default());
-            panel = panel.series(wide.label("95 % of new samples").color(OF_SAMPLES));
+            panel = panel.series(wide.label("new samples, 95 %").color(OF_SAMPLES));
         }
-        panel = panel.series(area(&|i| band.half(i)).label("95 % of the model").color(OF_MODEL));
+        panel = panel.series(area(&|i| band.half(i)).label("model, 95 %").color(OF_MODEL));
         if !band.measured.is_empty() {
             let samples = band.measured.iter().map(|(i, off)| (band.times[*i], base[*i] + off));
             let (x, y): (Vec<f64>, Vec<f64>) = samples.unzip();
@@ -71,6 +71,11 @@ pub fn band_figure(band: &Band) -> Result<Figure> {
             };
             panel = panel.series(series.label("measured").color(Color::GREY));
         }
+        // measured lines hide the area
+        let edge = |sign: f64| Series::line(&band.times, &of(&|i| base[i] + sign * band.half(i))).width(0.15);
+        for sign in [-1.0, 1.0] {
+            panel = panel.series(edge(sign).color(Color::PALETTE[0]).dash(Dash::Solid));
+        }
         if !band.bootstrap.is_empty() {
             let end = |of: &dyn Fn(&(f64, f64)) -> f64| {
                 let ends =
@@ -78,13 +83,12 @@ pub fn band_figure(band: &Band) -> Result<Figure> {
                 let line = Series::line(&band.times, &ends.collect::<Vec<f64>>()).color(Color::PALETTE[1]);
                 line.width(0.2).dash(Dash::Dashed)
             };
-            panel = panel.series(end(&|ends| ends.0).label("95 % of the replicates")).series(end(&|ends| ends.1));
+            panel = panel.series(end(&|ends| ends.0).label("replicates, 95 %")).series(end(&|ends| ends.1));
         }
         panel
     };
     let zeros = vec![0.0; band.times.len()];
-    let fit =
-        |y: &[f64]| Series::line(&band.times, y).label("fit").color(Color::PALETTE[0]).width(0.2).dash(Dash::Solid);
+    let fit = |y: &[f64]| Series::line(&band.times, y).label("fit").color(Color::BLACK).width(0.15).dash(Dash::Solid);
     let labelled = labelled(&band.output);
     let above = panel(labelled.clone(), &band.values).series(fit(&band.values));
     let below = panel(format!("less the fit: {labelled}"), &zeros).series(fit(&zeros));

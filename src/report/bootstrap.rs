@@ -80,15 +80,12 @@ pub fn bootstrap_text(found: &Bootstrapped) -> String {
             error(own.bootstrap_error),
             error(own.bias),
             if low.is_finite() { interval } else { "-".to_string() },
-            own.remark(),
         ]
     };
-    let header = ["name", "value", "error by covariance", "by bootstrap", "bias", "95 % by bootstrap", ""];
+    let header = ["name", "value", "error by covariance", "by bootstrap", "bias", "95 % by bootstrap"];
     let rows: Vec<Vec<String>> = found.parameters.iter().map(row).collect();
-    let has_remarks = rows.iter().any(|row| !row[6].is_empty());
-    let columns = if has_remarks { 7 } else { 6 };
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row[..columns].to_vec()).collect();
-    let mut lines = vec![format!("{}:", drawn(found)), table(&header[..columns], &rows)];
+    let mut lines = vec![format!("{}:", drawn(found)), table(&header, &rows)];
+    lines.extend(found.parameters.iter().filter_map(ParameterBootstrap::remark));
     lines.extend(found.failures().iter().map(|(reason, count)| format!("{count} failed: {reason}")));
     lines.extend(found.warnings.iter().map(|warning| format!("warning: {warning}")));
     lines.join("\n")

@@ -294,3 +294,37 @@ impl Errors {
         moves
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An output whose drawn errors are these and whose fit is exact.
+    fn errors(own: Vec<usize>, drawn: &[f64]) -> Errors {
+        let back = drawn.iter().map(|x| if x.is_nan() { f64::NAN } else { 0.0 }).collect();
+        Errors { own, drawn: drawn.to_vec(), back }
+    }
+
+    /// Protects what blocks keep: neighbours stay neighbours, around the end of the record, too; outputs are taken from the same places, those with
+    /// fewer samples from about the same time; missing samples stay missing, and are no part of what is drawn.
+    #[test]
+    fn blocks_keep_what_is_alike() {
+        let numbers: Vec<f64> = (0..10).map(|k| f64::from(k) + 1.0).collect();
+        let (part, starts) = (0.3, [0.8, 0.05, 0.4, 0.95]);
+        let all = errors((0..10).collect(), &numbers);
+        assert_eq!(all.moves(10, part, &starts), [9.0, 10.0, 1.0, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 10.0]);
+        let tens: Vec<f64> = numbers.iter().map(|x| 10.0 * x).collect();
+        let other = errors((0..10).collect(), &tens).moves(10, part, &starts);
+        assert!(all.moves(10, part, &starts).iter().zip(other).all(|(a, b)| b == 10.0 * a));
+
+        // every second sample
+        let half = errors(vec![0, 2, 4, 6, 8], &[1.0, 3.0, 5.0, 7.0, 9.0]);
+        assert_eq!(half.moves(10, 0.4, &[0.8, 0.0, 0.5]), [9.0, 0.0, 1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 5.0, 0.0]);
+
+        let mut gaps = numbers;
+        (gaps[1], gaps[6]) = (f64::NAN, f64::NAN);
+        let moved = errors((0..10).collect(), &gaps).moves(10, 0.5, &[0.1, 0.0]);
+        // from 2, which is missing: 3, over a gap, 5, 6, and 8 in the place of 7; and from 1, over a gap, 3, 4, 5
+        assert_eq!(moved, [3.0, 0.0, 5.0, 6.0, 8.0, 1.0, 0.0, 3.0, 4.0, 5.0]);
+    }
+}

@@ -107,14 +107,13 @@ impl ParameterBootstrap {
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     }
 
-    /// What else there is to say of it, a few words; mostly none.
-    pub fn remark(&self) -> String {
+    /// What else there is to say of it; mostly nothing.
+    pub fn remark(&self) -> Option<String> {
+        let ParameterBootstrap { name, at_bounds, count, .. } = self;
         match self.missing_because {
-            Some(reason) => reason.to_string(),
-            None if self.at_bounds > 0 => {
-                format!("at a bound in {} %", rounded(100.0 * self.at_bounds as f64 / self.count as f64, 2))
-            }
-            None => String::new(),
+            Some(reason) => Some(format!("nothing is said of `{name}`: {reason}")),
+            None if *at_bounds > 0 => Some(format!("`{name}` is at a bound in {at_bounds} of {count} replicates")),
+            None => None,
         }
     }
 }
@@ -173,19 +172,20 @@ impl Bootstrapped {
         }
     }
 
-    /// Where the mean of the replicates is off the optimum.
-    pub(super) fn biases(&self) -> Vec<String> {
-        let by_chance = |own: &super::ParameterBootstrap| BEYOND_CHANCE / (own.count.max(1) as f64).sqrt();
-        let off = |own: &super::ParameterBootstrap| own.bias / own.bootstrap_error;
-        let is_biased = |own: &&super::ParameterBootstrap| off(own).abs() > BIASED.max(by_chance(own));
-        let sentence = |own: &super::ParameterBootstrap| {
+    /// Where means of the replicates are off the optimum.
+    pub(super) fn biases(&self) -> Option<String> {
+        let told = self.parameters.iter().filter(|own| own.count > 0);
+        let off = told.map(|own| (own, own.bias / own.bootstrap_error));
+        let by_chance = |own: &ParameterBootstrap| BEYOND_CHANCE / (own.count as f64).sqrt();
+        let biased: Vec<String> = off
+            .filter(|(own, off)| off.abs() > BIASED.max(by_chance(own)))
+            .map(|(own, off)| format!("`{}` by {}", own.name, rounded(off, 2)))
+            .collect();
+        (!biased.is_empty()).then(|| {
             format!(
-                "`{}` is biased by {} of its standard errors: the fit finds it too {}",
-                own.name,
-                rounded(off(own).abs(), 2),
-                if own.bias > 0.0 { "large" } else { "small" }
+                "means of the replicates are off the fit by more than chance, in standard errors: {}",
+                biased.join(", ")
             )
-        };
-        self.parameters.iter().filter(is_biased).map(sentence).collect()
+        })
     }
 }
