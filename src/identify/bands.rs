@@ -9,7 +9,7 @@
 //! t is the quantile of the parameters' 95 % intervals. Each holds at a single time, to first order in the noise but for the last. Outputs with
 //! sensors are what these show, at their samples; other outputs are there at all times of the run, whether they are compared or not.
 
-use crate::bootstrap::{Bootstrapped, quantile};
+use crate::bootstrap::{Bootstrapped, FEWEST, quantile};
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
@@ -268,12 +268,15 @@ fn is_shown(cost: &LeastSquares, output: usize) -> bool {
     sensors.of(output).is_some() && sensors.spectrum(output).is_none()
 }
 
-/// Adds what the replicates of a bootstrap say, by a run of every experiment for each of them.
+/// Adds what the replicates of a bootstrap say, by a run of every experiment for each of them; nothing, if they are fewer than [`FEWEST`].
 ///
 /// # Errors
 /// A simulation that fails, or [`Error::Memory`].
 pub fn add_bootstrap(problem: &Problem, found: &Bootstrapped, bands: &mut [Band]) -> Result<()> {
     let values: Vec<&[f64]> = found.replicates.iter().filter_map(|replicate| replicate.values()).collect();
+    if values.len() < FEWEST {
+        return Ok(());
+    }
     for (number, experiment) in problem.all().enumerate() {
         let own: Vec<&mut Band> = bands.iter_mut().filter(|band| band.experiment == number).collect();
         let simulation = &experiment.simulation;

@@ -132,8 +132,8 @@ fn histogram(found: &Bootstrapped, own: &ParameterBootstrap) -> Panel {
         panel = panel.series(Series::line(&x, &y).label("by the covariance").color(Color::PALETTE[0]));
     }
     // a needle beside broad bars must not flatten them
-    if normal_height > 2.5 * highest {
-        *panel.y_axis_mut() = Axis::linear("replicates").lower_limit(0.0).upper_limit(1.5 * highest);
+    if normal_height > 5.0 * highest {
+        *panel.y_axis_mut() = Axis::linear("replicates").lower_limit(0.0).upper_limit(2.0 * highest);
     }
     let upright = |x: f64| Series::line(&[x, x], &[0.0, highest]).color(Color::PALETTE[1]);
     if own.interval.0.is_finite() {

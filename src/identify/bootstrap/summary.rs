@@ -47,13 +47,12 @@ fn values_of(replicates: &[Replicate], parameter: usize) -> Vec<f64> {
     telling.filter_map(|replicate| Some(replicate.values()?[parameter])).collect()
 }
 
-/// Of sorted values what a part p of them is below: interpolated, so that k of N values have the parts k/(N + 1).
+/// Of sorted values what a part p of them is below: interpolated, so that k of N values have the parts k/(N + 1). NaN of none.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let place = ((sorted.len() + 1) as f64 * p - 1.0).clamp(0.0, sorted.len().saturating_sub(1) as f64);
+    let last = sorted.len().saturating_sub(1);
+    let place = ((sorted.len() + 1) as f64 * p - 1.0).clamp(0.0, last as f64);
     let below = place as usize;
-    let (Some(low), Some(high)) = (sorted.get(below), sorted.get((below + 1).min(sorted.len() - 1))) else {
-        return f64::NAN;
-    };
+    let (Some(low), Some(high)) = (sorted.get(below), sorted.get((below + 1).min(last))) else { return f64::NAN };
     low + (place - below as f64) * (high - low)
 }
 
