@@ -39,7 +39,7 @@ pub const FEWEST: usize = 40;
 pub const FEWEST_EXPERIMENTS: usize = 8;
 /// More failed replicates than this part get a warning.
 const MANY_FAILED: f64 = 0.05;
-/// A replicate's search ends where its residuals are orthogonal to their derivatives to this part of a standard error (or as the fit's
+/// A replicate's search ends where no single parameter would still move by this part of its standard error, to first order (or as the fit's
 /// settings say, if that is earlier).
 const NEAR: f64 = 1e-6;
 

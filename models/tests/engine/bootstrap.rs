@@ -383,7 +383,6 @@ fn bands_hold_as_often_as_they_say() {
         counts[3] += usize::from((x.values[6] - new).abs() <= x.half_of_samples(6).unwrap());
     }
     let tolerance = 4.0 * (0.95f64 * 0.05 / RECORDS as f64).sqrt();
-    println!("COUNTS {counts:?}");
     for count in counts {
         let part = count as f64 / RECORDS as f64;
         assert!((part - 0.95).abs() < tolerance, "{counts:?}");
