@@ -121,8 +121,8 @@ pub use gradient::{cost, modes, sensitivity};
 use identify::beside;
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, landscape, likelihood, modal, optimise, prior, problem, problem_file, profile,
-    registry, specification, starts, statistics, steps,
+    bands, bootstrap, constraint, control, ensemble, landscape, likelihood, modal, optimise, prior, problem,
+    problem_file, profile, registry, specification, starts, statistics, steps,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

@@ -1,5 +1,6 @@
 //! `costate identify`: the main job.
 
+use super::bootstrap;
 use super::certainty;
 use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
@@ -65,6 +66,8 @@ steepest-descent or steepest-descent-fixed"
     max_iterations: Option<usize>,
     #[command(flatten)]
     certainty: certainty::CertaintyArguments,
+    #[command(flatten)]
+    bootstrap: bootstrap::BootstrapArguments,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -112,6 +115,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let (method, reason) = settings.method_for(&problem);
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
+    arguments.bootstrap.check(&problem)?;
     warn_of_unidentifiable(&problem);
     let many = match arguments.certainty.search(&mut problem, &settings) {
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
@@ -129,22 +133,21 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     };
     let method = method.name();
     let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings);
+    let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings)?;
     let mut document = result_json(&problem, method, &found, &statistics);
     arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
+    further.extend_json(&mut document);
     origin.extend_json(&settings, &mut document);
     let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
     let profiled = profiles.as_ref().and_then(|profiles| profiles.as_ref().ok());
-    let certainty = Certainty { starts: many.as_ref(), profiles: profiled };
+    let (bootstrap, bands) = further.found();
+    let certainty = Certainty { starts: many.as_ref(), profiles: profiled, bootstrap, bands };
     let write =
         |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
     let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
     let written = folder.as_ref().map(write).transpose();
     if let (true, Ok(Some(()))) = (removes_report, &written) {
-        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
-        tell(&format!(
-            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
-            folder.display()
-        ));
+        tell_of_removed_report(arguments, &problem);
     }
     // a full disk must not cost the result
     if arguments.json {
@@ -152,10 +155,20 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     } else {
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
+        further.texts().iter().for_each(|text| print(&format!("\n{text}")));
     }
     let verdict = kept(written.map(|_| ()));
     let good = found.outcome.converged && same != Some(Verdict::Bad);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// Says that a page of the run before is no longer there, and how to get one of this run.
+fn tell_of_removed_report(arguments: &Arguments, problem: &Problem) {
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
+    tell(&format!(
+        "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+        folder.display()
+    ));
 }
 
 /// How it is searched.

@@ -14,6 +14,7 @@
 //! new ones. A reader of what is printed may go away at any time.
 
 mod animate;
+mod bootstrap;
 mod certainty;
 mod check;
 mod console;

@@ -1,5 +1,6 @@
 //! Results of earlier runs: `--from RESULT`, and `costate validate`.
 
+use super::bootstrap::bands_of_records;
 use super::console::{print, print_document, tell};
 use super::output::Output;
 use super::progress::Progress;
@@ -13,7 +14,7 @@ use crate::optimise::Flow;
 use crate::problem::{Problem, base_name};
 use crate::registry::Registry;
 use crate::report::html::validation_in_words;
-use crate::report::{InputFile, number, rounded, table};
+use crate::report::{InputFile, bands_json, bands_text, number, rounded, table};
 use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
 use serde_json::{Value, json};
@@ -185,6 +186,9 @@ pub(super) struct Arguments {
     /// Time steps between two samples
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     substeps: Option<usize>,
+    /// 95 % bands around outputs, and how many samples are inside
+    #[arg(long)]
+    bands: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -218,10 +222,16 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     document["local_parameters"] = json!(fitted);
     let tests = test_unfitted(&problem, &found);
     document["residual_tests"] = json!(tests);
+    let bands = if arguments.bands { bands_of_records(&earlier, &problem)? } else { Vec::new() };
+    if arguments.bands {
+        document["bands"] = bands_json(&bands);
+    }
     let usual = format!("{}_validation", problem.name);
     let folder = arguments.output.folder(&usual)?;
-    let written =
-        folder.as_ref().map(|folder| folder.validation(&problem, (&found, &tests), document.clone())).transpose();
+    let written = folder
+        .as_ref()
+        .map(|folder| folder.validation(&problem, (&found, &tests), &bands, document.clone()))
+        .transpose();
     if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
@@ -231,6 +241,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&compared(&earlier, &found));
         let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
         ResidualTests::overall(&tests).iter().for_each(|found| print(&found.sentence));
+        if arguments.bands {
+            print(&format!("\n{}", bands_text(&bands)));
+        }
         validation_in_words(&beside).iter().for_each(|sentence| print(sentence));
         if let Some(folder) = folder.filter(|_| written.is_ok()) {
             print(&format!("written to {}: validation.json, figures", folder.path().display()));

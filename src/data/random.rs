@@ -10,6 +10,12 @@ impl SplitMix64 {
         SplitMix64(seed)
     }
 
+    /// One of many sequences of this seed, by its number: independent of the others as far as the generator mixes.
+    pub fn stream(seed: u64, number: u64) -> Self {
+        let mixed = SplitMix64(seed).next();
+        SplitMix64(SplitMix64(mixed ^ number).next())
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

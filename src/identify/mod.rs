@@ -1,6 +1,8 @@
 //! Parameter identification: a problem, a method, and what came out.
 
+pub mod bands;
 pub(crate) mod beside;
+pub mod bootstrap;
 pub mod constraint;
 pub mod control;
 pub mod ensemble;

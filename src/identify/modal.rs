@@ -237,6 +237,11 @@ impl ModeResult {
         (self.found - self.measured.value) / self.measured.deviation
     }
 
+    /// A measurement of what was found, off by so many of its deviations.
+    pub(crate) fn drawn(&self, z: f64) -> MeasuredMode {
+        MeasuredMode { value: self.found + z * self.measured.deviation, ..self.measured }
+    }
+
     /// For a person: a table.
     pub fn report(results: &[ModeResult]) -> String {
         let row = |result: &ModeResult| {

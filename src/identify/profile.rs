@@ -316,7 +316,7 @@ impl Ground<'_> {
 }
 
 /// Whether there is nothing to be fitted, since it cannot be simulated.
-fn is_out_of_reach(error: &Error) -> bool {
+pub(crate) fn is_out_of_reach(error: &Error) -> bool {
     error.is_simulation_failure() || matches!(error, Error::Optimiser { .. })
 }
 

@@ -239,6 +239,20 @@ struct Crowd<'a> {
     ended: AtomicUsize,
 }
 
+/// Each reason with its number, the most frequent first. Reasons that differ in times and values alone are one, told as the first.
+pub(crate) fn counted_reasons<'r>(reasons: impl Iterator<Item = &'r str>) -> Vec<(String, usize)> {
+    let kind = |reason: &str| reason.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for reason in reasons {
+        match counts.iter_mut().find(|(known, _)| kind(known) == kind(reason)) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((reason.to_string(), 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
 /// Searches the least cost from many starts; `done` is told how many have ended.
 ///
 /// # Errors
@@ -381,17 +395,10 @@ impl ManySearches {
 
     /// Why searches have failed, each reason with their number, the most frequent first. Times and values in a reason are those of the first one.
     pub fn failures(&self) -> Vec<(String, usize)> {
-        let kind = |reason: &str| reason.chars().filter(|c| c.is_alphabetic()).collect::<String>();
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for search in &self.searches {
-            let End::Failed(reason) = &search.end else { continue };
-            match counts.iter_mut().find(|(known, _)| kind(known) == kind(reason)) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((reason.clone(), 1)),
-            }
-        }
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        counts
+        counted_reasons(self.searches.iter().filter_map(|search| match &search.end {
+            End::Failed(reason) => Some(reason.as_str()),
+            _ => None,
+        }))
     }
 
     /// What should be known before the best optimum is believed: sentences, mostly none.

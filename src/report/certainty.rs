@@ -1,6 +1,8 @@
 //! How sure a result is: searches from many starts, and profiles, as JSON and in figures.
 
 use super::{Folder, printed};
+use crate::bands::Band;
+use crate::bootstrap::Bootstrapped;
 use crate::error::Result;
 use crate::plot::{Axis, Color, Dash, Figure, Marker, Panel, Series};
 use crate::problem::Problem;
@@ -15,6 +17,10 @@ pub struct Certainty<'a> {
     pub starts: Option<&'a ManySearches>,
     /// Profiles of the parameters.
     pub profiles: Option<&'a Profiles>,
+    /// Fits to data that were drawn again.
+    pub bootstrap: Option<&'a Bootstrapped>,
+    /// Bands around outputs.
+    pub bands: Option<&'a [Band]>,
 }
 
 /// Searches from many starts for programs: all starts with their ends, optima, and reasons of failures.
@@ -162,12 +168,14 @@ pub fn profile_figure(found: &Profiles) -> Result<Figure> {
 }
 
 impl Folder {
-    /// Figures `starts`, `starts_parameters` and `profiles`, and `profiles.csv`, as far as they were asked for.
+    /// Figures `starts`, `starts_parameters` and `profiles`, and `profiles.csv`; `bootstrap` and bands; as far as they were asked for.
     pub(super) fn certainty(&self, problem: &Problem, certainty: &Certainty<'_>) -> Result<()> {
         if let Some(found) = certainty.starts {
             self.figure_if_any("starts", waterfall(found))?;
             self.figure_if_any("starts_parameters", ends_of_searches(problem, found))?;
         }
+        certainty.bootstrap.map_or(Ok(()), |found| self.bootstrap(problem, found))?;
+        certainty.bands.map_or(Ok(()), |bands| self.bands(bands))?;
         let Some(found) = certainty.profiles else { return Ok(()) };
         let all = || found.profiles.iter().flat_map(|own| own.points.iter().map(move |point| (own.parameter, point)));
         let mut columns = vec![

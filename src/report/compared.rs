@@ -5,6 +5,7 @@
 //! other simulations as a whole to where they begin nearest to the reference.
 
 use super::{Folder, axis_label, output_errors, printed};
+use crate::bands::Band;
 use crate::cost::spectrum::LineValue;
 use crate::cost::{LeastSquares, Reference};
 use crate::error::Result;
@@ -131,7 +132,8 @@ impl Folder {
         self.csv(&format!("spectrum_{title}.csv"), columns)
     }
 
-    /// `validation.json`, and of each experiment at the problem's start `output_NAME`, `residuals_NAME` and `residual_tests_NAME`.
+    /// `validation.json`, and of each experiment at the problem's start `output_NAME`, `residuals_NAME` and `residual_tests_NAME`; the bands, if
+    /// there are any.
     ///
     /// # Errors
     /// [`crate::Error::Io`], or a simulation that fails.
@@ -139,11 +141,13 @@ impl Folder {
         &self,
         problem: &Problem,
         (found, tests): (&[OutputFit], &[ResidualTests]),
+        bands: &[Band],
         document: serde_json::Value,
     ) -> Result<()> {
         let all: Vec<usize> = (0..problem.experiments.len()).collect();
         self.together("validation.json", document, |aside| {
             aside.at_start(problem, &all)?;
+            aside.bands(bands)?;
             aside.residual_figures(found, tests)
         })
     }

@@ -1,5 +1,7 @@
 //! What a person and a program read after a run: tables, JSON, CSV files and figures.
 
+mod bands;
+mod bootstrap;
 mod certainty;
 mod control;
 mod folder;
@@ -11,6 +13,8 @@ mod schemes;
 mod steps;
 mod streamed;
 
+pub use bands::{band_figure, bands_json, bands_text};
+pub use bootstrap::{bootstrap_figure, bootstrap_json, bootstrap_text};
 pub use certainty::{Certainty, ends_of_searches, profile_figure, profiles_json, starts_json, waterfall};
 pub use control::control_json;
 pub use folder::Folder;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use costate::Error;
-use costate::plot::{self, Axis, Figure, Marker, Panel, Series};
+use costate::plot::{self, Axis, Color, Figure, Marker, Panel, Series};
 
 /// A folder of its own for each test, removed at the end.
 struct Folder(PathBuf);
@@ -88,24 +88,47 @@ fn png_has_signature_size_and_resolution() {
     assert_eq!(u32::from_be_bytes(png[resolution..resolution + 4].try_into().unwrap()), 11_811);
 }
 
+/// Red, green and blue of each pixel of the bitmap.
+fn pixels(panel: Panel) -> Vec<u8> {
+    let bytes = Figure::column().panel_height(40.0).panel(panel).to_png().unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    pixels
+}
+
+/// Protects areas between lines: as large on paper as they are, up to a gap, and in small files for a million points.
+#[test]
+fn areas_are_filled() {
+    let filled = |upper: &dyn Fn(f64) -> f64| {
+        let x = ramp(300_000);
+        let area = Series::area(&x, &vec![0.0; x.len()], &x.iter().map(|x| upper(*x)).collect::<Vec<f64>>());
+        let axes = axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]).width(0.1));
+        let panel = axes.series(area.color(Color(10, 200, 30)).label("area"));
+        let svg = drawn(panel.clone());
+        // the area, its sample in the legend
+        assert!(svg.matches("<polygon").count() >= 2 && svg.len() < 60_000, "{} bytes", svg.len());
+        pixels(panel).chunks_exact(3).filter(|pixel| *pixel == [10, 200, 30]).count() as f64
+    };
+    let full = filled(&|_| 1.0);
+    // lines of the grid and the sample in the legend are in none, and in all
+    for (part, upper) in [(0.5, &(|x| x) as &dyn Fn(f64) -> f64), (0.5, &|x| if x < 0.5 { 1.0 } else { f64::NAN })] {
+        let found = filled(upper) / full;
+        assert!((found - part).abs() < 0.03, "{found}");
+    }
+}
+
 /// Protects bitmaps from losing lines or letters: both leave dark pixels where they belong.
 #[test]
 fn png_shows_line_and_label() {
     let line = axes().series(Series::line(&[0.0, 1.0], &[0.0, 1.0]));
-    let png = |panel: Panel| {
-        let bytes = Figure::column().panel_height(40.0).panel(panel).to_png().unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut pixels).unwrap();
-        pixels
-    };
-    let full = png(line.clone());
+    let full = pixels(line.clone());
     let blue = full.chunks_exact(3).filter(|p| *p == [0, 114, 178]).count();
     assert!(blue > 2000, "{blue} pixels of the line");
     let mut unlabelled = line;
     *unlabelled.y_axis_mut() = Axis::linear("");
     let dark = |pixels: &[u8]| pixels.chunks_exact(3).filter(|p| p[0] < 100 && p[2] < 100).count();
-    assert!(dark(&full) > dark(&png(unlabelled)) + 200, "the label of the axis is drawn");
+    assert!(dark(&full) > dark(&pixels(unlabelled)) + 200, "the label of the axis is drawn");
 }
 
 /// Protects long simulations: a million points become a small file that still shows the one peak.

@@ -1,4 +1,4 @@
-//! `identify --starts`, `identify --profiles`, and threads.
+//! `identify --starts`, `--profiles`, `--bootstrap` and `--bands`, and threads.
 
 use crate::run::Place;
 use serde_json::Value;
@@ -21,13 +21,13 @@ fn with_threads(place: &Place, command: &str, threads: &str) -> Value {
 fn threads_change_nothing() {
     let place = Place::new();
     let commands = [
-        "identify engine_mount --end 0.4 --starts 7 --profiles --noise-level 0.02 --json",
+        "identify engine_mount --end 0.4 --starts 7 --profiles --bootstrap 40 --bands --noise-level 0.02 --json",
         "hessian spatial_chain --json",
         "gradient spatial_chain --method all --json",
     ];
     for command in commands {
         let one = with_threads(&place, command, "1");
-        for threads in ["2", "8"] {
+        for threads in ["2", "5"] {
             assert_eq!(with_threads(&place, command, threads), one, "{command}, {threads} threads");
         }
     }
@@ -120,4 +120,83 @@ fn landscapes_show_the_ways_of_methods() {
         let run = place.run(command);
         assert!(run.code == 2 && run.err.contains(part), "{command}: {} {}", run.code, run.err);
     }
+}
+
+/// Protects what people read of a bootstrap and of bands: tables, files, a result as published that is repeated to the bit, and bands of another
+/// record from the result alone, which hold of white noise about what they say.
+#[test]
+fn bootstrap_and_bands_are_told() {
+    let place = Place::new();
+    let run = place.run("identify engine_mount --end 0.4 --bootstrap 40 --bands --noise-level 0.02 --out found");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    for part in ["40 replicates by blocks of residuals of", "95 % by bootstrap", "samples within 95 %", "at a bound in"]
+    {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    for name in ["bootstrap.svg", "bootstrap.csv", "band_a1.svg", "band_a1.csv", "band_x1.csv"] {
+        assert!(place.path("found").join(name).is_file(), "{name}");
+    }
+    assert_eq!(place.read("found/bootstrap.csv").lines().count(), 41);
+    let columns = place.read("found/band_a1.csv").lines().next().unwrap().to_string();
+    assert!(
+        columns.contains("a1 lower samples [m/s^2],a1 upper samples") && columns.contains("upper bootstrap"),
+        "{columns}"
+    );
+    let result: Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert_eq!(crate::schema::faults(&result), Vec::<String>::new());
+    assert_eq!(result["bootstrap"]["values"].as_array().unwrap().len(), 40);
+    assert!(result["bootstrap"]["parameters"][3]["interval"][0] == 0.0, "the bound of d_H2");
+    let again = place.run("identify --from found --json");
+    let again: Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&again["bootstrap"], &again["bands"]), (&result["bootstrap"], &result["bands"]));
+
+    // other noise of the same deviation about the truth
+    let deviation = result["bands"]["outputs"][0]["noise"].as_f64().unwrap();
+    let run =
+        place.run(&format!("identify engine_mount --end 0.4 --noise-level a1={deviation} --noise-seed 9 --out other"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    let outputs = place.read("other/outputs.csv");
+    let rows: Vec<Vec<&str>> = outputs.lines().map(|line| line.split(',').collect()).collect();
+    let inputs = place.run("simulate engine_mount --end 0.4 --out driven");
+    assert_eq!(inputs.code, 0, "{}", inputs.err);
+    let driven = place.read("driven/outputs.csv");
+    let input = driven.lines().map(|line| line.rsplit(',').next().unwrap());
+    let record: Vec<String> =
+        rows.iter().zip(input).map(|(row, input)| format!("{},{},{input}", row[0], row[1])).collect();
+    place.write("other.csv", record.join("\n").replace(" reference", ""));
+    let run = place.run("validate found --data other.csv --bands --out checked");
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(run.out.contains("samples within 95 %") && place.path("checked/band_a1.svg").is_file(), "{}", run.out);
+    let checked: Value = serde_json::from_str(&place.read("checked/validation.json")).unwrap();
+    let own = &checked["bands"]["outputs"][0];
+    let part = own["inside"].as_f64().unwrap() / own["samples"].as_f64().unwrap();
+    // four deviations of a count of 400
+    assert!((part - 0.95).abs() < 4.0 * (0.95f64 * 0.05 / 400.0).sqrt(), "{own}");
+}
+
+/// Protects the words on what cannot be drawn again, before the fit; and on what a fit has nothing to be drawn from.
+#[test]
+fn wrong_bootstraps_get_a_sentence() {
+    let place = Place::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("identify oscillator --bootstrap 39", &["39 replicates", "40 or more"]),
+        ("identify oscillator --bootstrap some", &["whole number"]),
+        ("identify oscillator --bootstrap 50 --block 100", &["more than half of the record"]),
+        ("identify oscillator --bootstrap 50 --block -1", &["have no length"]),
+        ("identify oscillator --bootstrap 50 --bootstrap-over block", &["kind of bootstrap `block`", "blocks"]),
+        ("identify oscillator --bootstrap 50 --bootstrap-over experiments", &["one experiment"]),
+        ("identify oscillator --bootstrap-seed 3", &["--bootstrap"]),
+        ("identify oscillator --block 0.1", &["--bootstrap"]),
+        ("identify oscillator --bootstrap 50 --fix c,d", &["fixed"]),
+    ];
+    for (command, parts) in cases {
+        let run = place.run(command);
+        assert_eq!(run.code, 2, "{command}: {}{}", run.out, run.err);
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{command}: {}", run.err));
+    }
+    let run = place.run("identify oscillator --bootstrap 50 --bands --out clean");
+    assert!(run.code == 0 && run.out.contains("no bootstrap") && run.out.contains("no bands"), "{}", run.out);
+    assert_eq!(place.run("simulate oscillator --out driven").code, 0);
+    let run = place.run("validate clean --data driven/outputs.csv --bands");
+    assert!(run.code == 2 && run.err.contains("round-off") && run.err.contains("--bands"), "{}{}", run.out, run.err);
 }

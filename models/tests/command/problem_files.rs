@@ -308,6 +308,12 @@ fn measured_modes_are_fitted() {
         assert_eq!(result["modes"][1]["quantity"], "damping_ratio");
         assert!(place.read(&format!("{folder}/report.html")).contains("Measured modes"));
     }
+    // modes are drawn with their deviations: of c, 33 * 2 * 1e-3 / 0.914 by the frequency alone
+    place.good("identify both.toml --bootstrap 60 --out drawn");
+    let drawn: serde_json::Value = serde_json::from_str(&place.read("drawn/result.json")).unwrap();
+    let c = drawn["bootstrap"]["parameters"].as_array().unwrap().iter().find(|entry| entry["name"] == "c").unwrap();
+    let [by_covariance, by_bootstrap] = ["standard_error", "bootstrap_error"].map(|key| c[key].as_f64().unwrap());
+    assert!((by_bootstrap / by_covariance).ln().abs() < 0.5, "{by_bootstrap} {by_covariance}");
     place.good("check modes.toml --out checked");
     place.good("gradient both.toml --method all");
     let wrong = |mode: &str, words: &[&str]| {

@@ -4,6 +4,7 @@
 mod common;
 
 mod allocations;
+mod bootstrap;
 mod checker;
 mod constrained;
 mod control;

@@ -52,6 +52,7 @@ pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
+pub(crate) use residual_tests::block_length;
 pub use residual_tests::{
     Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, test_unfitted,
 };

@@ -371,6 +371,11 @@ fn legend(scene: &mut Scene, prepared: &Prepared, left: f64, width: f64, top: f6
         for ((lines, style), width) in row.iter().zip(&widths) {
             let mut baseline = row_top + TICK_SIZE;
             let middle = baseline - 0.5 * CAP_HEIGHT * TICK_SIZE;
+            if style.area {
+                let corners = [(0.0, -0.4), (1.0, -0.4), (1.0, 0.4), (0.0, 0.4)];
+                let at = |(x, y): (f64, f64)| (start + sample * x, middle + TICK_SIZE * y);
+                scene.items.push(Item::Polygon { points: corners.map(at).to_vec(), color: style.color });
+            }
             if style.line {
                 let line = vec![(start, middle), (start + sample, middle)];
                 scene.path(line, style.width, style.color, style.dash.pattern());

@@ -156,6 +156,10 @@ fn svg_item(backend: &mut SVGBackend, item: &Item) -> Result<()> {
             let pixels: Vec<(i32, i32)> = points.iter().map(|p| pixel(*p, SVG_SCALE)).collect();
             backend.fill_polygon(pixels, &filled(*color)).map_err(failed)
         }
+        Item::Area { lower, upper, color } => {
+            let pixels = lower.iter().chain(upper.iter().rev()).map(|p| pixel(*p, SVG_SCALE));
+            backend.fill_polygon(pixels.collect::<Vec<_>>(), &filled(*color)).map_err(failed)
+        }
         Item::Disc { centre, radius, color } => {
             let radius = (radius * SVG_SCALE).round().max(1.0) as u32;
             backend.draw_circle(pixel(*centre, SVG_SCALE), radius, &filled(*color), true).map_err(failed)
@@ -254,6 +258,13 @@ fn bitmap_item(backend: &mut BitMapBackend, item: &Item, scale: f64) -> Result<(
         Item::Polygon { points, color } => {
             let pixels: Vec<(i32, i32)> = points.iter().map(|p| pixel(*p, scale)).collect();
             backend.fill_polygon(pixels, &filled(*color)).map_err(failed)
+        }
+        Item::Area { lower, upper, color } => {
+            let pairs = lower.windows(2).zip(upper.windows(2));
+            pairs.into_iter().try_for_each(|(below, above)| {
+                let corners = [below[0], below[1], above[1], above[0]].map(|p| pixel(p, scale));
+                backend.fill_polygon(corners, &filled(*color)).map_err(failed)
+            })
         }
         Item::Disc { centre, radius, color } => {
             let outline = capsule(*centre, *centre, *radius).map(|p| pixel(p, scale));

@@ -51,6 +51,8 @@ pub(super) enum Item {
     Path { points: Vec<Point>, width: f64, color: Color, dash: &'static [f64] },
     /// A filled convex polygon.
     Polygon { points: Vec<Point>, color: Color },
+    /// What is between two lines with as many points each, at the same x.
+    Area { lower: Vec<Point>, upper: Vec<Point>, color: Color },
     /// A filled circle.
     Disc { centre: Point, radius: f64, color: Color },
     /// A text whose baseline goes through `at`; `size` is one em; `upward` text reads from bottom to top.
@@ -89,6 +91,7 @@ impl Scene {
         for mut item in other.items {
             match &mut item {
                 Item::Path { points, .. } | Item::Polygon { points, .. } => points.iter_mut().for_each(moved),
+                Item::Area { lower, upper, .. } => lower.iter_mut().chain(upper).for_each(moved),
                 Item::Disc { centre, .. } => moved(centre),
                 Item::Text { at, .. } => moved(at),
                 Item::About(_) => {}

@@ -95,6 +95,8 @@ pub(super) enum Shape {
     Line,
     Step,
     Points,
+    /// There and back: what is between is filled.
+    Area,
 }
 
 /// Data to draw, with a label for the legend. What is not said about its style is chosen so that the series of a panel
@@ -134,6 +136,15 @@ impl Series {
     /// Each value holds until the next x.
     pub fn step(x: &[f64], y: &[f64]) -> Self {
         Series::new(Shape::Step, x, y)
+    }
+
+    /// The area between two lines over the same x, up to the first gap of one of them. It is not listed among lines: draw it below them.
+    pub fn area(x: &[f64], lower: &[f64], upper: &[f64]) -> Self {
+        let there = lower.iter().zip(upper).take_while(|(a, b)| a.is_finite() && b.is_finite()).count().min(x.len());
+        let around = |forth: &[f64], back: &[f64]| -> Vec<f64> {
+            forth[..there].iter().chain(back[..there].iter().rev()).copied().collect()
+        };
+        Series::new(Shape::Area, &around(x, x), &around(lower, upper))
     }
 
     /// Markers only.
@@ -187,7 +198,8 @@ impl Series {
             dash: self.dash.unwrap_or(Dash::ALL[dash % Dash::ALL.len()]),
             // Zero or negative widths would vanish, and infinite ones would cover everything.
             width: if self.width.is_finite() { self.width.clamp(0.1, 3.0) } else { 0.35 },
-            line: self.shape != Shape::Points,
+            line: matches!(self.shape, Shape::Line | Shape::Step),
+            area: self.shape == Shape::Area,
             marker,
         }
     }
@@ -211,6 +223,7 @@ pub(super) struct Style {
     pub dash: Dash,
     pub width: f64,
     pub line: bool,
+    pub area: bool,
     pub marker: Option<Marker>,
 }
 
@@ -223,5 +236,5 @@ pub(super) struct ReferenceLine {
 
 impl ReferenceLine {
     pub(super) const STYLE: Style =
-        Style { color: Color::GREY, dash: Dash::Dashed, width: 0.2, line: true, marker: None };
+        Style { color: Color::GREY, dash: Dash::Dashed, width: 0.2, line: true, area: false, marker: None };
 }

@@ -2,9 +2,11 @@
 //!
 //! Formulas and their sources: `docs/residuals.md`.
 
+mod block;
 mod correlation;
 mod judgement;
 
+pub(crate) use block::block_length;
 pub use correlation::Correlogram;
 pub use judgement::Finding;
 

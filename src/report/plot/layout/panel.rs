@@ -6,8 +6,14 @@ use super::super::series::{ReferenceLine, Series, Style};
 use super::super::{Panel, decimate, text};
 use super::{CAP_HEIGHT, FRAME_WIDTH, Frame, GAP, LABEL_SIZE, LINE_HEIGHT, MARGIN, Prepared, TICK_LENGTH, TICK_SIZE};
 
+/// Columns in which lines are thinned: those of print with 300 dpi.
+const COLUMN: f64 = 25.4 / 300.0;
+
 pub(super) fn draw_panel(scene: &mut Scene, prepared: &Prepared, frame: &Frame, x_ticks: &Ticks) {
     const GRID_WIDTH: f64 = 0.12;
+    for (series, style) in prepared.series.iter().filter(|(_, style)| style.area) {
+        draw_area(scene, prepared.panel, frame, series, style.color);
+    }
     for (position, _) in &x_ticks.major {
         let x = frame.x(*position);
         scene.line((x, frame.top), (x, frame.bottom()), GRID_WIDTH, Color::GRID);
@@ -33,7 +39,9 @@ pub(super) fn draw_panel(scene: &mut Scene, prepared: &Prepared, frame: &Frame, 
     scene.items.push(Item::About(about(prepared, frame)));
     scene.path(corners.to_vec(), FRAME_WIDTH, Color::BLACK, &[]);
     for (index, (series, style)) in prepared.series.iter().enumerate() {
-        draw_series(scene, prepared.panel, frame, series, style, index);
+        if !style.area {
+            draw_series(scene, prepared.panel, frame, series, style, index);
+        }
     }
     if let Some(missing) = prepared.missing {
         let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
@@ -65,8 +73,6 @@ pub(super) fn draw_series(
     style: &Style,
     index: usize,
 ) {
-    /// Columns in which lines are thinned: those of print with 300 dpi.
-    const COLUMN: f64 = 25.4 / 300.0;
     /// Markers beyond this number would make files large and cannot be told apart.
     const MOST_MARKERS: usize = 3000;
     let to_paper = |(x, y): Point| {
@@ -112,6 +118,34 @@ pub(super) fn draw_series(
             since = 0.0;
             marker.draw(scene, point, style.color);
         }
+    }
+}
+
+/// What is between the two lines of a series, thinned to columns of print, of which each shows the extremes.
+fn draw_area(scene: &mut Scene, panel: &Panel, frame: &Frame, series: &Series, color: Color) {
+    let (low, high) = ((frame.left, frame.top), (frame.right(), frame.bottom()));
+    let to_paper = |x: f64, y: f64| {
+        let (x, y) = (frame.x(panel.x.position(x)), frame.y(panel.y.position(y)));
+        (x.clamp(low.0, high.0), y.clamp(low.1, high.1))
+    };
+    let count = series.x.len() / 2;
+    let (mut lower, mut upper): (Vec<Point>, Vec<Point>) = (Vec::new(), Vec::new());
+    let mut begun = f64::NEG_INFINITY;
+    for i in 0..count {
+        let (below, above) = (to_paper(series.x[i], series.y[i]), to_paper(series.x[i], series.y[2 * count - 1 - i]));
+        match (lower.last_mut(), upper.last_mut()) {
+            (Some(last), Some(top)) if below.0 < begun + COLUMN && i + 1 < count => {
+                (last.1, top.1) = (last.1.max(below.1), top.1.min(above.1));
+            }
+            _ => {
+                begun = below.0;
+                lower.push(below);
+                upper.push(above);
+            }
+        }
+    }
+    if lower.len() > 1 && lower.iter().chain(&upper).all(|(x, y)| x.is_finite() && y.is_finite()) {
+        scene.items.push(Item::Area { lower, upper, color });
     }
 }
 

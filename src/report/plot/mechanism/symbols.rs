@@ -68,6 +68,7 @@ impl<'s> Pen<'s> {
         let drawable = match &item {
             Item::Path { points, .. } => points.len() > 1 && points.iter().all(finite),
             Item::Polygon { points, .. } => points.iter().all(finite),
+            Item::Area { lower, upper, .. } => lower.iter().chain(upper).all(finite),
             Item::Disc { centre, radius, .. } => finite(centre) && radius.is_finite(),
             Item::Text { at, .. } => finite(at),
             Item::About(_) => true,
