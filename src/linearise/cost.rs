@@ -5,7 +5,7 @@ use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::Result;
 use crate::grid::TimeGrid;
 use crate::model::State;
-use crate::number::{Jet, Number, Sweep, Taped, Var};
+use crate::number::{Jet, Number, Sweep, Taped, Var, all_finite};
 use crate::signature::Signature;
 use crate::system::StateVector;
 
@@ -189,7 +189,7 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         if !taped.1.is_empty() {
             let set = |x: &mut [Var<f64>]| set(x, sample, none, |i, value, _| Sweep::variable(i, value));
             let slopes = backwards(taped, set, |x| places.evaluate(cost, sample, x));
-            if slopes.iter().all(|slope| slope.is_finite()) {
+            if all_finite(slopes) {
                 return places.give(slopes, |slope| slope, state, y);
             }
             // zero times infinity is zero forwards

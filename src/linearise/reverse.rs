@@ -20,7 +20,7 @@ use super::constraint::{TimeDerivatives, along_motion, time};
 use super::functions::{Dual, Functions, Square};
 use super::kernel::Sizes;
 use super::structure::Structure;
-use crate::number::Jet;
+use crate::number::{Jet, all_finite};
 use crate::system::{Equations, Level, OutputPoint, Part, Point, StateVector, Weights};
 use recorded::{Motion, Outputs, Rows};
 
@@ -151,7 +151,7 @@ impl Reverse {
     /// Adds `scale` times the sum to derivatives by parameters, if all of it is finite: a zero times infinity may not be, and is known to
     /// be zero forwards.
     fn give(sum: &[f64], scale: f64, by_parameters: &mut [f64]) -> bool {
-        let is_finite = sum.iter().all(|slope| slope.is_finite());
+        let is_finite = all_finite(sum);
         if is_finite {
             by_parameters.iter_mut().zip(sum).for_each(|(own, slope)| *own += scale * slope);
         }
@@ -174,7 +174,8 @@ impl Reverse {
         sum.fill(0.0);
         if let Some((motion, _)) = motion.as_mut().filter(|_| of_motion) {
             motion.evaluate(model, *t, forces, |part, i| x.part(part)[i]);
-            motion.derivatives(d, |j| x.a[j]).for_each(|(k, slope)| sum[k] += slope);
+            let slopes = motion.derivatives(d, |j| x.a[j]);
+            sum.iter_mut().zip(slopes).for_each(|(own, slope)| *own += slope);
         }
         if let Some(Constraints { along, twice, .. }) = constraints {
             let n = x.q.len();
@@ -255,7 +256,7 @@ impl Reverse {
             motion.set_parameters(|k| Jet { re: u[k], eps: [tangent.u[k]] });
             motion.evaluate(model, *t, forces, |part, i| dual(x, u, tangent, part, i));
             let slopes = motion.derivatives(d, |j| Jet { re: x.a[j], eps: [tangent.a[j]] });
-            slopes.for_each(|(k, slope)| cotangent.u[k] += scale * slope.eps[0]);
+            cotangent.u.iter_mut().zip(slopes).for_each(|(own, slope)| *own += scale * slope.eps[0]);
             for &(row, column) in motion.mass_entries.iter().filter(|_| !motion.mass_by_position) {
                 cotangent.a[column] += scale * d[row] * motion.mass[(row, column)].re.eps[0];
             }
@@ -285,7 +286,7 @@ impl Reverse {
         let Some((outputs, _)) = outputs else { return true };
         sum.fill(0.0);
         outputs.evaluate(model, *sizes, *t, |part, i| entry(x, u, part, i));
-        outputs.derivatives(y).for_each(|(k, slope)| sum[k] += slope);
+        sum.iter_mut().zip(outputs.derivatives(y)).for_each(|(own, slope)| *own += slope);
         Reverse::give(sum, 1.0, by_parameters)
     }
 
@@ -313,6 +314,7 @@ impl Reverse {
         let Reverse { sizes, output_here: Here { t, x }, outputs, .. } = self;
         let Some((_, outputs)) = outputs else { return };
         outputs.evaluate(model, *sizes, *t, |part, i| dual(x, u, tangent, part, i));
-        outputs.derivatives(y).for_each(|(k, slope)| by_parameters[k] += slope.eps[0]);
+        let slopes = outputs.derivatives(y);
+        by_parameters.iter_mut().zip(slopes).for_each(|(own, slope)| *own += slope.eps[0]);
     }
 }

@@ -5,14 +5,16 @@ mod functions;
 mod jet;
 mod rounded;
 mod second_order;
+mod tape;
 mod tracer;
 mod variable;
 
 pub use jet::Jet;
 pub(crate) use rounded::Rounded;
 pub(crate) use second_order::{Derivatives, LANES, SecondOrder};
+pub(crate) use tape::{Sweep, Taped, all_finite};
 pub(crate) use tracer::{Tracer, with_branch_detection};
-pub(crate) use variable::{Sweep, Taped, Var};
+pub(crate) use variable::Var;
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///
@@ -67,6 +69,14 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
     #[inline]
     fn clamp(self, lower: impl Into<Self>, upper: impl Into<Self>) -> Self {
         Number::min(Number::max(self, lower), upper)
+    }
+
+    /// The sum of products `x[0] * y[0] + x[1] * y[1] + ...`, over as many as both have. A loop has the same result; gradients by many
+    /// parameters are found faster with this, which they see as one operation.
+    #[inline]
+    fn dot(x: &[Self], y: &[Self]) -> Self {
+        let loop_over = || x.iter().zip(y).fold(Self::from(0.0), |sum, (x, y)| sum + *x * *y);
+        variable::products(x, y).unwrap_or_else(loop_over)
     }
 }
 

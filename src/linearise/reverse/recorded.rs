@@ -53,7 +53,7 @@ where
         parameters.dedup();
         let mass_size = if structure.mass_by_parameter { n } else { 0 };
         Motion {
-            sweep: Sweep::new(parameters.len()),
+            sweep: Sweep::new(p),
             parameters,
             force_varies: structure.force.iter().flatten().any(|i| is_parameter(&i)),
             mass_by_position: structure.mass_by_position,
@@ -70,7 +70,7 @@ where
     /// Takes parameters, until others are given.
     pub(super) fn set_parameters(&mut self, number: impl Fn(usize) -> T) {
         self.u.set(number);
-        self.parameters.iter().enumerate().for_each(|(k, &place)| self.u.vary(k, place));
+        self.parameters.iter().for_each(|&k| self.u.vary(k, k));
     }
 
     /// Q (if it acts) and M at a state that `number` gives entry by entry.
@@ -90,8 +90,8 @@ where
         }
     }
 
-    /// The derivatives of dᵀ (M a - Q) by the parameters, with their places, after an evaluation.
-    pub(super) fn derivatives(&mut self, d: &[f64], a: impl Fn(usize) -> T) -> impl Iterator<Item = (usize, T)> {
+    /// The derivatives of dᵀ (M a - Q) by all parameters, after an evaluation.
+    pub(super) fn derivatives(&mut self, d: &[f64], a: impl Fn(usize) -> T) -> &[T] {
         self.sweep.end();
         for (force, d) in self.force.iter().zip(d) {
             self.sweep.add(T::from(-d), force);
@@ -99,7 +99,7 @@ where
         for &(row, column) in &self.mass_entries {
             self.sweep.add(a(column) * d[row], &self.mass[(row, column)]);
         }
-        self.parameters.iter().copied().zip(self.sweep.derivatives().iter().copied())
+        self.sweep.derivatives()
     }
 }
 
@@ -167,10 +167,9 @@ where
     for<'a> dyn Functions + 'a: OutputOn<Var<T>>,
 {
     pub(super) fn new(structure: &Structure, sizes: Sizes) -> Self {
-        let parameters = structure.output_parameters(sizes);
         Outputs {
-            sweep: Sweep::new(parameters.len()),
-            parameters,
+            sweep: Sweep::new(sizes.p),
+            parameters: structure.output_parameters(sizes),
             x: Numbers::new(sizes.output_variables()),
             y: vec![Var::constant(T::zero()); sizes.outputs],
         }
@@ -184,16 +183,17 @@ where
             number(part, i)
         });
         let first = 4 * n + m;
-        self.parameters.iter().enumerate().for_each(|(k, &place)| self.x.vary(k, first + place));
+        self.parameters.iter().for_each(|&k| self.x.vary(k, first + k));
         self.y.fill(Var::constant(T::zero()));
         let (u, w) = self.x.0[first..].split_at(p);
         model.output(Var::from(t), &State { w, ..state_of(&self.x.0, n, m) }, u, &mut self.y);
     }
 
-    pub(super) fn derivatives(&mut self, factors: &[f64]) -> impl Iterator<Item = (usize, T)> {
+    /// The derivatives of a sum of all outputs, each times its factor, by all parameters.
+    pub(super) fn derivatives(&mut self, factors: &[f64]) -> &[T] {
         self.sweep.end();
         self.y.iter().zip(factors).for_each(|(y, factor)| self.sweep.add(T::from(*factor), y));
-        self.parameters.iter().copied().zip(self.sweep.derivatives().iter().copied())
+        self.sweep.derivatives()
     }
 }
 
