@@ -71,8 +71,8 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         Number::min(Number::max(self, lower), upper)
     }
 
-    /// The sum of products `x[0] * y[0] + x[1] * y[1] + ...`, over as many as both have. A loop has the same result; gradients by many
-    /// parameters are found faster with this, which they see as one operation.
+    /// The sum of products `x[0] * y[0] + x[1] * y[1] + ...`, over as many as both have. A loop gives the same, but gradients by many
+    /// parameters are found faster with this: to them it is one operation.
     #[inline]
     fn dot(x: &[Self], y: &[Self]) -> Self {
         let loop_over = || x.iter().zip(y).fold(Self::from(0.0), |sum, (x, y)| sum + *x * *y);
@@ -85,6 +85,16 @@ impl<T: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync> Number for T {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Protects sums of products: the shorter list counts, there may be none, and jets go along.
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn sums_of_products() {
+        assert_eq!(f64::dot(&[2.0, 3.0, 5.0], &[7.0, 11.0]), 47.0);
+        assert_eq!(f64::dot(&[], &[1.0]), 0.0);
+        let sum = Number::dot(&[Jet { re: 2.0, eps: [1.0] }, Jet::from(3.0)], &[Jet { re: 5.0, eps: [4.0] }; 2]);
+        assert_eq!((sum.re, sum.eps), (25.0, [5.0 + 8.0 + 12.0]));
+    }
 
     /// Protects the choice that is documented, with derivatives: beyond the kink on both sides, on it (that of the number itself),
     /// and NaN, which must not vanish.

@@ -221,11 +221,22 @@ impl<T: Taped> Sweep<T> {
     pub fn derivatives(&mut self) -> &[T] {
         let Sweep { variables, bars } = self;
         T::with(|tape| tape.sweep(*variables, bars));
-        &bars[..*variables]
+        self.last()
+    }
+
+    /// The same once more.
+    pub fn last(&self) -> &[T] {
+        &self.bars[..self.variables]
     }
 }
 
-/// Whether derivatives are finite; without looking at one after another for the first that is not.
+/// Whether derivatives are finite; several at a time.
 pub(crate) fn all_finite(slopes: &[f64]) -> bool {
-    slopes.iter().fold(true, |all, slope| all & slope.is_finite())
+    let (lanes, rest) = slopes.as_chunks::<8>();
+    // zero, or not a number
+    let mut differences = [0.0; 8];
+    for lane in lanes {
+        differences.iter_mut().zip(lane).for_each(|(sum, slope)| *sum += slope - slope);
+    }
+    differences.iter().chain(rest).all(|slope| slope.is_finite())
 }

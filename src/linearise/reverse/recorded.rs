@@ -23,12 +23,18 @@ impl<T: Taped> Numbers<T> {
     pub(super) fn vary(&mut self, k: usize, place: usize) {
         self.0[place] = Sweep::variable(k, self.0[place].re);
     }
+
+    /// Makes variables of all of them, with the numbers that come next.
+    fn vary_all(&mut self, variables: &mut impl Iterator<Item = usize>) {
+        self.0.iter_mut().zip(variables).for_each(|(number, k)| *number = Sweep::variable(k, number.re));
+    }
 }
 
-/// M a - Q as a function of parameters.
+/// M a - Q as a function of parameters, and of positions, velocities and inputs, which follow them, if it is to be.
 pub(super) struct Motion<T> {
     sweep: Sweep<T>,
     parameters: Vec<usize>,
+    pub(super) by_state: bool,
     force_varies: bool,
     pub(super) mass_by_position: bool,
     /// Entries of M, if it depends on parameters.
@@ -45,17 +51,21 @@ impl<T: Taped> Motion<T>
 where
     for<'a> dyn Functions + 'a: MotionOn<Var<T>>,
 {
-    pub(super) fn new(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes) -> Self {
+    pub(super) fn new(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes, is_single: bool) -> Self {
         let is_parameter = |i: &&usize| (2 * n..2 * n + p).contains(*i);
         let rows = structure.force.iter().chain(&structure.inertia).flatten();
         let mut parameters: Vec<usize> = rows.filter(is_parameter).map(|i| i - 2 * n).collect();
         parameters.sort_unstable();
         parameters.dedup();
+        let force_varies = structure.force.iter().flatten().any(|i| is_parameter(&i));
+        // with a force that does not vary there is nothing to be won
+        let by_state = is_single && force_varies;
         let mass_size = if structure.mass_by_parameter { n } else { 0 };
         Motion {
-            sweep: Sweep::new(p),
+            sweep: Sweep::new(if by_state { p + 2 * n + inputs } else { p }),
             parameters,
-            force_varies: structure.force.iter().flatten().any(|i| is_parameter(&i)),
+            by_state,
+            force_varies,
             mass_by_position: structure.mass_by_position,
             mass_entries: if structure.mass_by_parameter { structure.mass.clone() } else { Vec::new() },
             q: Numbers::new(n),
@@ -81,6 +91,10 @@ where
         if forces && self.force_varies {
             self.v.set(|j| number(Part::Velocity, j));
             self.w.set(|k| number(Part::Input, k));
+            if self.by_state {
+                let mut variable = self.u.0.len()..;
+                [&mut self.q, &mut self.v, &mut self.w].into_iter().for_each(|part| part.vary_all(&mut variable));
+            }
             let (q, v, w, u) = (&self.q.0, &self.v.0, &self.w.0, &self.u.0);
             model.force(Var::from(t), q, v, w, u, &mut self.force);
         }
@@ -90,7 +104,7 @@ where
         }
     }
 
-    /// The derivatives of dᵀ (M a - Q) by all parameters, after an evaluation.
+    /// The derivatives of dᵀ (M a - Q) by all parameters, and what follows them, after an evaluation.
     pub(super) fn derivatives(&mut self, d: &[f64], a: impl Fn(usize) -> T) -> &[T] {
         self.sweep.end();
         for (force, d) in self.force.iter().zip(d) {
@@ -100,6 +114,13 @@ where
             self.sweep.add(a(column) * d[row], &self.mass[(row, column)]);
         }
         self.sweep.derivatives()
+    }
+}
+
+impl Motion<f64> {
+    /// The derivatives that were found last.
+    pub(super) fn last(&self) -> &[f64] {
+        self.sweep.last()
     }
 }
 
