@@ -233,10 +233,10 @@ impl<T: Taped> Sweep<T> {
 /// Whether derivatives are finite; several at a time.
 pub(crate) fn all_finite(slopes: &[f64]) -> bool {
     let (lanes, rest) = slopes.as_chunks::<8>();
-    // zero, or not a number
-    let mut differences = [0.0; 8];
+    // zeros, or no numbers
+    let mut sums = [0.0; 8];
     for lane in lanes {
-        differences.iter_mut().zip(lane).for_each(|(sum, slope)| *sum += slope - slope);
+        sums.iter_mut().zip(lane).for_each(|(sum, slope)| *sum += slope * 0.0);
     }
-    differences.iter().chain(rest).all(|slope| slope.is_finite())
+    sums.iter().chain(rest).all(|slope| slope.is_finite())
 }
