@@ -23,6 +23,15 @@ struct Regularised;
 
 impl CostFunction for Regularised {
     fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
+        Square.running(t, x, y, u) + D::dot(u, u) * 1e-6
+    }
+}
+
+/// The same, written as a loop.
+struct Looped;
+
+impl CostFunction for Looped {
+    fn running<D: Number>(&self, t: f64, x: &State<'_, D>, y: &[D], u: &[D]) -> D {
         u.iter().fold(Square.running(t, x, y, u), |sum, u| sum + *u * *u * 1e-6)
     }
 }
@@ -74,6 +83,7 @@ fn costs(simulation: &Simulation) -> Result<Vec<(&'static str, Box<dyn Cost>)>> 
         ("squares", Box::new(squares)),
         ("function", Box::new(Differentiated::new(Square, Quadrature::Trapezoid))),
         ("function of u", Box::new(Differentiated::new(Regularised, Quadrature::Trapezoid))),
+        ("loop over u", Box::new(Differentiated::new(Looped, Quadrature::Trapezoid))),
     ])
 }
 

@@ -101,7 +101,7 @@ struct Volume;
 
 impl Element for Volume {
     fn constraint<D: Number>(&self, _t: D, q: &[D], u: &[D], c: &mut [D]) {
-        c[0] = q.iter().zip(u).map(|(q, area)| *q * *area).sum();
+        c[0] = D::dot(q, u);
     }
 }
 

@@ -38,7 +38,7 @@ impl<const I: usize, const H: usize> Network<I, H> {
 /// Σ x_i w_i + bias
 #[inline]
 fn sum<const N: usize, D: Number>(x: &[D; N], weights: &[D]) -> D {
-    x.iter().zip(weights).fold(weights[N], |sum, (x, weight)| sum + *weight * *x)
+    D::dot(x, weights) + weights[N]
 }
 
 #[inline]

@@ -5,7 +5,7 @@ use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
 use crate::error::Result;
 use crate::grid::TimeGrid;
 use crate::model::State;
-use crate::number::{Jet, Number, Sweep, Taped, Var};
+use crate::number::{Jet, Number, Sweep, Taped, Var, all_finite};
 use crate::signature::Signature;
 use crate::system::StateVector;
 
@@ -65,8 +65,8 @@ impl<F: CostFunction> Cost for Differentiated<F> {
             along: vec![Jet::from(0.0); few],
             slopes: Vec::new(),
             slopes_along: Vec::new(),
-            taped: (Sweep::new(many), vec![Var::from(0.0); many]),
-            taped_along: (Sweep::new(many), vec![Var::from(0.0); many]),
+            taped: (Sweep::new(many), (0..many).map(|i| Sweep::variable(i, 0.0)).collect()),
+            taped_along: (Sweep::new(many), (0..many).map(|i| Sweep::variable(i, Jet::from(0.0))).collect()),
         })
     }
 }
@@ -159,18 +159,15 @@ fn backwards<T: Taped>(
     sweep.derivatives()
 }
 
-/// Puts all that a cost depends on into the variables, in their order: `number` makes one of its place, value and
-/// tangent.
-fn set<D>(x: &mut [D], sample: &Sample<'_>, tangents: [&[f64]; 8], number: impl Fn(usize, f64, f64) -> D) {
+/// Puts all that a cost depends on into the variables, in their order: `give` puts a value and its tangent into one of them.
+fn set<D>(x: &mut [D], sample: &Sample<'_>, tangents: [&[f64]; 8], give: impl Fn(&mut D, f64, f64)) {
     let point = sample.x;
     let parts = [point.q, point.v, point.a, point.a_scheme, point.lambda, point.w, sample.y, sample.u];
-    let (mut rest, mut first) = (x, 0);
+    let mut rest = x;
     for (values, tangents) in parts.into_iter().zip(tangents) {
         let (own, behind) = rest.split_at_mut(values.len());
-        for (k, ((own, value), tangent)) in own.iter_mut().zip(values).zip(tangents).enumerate() {
-            *own = number(first + k, *value, *tangent);
-        }
-        (rest, first) = (behind, first + values.len());
+        own.iter_mut().zip(values).zip(tangents).for_each(|((own, value), tangent)| give(own, *value, *tangent));
+        rest = behind;
     }
 }
 
@@ -187,15 +184,15 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         let none =
             [sample.x.q, sample.x.v, sample.x.a, sample.x.a_scheme, sample.x.lambda, sample.x.w, sample.y, sample.u];
         if !taped.1.is_empty() {
-            let set = |x: &mut [Var<f64>]| set(x, sample, none, |i, value, _| Sweep::variable(i, value));
+            let set = |x: &mut [Var<f64>]| set(x, sample, none, |x, value, _| x.re = value);
             let slopes = backwards(taped, set, |x| places.evaluate(cost, sample, x));
-            if slopes.iter().all(|slope| slope.is_finite()) {
+            if all_finite(slopes) {
                 return places.give(slopes, |slope| slope, state, y);
             }
             // zero times infinity is zero forwards
             x.resize(taped.1.len(), Jet::from(0.0));
         }
-        set(x, sample, none, |_, value, _| Jet::from(value));
+        set(x, sample, none, |x, value, _| x.re = value);
         forwards(x, 1.0, |x| places.evaluate(cost, sample, x), slopes);
         places.give(slopes, |slope| slope, state, y);
     }
@@ -212,12 +209,12 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         let StateVector { q, v, a, a_scheme, lambda, w, u, .. } = tangent;
         let tangents = [&q[..], v, a, a_scheme, lambda, w, y_tangent, u];
         if !taped_along.1.is_empty() {
-            let dual = |i: usize, re: f64, tangent: f64| Sweep::variable(i, Jet { re, eps: [tangent] });
-            let set = |x: &mut [Var<Jet<f64, 1>>]| set(x, sample, tangents, dual);
+            let give = |x: &mut Var<Jet<f64, 1>>, re: f64, tangent: f64| x.re = Jet { re, eps: [tangent] };
+            let set = |x: &mut [Var<Jet<f64, 1>>]| set(x, sample, tangents, give);
             let slopes = backwards(taped_along, set, |x| places.evaluate(cost, sample, x));
             return places.give(slopes, |slope| slope.eps[0], state, y);
         }
-        set(along, sample, tangents, |_, re, tangent| Jet::constant(Jet { re, eps: [tangent] }));
+        set(along, sample, tangents, |x, re, tangent| x.re = Jet { re, eps: [tangent] });
         let one = Jet { re: 1.0, eps: [0.0] };
         forwards(along, one, |x| places.evaluate(cost, sample, x), slopes_along);
         places.give(slopes_along, |slope| slope.eps[0], state, y);

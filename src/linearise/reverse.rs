@@ -10,6 +10,8 @@
 //! ```
 //!
 //! and, along a tangent, the same over numbers with one more direction.
+//!
+//! Of a single equation of motion one sweep has the derivatives by everything, and nothing is left to be found forwards.
 
 mod recorded;
 
@@ -18,9 +20,9 @@ pub(crate) use recorded::initial;
 use super::choice::Choice;
 use super::constraint::{TimeDerivatives, along_motion, time};
 use super::functions::{Dual, Functions, Square};
-use super::kernel::Sizes;
+use super::kernel::{FullEntries, Sizes};
 use super::structure::Structure;
-use crate::number::Jet;
+use crate::number::{Jet, all_finite};
 use crate::system::{Equations, Level, OutputPoint, Part, Point, StateVector, Weights};
 use recorded::{Motion, Outputs, Rows};
 
@@ -54,6 +56,11 @@ fn entry(x: &StateVector, u: &[f64], part: Part, i: usize) -> f64 {
     if part == Part::Parameter { u[i] } else { x.part(part)[i] }
 }
 
+/// Adds so many times the derivatives.
+fn add_scaled(scale: f64, slopes: &[f64], sum: &mut [f64]) {
+    sum.iter_mut().zip(slopes).for_each(|(own, slope)| *own += scale * slope);
+}
+
 /// Constraints as functions of parameters, and of coordinates.
 struct Constraints {
     along: Rows<Dual>,
@@ -76,6 +83,8 @@ pub(crate) struct Reverse {
     pub(crate) divided: usize,
     /// Derivatives by all parameters.
     sum: Vec<f64>,
+    /// The sweep over a single equation of motion at the point has been made.
+    is_swept: bool,
 }
 
 impl Reverse {
@@ -83,9 +92,11 @@ impl Reverse {
     pub(crate) fn new(structure: &Structure, sizes: Sizes, chosen: &Choice) -> Self {
         let Structure { curved_or_parametric: coordinates, constraint_parameters: parameters, .. } = structure;
         let parameters: Vec<usize> = parameters.iter().map(|k| sizes.n + k).collect();
+        let is_single = sizes.n == 1 && sizes.m == 0 && !structure.mass_by_position;
+        let motion = || (Motion::new(structure, sizes, is_single), Motion::new(structure, sizes, false));
         Reverse {
             sizes,
-            motion: chosen.motion.then(|| (Motion::new(structure, sizes), Motion::new(structure, sizes))),
+            motion: chosen.motion.then(motion),
             constraints: chosen.constraint.then(|| Constraints {
                 along: Rows::new(parameters.clone(), sizes),
                 twice: Rows::new(parameters, sizes),
@@ -98,6 +109,7 @@ impl Reverse {
             tangents: chosen.tangents,
             divided: 0,
             sum: vec![0.0; sizes.p],
+            is_swept: false,
         }
     }
 
@@ -123,10 +135,29 @@ impl Reverse {
         }
     }
 
-    /// Takes the point at which products are asked for.
-    pub(crate) fn take(&mut self, x: &Point<'_>, weights: Weights) {
+    /// Takes the point at which products are asked for. Of a single equation of motion it finds the derivatives, and puts those of
+    /// `entries` into `values`; of others it says that it does not.
+    #[must_use]
+    pub(crate) fn linearise(
+        &mut self,
+        model: &dyn Functions,
+        (x, weights): (&Point<'_>, Weights),
+        entries: &FullEntries,
+        values: &mut [f64],
+    ) -> bool {
         self.here.take(x);
-        self.weights = weights;
+        (self.weights, self.is_swept) = (weights, false);
+        let Reverse { sizes: Sizes { n, p, .. }, motion, .. } = self;
+        let Some((motion, _)) = motion.as_mut().filter(|motion| motion.0.by_state) else { return false };
+        motion.evaluate(model, x.t, weights.equations.forces, |part, i| self.here.x.part(part)[i]);
+        let slopes = motion.derivatives(&[1.0], |j| x.a[j]);
+        let position = entries.position.iter().map(|entry| *p + entry.1);
+        let velocity = entries.velocity.iter().map(|entry| *p + *n + entry.1);
+        // inputs have numbers from p on
+        let input = entries.parameter.iter().map(|entry| 2 * *n + entry.1);
+        values.iter_mut().zip(position.chain(velocity).chain(input)).for_each(|(own, k)| *own = slopes[k]);
+        self.is_swept = all_finite(slopes);
+        self.is_swept
     }
 
     /// That point.
@@ -151,9 +182,9 @@ impl Reverse {
     /// Adds `scale` times the sum to derivatives by parameters, if all of it is finite: a zero times infinity may not be, and is known to
     /// be zero forwards.
     fn give(sum: &[f64], scale: f64, by_parameters: &mut [f64]) -> bool {
-        let is_finite = sum.iter().all(|slope| slope.is_finite());
+        let is_finite = all_finite(sum);
         if is_finite {
-            by_parameters.iter_mut().zip(sum).for_each(|(own, slope)| *own += scale * slope);
+            add_scaled(scale, sum, by_parameters);
         }
         is_finite
     }
@@ -168,13 +199,18 @@ impl Reverse {
         [d, c]: [&[f64]; 2],
         by_parameters: &mut [f64],
     ) -> bool {
-        let Reverse { here: Here { t, x }, weights, motion, constraints, sum, .. } = self;
+        let Reverse { here: Here { t, x }, weights, motion, constraints, sum, is_swept, .. } = self;
         let Equations { forces, level } = weights.equations;
+        if let Some((motion, _)) = motion.as_ref().filter(|_| *is_swept) {
+            add_scaled(scale * d[0], motion.last(), by_parameters);
+            return true;
+        }
         let [of_motion, of_rows] = [d, c].map(|p| p.iter().any(|p| *p != 0.0));
         sum.fill(0.0);
         if let Some((motion, _)) = motion.as_mut().filter(|_| of_motion) {
             motion.evaluate(model, *t, forces, |part, i| x.part(part)[i]);
-            motion.derivatives(d, |j| x.a[j]).for_each(|(k, slope)| sum[k] += slope);
+            let slopes = motion.derivatives(d, |j| x.a[j]);
+            sum.iter_mut().zip(slopes).for_each(|(own, slope)| *own = *slope);
         }
         if let Some(Constraints { along, twice, .. }) = constraints {
             let n = x.q.len();
@@ -212,8 +248,10 @@ impl Reverse {
             return;
         }
         let Equations { forces, level } = self.weights.equations;
-        let Reverse { here: Here { t, x }, motion, constraints, .. } = self;
-        if let Some((_, motion)) = motion {
+        let Reverse { here: Here { t, x }, motion, constraints, is_swept, .. } = self;
+        if let Some((motion, _)) = motion.as_ref().filter(|_| *is_swept) {
+            dynamics[0] += motion.last().iter().zip(tangent).map(|(slope, u)| slope * u).sum::<f64>();
+        } else if let Some((_, motion)) = motion {
             motion.set_parameters(|k| Jet { re: u[k], eps: [tangent[k]] });
             motion.evaluate(model, *t, forces, |part, i| Jet::from(x.part(part)[i]));
             dynamics.iter_mut().zip(&motion.force).for_each(|(d, force)| *d -= force.re.eps[0]);
@@ -255,7 +293,7 @@ impl Reverse {
             motion.set_parameters(|k| Jet { re: u[k], eps: [tangent.u[k]] });
             motion.evaluate(model, *t, forces, |part, i| dual(x, u, tangent, part, i));
             let slopes = motion.derivatives(d, |j| Jet { re: x.a[j], eps: [tangent.a[j]] });
-            slopes.for_each(|(k, slope)| cotangent.u[k] += scale * slope.eps[0]);
+            cotangent.u.iter_mut().zip(slopes).for_each(|(own, slope)| *own += scale * slope.eps[0]);
             for &(row, column) in motion.mass_entries.iter().filter(|_| !motion.mass_by_position) {
                 cotangent.a[column] += scale * d[row] * motion.mass[(row, column)].re.eps[0];
             }
@@ -285,7 +323,7 @@ impl Reverse {
         let Some((outputs, _)) = outputs else { return true };
         sum.fill(0.0);
         outputs.evaluate(model, *sizes, *t, |part, i| entry(x, u, part, i));
-        outputs.derivatives(y).for_each(|(k, slope)| sum[k] += slope);
+        sum.iter_mut().zip(outputs.derivatives(y)).for_each(|(own, slope)| *own += slope);
         Reverse::give(sum, 1.0, by_parameters)
     }
 
@@ -313,6 +351,7 @@ impl Reverse {
         let Reverse { sizes, output_here: Here { t, x }, outputs, .. } = self;
         let Some((_, outputs)) = outputs else { return };
         outputs.evaluate(model, *sizes, *t, |part, i| dual(x, u, tangent, part, i));
-        outputs.derivatives(y).for_each(|(k, slope)| by_parameters[k] += slope.eps[0]);
+        let slopes = outputs.derivatives(y);
+        by_parameters.iter_mut().zip(slopes).for_each(|(own, slope)| *own += slope.eps[0]);
     }
 }

@@ -155,14 +155,15 @@ impl Evaluator for PlainEvaluator<'_> {
         let Sizes { n, m, p, .. } = self.sizes;
         let size = n + m;
         let structure = self.structure;
-        if let Some(reverse) = &mut self.reverse {
-            reverse.take(x, weights);
-            self.is_forward = false;
+        self.is_forward = false;
+        let (model, entries, values) = (self.model, &self.full_entries, &mut self.full_values[..]);
+        let reverse = self.reverse.as_mut();
+        if !reverse.is_some_and(|reverse| reverse.linearise(model, (x, weights), entries, values)) {
+            values.fill(0.0);
+            // the residual itself is not needed here
+            let (separate, scratch) = (separate(weights.equations), &mut self.dynamics_scratch);
+            self.full.evaluate(model, x, separate, scratch, values, &mut self.mass);
         }
-        self.full_values.fill(0.0);
-        // the residual itself is not needed here
-        let separate = separate(weights.equations);
-        self.full.evaluate(self.model, x, separate, &mut self.dynamics_scratch, &mut self.full_values, &mut self.mass);
         if let Some(kernel) = &mut self.curved_full {
             let variables = &self.full_variables;
             let count = variables.len();

@@ -155,7 +155,7 @@ impl Spline {
     pub fn at<D: Number>(&self, t: D, coefficients: &[D]) -> D {
         let (first, factors) = self.factors(t);
         let own = coefficients.get(first..first + self.acting()).unwrap_or_default();
-        own.iter().zip(&factors).fold(D::from(0.0), |sum, (c, factor)| sum + *factor * *c)
+        D::dot(&factors, own)
     }
 
     fn ends_at_rest(&self) -> bool {

@@ -5,14 +5,16 @@ mod functions;
 mod jet;
 mod rounded;
 mod second_order;
+mod tape;
 mod tracer;
 mod variable;
 
 pub use jet::Jet;
 pub(crate) use rounded::Rounded;
 pub(crate) use second_order::{Derivatives, LANES, SecondOrder};
+pub(crate) use tape::{Sweep, Taped, all_finite};
 pub(crate) use tracer::{Tracer, with_branch_detection};
-pub(crate) use variable::{Sweep, Taped, Var};
+pub(crate) use variable::Var;
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///
@@ -68,6 +70,14 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
     fn clamp(self, lower: impl Into<Self>, upper: impl Into<Self>) -> Self {
         Number::min(Number::max(self, lower), upper)
     }
+
+    /// The sum of products `x[0] * y[0] + x[1] * y[1] + ...`, over as many as both have. A loop gives the same, but gradients by many
+    /// parameters are found faster with this: to them it is one operation.
+    #[inline]
+    fn dot(x: &[Self], y: &[Self]) -> Self {
+        let loop_over = || x.iter().zip(y).fold(Self::from(0.0), |sum, (x, y)| sum + *x * *y);
+        variable::products(x, y).unwrap_or_else(loop_over)
+    }
 }
 
 impl<T: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync> Number for T {}
@@ -75,6 +85,16 @@ impl<T: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync> Number for T {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Protects sums of products: the shorter list counts, there may be none, and jets go along.
+    #[test]
+    #[allow(clippy::float_cmp)]
+    fn sums_of_products() {
+        assert_eq!(f64::dot(&[2.0, 3.0, 5.0], &[7.0, 11.0]), 47.0);
+        assert_eq!(f64::dot(&[], &[1.0]), 0.0);
+        let sum = Number::dot(&[Jet { re: 2.0, eps: [1.0] }, Jet::from(3.0)], &[Jet { re: 5.0, eps: [4.0] }; 2]);
+        assert_eq!((sum.re, sum.eps), (25.0, [5.0 + 8.0 + 12.0]));
+    }
 
     /// Protects the choice that is documented, with derivatives: beyond the kink on both sides, on it (that of the number itself),
     /// and NaN, which must not vanish.

@@ -2,222 +2,33 @@
 //!
 //! A [`Var`] is a value and a place on the tape of its thread. Each operation on variables writes down which two numbers it was made
 //! from and its derivatives by them; one sweep back over the tape gives the derivatives of a result by all variables at once, whatever
-//! their number. Place 0 is that of all constants: nothing is written down for what depends on no variable.
+//! their number. Constants share a place: nothing is written down for what depends on no variable.
 
 // derivatives of products and quotients are sums
 #![allow(clippy::suspicious_arithmetic_impl)]
 
-use super::{Jet, Number, boilerplate::number_boilerplate, functions::chain_rule_functions};
+use super::{Jet, Number, Taped, boilerplate::number_boilerplate, functions::chain_rule_functions, tape::CONSTANT};
 use num_dual::DualNum;
 use num_traits::{FromPrimitive, Inv, Num, One, Signed, Zero};
-use std::cell::{Cell, OnceCell, RefCell};
+use std::any::Any;
 use std::cmp::Ordering;
 use std::fmt;
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
-
-/// One operation: the places of what it was made from, and its derivatives by them. Each is written on its own: one made elsewhere and
-/// copied here would wait for its own parts.
-struct Node<T> {
-    from: [Cell<u32>; 2],
-    slopes: [Cell<T>; 2],
-}
-
-impl<T: Number> Node<T> {
-    fn new() -> Self {
-        Node { from: [Cell::new(0), Cell::new(0)], slopes: [Cell::new(T::zero()), Cell::new(T::zero())] }
-    }
-
-    #[inline]
-    fn set(&self, from: [u32; 2], slopes: [T; 2]) {
-        self.from[0].set(from[0]);
-        self.from[1].set(from[1]);
-        self.slopes[0].set(slopes[0]);
-        self.slopes[1].set(slopes[1]);
-    }
-
-    /// Takes the derivative by this operation to those by what it was made from.
-    #[inline]
-    fn pull(&self, place: usize, bars: &mut [T])
-    where
-        T: Taped,
-    {
-        let bar = bars[place];
-        if bar.is_nothing() {
-            return;
-        }
-        for (from, slope) in self.from.iter().zip(&self.slopes) {
-            // a number kept from an earlier evaluation may lie beyond the end
-            if let Some(own) = bars.get_mut(from.get() as usize) {
-                *own += bar * slope.get();
-            }
-        }
-    }
-}
-
-/// Operations with a place of their own.
-const ROOM: usize = 1 << 13;
-
-/// Operations of one evaluation on one thread.
-pub(crate) struct Tape<T> {
-    /// Places that are taken.
-    length: Cell<u32>,
-    /// The first ones have a place of their own: looking whether a list has to grow takes time at every operation.
-    nodes: OnceCell<Box<[Node<T>]>>,
-    /// Those behind them.
-    more: RefCell<Vec<Node<T>>>,
-}
-
-impl<T: Taped> Tape<T> {
-    const fn new() -> Self {
-        Tape { length: Cell::new(1), nodes: OnceCell::new(), more: RefCell::new(Vec::new()) }
-    }
-
-    /// Begins an evaluation; variables have the first places.
-    fn begin(&self, variables: usize) {
-        self.nodes.get_or_init(|| (0..ROOM).map(|_| Node::new()).collect());
-        self.more.borrow_mut().clear();
-        self.length.set(1 + variables as u32);
-    }
-
-    #[inline]
-    fn record(&self, from: [u32; 2], slopes: [T; 2]) -> u32 {
-        let place = self.length.get();
-        self.length.set(place + 1);
-        match self.nodes.get().and_then(|nodes| nodes.get(place as usize)) {
-            Some(node) => node.set(from, slopes),
-            None => self.record_behind(place, from, slopes),
-        }
-        place
-    }
-
-    #[cold]
-    fn record_behind(&self, place: u32, from: [u32; 2], slopes: [T; 2]) {
-        let mut more = self.more.borrow_mut();
-        // variables alone may fill what comes before
-        more.resize_with((place as usize).saturating_sub(ROOM), Node::new);
-        let node = Node::new();
-        node.set(from, slopes);
-        more.push(node);
-    }
-
-    /// From the derivatives of a sum by the results to those by the variables.
-    fn sweep(&self, variables: usize, bars: &mut [T]) {
-        for (k, node) in self.more.borrow().iter().enumerate().rev() {
-            node.pull(ROOM + k, bars);
-        }
-        let nodes = self.nodes.get().map_or(&[][..], |nodes| nodes);
-        let end = (self.length.get() as usize).min(nodes.len());
-        for (k, node) in nodes[..end].iter().enumerate().skip(1 + variables).rev() {
-            node.pull(k, bars);
-        }
-    }
-}
-
-/// A number of which tapes are made.
-pub(crate) trait Taped: Number {
-    /// Works with the tape of the thread.
-    fn with<R>(work: impl FnOnce(&Tape<Self>) -> R) -> R;
-
-    /// Zero with all its derivatives.
-    fn is_nothing(&self) -> bool;
-}
-
-impl Taped for f64 {
-    #[inline]
-    fn with<R>(work: impl FnOnce(&Tape<Self>) -> R) -> R {
-        thread_local! {
-            static TAPE: Tape<f64> = const { Tape::new() };
-        }
-        TAPE.with(work)
-    }
-    #[inline]
-    fn is_nothing(&self) -> bool {
-        *self == 0.0
-    }
-}
-
-macro_rules! taped {
-    ($number:ty) => {
-        impl Taped for $number {
-            #[inline]
-            fn with<R>(work: impl FnOnce(&Tape<Self>) -> R) -> R {
-                thread_local! {
-                    static TAPE: Tape<$number> = const { Tape::new() };
-                }
-                TAPE.with(work)
-            }
-            #[inline]
-            fn is_nothing(&self) -> bool {
-                self.re.is_nothing() && self.eps[0].is_nothing()
-            }
-        }
-    };
-}
-taped!(Jet<f64, 1>);
-taped!(Jet<Jet<f64, 1>, 1>);
-
-/// Derivatives of a sum of results by the variables of an evaluation, with the room that it takes to find them.
-#[derive(Debug)]
-pub(crate) struct Sweep<T> {
-    variables: usize,
-    bars: Vec<T>,
-}
-
-impl<T: Taped> Sweep<T> {
-    /// For so many variables.
-    pub fn new(variables: usize) -> Self {
-        Sweep { variables, bars: Vec::new() }
-    }
-
-    /// Begins an evaluation on this thread, whose numbers live until the next one begins.
-    pub fn begin(&mut self) {
-        T::with(|tape| tape.begin(self.variables));
-    }
-
-    /// Variable `k` at a value.
-    #[inline]
-    pub fn variable(k: usize, re: T) -> Var<T> {
-        Var { re, place: 1 + k as u32 }
-    }
-
-    /// Ends the evaluation, to be given the results of which the sum is made, each with its factor.
-    pub fn end(&mut self) {
-        let length = T::with(|tape| tape.length.get()) as usize;
-        self.bars.clear();
-        self.bars.resize(length, T::zero());
-    }
-
-    /// Adds `factor` times a result of the evaluation to the sum.
-    #[inline]
-    pub fn add(&mut self, factor: T, result: &Var<T>) {
-        if let Some(bar) = self.bars.get_mut(result.place as usize).filter(|_| result.place > 0) {
-            *bar += factor;
-        }
-    }
-
-    /// The derivatives of the sum by all variables. One that is not finite may be a zero times infinity, which forward mode knows to be
-    /// zero.
-    pub fn derivatives(&mut self) -> &[T] {
-        let Sweep { variables, bars } = self;
-        T::with(|tape| tape.sweep(*variables, bars));
-        &bars[1..1 + *variables]
-    }
-}
 
 /// A number on the tape of its thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Var<T> {
     /// The value.
     pub re: T,
-    place: u32,
+    pub(super) place: u32,
 }
 
 impl<T: Taped> Var<T> {
     /// A constant.
     #[inline]
     pub fn constant(re: T) -> Self {
-        Var { re, place: 0 }
+        Var { re, place: CONSTANT }
     }
 
     /// f(self), given f and f' at its value.
@@ -229,7 +40,7 @@ impl<T: Taped> Var<T> {
     /// f(self, other), given f and its derivatives by both.
     #[inline]
     fn chain_of_two(&self, other: &Self, re: T, by_self: T, by_other: T) -> Self {
-        if self.place | other.place == 0 {
+        if self.place & other.place == CONSTANT {
             return Var::constant(re);
         }
         let from = [self.place, other.place];
@@ -245,6 +56,35 @@ impl<T: Taped> Var<T> {
     fn absolute(&self) -> Self {
         if *self < 0.0 { -*self } else { *self }
     }
+}
+
+/// Σ x_k y_k as one operation, if the numbers are on a tape.
+#[inline]
+pub(super) fn products<D: Number>(x: &[D], y: &[D]) -> Option<D> {
+    products_of::<f64, D>(x, y)
+        .or_else(|| products_of::<Jet<f64, 1>, D>(x, y))
+        .or_else(|| products_of::<Jet<Jet<f64, 1>, 1>, D>(x, y))
+}
+
+#[inline]
+fn products_of<T: Taped, D: Number>(x: &[D], y: &[D]) -> Option<D> {
+    let zero = D::from(0.0);
+    // the same type or not: known when it is compiled
+    same::<_, Var<T>>(&zero)?;
+    let own = |number: &D| same(number).unwrap_or(Var::<T>::constant(T::zero()));
+    let count = x.len().min(y.len());
+    let (x, y) = (x[..count].iter().map(own), y[..count].iter().map(own));
+    let pairs = x.zip(y).map(|(x, y)| [x, y]);
+    if pairs.clone().all(|[x, y]| x.place & y.place == CONSTANT) {
+        return same(&Var::constant(pairs.fold(T::zero(), |sum, [x, y]| sum + x.re * y.re)));
+    }
+    same(&T::with(|tape| tape.record_products(pairs)))
+}
+
+/// A number as one of another type, if that is its type.
+#[inline]
+fn same<A: 'static, B: Copy + 'static>(number: &A) -> Option<B> {
+    (number as &dyn Any).downcast_ref().copied()
 }
 
 #[inline]
@@ -265,7 +105,7 @@ impl<T: Taped> Add for Var<T> {
     fn add(self, other: Self) -> Self {
         let re = self.re + other.re;
         match (self.place, other.place) {
-            (place, 0) | (0, place) => Var { re, place },
+            (place, CONSTANT) | (CONSTANT, place) => Var { re, place },
             _ => self.chain_of_two(&other, re, T::one(), T::one()),
         }
     }
@@ -277,7 +117,7 @@ impl<T: Taped> Sub for Var<T> {
     fn sub(self, other: Self) -> Self {
         let re = self.re - other.re;
         match other.place {
-            0 => Var { re, place: self.place },
+            CONSTANT => Var { re, place: self.place },
             _ => self.chain_of_two(&other, re, T::one(), -T::one()),
         }
     }
@@ -401,7 +241,7 @@ impl<T: Taped> DualNum for Var<T> {
     fn powd(&self, exponent: Self) -> Self {
         let value = self.re.powd(exponent.re);
         let by_base = exponent.re * self.re.powd(exponent.re - 1.0);
-        let by_exponent = if exponent.place == 0 { T::zero() } else { value * self.re.ln() };
+        let by_exponent = if exponent.place == CONSTANT { T::zero() } else { value * self.re.ln() };
         self.chain_of_two(&exponent, value, by_base, by_exponent)
     }
     chain_rule_functions!();

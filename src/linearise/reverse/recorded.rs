@@ -23,12 +23,18 @@ impl<T: Taped> Numbers<T> {
     pub(super) fn vary(&mut self, k: usize, place: usize) {
         self.0[place] = Sweep::variable(k, self.0[place].re);
     }
+
+    /// Makes variables of all of them, with the numbers that come next.
+    fn vary_all(&mut self, variables: &mut impl Iterator<Item = usize>) {
+        self.0.iter_mut().zip(variables).for_each(|(number, k)| *number = Sweep::variable(k, number.re));
+    }
 }
 
-/// M a - Q as a function of parameters.
+/// M a - Q as a function of parameters, and of positions, velocities and inputs, which follow them, if it is to be.
 pub(super) struct Motion<T> {
     sweep: Sweep<T>,
     parameters: Vec<usize>,
+    pub(super) by_state: bool,
     force_varies: bool,
     pub(super) mass_by_position: bool,
     /// Entries of M, if it depends on parameters.
@@ -45,17 +51,21 @@ impl<T: Taped> Motion<T>
 where
     for<'a> dyn Functions + 'a: MotionOn<Var<T>>,
 {
-    pub(super) fn new(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes) -> Self {
+    pub(super) fn new(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes, is_single: bool) -> Self {
         let is_parameter = |i: &&usize| (2 * n..2 * n + p).contains(*i);
         let rows = structure.force.iter().chain(&structure.inertia).flatten();
         let mut parameters: Vec<usize> = rows.filter(is_parameter).map(|i| i - 2 * n).collect();
         parameters.sort_unstable();
         parameters.dedup();
+        let force_varies = structure.force.iter().flatten().any(|i| is_parameter(&i));
+        // with a force that does not vary there is nothing to be won
+        let by_state = is_single && force_varies;
         let mass_size = if structure.mass_by_parameter { n } else { 0 };
         Motion {
-            sweep: Sweep::new(parameters.len()),
+            sweep: Sweep::new(if by_state { p + 2 * n + inputs } else { p }),
             parameters,
-            force_varies: structure.force.iter().flatten().any(|i| is_parameter(&i)),
+            by_state,
+            force_varies,
             mass_by_position: structure.mass_by_position,
             mass_entries: if structure.mass_by_parameter { structure.mass.clone() } else { Vec::new() },
             q: Numbers::new(n),
@@ -70,7 +80,7 @@ where
     /// Takes parameters, until others are given.
     pub(super) fn set_parameters(&mut self, number: impl Fn(usize) -> T) {
         self.u.set(number);
-        self.parameters.iter().enumerate().for_each(|(k, &place)| self.u.vary(k, place));
+        self.parameters.iter().for_each(|&k| self.u.vary(k, k));
     }
 
     /// Q (if it acts) and M at a state that `number` gives entry by entry.
@@ -81,6 +91,10 @@ where
         if forces && self.force_varies {
             self.v.set(|j| number(Part::Velocity, j));
             self.w.set(|k| number(Part::Input, k));
+            if self.by_state {
+                let mut variable = self.u.0.len()..;
+                [&mut self.q, &mut self.v, &mut self.w].into_iter().for_each(|part| part.vary_all(&mut variable));
+            }
             let (q, v, w, u) = (&self.q.0, &self.v.0, &self.w.0, &self.u.0);
             model.force(Var::from(t), q, v, w, u, &mut self.force);
         }
@@ -90,8 +104,8 @@ where
         }
     }
 
-    /// The derivatives of dᵀ (M a - Q) by the parameters, with their places, after an evaluation.
-    pub(super) fn derivatives(&mut self, d: &[f64], a: impl Fn(usize) -> T) -> impl Iterator<Item = (usize, T)> {
+    /// The derivatives of dᵀ (M a - Q) by all parameters, and what follows them, after an evaluation.
+    pub(super) fn derivatives(&mut self, d: &[f64], a: impl Fn(usize) -> T) -> &[T] {
         self.sweep.end();
         for (force, d) in self.force.iter().zip(d) {
             self.sweep.add(T::from(-d), force);
@@ -99,7 +113,14 @@ where
         for &(row, column) in &self.mass_entries {
             self.sweep.add(a(column) * d[row], &self.mass[(row, column)]);
         }
-        self.parameters.iter().copied().zip(self.sweep.derivatives().iter().copied())
+        self.sweep.derivatives()
+    }
+}
+
+impl Motion<f64> {
+    /// The derivatives that were found last.
+    pub(super) fn last(&self) -> &[f64] {
+        self.sweep.last()
     }
 }
 
@@ -167,10 +188,9 @@ where
     for<'a> dyn Functions + 'a: OutputOn<Var<T>>,
 {
     pub(super) fn new(structure: &Structure, sizes: Sizes) -> Self {
-        let parameters = structure.output_parameters(sizes);
         Outputs {
-            sweep: Sweep::new(parameters.len()),
-            parameters,
+            sweep: Sweep::new(sizes.p),
+            parameters: structure.output_parameters(sizes),
             x: Numbers::new(sizes.output_variables()),
             y: vec![Var::constant(T::zero()); sizes.outputs],
         }
@@ -184,16 +204,17 @@ where
             number(part, i)
         });
         let first = 4 * n + m;
-        self.parameters.iter().enumerate().for_each(|(k, &place)| self.x.vary(k, first + place));
+        self.parameters.iter().for_each(|&k| self.x.vary(k, first + k));
         self.y.fill(Var::constant(T::zero()));
         let (u, w) = self.x.0[first..].split_at(p);
         model.output(Var::from(t), &State { w, ..state_of(&self.x.0, n, m) }, u, &mut self.y);
     }
 
-    pub(super) fn derivatives(&mut self, factors: &[f64]) -> impl Iterator<Item = (usize, T)> {
+    /// The derivatives of a sum of all outputs, each times its factor, by all parameters.
+    pub(super) fn derivatives(&mut self, factors: &[f64]) -> &[T] {
         self.sweep.end();
         self.y.iter().zip(factors).for_each(|(y, factor)| self.sweep.add(T::from(*factor), y));
-        self.parameters.iter().copied().zip(self.sweep.derivatives().iter().copied())
+        self.sweep.derivatives()
     }
 }
 

@@ -268,12 +268,12 @@ impl Element for Acting {
 
 /// Row `i` of a 6 x 6 matrix times a vector.
 fn row_times<D: Number>(matrix: &[D], i: usize, x: &[D; 6]) -> D {
-    (0..6).map(|j| matrix[6 * i + j] * x[j]).sum()
+    D::dot(&matrix[6 * i..6 * i + 6], x)
 }
 
 /// xᵀ A x.
 fn form<D: Number>(matrix: &[D], x: &[D; 6]) -> D {
-    (0..6).map(|i| x[i] * row_times(matrix, i, x)).sum()
+    D::dot(x, &std::array::from_fn::<_, 6, _>(|i| row_times(matrix, i, x)))
 }
 
 /// Displacements and turns of the second side in the first one's axes. The turn is 2 sin(θ/2) times its axis: the angle, for the few
