@@ -121,7 +121,7 @@ pub use gradient::{cost, modes, sensitivity};
 #[doc(inline)]
 pub use identify::{
     constraint, control, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile, registry,
-    specification, starts, statistics, steps,
+    specification, starts, statistics, steps, work,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

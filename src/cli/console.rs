@@ -165,6 +165,15 @@ impl Waiting {
         }
     }
 
+    /// So many parts of so many of what is under way now are done.
+    pub fn part(&self, what: &str, done: usize, parts: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(what.to_string());
+            bar.set_length(parts as u64);
+            bar.set_position(done as u64);
+        }
+    }
+
     /// What is under way now.
     pub fn now(&self, what: &str) {
         if let Some(bar) = &self.0 {

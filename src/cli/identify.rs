@@ -5,7 +5,7 @@ use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept, watch_for_interrupt};
+use super::{Verdict, kept, unfinished, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
@@ -63,7 +63,7 @@ steepest-descent or steepest-descent-fixed"
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
     #[command(flatten)]
-    certainty: certainty::CertaintyArguments,
+    pub certainty: certainty::CertaintyArguments,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -111,8 +111,9 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let (method, reason) = settings.method_for(&problem);
     let folder = folder(arguments, &problem)?;
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
+    let work = unfinished::work(arguments, &problem, &settings, &origin, folder.as_ref())?;
     warn_of_unidentifiable(&problem);
-    let many = match arguments.certainty.search(&mut problem, &settings) {
+    let many = match arguments.certainty.search(&mut problem, &settings, &work) {
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
         other => other?,
     };
@@ -127,7 +128,7 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         other => other?,
     };
     let method = method.name();
-    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings);
+    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
     let mut document = result_json(&problem, method, &found, &statistics);
     arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
     origin.extend_json(&settings, &mut document);
@@ -136,15 +137,15 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let certainty = Certainty { starts: many.as_ref(), profiles: profiled };
     let write =
         |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
-    let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
-    let written = folder.as_ref().map(write).transpose();
-    if let (true, Ok(Some(()))) = (removes_report, &written) {
-        let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
-        tell(&format!(
-            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
-            folder.display()
-        ));
+    let written = written(folder.as_ref(), write);
+    let is_cut = interrupt.is_raised() && (!found.outcome.converged || matches!(profiles, Some(Err(_))));
+    if is_cut && arguments.certainty.is_divided() {
+        tell(&work.remedy());
     }
+    let written = match is_cut {
+        true => written,
+        false => written.and_then(|()| work.end()),
+    };
     // a full disk must not cost the result
     if arguments.json {
         print_document(&format!("{document:#}"));
@@ -152,9 +153,23 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
     }
-    let verdict = kept(written.map(|_| ()));
-    let good = found.outcome.converged && same != Some(Verdict::Bad);
+    let good = found.outcome.converged && !is_cut && same != Some(Verdict::Bad);
+    let verdict = kept(written);
     Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// Writes into the folder, if there is one, and says whether a report of the run before goes.
+fn written(folder: Option<&Folder>, write: impl FnOnce(&Folder) -> Result<()>) -> Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    let removes_report = folder.removes_report();
+    write(folder)?;
+    if removes_report {
+        tell(&format!(
+            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+            folder.path().display()
+        ));
+    }
+    Ok(())
 }
 
 /// How it is searched.

@@ -39,6 +39,7 @@ mod shell;
 mod simulate;
 mod step_error;
 mod steps;
+mod unfinished;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;

@@ -24,3 +24,4 @@ mod schema;
 mod second_order;
 mod sensors;
 mod step_errors;
+mod unfinished;
