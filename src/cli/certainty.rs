@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct CertaintyArguments {
-    /// Search from so many starts, the given one among them; go on from the best
+    /// Search from so many starts, the given one among them; go on from the best. A run that was killed goes on
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     starts: Option<usize>,
     /// Draw starts between START/X and START X where there are no bounds [default: 10]

@@ -5,7 +5,7 @@ use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept, unfinished, watch_for_interrupt};
+use super::{Verdict, is_for, kept, unfinished, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
@@ -24,6 +24,7 @@ use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Noise, Statistics, fits, identifiability};
 use crate::steps::{Fit, Steps, identify_with_steps};
+use crate::work::Team;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -78,10 +79,10 @@ steepest-descent or steepest-descent-fixed"
     pub json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team<'_>>) -> Result<Verdict> {
     match arguments.problem.result_alone() {
-        Some(result) => repeat::run(registry, arguments, result),
-        None => search(registry, arguments, None),
+        Some(result) => repeat::run(registry, (arguments, team), result),
+        None => search(registry, (arguments, team), None),
     }
 }
 
@@ -97,7 +98,14 @@ fn in_a_line(problem: &Problem) -> String {
 }
 
 /// What is asked for, once more if it `repeats` an earlier run.
-pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option<&Repeat>) -> Result<Verdict> {
+pub(super) fn search(
+    registry: &Registry,
+    (arguments, team): (&Arguments, Option<&Team<'_>>),
+    repeats: Option<&Repeat>,
+) -> Result<Verdict> {
+    if !arguments.certainty.is_divided() && !is_for(team) {
+        return Ok(Verdict::Good);
+    }
     let specification = stated(arguments)?;
     let (mut problem, notes) = specification.build_with_notes(registry)?;
     repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
@@ -109,9 +117,9 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let interrupt = watch_for_interrupt();
     let settings = settings_of(&specification, &problem, &interrupt);
     let (method, reason) = settings.method_for(&problem);
-    let folder = folder(arguments, &problem)?;
+    let folder = if team.is_none_or(Team::is_first) { folder(arguments, &problem)? } else { None };
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
-    let work = unfinished::work(arguments, &problem, &settings, &origin, folder.as_ref())?;
+    let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
     warn_of_unidentifiable(&problem);
     let many = match arguments.certainty.search(&mut problem, &settings, &work) {
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),

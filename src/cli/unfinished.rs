@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::problem_file;
 use crate::report::{Folder, Origin, words};
 use crate::sensitivity::Method;
-use crate::work::Work;
+use crate::work::{Team, Work};
 use clap::CommandFactory;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ const LEFT_OUT: [&str; 14] = [
     "verbose",
 ];
 
-/// Work of an identification, kept in the folder of its results if there is one.
+/// Work of an identification, divided among the ranks if there are several, and kept in the folder of its results if there is one.
 ///
 /// # Errors
 /// What is there is of another problem.
@@ -43,12 +43,12 @@ pub(super) fn work<'a>(
     problem: &Problem,
     settings: &Settings,
     origin: &Origin,
-    folder: Option<&Folder>,
+    (folder, team): (Option<&Folder>, Option<&'a Team<'a>>),
 ) -> Result<Work<'a>> {
     if !arguments.certainty.is_divided() {
         return Ok(Work::default());
     }
-    let work = Work::of(description(arguments, problem, settings, origin)?);
+    let work = Work::of(description(arguments, problem, settings, origin)?).divided_among(team);
     let Some(folder) = folder else { return Ok(work) };
     let place = folder.path().join(UNFINISHED);
     let work = work.kept_in(&place)?;

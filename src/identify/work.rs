@@ -65,9 +65,9 @@ impl<'a> Work<'a> {
         Ok(Work { store: Some(Store::open(folder, self.problem.clone())?), ..self })
     }
 
-    /// Divides it among ranks.
-    pub fn divided_among(self, team: &'a Team<'a>) -> Self {
-        Work { team: Some(team), ..self }
+    /// Divides it among ranks, if there are several.
+    pub fn divided_among(self, team: Option<&'a Team<'a>>) -> Self {
+        Work { team, ..self }
     }
 
     /// How many values an earlier run has left.

@@ -11,6 +11,7 @@ mod init;
 mod interrupts;
 mod manners;
 mod memory;
+mod mpi;
 mod noise;
 mod options;
 mod pictures;

@@ -175,3 +175,22 @@ fn interrupted_runs_say_how_to_go_on() {
     assert!(run.err.contains("going on with an unfinished run"), "{}", run.err);
     assert!(!place.path("a/unfinished").exists());
 }
+
+// Protects from as many runs that overwrite each other's files as there are ranks, where the program knows nothing of ranks: it says how to build it.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn ranks_are_refused_without_mpi() {
+    let place = Place::new();
+    for (name, count) in [("OMPI_COMM_WORLD_SIZE", "4"), ("PMI_SIZE", "8"), ("SLURM_STEP_NUM_TASKS", "2")] {
+        for arguments in ["identify engine_mount --starts 4", "simulate oscillator"] {
+            let run = Place::end(place.command(arguments).env(name, count));
+            assert!(run.code == 2 && run.out.is_empty(), "{}{}", run.out, run.err);
+            for part in ["error: it was started", name, "built without MPI", "--features costate/mpi", "unset"] {
+                assert!(run.err.contains(part), "`{part}` is missing in {}", run.err);
+            }
+        }
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+    let run = Place::end(place.command("simulate oscillator --end 0.1").env("OMPI_COMM_WORLD_SIZE", "1"));
+    assert_eq!(run.code, 0, "{}", run.err);
+}

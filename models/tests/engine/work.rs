@@ -206,7 +206,7 @@ fn ranks_change_nothing() {
         let found = on_ranks(count, |rank, team| {
             let work = Work::of(json!({"count": count}));
             let work = if rank == 0 { work.kept_in(&place.0.join(count.to_string()))? } else { work };
-            certainty(&work.divided_among(team))
+            certainty(&work.divided_among(Some(team)))
         });
         assert_eq!(found.len(), count);
         for (found, code, others) in found {
@@ -225,7 +225,7 @@ fn an_error_on_one_rank_ends_all() {
     let items: Vec<usize> = (0..40).collect();
     let begun = AtomicUsize::new(0);
     let sentences = |problem: fn(usize) -> Value, program: &(dyn Fn(usize, &Work<'_>) -> Result<()> + Sync)| {
-        let found = on_ranks(3, |rank, team| program(rank, &Work::of(problem(rank)).divided_among(team)));
+        let found = on_ranks(3, |rank, team| program(rank, &Work::of(problem(rank)).divided_among(Some(team))));
         let failed = found.iter().filter(|(found, ..)| found.is_err()).count();
         assert!(found.iter().all(|(_, code, _)| *code == 2), "{found:?}");
         let first = found[0].0.as_ref().map_or_else(Error::to_string, |()| String::new());
