@@ -259,6 +259,13 @@ pub enum Error {
         step: usize,
     },
 
+    /// What another process has said, see [`work::Team`](crate::work::Team).
+    #[error("{sentence}")]
+    Elsewhere {
+        /// Its sentence.
+        sentence: String,
+    },
+
     /// An optimisation cannot start or go on.
     #[error("{method}: {problem}; {remedy}")]
     Optimiser {

@@ -122,7 +122,7 @@ use identify::beside;
 #[doc(inline)]
 pub use identify::{
     bands, bootstrap, constraint, control, ensemble, landscape, likelihood, modal, optimise, prior, problem,
-    problem_file, profile, registry, specification, starts, statistics, steps,
+    problem_file, profile, registry, specification, starts, statistics, steps, work,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

@@ -12,9 +12,9 @@ use crate::optimise::Trace;
 use crate::problem::Problem;
 use crate::report::{bands_json, bands_text, bootstrap_json, bootstrap_text};
 use crate::statistics::{LEVELS, Statistics};
+use crate::work::Work;
 use nalgebra::DMatrix;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct BootstrapArguments {
@@ -51,6 +51,11 @@ impl BootstrapArguments {
         Ok(Some(Bootstrap { replicates, seed: self.bootstrap_seed.unwrap_or(usual.seed), over, block: self.block }))
     }
 
+    /// Whether there are replicates.
+    pub fn is_divided(&self) -> bool {
+        self.bootstrap.is_some()
+    }
+
     /// Refuses before the fit what cannot be done after it.
     pub fn check(&self, problem: &Problem) -> Result<()> {
         self.asked()?.map_or(Ok(()), |asked| asked.check(problem))
@@ -63,16 +68,15 @@ impl BootstrapArguments {
         found: &Identification,
         statistics: &Result<Statistics>,
         settings: &Settings,
+        work: &Work<'_>,
     ) -> Result<Further> {
         let mut silent = settings.clone();
         silent.options.trace = Trace::default();
         let statistics = statistics.as_ref().map_err(Clone::clone);
         let bootstrapped = self.asked()?.map(|asked| {
             let progress = waiting("replicates", asked.replicates);
-            let ended = AtomicUsize::new(0);
-            bootstrap(problem, found, statistics.clone()?, &silent, &asked, &|| {
-                progress.done(ended.fetch_add(1, Ordering::Relaxed) + 1);
-            })
+            let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+            bootstrap(problem, found, statistics.clone()?, &silent, &asked, (work, &told))
         });
         let around = || {
             let uncertainty = Uncertainty::of(statistics.clone()?)?;
@@ -88,6 +92,11 @@ impl BootstrapArguments {
 }
 
 impl Further {
+    /// Whether there are no replicates though they were asked for: after an interrupt, those that are kept are to be gone on from.
+    pub fn is_cut(&self) -> bool {
+        matches!(self.bootstrap, Some(Err(_)))
+    }
+
     /// What there is.
     pub fn found(&self) -> (Option<&Bootstrapped>, Option<&[Band]>) {
         let bands = self.bands.as_ref().and_then(|found| found.as_ref().ok());

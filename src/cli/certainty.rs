@@ -10,12 +10,12 @@ use crate::profile::{Profile, Profiles, profiles};
 use crate::report::{number, profiles_json, rounded, starts_json, table};
 use crate::starts::{ManySearches, Starts, identify_from_many};
 use crate::statistics::Statistics;
+use crate::work::Work;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct CertaintyArguments {
-    /// Search from so many starts, the given one among them; go on from the best
+    /// Search from so many starts, the given one among them; go on from the best. A run that was killed goes on
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     starts: Option<usize>,
     /// Draw starts between START/X and START X where there are no bounds [default: 10]
@@ -52,11 +52,17 @@ impl CertaintyArguments {
         })
     }
 
+    /// Whether there are searches or profiles.
+    pub fn is_divided(&self) -> bool {
+        self.starts.is_some() || self.profiles
+    }
+
     /// Searches from many starts, if that is asked for; the problem then begins where the best of them did.
-    pub fn search(&self, problem: &mut Problem, settings: &Settings) -> Result<Option<ManySearches>> {
+    pub fn search(&self, problem: &mut Problem, settings: &Settings, work: &Work<'_>) -> Result<Option<ManySearches>> {
         let Some(starts) = self.starts() else { return Ok(None) };
         let progress = waiting("searches", starts.count);
-        let found = identify_from_many(problem, &silent(settings), &starts, &|done| progress.done(done));
+        let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+        let found = identify_from_many(problem, &silent(settings), &starts, work, &told);
         drop(progress);
         let found = found?;
         tell(&text(problem, &found));
@@ -79,6 +85,7 @@ impl CertaintyArguments {
         found: &Identification,
         statistics: &Result<Statistics>,
         settings: &Settings,
+        work: &Work<'_>,
     ) -> Option<Result<Profiles>> {
         if !self.profiles {
             return None;
@@ -88,10 +95,8 @@ impl CertaintyArguments {
             Err(error) => return Some(Err(error.clone())),
         };
         let progress = waiting("sides of profiles", 2 * problem.free().len());
-        let sides = AtomicUsize::new(0);
-        Some(profiles(problem, found, statistics, &silent(settings), &|| {
-            progress.done(sides.fetch_add(1, Ordering::Relaxed) + 1);
-        }))
+        let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+        Some(profiles(problem, found, statistics, &silent(settings), work, &told))
     }
 }
 

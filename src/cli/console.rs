@@ -52,11 +52,17 @@ fn line(mut stream: impl Write, text: &str) -> io::Result<()> {
 
 /// A result for a person, on standard output.
 pub(super) fn print(text: &str) {
+    if !is(Loudness::Quiet) {
+        return;
+    }
     OUT.write(|| line(io::stdout().lock(), &folded(text, io::stdout().is_terminal())));
 }
 
 /// A result for a program, on standard output.
 pub(super) fn print_document(text: &str) {
+    if !is(Loudness::Quiet) {
+        return;
+    }
     DOCUMENT.store(true, Ordering::Relaxed);
     OUT.write(|| line(io::stdout().lock(), text));
 }
@@ -64,6 +70,8 @@ pub(super) fn print_document(text: &str) {
 /// How much is told on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Loudness {
+    /// Nothing at all, on either stream: another rank speaks.
+    Silent,
     /// Errors only.
     Quiet,
     /// Notes, warnings and progress, too.
@@ -113,7 +121,9 @@ fn folded(text: &str, is_terminal: bool) -> String {
 
 /// What is wrong.
 pub(super) fn tell_error(text: &str) {
-    say(&format!("error: {text}"));
+    if is(Loudness::Quiet) {
+        say(&format!("error: {text}"));
+    }
 }
 
 /// Help, or what is wrong with the arguments, on the stream that is right for it. Returns the exit code.
@@ -124,7 +134,12 @@ pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
         clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     let help = || folded_help(message.render().to_string().trim_end());
-    stream.write(|| match (is_help, message.use_stderr()) {
+    let write = |write: &dyn Fn() -> io::Result<()>| {
+        if is(Loudness::Quiet) {
+            stream.write(write)
+        }
+    };
+    write(&|| match (is_help, message.use_stderr()) {
         (true, false) => line(io::stdout().lock(), &help()),
         (true, true) => line(io::stderr().lock(), &help()),
         (false, _) => message.print().and_then(|()| io::stdout().flush()),
@@ -162,6 +177,15 @@ impl Waiting {
     pub fn done(&self, parts: usize) {
         if let Some(bar) = &self.0 {
             bar.set_position(parts as u64);
+        }
+    }
+
+    /// So many parts of so many of what is under way now are done.
+    pub fn part(&self, what: &str, done: usize, parts: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(what.to_string());
+            bar.set_length(parts as u64);
+            bar.set_position(done as u64);
         }
     }
 

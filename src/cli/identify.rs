@@ -6,7 +6,7 @@ use super::console::{counted, print, print_document, tell, tell_error};
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept, watch_for_interrupt};
+use super::{Verdict, is_for, kept, unfinished, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
@@ -26,6 +26,7 @@ use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
 use crate::statistics::{Noise, Statistics, fits, identifiability};
 use crate::steps::{Fit, Steps, identify_with_steps};
+use crate::work::Team;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -65,9 +66,9 @@ steepest-descent or steepest-descent-fixed"
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
     #[command(flatten)]
-    certainty: certainty::CertaintyArguments,
+    pub certainty: certainty::CertaintyArguments,
     #[command(flatten)]
-    bootstrap: bootstrap::BootstrapArguments,
+    pub bootstrap: bootstrap::BootstrapArguments,
     /// Folder for results and figures [default: out/MODEL; none with --json]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -82,10 +83,10 @@ steepest-descent or steepest-descent-fixed"
     pub json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team<'_>>) -> Result<Verdict> {
     match arguments.problem.result_alone() {
-        Some(result) => repeat::run(registry, arguments, result),
-        None => search(registry, arguments, None),
+        Some(result) => repeat::run(registry, (arguments, team), result),
+        None => search(registry, (arguments, team), None),
     }
 }
 
@@ -100,8 +101,22 @@ fn in_a_line(problem: &Problem) -> String {
     )
 }
 
+impl Arguments {
+    /// Whether there is work that is divided, and kept as it is done.
+    pub fn is_divided(&self) -> bool {
+        self.certainty.is_divided() || self.bootstrap.is_divided()
+    }
+}
+
 /// What is asked for, once more if it `repeats` an earlier run.
-pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option<&Repeat>) -> Result<Verdict> {
+pub(super) fn search(
+    registry: &Registry,
+    (arguments, team): (&Arguments, Option<&Team<'_>>),
+    repeats: Option<&Repeat>,
+) -> Result<Verdict> {
+    if !arguments.is_divided() && !is_for(team) {
+        return Ok(Verdict::Good);
+    }
     let specification = stated(arguments)?;
     let (mut problem, notes) = specification.build_with_notes(registry)?;
     repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
@@ -113,11 +128,12 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let interrupt = watch_for_interrupt();
     let settings = settings_of(&specification, &problem, &interrupt);
     let (method, reason) = settings.method_for(&problem);
-    let folder = folder(arguments, &problem)?;
+    let folder = if team.is_none_or(Team::is_first) { folder(arguments, &problem)? } else { None };
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
     arguments.bootstrap.check(&problem)?;
+    let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
     warn_of_unidentifiable(&problem);
-    let many = match arguments.certainty.search(&mut problem, &settings) {
+    let many = match arguments.certainty.search(&mut problem, &settings, &work) {
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
         other => other?,
     };
@@ -132,8 +148,8 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         other => other?,
     };
     let method = method.name();
-    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings);
-    let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings)?;
+    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
+    let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;
     let mut document = result_json(&problem, method, &found, &statistics);
     arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
     further.extend_json(&mut document);
@@ -144,11 +160,16 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
     let certainty = Certainty { starts: many.as_ref(), profiles: profiled, bootstrap, bands };
     let write =
         |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
-    let removes_report = folder.as_ref().is_some_and(Folder::removes_report);
-    let written = folder.as_ref().map(write).transpose();
-    if let (true, Ok(Some(()))) = (removes_report, &written) {
-        tell_of_removed_report(arguments, &problem);
+    let written = written(folder.as_ref(), write);
+    let is_cut =
+        interrupt.is_raised() && (!found.outcome.converged || matches!(profiles, Some(Err(_))) || further.is_cut());
+    if is_cut && arguments.is_divided() {
+        tell(&work.remedy());
     }
+    let written = match is_cut {
+        true => written,
+        false => written.and_then(|()| work.end()),
+    };
     // a full disk must not cost the result
     if arguments.json {
         print_document(&format!("{document:#}"));
@@ -157,18 +178,23 @@ pub(super) fn search(registry: &Registry, arguments: &Arguments, repeats: Option
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
         further.texts().iter().for_each(|text| print(&format!("\n{text}")));
     }
-    let verdict = kept(written.map(|_| ()));
-    let good = found.outcome.converged && same != Some(Verdict::Bad);
+    let good = found.outcome.converged && !is_cut && same != Some(Verdict::Bad);
+    let verdict = kept(written);
     Ok(if good { verdict } else { Verdict::Bad })
 }
 
-/// Says that a page of the run before is no longer there, and how to get one of this run.
-fn tell_of_removed_report(arguments: &Arguments, problem: &Problem) {
-    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("out").join(&problem.name));
-    tell(&format!(
-        "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
-        folder.display()
-    ));
+/// Writes into the folder, if there is one, and says whether a report of the run before goes.
+fn written(folder: Option<&Folder>, write: impl FnOnce(&Folder) -> Result<()>) -> Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    let removes_report = folder.removes_report();
+    write(folder)?;
+    if removes_report {
+        tell(&format!(
+            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+            folder.path().display()
+        ));
+    }
+    Ok(())
 }
 
 /// How it is searched.

@@ -29,8 +29,11 @@ mod init;
 mod landscape;
 mod models;
 mod modes;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod output;
 mod progress;
+mod ranks;
 mod repeat;
 mod report;
 mod result;
@@ -40,12 +43,16 @@ mod shell;
 mod simulate;
 mod step_error;
 mod steps;
+mod unfinished;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::parallel;
 use crate::registry::Registry;
+use crate::work::{Farewell, Team};
 use clap::{Parser, Subcommand};
 use console::Loudness;
+use ranks::Launch;
 use std::process::ExitCode;
 
 /// Exact gradients of multibody simulations, and parameter identification on top of them.
@@ -128,25 +135,75 @@ enum Verdict {
     Bad,
 }
 
-/// Runs the command line of this process on the models of `registry`.
+/// Runs the command line of this process on the models of `registry`; together with others, if it was started by MPI with others.
 pub fn main(registry: Result<Registry>) -> ExitCode {
-    let code = match Arguments::try_parse() {
-        Ok(Arguments { command, quiet, verbose }) => {
-            console::set_loudness(match (quiet, verbose) {
-                (true, _) => Loudness::Quiet,
-                (false, true) => Loudness::Verbose,
-                (false, false) => Loudness::Normal,
-            });
-            run(registry, command)
-        }
-        Err(message) => console::tell_of_arguments(&message),
+    let code = match Launch::found() {
+        Some(launch) => ranks::among(&launch, |team| together(registry, team)),
+        None => begin(registry, None).code,
     };
     ExitCode::from(console::exit_code(code))
 }
 
-/// Runs a command. Returns the exit code.
-fn run(registry: Result<Registry>, command: Command) -> u8 {
-    let outcome = registry.and_then(|registry| match command {
+/// As one of several ranks, of which the first one speaks for all. Returns the exit code of all.
+fn together(registry: Result<Registry>, team: &Team<'_>) -> u8 {
+    if !team.is_first() {
+        console::set_loudness(Loudness::Silent);
+    }
+    // ranks are as many as there are processors
+    parallel::keep_to_one();
+    let own = begin(registry, Some(team));
+    match team.farewell(own) {
+        Ok((code, others)) => {
+            others.iter().for_each(|sentence| console::tell_error(sentence));
+            code
+        }
+        Err(error) => {
+            console::tell_error(&error.to_string());
+            2
+        }
+    }
+}
+
+/// Reads the arguments, and does what they say.
+fn begin(registry: Result<Registry>, team: Option<&Team<'_>>) -> Farewell {
+    let Arguments { command, quiet, verbose } = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(message) => return Farewell { code: console::tell_of_arguments(&message), sentence: None },
+    };
+    if team.is_none_or(Team::is_first) {
+        console::set_loudness(match (quiet, verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        });
+    }
+    match run(registry, command, team) {
+        Ok(Verdict::Good) => Farewell { code: 0, sentence: None },
+        Ok(Verdict::Bad) => Farewell { code: 1, sentence: None },
+        Err(error) => {
+            console::tell_error(&error.to_string());
+            Farewell { code: 2, sentence: Some(error.to_string()) }
+        }
+    }
+}
+
+/// Whether this rank has something to do in a command that is not divided: the first one has, and says so.
+fn is_for(team: Option<&Team<'_>>) -> bool {
+    let Some(team) = team else { return true };
+    let count = team.size();
+    console::tell(&format!(
+        "note: one of {count} ranks does this alone; what is divided among ranks are `identify --starts` and `identify --profiles`"
+    ));
+    team.is_first()
+}
+
+/// Runs a command.
+fn run(registry: Result<Registry>, command: Command, team: Option<&Team<'_>>) -> Result<Verdict> {
+    let registry = registry?;
+    if !matches!(command, Command::Identify(_)) && !is_for(team) {
+        return Ok(Verdict::Good);
+    }
+    match command {
         Command::Models(arguments) => models::run(&registry, &arguments),
         Command::Init(arguments) => init::run(&registry, &arguments),
         Command::Simulate(arguments) => simulate::run(&registry, &arguments),
@@ -160,20 +217,12 @@ fn run(registry: Result<Registry>, command: Command) -> u8 {
         Command::Modes(arguments) => modes::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
         Command::Landscape(arguments) => landscape::run(&registry, &arguments),
-        Command::Identify(arguments) => identify::run(&registry, &arguments),
+        Command::Identify(arguments) => identify::run(&registry, &arguments, team),
         Command::Report(arguments) => report::run(&arguments),
         Command::Validate(arguments) => result::run(&registry, &arguments),
         Command::Control(arguments) => control::run(&registry, &arguments),
         Command::Completions(arguments) => shell::completions(&registry, &arguments),
         Command::Man(arguments) => shell::manual(&arguments),
-    });
-    match outcome {
-        Ok(Verdict::Good) => 0,
-        Ok(Verdict::Bad) => 1,
-        Err(error) => {
-            console::tell_error(&error.to_string());
-            2
-        }
     }
 }
 

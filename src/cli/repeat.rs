@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::registry::Registry;
 use crate::report::words;
 use crate::steps::{StepChoice, Steps};
+use crate::work::Team;
 use clap::Parser;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub(super) struct Repeat {
 }
 
 /// Finds again what the result at `path` tells of; `asked` says where to and how much is told.
-pub(super) fn run(registry: &Registry, asked: &Arguments, path: &Path) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, (asked, team): (&Arguments, Option<&Team<'_>>), path: &Path) -> Result<Verdict> {
     let earlier = Earlier::read(path)?;
     only_what_changes_nothing(asked)?;
     let (command, mut arguments) = recorded(&earlier)?;
@@ -46,7 +47,7 @@ pub(super) fn run(registry: &Registry, asked: &Arguments, path: &Path) -> Result
     arguments.json = asked.json;
     arguments.png |= asked.png;
     arguments.report = asked.report || (arguments.report && arguments.out.is_some());
-    identify::search(registry, &arguments, Some(&Repeat { earlier, command, other_data }))
+    identify::search(registry, (&arguments, team), Some(&Repeat { earlier, command, other_data }))
 }
 
 /// A repetition with another method is none.

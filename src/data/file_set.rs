@@ -22,7 +22,7 @@ pub(crate) const FILES: &str = "files";
 const PREFIX: &str = ".costate-";
 const SUFFIX: &str = ".aside";
 /// Held by the process that writes the set.
-const LOCK: &str = ".lock";
+pub(crate) const LOCK: &str = ".lock";
 /// What is left to do, once all files are there.
 const JOURNAL: &str = ".journal";
 
@@ -43,9 +43,7 @@ pub(crate) struct FileSet {
 impl FileSet {
     /// A folder aside, within the folder `target`.
     pub fn begin(target: &Path) -> Result<Self> {
-        static SETS: AtomicU64 = AtomicU64::new(0);
-        let number = SETS.fetch_add(1, Ordering::Relaxed);
-        let aside = target.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
+        let aside = target.join(name_aside());
         let refused = |error: io::Error| Error::io("write into", target, error, "choose another folder with --out");
         fs::create_dir(&aside).map_err(refused)?;
         let mut set = FileSet { target: target.to_path_buf(), aside, lock: None };
@@ -110,6 +108,21 @@ impl Drop for FileSet {
             let _ = fs::remove_dir_all(&self.aside);
         }
     }
+}
+
+/// A name of its own for each folder aside of each process.
+fn name_aside() -> String {
+    static SETS: AtomicU64 = AtomicU64::new(0);
+    format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), SETS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Removes a folder whose [`LOCK`] this process holds, for whoever looks all at once: what is left of it if this process is killed, the next
+/// run in the folder around it removes.
+pub(crate) fn discard(folder: &Path, lock: File) -> io::Result<()> {
+    let aside = folder.with_file_name(name_aside());
+    fs::rename(folder, &aside)?;
+    drop(lock);
+    fs::remove_dir_all(&aside)
 }
 
 /// Completes or removes what killed processes left in a folder.

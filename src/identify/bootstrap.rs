@@ -24,12 +24,12 @@ pub(crate) use summary::quantile;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify_from, some_free};
 use crate::optimise::{Flow, Iteration};
-use crate::parallel::in_parallel;
 use crate::problem::Problem;
 use crate::profile::is_out_of_reach;
 use crate::random::SplitMix64;
 use crate::starts::counted_reasons;
 use crate::statistics::Statistics;
+use crate::work::{Stage, Told, Work};
 use resample::Draw;
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +172,18 @@ pub struct Bootstrapped {
     pub warnings: Vec<String>,
 }
 
+/// All that a replicate depends on but the problem.
+#[derive(Serialize)]
+struct Item<'a> {
+    number: usize,
+    seed: u64,
+    block: Option<f64>,
+    over: Over,
+    inflation: f64,
+    /// The optimum.
+    from: &'a [f64],
+}
+
 /// All that replicates have in common.
 struct Ground<'a> {
     settings: Settings,
@@ -180,18 +192,18 @@ struct Ground<'a> {
     free: Vec<usize>,
 }
 
-/// Repeats the fit with drawn data around what was `found`, with its `statistics`; `done` is told after each replicate. Replicates run
-/// in parallel, with results that are the same to the last bit for any number of threads: each has random numbers of its own.
+/// Repeats the fit with drawn data around what was `found`, with its `statistics`; a stage `bootstrap` of the `work`, of which
+/// `told` is told how many replicates are done. Results are the same to the last bit however it is divided: each replicate has random numbers of its own.
 ///
 /// # Errors
-/// As [`Bootstrap::check`]; without noise or degrees of freedom; an interrupt. Fits that fail are counted ([`ReplicateEnd::Failed`]).
+/// As [`Bootstrap::check`]; without noise or degrees of freedom; as [`Work::run`]. Fits that fail are counted ([`ReplicateEnd::Failed`]).
 pub fn bootstrap(
     problem: &Problem,
     found: &Identification,
     statistics: &Statistics,
     settings: &Settings,
     asked: &Bootstrap,
-    done: &(dyn Fn() + Sync),
+    (work, told): (&Work<'_>, Told<'_>),
 ) -> Result<Bootstrapped> {
     asked.check(problem)?;
     let what = || format!("the bootstrap of `{}`", problem.name);
@@ -211,12 +223,13 @@ pub fn bootstrap(
     let draw = Draw::new(problem, found.values(), over, (asked.block, inflation))?;
     let settings = settings_of_replicates(problem, settings, statistics.count);
     let ground = Ground { settings, draw, seed: asked.seed, free: problem.free() };
-    let mut numbers: Vec<usize> = (0..asked.replicates).collect();
-    let replicates = in_parallel(&mut numbers, problem.at_once()?, |_, number| {
-        let replicate = ground.replicate(*number);
-        done();
-        replicate
-    })?;
+    let (seed, block, from) = (asked.seed, asked.block, &ground.draw.u[..]);
+    let item = |number| Item { number, seed, block, over, inflation, from };
+    let items: Vec<Item<'_>> = (0..asked.replicates).map(item).collect();
+    let done = |done: usize| told("replicates", done, items.len());
+    let (threads, interrupt) = (problem.at_once()?, &ground.settings.options.interrupt);
+    let stage = Stage { name: "bootstrap", what: "the bootstrap", threads, interrupt, done: &done };
+    let replicates = work.run(&stage, &items, |item| ground.replicate(item.number))?;
     let blocks = ground.draw.blocks;
     let parameters = summary::summarise(problem, statistics, over, &replicates);
     let mut all = Bootstrapped { asked: *asked, over, blocks, inflation, replicates, parameters, warnings: Vec::new() };
@@ -246,8 +259,8 @@ impl Ground<'_> {
         let free = drawn.free();
         let found = identify_from(&drawn, (&drawn.start, &free), &self.settings, &mut |_: &Iteration| Flow::Continue);
         if self.settings.options.interrupt.is_raised() {
-            let remedy = "identify again from the result, with --bootstrap";
-            return Err(Error::invalid("the bootstrap", "it was interrupted", remedy));
+            // of a fit that was cut short nothing is known; the stage says the rest
+            return Err(Error::Interrupted { time: 0.0, step: 0 });
         }
         let end = match found {
             Ok(found) if found.outcome.converged => {

@@ -19,6 +19,7 @@ pub mod specification;
 pub mod starts;
 pub mod statistics;
 pub mod steps;
+pub mod work;
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};

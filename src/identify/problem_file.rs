@@ -45,9 +45,20 @@ use toml::{Table, Value};
 /// # Errors
 /// If it cannot be read, is not TOML, or holds an unknown key or a value of the wrong kind, by name.
 pub fn read(path: &Path) -> Result<Specification> {
-    let text = String::from_utf8(files::read(path)?)
-        .map_err(|_| Error::io("read", path, "it is not UTF-8 text", "save the file as UTF-8"))?;
-    parse(&text, path)
+    parse(&text(path)?, path)
+}
+
+fn text(path: &Path) -> Result<String> {
+    String::from_utf8(files::read(path)?)
+        .map_err(|_| Error::io("read", path, "it is not UTF-8 text", "save the file as UTF-8"))
+}
+
+/// All keys of a problem file with their values, as they stand there.
+///
+/// # Errors
+/// If it cannot be read, or is not TOML.
+pub(crate) fn keys(path: &Path) -> Result<serde_json::Value> {
+    Ok(serde_json::json!(table(text(path)?.trim_start_matches(BYTE_ORDER_MARK), path)?))
 }
 
 /// Reads a problem from text; `path` is its name in messages and the base of relative paths.
@@ -55,19 +66,26 @@ pub fn read(path: &Path) -> Result<Specification> {
 /// # Errors
 /// As [`read`].
 pub fn parse(text: &str, path: &Path) -> Result<Specification> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map(|span| line_of(text, span.start));
-        let message = error.message().trim().replace('\n', ", ");
-        let remedy = remedy(&message, line.and_then(|line| text.lines().nth(line as usize - 1)).unwrap_or_default());
-        Error::file(path, line, format!("this is not TOML: {message}"), remedy)
-    })?;
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let table = table(text, path)?;
     let root = Section { file: path, keys: Vec::new(), table: &table };
     let lines = Lines::of(text, path);
     match stated(&root) {
         Ok(specification) => Ok(Specification { lines, ..specification }),
         Err(error) => Err(lines.locate(error)),
     }
+}
+
+/// What some editors begin a file with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+fn table(text: &str, path: &Path) -> Result<Table> {
+    text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| line_of(text, span.start));
+        let message = error.message().trim().replace('\n', ", ");
+        let remedy = remedy(&message, line.and_then(|line| text.lines().nth(line as usize - 1)).unwrap_or_default());
+        Error::file(path, line, format!("this is not TOML: {message}"), remedy)
+    })
 }
 
 /// What the whole file says.

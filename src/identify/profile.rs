@@ -3,17 +3,18 @@
 //! A parameter is moved away from the optimum step by step; at each value the others are fitted again, from where they were before. The
 //! *excess* there, z = √(2 (J - J*)/s²), is the number of standard errors that the cost has risen by, with s² = [`Statistics::cost_unit`]: where
 //! the cost is a parabola, z = |u - u*|/σ_u. The 95 % interval ends where z reaches Student's quantile (that of the normal distribution for given
-//! noise: 2 (J - J*) = 3.84; Raue et al. 2009). Both sides of all parameters are walked along in parallel.
+//! noise: 2 (J - J*) = 3.84; Raue et al. 2009). Both sides of all parameters are [`Work`] that is divided.
 
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify_from};
 use crate::optimise::{Flow, Iteration};
-use crate::parallel::in_parallel;
 use crate::problem::{Problem, size_from};
 use crate::report::rounded;
 use crate::signature::Scale;
 use crate::statistics::{ParameterStatistics, Statistics};
+use crate::work::{Stage, Told, Work};
+use serde::{Deserialize, Serialize};
 
 /// Points on one side at most.
 const MOST_POINTS: usize = 60;
@@ -31,7 +32,7 @@ const BETTER: f64 = 1e-3;
 const FLAT: f64 = 0.05;
 
 /// A value of the parameter, and the best fit of the others there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfilePoint {
     /// The value.
     pub value: f64,
@@ -44,7 +45,7 @@ pub struct ProfilePoint {
 }
 
 /// How far the data let a parameter go to one side.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Side {
     /// The end of the 95 % interval.
     At(f64),
@@ -136,9 +137,14 @@ pub struct Profiles {
 }
 
 /// One side of one parameter.
-struct Walk {
+#[derive(Serialize)]
+struct Walk<'a> {
     parameter: usize,
     direction: f64,
+    #[serde(with = "crate::work::exact")]
+    standard_error: f64,
+    /// The optimum.
+    from: &'a [f64],
 }
 
 /// All that walks have in common.
@@ -151,17 +157,18 @@ struct Ground<'a> {
     quantile: f64,
 }
 
-/// Walks along the profiles of all free parameters from what was `found`, with its `statistics`; `done` is told after each of two sides a
-/// parameter how many are done.
+/// Walks along the profiles of all free parameters from what was `found`, with its `statistics`: a stage `profile` of two sides a parameter, of
+/// which `told` is told how many are done.
 ///
 /// # Errors
-/// Without noise, with constraints, or if it is interrupted. Simulations that fail on the way end a side ([`Side::Blocked`]).
+/// Without noise, with constraints; as [`Work::run`]. Simulations that fail on the way end a side ([`Side::Blocked`]).
 pub fn profiles(
     problem: &Problem,
     found: &Identification,
     statistics: &Statistics,
     settings: &Settings,
-    done: &(dyn Fn() + Sync),
+    work: &Work<'_>,
+    told: Told<'_>,
 ) -> Result<Profiles> {
     let what = format!("the profiles of `{}`", problem.name);
     if !problem.constraints.is_empty() {
@@ -182,15 +189,15 @@ pub fn profiles(
     let cost = problem.gradient()?.cost(&u)?;
     let optimum = ProfilePoint { value: f64::NAN, cost, excess: 0.0, u };
     let ground = Ground { problem, settings, free: &free, optimum, unit, quantile };
-    let sides = |&parameter: &usize| [-1.0, 1.0].map(|direction| Walk { parameter, direction });
-    let mut walks: Vec<Walk> = free.iter().flat_map(sides).collect();
-    let sides = in_parallel(&mut walks, problem.at_once()?, |_, walk| {
-        let own = &statistics.parameters[walk.parameter];
-        let walked = ground.walk(walk, own.standard_error);
-        done();
-        walked
-    })?;
-    let mut sides = sides.into_iter();
+    let sides = |&parameter: &usize| {
+        let (standard_error, from) = (statistics.parameters[parameter].standard_error, &ground.optimum.u[..]);
+        [-1.0, 1.0].map(|direction| Walk { parameter, direction, standard_error, from })
+    };
+    let walks: Vec<Walk<'_>> = free.iter().flat_map(sides).collect();
+    let done = |done: usize| told("sides of profiles", done, walks.len());
+    let (threads, interrupt) = (problem.at_once()?, &settings.options.interrupt);
+    let stage = Stage { name: "profile", what: "profiles", threads, interrupt, done: &done };
+    let mut sides = work.run(&stage, &walks, |walk| ground.walk(walk))?.into_iter();
     let mut profiles = Vec::new();
     for &k in &free {
         // two sides of each
@@ -208,8 +215,8 @@ pub fn profiles(
 
 impl Ground<'_> {
     /// Away from the optimum until the excess has reached the quantile.
-    fn walk(&self, walk: &Walk, standard_error: f64) -> Result<(Side, Vec<ProfilePoint>)> {
-        let &Walk { parameter: k, direction } = walk;
+    fn walk(&self, walk: &Walk<'_>) -> Result<(Side, Vec<ProfilePoint>)> {
+        let &Walk { parameter: k, direction, standard_error, .. } = walk;
         let parameter = &self.problem.parameters[k];
         let start = self.optimum.u[k];
         let size = size_from(parameter, start);
@@ -307,8 +314,8 @@ impl Ground<'_> {
             found.outcome.cost
         };
         if interrupt.is_raised() {
-            let remedy = "identify again from the result, with --profiles";
-            return Err(Error::invalid("profiles", "they were interrupted", remedy));
+            // of a fit that was cut short nothing is known; the stage says the rest
+            return Err(Error::Interrupted { time: 0.0, step: 0 });
         }
         let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.unit).sqrt();
         Ok(ProfilePoint { value, cost, excess, u })

@@ -1,8 +1,8 @@
 //! Searches from many starts: how sure an optimum is to be the best one.
 //!
 //! Starts are drawn from a Latin hypercube (McKay, Beckman & Conover 1979): each parameter's interval is cut into as many parts as there are
-//! starts, and each part holds one of them, evenly by value or by logarithm. Searches run in parallel; the same seed gives the same starts,
-//! and the same ends to the last bit, whatever the number of threads.
+//! starts, and each part holds one of them, evenly by value or by logarithm. Searches are [`Work`] that is divided; the same seed gives the same
+//! starts, and the same ends to the last bit, whatever the number of threads or ranks.
 //!
 //! Hopeless searches end early. Each one first gets [`screening`] evaluations. Then it is given up if its cost is still more than
 //! [`HOPELESS`] times the least cost of all, and has fallen by less than a factor of [`STALLED`] since half of its evaluations; all others go on to their end.
@@ -11,12 +11,12 @@ use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::identify::{Settings, expand, identify_from, some_free};
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
-use crate::parallel::in_parallel;
 use crate::problem::{Problem, size_from};
 use crate::random::SplitMix64;
 use crate::shown::shown;
 use crate::signature::{Parameter, Scale};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::work::{Stage, Told, Work};
+use serde::{Deserialize, Serialize};
 
 /// A search is hopeless only if its cost is so many times the least one.
 pub const HOPELESS: f64 = 100.0;
@@ -149,7 +149,7 @@ pub enum End {
 }
 
 /// A point at which a search has ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     /// Values of all parameters.
     pub u: Vec<f64>,
@@ -218,13 +218,35 @@ pub struct ManySearches {
     floor: f64,
 }
 
-/// A search on its way.
-struct Member {
-    start: Vec<f64>,
-    /// After its first evaluations: how much the cost has fallen in the second half of them.
-    first: Option<(Ended, f64)>,
-    is_done: bool,
-    end: Option<End>,
+/// A search after its first evaluations.
+#[derive(Serialize, Deserialize)]
+enum Screened {
+    /// It cannot begin.
+    Failed(String),
+    /// It has ended.
+    Ended(Ended),
+    /// It could go on.
+    OnItsWay {
+        ended: Ended,
+        /// By what factor the cost has fallen in the second half of them.
+        #[serde(with = "crate::work::exact")]
+        fallen: f64,
+    },
+}
+
+impl Screened {
+    fn ended(&self) -> Option<&Ended> {
+        match self {
+            Screened::Failed(_) => None,
+            Screened::Ended(ended) | Screened::OnItsWay { ended, .. } => Some(ended),
+        }
+    }
+
+    /// Whether it is worth going on, beside the least cost of all.
+    fn goes_on(&self, least: f64) -> bool {
+        let is_hopeless = |cost: f64, fallen: f64| cost > HOPELESS * least && fallen < STALLED;
+        matches!(self, Screened::OnItsWay { ended, fallen } if !is_hopeless(ended.cost, *fallen))
+    }
 }
 
 /// What all searches have in common.
@@ -234,9 +256,6 @@ struct Crowd<'a> {
     /// Those of the first evaluations.
     short: Settings,
     free: Vec<usize>,
-    /// Told how many have ended.
-    done: &'a (dyn Fn(usize) + Sync),
-    ended: AtomicUsize,
 }
 
 /// Each reason with its number, the most frequent first. Reasons that differ in times and values alone are one, told as the first.
@@ -253,96 +272,86 @@ pub(crate) fn counted_reasons<'r>(reasons: impl Iterator<Item = &'r str>) -> Vec
     counts
 }
 
-/// Searches the least cost from many starts; `done` is told how many have ended.
+/// Searches the least cost from many starts: a stage `screen` of first evaluations, and a stage `search` of those that are worth it. `told` is told
+/// how many have ended.
 ///
 /// # Errors
-/// As [`Starts::draw`]; the first start's error if no start can be simulated; an interrupt.
+/// As [`Starts::draw`]; the first start's error if no start can be simulated; as [`Work::run`].
 pub fn identify_from_many(
     problem: &Problem,
     settings: &Settings,
     starts: &Starts,
-    done: &(dyn Fn(usize) + Sync),
+    work: &Work<'_>,
+    told: Told<'_>,
 ) -> Result<ManySearches> {
     problem.validate()?;
     let free = some_free(problem)?;
-    let new = |start: Vec<f64>| Member { start, first: None, is_done: false, end: None };
-    let mut members: Vec<Member> = starts.draw(problem)?.into_iter().map(new).collect();
+    let (starts, count) = (starts.draw(problem)?, starts.count);
     let mut short = settings.clone();
     short.options.max_evaluations = short.options.max_evaluations.min(screening(free.len()));
-    let crowd = Crowd { problem, settings, short, free, done, ended: AtomicUsize::new(0) };
-    let threads = problem.at_once()?;
-    let errors = in_parallel(&mut members, threads, |_, member| crowd.screen(member))?;
-    let least = members.iter().filter_map(|member| Some(member.first.as_ref()?.0.cost)).fold(f64::INFINITY, f64::min);
-    in_parallel(&mut members, threads, |_, member| crowd.finish(member, least))?;
-    if settings.options.interrupt.is_raised() {
-        let ended = members.iter().filter(|member| member.is_done).count();
-        let why = format!("interrupted when {ended} of {} had ended", members.len());
-        return Err(Error::invalid("searches from many starts", why, "search again: nothing of them is kept"));
+    let crowd = Crowd { problem, settings, short, free };
+    let (what, threads, interrupt) = ("searches from many starts", problem.at_once()?, &settings.options.interrupt);
+    let done = |done: usize| told("first evaluations of searches", done, count);
+    let screen = Stage { name: "screen", what, threads, interrupt, done: &done };
+    let screened: Vec<Screened> = work.run(&screen, &starts, |start| crowd.screen(start))?;
+    if screened.iter().all(|screened| matches!(screened, Screened::Failed(_))) {
+        // it fails again
+        crowd.screen_as_it_is(&starts[0])?;
     }
-    let ended = |Member { start, end, .. }: Member| Some(Search { start, end: end? });
-    let searches: Vec<Search> = members.into_iter().filter_map(ended).collect();
-    if searches.iter().all(|search| matches!(search.end, End::Failed(_)))
-        && let Some(error) = errors.into_iter().flatten().next()
-    {
-        return Err(error);
-    }
+    let least = screened.iter().filter_map(Screened::ended).map(|ended| ended.cost).fold(f64::INFINITY, f64::min);
+    let going_on: Vec<&Ended> =
+        screened.iter().filter(|screened| screened.goes_on(least)).filter_map(Screened::ended).collect();
+    let before = count - going_on.len();
+    let done = |done: usize| told("searches", before + done, count);
+    done(0);
+    let search = Stage { name: "search", what, threads, interrupt, done: &done };
+    let mut rest = work.run(&search, &going_on, |from| crowd.go_on(from))?.into_iter();
+    let end = |screened: Screened| match screened {
+        // there is one for each
+        ref on_its_way if on_its_way.goes_on(least) => rest.next().map(End::Found),
+        Screened::Failed(reason) => Some(End::Failed(reason)),
+        Screened::Ended(ended) => Some(End::Found(ended)),
+        Screened::OnItsWay { ended, .. } => Some(End::GivenUp(ended)),
+    };
+    let ends: Vec<Option<End>> = screened.into_iter().map(end).collect();
+    let searches = starts.into_iter().zip(ends).filter_map(|(start, end)| Some(Search { start, end: end? })).collect();
     let mut found = ManySearches::of(problem, crowd.free, searches);
     found.begin = found.single_search(problem, settings)?;
     Ok(found)
 }
 
 impl Crowd<'_> {
-    fn tell(&self) {
-        (self.done)(self.ended.fetch_add(1, Ordering::Relaxed) + 1);
-    }
-
     fn search(&self, from: &[f64], settings: &Settings) -> Result<Outcome> {
         let at = (from, &self.free[..]);
         Ok(identify_from(self.problem, at, settings, &mut |_: &Iteration| Flow::Continue)?.outcome)
     }
 
-    /// The first evaluations of a search; its error if it cannot begin.
-    fn screen(&self, member: &mut Member) -> Result<Option<Error>> {
-        let outcome = match self.search(&member.start, &self.short) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                member.end = Some(End::Failed(error.to_string()));
-                self.tell();
-                return Ok(Some(error));
-            }
-        };
+    /// The first evaluations of a search.
+    fn screen(&self, start: &[f64]) -> Result<Screened> {
+        Ok(self.screen_as_it_is(start).unwrap_or_else(|error| Screened::Failed(error.to_string())))
+    }
+
+    fn screen_as_it_is(&self, start: &[f64]) -> Result<Screened> {
+        let outcome = self.search(start, &self.short)?;
+        let ended = Ended::of(start, &self.free, &outcome, 0);
+        if outcome.reason != Reason::MaxEvaluations || self.short.options == self.settings.options {
+            return Ok(Screened::Ended(ended));
+        }
         let half = outcome.evaluations / 2;
         let before = outcome.history.iter().take_while(|iteration| iteration.evaluations <= half).last();
         let fallen = before.map_or(f64::INFINITY, |before| before.cost / outcome.cost);
-        member.is_done = outcome.reason != Reason::MaxEvaluations || self.short.options == self.settings.options;
-        member.first = Some((Ended::of(&member.start, &self.free, &outcome, 0), fallen));
-        if member.is_done {
-            self.tell();
-        }
-        Ok(None)
+        Ok(Screened::OnItsWay { ended, fallen })
     }
 
-    /// The rest of a search, unless it is hopeless beside the least cost of all.
-    fn finish(&self, member: &mut Member, least: f64) -> Result<()> {
-        let Some((ended, fallen)) = member.first.take() else { return Ok(()) };
-        if member.is_done {
-            member.end = Some(End::Found(ended));
-            return Ok(());
-        }
-        let is_hopeless = ended.cost > HOPELESS * least && fallen < STALLED;
-        member.end = Some(if is_hopeless { End::GivenUp(ended) } else { End::Found(self.go_on(ended)?) });
-        self.tell();
-        Ok(())
-    }
-
-    fn go_on(&self, from: Ended) -> Result<Ended> {
+    /// The rest of a search.
+    fn go_on(&self, from: &Ended) -> Result<Ended> {
         let mut rest = self.settings.clone();
         let options = &mut rest.options;
         options.max_evaluations = options.max_evaluations.saturating_sub(from.evaluations).max(1);
         match self.search(&from.u, &rest) {
             Ok(outcome) => Ok(Ended::of(&from.u, &self.free, &outcome, from.evaluations)),
             // it could be simulated before: nothing better is known
-            Err(error) if error.is_simulation_failure() => Ok(from),
+            Err(error) if error.is_simulation_failure() => Ok(from.clone()),
             Err(error) => Err(error),
         }
     }

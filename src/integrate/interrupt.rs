@@ -23,6 +23,11 @@ impl Interrupt {
         self.raised.load(Ordering::Relaxed) && !self.suspended.load(Ordering::Relaxed)
     }
 
+    /// Whether anybody has asked to stop, also where that is not to be heeded.
+    pub(crate) fn was_raised(&self) -> bool {
+        self.raised.load(Ordering::Relaxed)
+    }
+
     /// Does `work` that must be finished whatever is asked.
     pub(crate) fn suspended<T>(&self, work: impl FnOnce() -> T) -> T {
         self.suspended.store(true, Ordering::Relaxed);

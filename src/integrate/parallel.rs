@@ -32,6 +32,11 @@ pub fn threads() -> Result<usize> {
     }
 }
 
+/// What this thread does from now on is not divided further.
+pub(crate) fn keep_to_one() {
+    DIVIDED.set(true);
+}
+
 /// Does `work` on every item, on so many threads that take items on demand; results in the items' order, or the first error in it.
 ///
 /// # Errors
@@ -50,7 +55,7 @@ pub(crate) fn in_parallel<M: Send, R: Send>(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                DIVIDED.set(true);
+                keep_to_one();
                 loop {
                     // a thread that panicked leaves the queue whole; the scope hands its panic on
                     let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();

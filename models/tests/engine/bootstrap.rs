@@ -10,6 +10,7 @@ use costate::prior::Distribution;
 use costate::problem::{Experiment, Problem};
 use costate::random::SplitMix64;
 use costate::statistics::{Noise, Statistics};
+use costate::work::Work;
 use costate::{Error, Hht, Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
 use std::sync::Arc;
 
@@ -93,7 +94,7 @@ fn fitted(problem: &Problem, noise: Noise) -> (Identification, Statistics) {
 
 fn drawn(problem: &Problem, asked: &Bootstrap) -> Bootstrapped {
     let (found, statistics) = fitted(problem, Noise::Estimated);
-    bootstrap(problem, &found, &statistics, &Settings::default(), asked, &|| {}).unwrap()
+    bootstrap(problem, &found, &statistics, &Settings::default(), asked, (&Work::default(), &|_, _, _| {})).unwrap()
 }
 
 /// Four standard deviations of a standard error that so many replicates tell.
@@ -228,7 +229,9 @@ fn priors_and_losses_scatter_as_the_covariance_says() {
     let (found, statistics) = fitted(&problem, Noise::Given);
     let alone = 0.5 / 40f64.sqrt();
     assert!(statistics.parameters[0].standard_error < 0.8 * alone);
-    let told = bootstrap(&problem, &found, &statistics, &Settings::default(), &asked, &|| {}).unwrap();
+    let told =
+        bootstrap(&problem, &found, &statistics, &Settings::default(), &asked, (&Work::default(), &|_, _, _| {}))
+            .unwrap();
     // residuals scatter by 0.3 in the place of the given 0.5: the data's part of the variance is smaller by that squared
     let (data, prior) = (40.0 / 0.25, 0.08f64.powi(-2));
     let scatter = statistics.chi_square / statistics.degrees_of_freedom as f64;
@@ -286,7 +289,10 @@ fn what_cannot_be_drawn_is_refused() {
     let exact = self::problem(&[0.0; 40], &[0]);
     let (found, statistics) = fitted(&exact, Noise::Estimated);
     let settings = Settings::default();
-    assert!(message(bootstrap(&exact, &found, &statistics, &settings, &usual, &|| {})).contains("round-off"));
+    assert!(
+        message(bootstrap(&exact, &found, &statistics, &settings, &usual, (&Work::default(), &|_, _, _| {})))
+            .contains("round-off")
+    );
     assert!(message(Uncertainty::of(&statistics)).contains("round-off"));
 }
 

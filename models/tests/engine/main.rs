@@ -41,3 +41,4 @@ mod starts;
 mod step_control;
 mod structure;
 mod time_step;
+mod work;

@@ -7,6 +7,7 @@ use costate::optimise::Flow;
 use costate::problem::Problem;
 use costate::profile::{Identifiable, Profiles, Side, profiles};
 use costate::statistics::{Noise, Statistics};
+use costate::work::Work;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signature, Simulation, State, TimeGrid};
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ fn problem(shape: Shape) -> Problem {
 fn of(problem: &Problem) -> Profiles {
     let found = identify(problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
     let statistics = Statistics::of(problem, &found, Noise::Estimated).unwrap();
-    profiles(problem, &found, &statistics, &Settings::default(), &|| {}).unwrap()
+    profiles(problem, &found, &statistics, &Settings::default(), &Work::default(), &|_, _, _| {}).unwrap()
 }
 
 /// Protects the scale: of residuals that are linear in the parameters, profiles are the parabolas of the standard errors, and so are
@@ -131,6 +132,8 @@ fn data_without_noise_have_no_profiles() {
     clean = Problem::synthetic("forced", simulation, &optimum, &[1.0, 1.0], &["a"], Quadrature::Unit).unwrap();
     let found = identify(&clean, &Settings::default(), &mut |_| Flow::Continue).unwrap();
     let statistics = Statistics::of(&clean, &found, Noise::Estimated).unwrap();
-    let error = profiles(&clean, &found, &statistics, &Settings::default(), &|| {}).unwrap_err().to_string();
+    let error = profiles(&clean, &found, &statistics, &Settings::default(), &Work::default(), &|_, _, _| {})
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("round-off") && error.contains("--noise given"), "{error}");
 }

@@ -6,6 +6,7 @@ use costate::identify::Settings;
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::problem::{Experiment, Problem};
 use costate::starts::{End, HOPELESS, ManySearches, Starts, identify_from_many};
+use costate::work::Work;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signal, Signature, Simulation, State, TimeGrid};
 use costate_models::EngineMount;
 use costate_models::engine_mount::{START, sweep};
@@ -41,7 +42,7 @@ impl Model for Wave {
     }
 }
 
-fn wave() -> Problem {
+pub fn wave() -> Problem {
     let grid = TimeGrid::steps(0.0, 0.02, 200).unwrap();
     let simulation = Simulation::new(Arc::new(Plain::new(Wave).unwrap()), Hht::new(-0.05).unwrap(), grid, vec![]);
     let problem =
@@ -50,7 +51,7 @@ fn wave() -> Problem {
 }
 
 fn search(problem: &Problem, starts: &Starts) -> ManySearches {
-    identify_from_many(problem, &Settings::default(), starts, &|_| {}).unwrap()
+    identify_from_many(problem, &Settings::default(), starts, &Work::default(), &|_, _, _| {}).unwrap()
 }
 
 /// Protects the draw: one start in each part of each interval, evenly by logarithm around a start, by value between bounds; the given one
@@ -79,10 +80,11 @@ fn optima_and_failures_are_counted() {
     let problem = wave();
     let done = AtomicUsize::new(0);
     let starts = Starts { count: 24, factor: 8.0, seed: 3 };
-    let count = |now: usize| {
-        done.fetch_max(now, Ordering::Relaxed);
+    let count = |what: &str, now: usize, of: usize| {
+        assert!(now <= of && of == 24);
+        done.fetch_max(if what == "searches" { now } else { 0 }, Ordering::Relaxed);
     };
-    let found = identify_from_many(&problem, &Settings::default(), &starts, &count).unwrap();
+    let found = identify_from_many(&problem, &Settings::default(), &starts, &Work::default(), &count).unwrap();
     assert_eq!(done.into_inner(), 24);
     let failed: usize = found.failures().iter().map(|(_, count)| count).sum();
     let ended: usize = found.optima.iter().map(|optimum| optimum.searches.len()).sum();
@@ -114,7 +116,7 @@ fn optima_and_failures_are_counted() {
 fn wrong_starts_get_a_sentence() {
     let mut problem = wave();
     let message = |problem: &Problem, starts: Starts| {
-        let found = identify_from_many(problem, &Settings::default(), &starts, &|_| {});
+        let found = identify_from_many(problem, &Settings::default(), &starts, &Work::default(), &|_, _, _| {});
         found.err().map(|error: Error| error.to_string()).unwrap_or_default()
     };
     let usual = Starts::default();

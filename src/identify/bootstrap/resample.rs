@@ -61,7 +61,8 @@ struct Errors {
 /// Draws problems with other data.
 pub(super) struct Draw<'a> {
     problem: &'a Problem,
-    u: Vec<f64>,
+    /// The optimum.
+    pub u: Vec<f64>,
     over: Over,
     /// Of each experiment, for each reference.
     errors: Vec<Vec<Errors>>,

@@ -161,7 +161,7 @@ impl Curvature {
 }
 
 /// Why a minimisation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Reason {
     /// The cost reached the target.
