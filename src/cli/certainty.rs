@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
 use crate::optimise::Trace;
 use crate::problem::Problem;
-use crate::profile::{Profile, Profiles, profiles};
+use crate::profile::{Profile, Profiles, asked_for, profiles};
 use crate::report::{number, profiles_json, rounded, starts_json, table};
 use crate::starts::{ManySearches, Starts, identify_from_many};
 use crate::statistics::Statistics;
@@ -24,9 +24,9 @@ pub(super) struct CertaintyArguments {
     /// Seed of these random numbers [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::seed, requires = "starts")]
     start_seed: Option<u64>,
-    /// Profile likelihoods: 95 % intervals where the cost is no parabola
-    #[arg(long)]
-    pub profiles: bool,
+    /// Profile likelihoods: 95 % intervals where the cost is no parabola; of some parameters alone: --profiles=c,d
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', num_args = 0.., require_equals = true)]
+    profiles: Option<Vec<String>>,
 }
 
 /// Columns of parameters in the table of optima at most.
@@ -54,7 +54,12 @@ impl CertaintyArguments {
 
     /// Whether there are searches or profiles.
     pub fn is_divided(&self) -> bool {
-        self.starts.is_some() || self.profiles
+        self.starts.is_some() || self.profiles.is_some()
+    }
+
+    /// Refuses before the fit what cannot be done after it.
+    pub fn check(&self, problem: &Problem) -> Result<()> {
+        self.profiles.as_ref().map_or(Ok(()), |names| asked_for(problem, names).map(|_| ()))
     }
 
     /// Searches from many starts, if that is asked for; the problem then begins where the best of them did.
@@ -87,16 +92,14 @@ impl CertaintyArguments {
         settings: &Settings,
         work: &Work<'_>,
     ) -> Option<Result<Profiles>> {
-        if !self.profiles {
-            return None;
-        }
-        let statistics = match statistics {
-            Ok(statistics) => statistics,
-            Err(error) => return Some(Err(error.clone())),
+        let names = self.profiles.as_ref()?;
+        let profiled = || {
+            let (statistics, parameters) = (statistics.as_ref().map_err(Clone::clone)?, asked_for(problem, names)?);
+            let progress = waiting("sides of profiles", 2 * parameters.len());
+            let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+            profiles(problem, found, statistics, &silent(settings), &parameters, (work, &told))
         };
-        let progress = waiting("sides of profiles", 2 * problem.free().len());
-        let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
-        Some(profiles(problem, found, statistics, &silent(settings), work, &told))
+        Some(profiled())
     }
 }
 

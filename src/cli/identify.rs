@@ -130,6 +130,7 @@ pub(super) fn search(
     let (method, reason) = settings.method_for(&problem);
     let folder = if team.is_none_or(Team::is_first) { folder(arguments, &problem)? } else { None };
     folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
+    arguments.certainty.check(&problem)?;
     arguments.bootstrap.check(&problem)?;
     let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
     warn_of_unidentifiable(&problem);

@@ -11,7 +11,7 @@ use crate::identify::{Identification, Settings, identify_from};
 use crate::optimise::{Flow, Iteration};
 use crate::problem::{Problem, size_from};
 use crate::report::rounded;
-use crate::signature::Scale;
+use crate::signature::{Parameter, Scale};
 use crate::statistics::{ParameterStatistics, Statistics};
 use crate::work::{Stage, Told, Work};
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ pub struct Profile {
     pub verdict: Identifiable,
 }
 
-/// The profiles of all free parameters.
+/// The profiles of free parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profiles {
     /// In the parameters' order.
@@ -157,7 +157,28 @@ struct Ground<'a> {
     quantile: f64,
 }
 
-/// Walks along the profiles of all free parameters from what was `found`, with its `statistics`: a stage `profile` of two sides a parameter, of
+/// The free parameters of these names, all of them if there are none, in their order.
+///
+/// # Errors
+/// A name that is unknown, or of a parameter that is fixed.
+pub fn asked_for(problem: &Problem, names: &[String]) -> Result<Vec<usize>> {
+    let mut places = if names.is_empty() { problem.free() } else { Vec::new() };
+    for name in names {
+        for k in problem.places(name)? {
+            let Parameter { name, free, .. } = &problem.parameters[k];
+            if !free {
+                let remedy = format!("free it with --free {name}, or leave it out");
+                return Err(Error::invalid(format!("the profile of `{name}`"), "the parameter is fixed", remedy));
+            }
+            places.push(k);
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
+/// Walks along the profiles of the free `parameters` ([`asked_for`]) from what was `found`, with its `statistics`: a stage `profile` of two sides a parameter, of
 /// which `told` is told how many are done.
 ///
 /// # Errors
@@ -167,8 +188,8 @@ pub fn profiles(
     found: &Identification,
     statistics: &Statistics,
     settings: &Settings,
-    work: &Work<'_>,
-    told: Told<'_>,
+    parameters: &[usize],
+    (work, told): (&Work<'_>, Told<'_>),
 ) -> Result<Profiles> {
     let what = format!("the profiles of `{}`", problem.name);
     if !problem.constraints.is_empty() {
@@ -193,13 +214,13 @@ pub fn profiles(
         let (standard_error, from) = (statistics.parameters[parameter].standard_error, &ground.optimum.u[..]);
         [-1.0, 1.0].map(|direction| Walk { parameter, direction, standard_error, from })
     };
-    let walks: Vec<Walk<'_>> = free.iter().flat_map(sides).collect();
+    let walks: Vec<Walk<'_>> = parameters.iter().flat_map(sides).collect();
     let done = |done: usize| told("sides of profiles", done, walks.len());
     let (threads, interrupt) = (problem.at_once()?, &settings.options.interrupt);
     let stage = Stage { name: "profile", what: "profiles", threads, interrupt, done: &done };
     let mut sides = work.run(&stage, &walks, |walk| ground.walk(walk))?.into_iter();
     let mut profiles = Vec::new();
-    for &k in &free {
+    for &k in parameters {
         // two sides of each
         let (Some((lower, mut points)), Some((upper, others))) = (sides.next(), sides.next()) else { break };
         points.reverse();

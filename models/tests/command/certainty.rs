@@ -70,12 +70,17 @@ fn wrong_starts_and_profiles_get_a_sentence() {
         ("identify oscillator --starts 1", &["take two or more"]),
         ("identify oscillator --starts 3 --start-factor 0.5", &["factor around starts", "above 1"]),
         ("identify oscillator --start-seed 3", &["--starts"]),
+        ("identify oscillator --fix d --profiles=c,d", &["profile of `d`", "is fixed", "--free d"]),
+        ("identify oscillator --profiles=dd", &["`dd`", "`d`"]),
     ];
     for (command, parts) in cases {
         let run = place.run(command);
         assert_eq!(run.code, 2, "{command}: {}{}", run.out, run.err);
         parts.iter().for_each(|part| assert!(run.err.contains(part), "{command}: {}", run.err));
     }
+    let some = place.json("identify engine_mount --end 0.4 --profiles=d_E --noise-level 0.02 --json", 0);
+    let profiles = some["profiles"]["parameters"].as_array().unwrap();
+    assert!(profiles.len() == 1 && profiles[0]["name"] == "d_E", "{profiles:?}");
     let run = place.run("identify oscillator --profiles");
     assert!(run.code == 0 && run.out.contains("no profiles") && run.out.contains("--noise-level"), "{}", run.out);
 }

@@ -75,7 +75,8 @@ fn problem(shape: Shape) -> Problem {
 fn of(problem: &Problem) -> Profiles {
     let found = identify(problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
     let statistics = Statistics::of(problem, &found, Noise::Estimated).unwrap();
-    profiles(problem, &found, &statistics, &Settings::default(), &Work::default(), &|_, _, _| {}).unwrap()
+    profiles(problem, &found, &statistics, &Settings::default(), &problem.free(), (&Work::default(), &|_, _, _| {}))
+        .unwrap()
 }
 
 /// Protects the scale: of residuals that are linear in the parameters, profiles are the parabolas of the standard errors, and so are
@@ -132,8 +133,9 @@ fn data_without_noise_have_no_profiles() {
     clean = Problem::synthetic("forced", simulation, &optimum, &[1.0, 1.0], &["a"], Quadrature::Unit).unwrap();
     let found = identify(&clean, &Settings::default(), &mut |_| Flow::Continue).unwrap();
     let statistics = Statistics::of(&clean, &found, Noise::Estimated).unwrap();
-    let error = profiles(&clean, &found, &statistics, &Settings::default(), &Work::default(), &|_, _, _| {})
-        .unwrap_err()
-        .to_string();
+    let error =
+        profiles(&clean, &found, &statistics, &Settings::default(), &clean.free(), (&Work::default(), &|_, _, _| {}))
+            .unwrap_err()
+            .to_string();
     assert!(error.contains("round-off") && error.contains("--noise given"), "{error}");
 }

@@ -190,7 +190,7 @@ fn certainty(work: &Work<'_>) -> Result<(ManySearches, Profiles)> {
     problem.start.clone_from(found.begin.as_ref().unwrap());
     let best = identify(&problem, &settings, &mut |_| Flow::Continue)?;
     let statistics = Statistics::of(&problem, &best, Noise::Estimated)?;
-    let profiles = profiles(&problem, &best, &statistics, &settings, work, &|_, _, _| {})?;
+    let profiles = profiles(&problem, &best, &statistics, &settings, &problem.free(), (work, &|_, _, _| {}))?;
     Ok((found, profiles))
 }
 
