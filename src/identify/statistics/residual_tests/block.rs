@@ -53,7 +53,8 @@ mod tests {
 
     /// Protects the rule: one sample for white residuals, and for first-order autoregressive ones what its formula gives with their
     /// true correlations ρ^k, G = 2 ρ/(1 - ρ)², Σ ρ_k = (1 + ρ)/(1 - ρ): in the mean of eight series within a quarter, and each within a
-    /// factor of two, by which estimates scatter; not for ever longer blocks where residuals drift.
+    /// factor of two, by which estimates scatter; long blocks where residuals drift, but no more than a quarter of
+    /// the record.
     #[test]
     fn blocks_are_as_long_as_correlations_ask_for() {
         let of =
@@ -68,7 +69,7 @@ mod tests {
             assert!((mean / expected - 1.0).abs() < 0.25, "{rho}: {found:?} {expected}");
         }
         let drift: Vec<f64> = (0..400).map(f64::from).collect();
-        assert_eq!(block_length(&drift), 100);
+        assert!((50..=100).contains(&block_length(&drift)), "{}", block_length(&drift));
         assert_eq!((block_length(&[1.0; 50]), block_length(&[1.0, 2.0])), (1, 1));
     }
 }
