@@ -40,6 +40,8 @@ macro_rules! by_size {
     };
 }
 
+pub(super) use by_size;
+
 impl DenseLu {
     pub(crate) fn new(size: usize) -> Self {
         let square = vec![0.0; size * size];

@@ -94,6 +94,12 @@ const OUTPUT: [usize; 2] = [4, 8];
 const WIDEST: usize = 8;
 
 impl Plan {
+    /// Puts what goes to each destination elsewhere.
+    pub(super) fn redirect(&mut self, destination: impl Fn(usize) -> usize) {
+        let entries = self.chunks.iter_mut().flat_map(|chunk| &mut chunk.entries);
+        entries.for_each(|entry| entry.destination = destination(entry.destination as usize) as u32);
+    }
+
     /// `rows`: the variables of each row; `seeds_of(variable)`: what moves with it; `destination(row, variable)`.
     fn new(
         rows: &[Vec<usize>],
@@ -382,7 +388,7 @@ where
                 }
             }
             for entry in &chunk.entries {
-                derivatives[entry.destination as usize] -= self.force[entry.row as usize].eps[entry.lane as usize];
+                derivatives[entry.destination as usize] -= self.force[entry.row as usize].eps[entry.lane as usize % W];
             }
         }
     }

@@ -12,6 +12,7 @@ mod dense_lu;
 mod function;
 mod functions;
 mod kernel;
+mod pattern;
 mod plain;
 mod reverse;
 mod round_off;
@@ -36,9 +37,24 @@ pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
 use crate::model::Matrix;
-use crate::system::{By, Equations, Evaluator, Level, Mode, Point, SingularMatrix, Weights};
+use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
 use choice::Choice;
+use pattern::Pattern;
 use reverse::Reverse;
+
+/// All derivatives of M a - Q: by positions and velocities as whole matrices, one behind the other, then those by parameters and
+/// inputs, as listed.
+fn full_plan(structure: &Structure, sizes: Sizes) -> (Plan, FullEntries) {
+    let n = sizes.n;
+    let (mut plan, entries) = Plan::full(structure, sizes);
+    let FullEntries { position, velocity, parameter } = &entries;
+    let places: Vec<usize> = (position.iter().map(|(row, j)| row * n + j))
+        .chain(velocity.iter().map(|(row, j)| (n + row) * n + j))
+        .chain(2 * n * n..2 * n * n + parameter.len())
+        .collect();
+    plan.redirect(|number| places[number]);
+    (plan, entries)
+}
 
 /// Every variable on its own.
 pub(crate) fn separate(equations: Equations) -> Weights {
@@ -70,9 +86,12 @@ struct PlainEvaluator<'s> {
     mass: Vec<f64>,
     newton: Box<dyn ForceKernel + 's>,
     full: Box<dyn ForceKernel + 's>,
-    /// Places of the values in `full_values`.
-    full_entries: FullEntries,
+    /// Derivatives of M a - Q: by q, n x n, by v, n x n, and those by parameters and inputs that can be non-zero.
     full_values: Vec<f64>,
+    by_position: Pattern,
+    by_velocity: Pattern,
+    /// Rows of the last ones, and their variables (u, w).
+    parameter_entries: Vec<(usize, usize)>,
     curved: Option<Curved>,
     /// Coordinates, and parameters, with second derivatives of C, and parameters of the initial state.
     curved_or_parametric: Vec<usize>,
@@ -86,11 +105,13 @@ struct PlainEvaluator<'s> {
     slopes: Vec<f64>,
     second_slopes: Vec<f64>,
     outputs: Box<dyn OutputKernel>,
-    output_entries: Vec<(usize, usize)>,
+    /// Rows, and what they are differentiated by.
+    output_entries: Vec<(usize, (Part, usize))>,
     output_values: Vec<f64>,
     output_is_current: bool,
     /// C_q, m x n.
     constraint_jacobian: Vec<f64>,
+    constraint_pattern: Pattern,
     /// d(C_qᵀ λ)/d(q, u), n x (n + p), and dC/du, m x p: from the last `linearise`.
     constraint_force_slope: Vec<f64>,
     constraint_by_parameter: Vec<f64>,
@@ -122,7 +143,7 @@ impl<'s> PlainEvaluator<'s> {
         // what is found forwards
         let rest = choice.rest(&whole, sizes);
         let newton_plan = Plan::newton(structure, n, size);
-        let (full_plan, full_entries) = Plan::full(&rest, sizes);
+        let (full_plan, FullEntries { position, velocity, parameter: parameter_entries }) = full_plan(&rest, sizes);
         let (output_plan, output_entries) = Plan::output(&rest, sizes.output_variables());
         let with_mass = rest.mass_by_position || rest.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
@@ -147,8 +168,10 @@ impl<'s> PlainEvaluator<'s> {
             mass: vec![0.0; structure.mass.len()],
             newton: force_kernel(sizes, newton_plan, &structure.mass, structure.mass_by_position),
             full: force_kernel(sizes, full_plan, &structure.mass, with_mass),
-            full_values: vec![0.0; full_entries.len()],
-            full_entries,
+            full_values: vec![0.0; 2 * n * n + parameter_entries.len()],
+            by_position: Pattern::new(n, position),
+            by_velocity: Pattern::new(n, velocity),
+            parameter_entries,
             curved,
             curved_full,
             slopes: vec![0.0; m * n.max(variables.len())],
@@ -156,9 +179,10 @@ impl<'s> PlainEvaluator<'s> {
             full_variables: variables,
             outputs: output_kernel(sizes, output_plan),
             output_values: vec![0.0; output_entries.len()],
-            output_entries,
+            output_entries: output_entries.into_iter().map(|(row, i)| (row, sizes.output_variable(i))).collect(),
             output_is_current: false,
             constraint_jacobian: vec![0.0; m * n],
+            constraint_pattern: Pattern::new(n, structure.constraint.clone()),
             constraint_force_slope: vec![0.0; n * (n + p)],
             constraint_by_parameter: vec![0.0; m * p],
             template: vec![0.0; size * size],
@@ -238,17 +262,20 @@ impl<'s> PlainEvaluator<'s> {
 
     /// Adds C_qᵀ λ.
     fn add_constraint_force(&self, lambda: &[f64], force: &mut [f64]) {
-        let n = self.sizes.n;
-        for &(row, j) in &self.structure.constraint {
-            force[j] += self.constraint_jacobian[row * n + j] * lambda[row];
+        if !lambda.is_empty() {
+            self.constraint_pattern.add_transposed(&self.constraint_jacobian, 1.0, lambda, force);
         }
     }
 
     /// The part of K that does not change from point to point.
+    #[inline(always)]
     fn prepare_template(&mut self, weights: Weights) {
-        if self.template_weights == Some(weights) {
-            return;
+        if self.template_weights != Some(weights) {
+            self.make_template(weights);
         }
+    }
+
+    fn make_template(&mut self, weights: Weights) {
         let Sizes { n, m, .. } = self.sizes;
         let size = n + m;
         self.template.fill(0.0);
@@ -267,11 +294,21 @@ impl<'s> PlainEvaluator<'s> {
     }
 
     /// What a level above positions makes of the constraints, and of their rows in K if it is being worked out.
+    #[inline(always)]
     fn take_level(&mut self, x: &Point<'_>, equations: Equations, weights: Option<Weights>, constraint: &mut [f64]) {
-        let Sizes { n, m, .. } = self.sizes;
-        if m == 0 || equations.level == Level::Position {
-            return;
+        if !constraint.is_empty() && equations.level != Level::Position {
+            self.take_higher_level(x, equations, weights, constraint);
         }
+    }
+
+    fn take_higher_level(
+        &mut self,
+        x: &Point<'_>,
+        equations: Equations,
+        weights: Option<Weights>,
+        constraint: &mut [f64],
+    ) {
+        let Sizes { n, m, .. } = self.sizes;
         self.time_derivatives.value(self.model, equations.level, x, &self.u, constraint);
         let coordinates = &self.structure.curved_coordinates;
         let Some(rate) = weights.map(|weights| weights.rate()).filter(|rate| *rate != 0.0) else { return };
@@ -284,12 +321,16 @@ impl<'s> PlainEvaluator<'s> {
     }
 
     /// Derivatives of dC/dt and d²C/dt² by coordinates and parameters.
+    #[inline]
     fn linearise_level(&mut self, x: &Point<'_>, weights: Weights) {
-        let Sizes { n, m, p, .. } = self.sizes;
         self.level = weights.equations.level;
-        if m == 0 || self.level == Level::Position {
-            return;
+        if self.sizes.m > 0 && self.level != Level::Position {
+            self.linearise_higher_level(x, weights);
         }
+    }
+
+    fn linearise_higher_level(&mut self, x: &Point<'_>, weights: Weights) {
+        let Sizes { n, m, p, .. } = self.sizes;
         let variables = &self.full_variables;
         self.time_derivatives.slopes(self.model, x, &self.u, variables, &mut self.rate_slopes);
         for (level, slopes) in self.rate_slopes[1..].iter().enumerate() {

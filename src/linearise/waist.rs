@@ -192,13 +192,9 @@ impl Evaluator for PlainEvaluator<'_> {
                 matrix[row * size + column] += weights.acceleration * value;
             }
         }
-        let [by_position, by_velocity, _] = self.full_entries.split(&self.full_values);
-        for (&(row, j), value) in self.full_entries.position.iter().zip(by_position) {
-            matrix[row * size + j] += weights.position * value;
-        }
-        for (&(row, j), value) in self.full_entries.velocity.iter().zip(by_velocity) {
-            matrix[row * size + j] += weights.velocity * value;
-        }
+        let (by_position, rest) = self.full_values.split_at(n * n);
+        self.by_position.add_to_rows(by_position, weights.position, matrix, size);
+        self.by_velocity.add_to_rows(&rest[..n * n], weights.velocity, matrix, size);
         for &j in &structure.curved_coordinates {
             for &k in &structure.curved_coordinates {
                 matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];
@@ -235,41 +231,33 @@ impl Evaluator for PlainEvaluator<'_> {
             return forward.pull_back(scale, dynamics, constraint, cotangent);
         }
         let Sizes { n, p, .. } = self.sizes;
-        let structure = self.structure;
-        let entries = &self.full_entries;
-        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
-        let parts =
-            [(&entries.position, by_position, &mut cotangent.q), (&entries.velocity, by_velocity, &mut cotangent.v)];
-        for (entries, values, part) in parts {
-            for (&(row, variable), value) in entries.iter().zip(values) {
-                part[variable] += scale * value * dynamics[row];
-            }
-        }
-        for (&(row, k), value) in entries.parameter.iter().zip(by_parameter) {
+        let (by_position, rest) = self.full_values.split_at(n * n);
+        let (by_velocity, by_parameter) = rest.split_at(n * n);
+        self.by_position.add_transposed(by_position, scale, dynamics, &mut cotangent.q);
+        self.by_velocity.add_transposed(by_velocity, scale, dynamics, &mut cotangent.v);
+        for (&(row, k), value) in self.parameter_entries.iter().zip(by_parameter) {
             let slope = scale * value * dynamics[row];
             match k.checked_sub(p) {
                 None => cotangent.u[k] += slope,
                 Some(input) => cotangent.w[input] += slope,
             }
         }
-        for (&(row, column), value) in structure.mass.iter().zip(&self.mass) {
+        for (&(row, column), value) in self.structure.mass.iter().zip(&self.mass) {
             cotangent.a[column] += scale * value * dynamics[row];
         }
-        let of_positions = self.level == Level::Position;
-        for &(row, j) in &structure.constraint {
-            let value = scale * self.constraint_jacobian[row * n + j];
-            cotangent.lambda[row] += value * dynamics[j];
-            if of_positions {
-                cotangent.q[j] += value * constraint[row];
-            }
+        if constraint.is_empty() {
+            return;
         }
-        let StateVector { q, v, a, .. } = cotangent;
-        let levels = if of_positions { 0 } else { self.level as usize + 1 };
-        for (k, part) in [q, v, a].into_iter().enumerate().take(levels) {
+        let StateVector { q, v, a, lambda, .. } = cotangent;
+        self.constraint_pattern.add_product(&self.constraint_jacobian, scale, dynamics, lambda);
+        for k in 0..=self.level as usize {
+            let part = match k {
+                0 => &mut *q,
+                1 => &mut *v,
+                _ => &mut *a,
+            };
             let (factor, slopes) = self.constraint_by(k);
-            for &(row, j) in &structure.constraint {
-                part[j] += scale * factor * slopes[row * n + j] * constraint[row];
-            }
+            self.constraint_pattern.add_transposed(slopes, scale * factor, constraint, part);
         }
         let by_parameter = self.constraint_by_parameter();
         for &j in &self.curved_or_parametric {
@@ -294,33 +282,22 @@ impl Evaluator for PlainEvaluator<'_> {
             reverse.push_forward(self.model, &self.u, &tangent.u, &mut self.time_derivatives, into);
         }
         let Sizes { n, p, .. } = self.sizes;
-        let structure = self.structure;
-        let entries = &self.full_entries;
-        let [by_position, by_velocity, by_parameter] = entries.split(&self.full_values);
-        let parts = [(&entries.position, by_position, &tangent.q), (&entries.velocity, by_velocity, &tangent.v)];
-        for (entries, values, part) in parts {
-            for (&(row, variable), value) in entries.iter().zip(values) {
-                dynamics[row] += value * part[variable];
-            }
-        }
-        for (&(row, k), value) in entries.parameter.iter().zip(by_parameter) {
+        let (by_position, rest) = self.full_values.split_at(n * n);
+        let (by_velocity, by_parameter) = rest.split_at(n * n);
+        self.by_position.add_product(by_position, 1.0, &tangent.q, dynamics);
+        self.by_velocity.add_product(by_velocity, 1.0, &tangent.v, dynamics);
+        for (&(row, k), value) in self.parameter_entries.iter().zip(by_parameter) {
             dynamics[row] += value * k.checked_sub(p).map_or_else(|| tangent.u[k], |input| tangent.w[input]);
         }
         self.add_inertia(1.0, &tangent.a, dynamics);
-        let of_positions = self.level == Level::Position;
-        for &(row, j) in &structure.constraint {
-            let value = self.constraint_jacobian[row * n + j];
-            dynamics[j] += value * tangent.lambda[row];
-            if of_positions {
-                constraint[row] += value * tangent.q[j];
-            }
+        if constraint.is_empty() {
+            return;
         }
-        let levels = if of_positions { 0 } else { self.level as usize + 1 };
-        for (k, part) in [&tangent.q, &tangent.v, &tangent.a].into_iter().enumerate().take(levels) {
+        self.add_constraint_force(&tangent.lambda, dynamics);
+        let parts = [&tangent.q, &tangent.v, &tangent.a];
+        for (k, part) in parts.into_iter().enumerate().take(self.level as usize + 1) {
             let (factor, slopes) = self.constraint_by(k);
-            for &(row, j) in &structure.constraint {
-                constraint[row] += factor * slopes[row * n + j] * part[j];
-            }
+            self.constraint_pattern.add_product(slopes, factor, part, constraint);
         }
         let by_parameter = self.constraint_by_parameter();
         for &j in &self.curved_or_parametric {
@@ -426,8 +403,7 @@ impl Evaluator for PlainEvaluator<'_> {
         if let Some(forward) = self.forward.as_mut().filter(|_| self.output_is_forward) {
             return forward.output_pull_back(y, cotangent);
         }
-        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            let (part, i) = self.sizes.output_variable(variable);
+        for (&(row, (part, i)), value) in self.output_entries.iter().zip(&self.output_values) {
             cotangent.part_mut(part)[i] += value * y[row];
         }
     }
@@ -439,8 +415,7 @@ impl Evaluator for PlainEvaluator<'_> {
         if let Some(reverse) = &mut self.reverse {
             reverse.output_push_forward(self.model, &self.u, &tangent.u, y);
         }
-        for (&(row, variable), value) in self.output_entries.iter().zip(&self.output_values) {
-            let (part, i) = self.sizes.output_variable(variable);
+        for (&(row, (part, i)), value) in self.output_entries.iter().zip(&self.output_values) {
             y[row] += value * tangent.part(part)[i];
         }
     }

@@ -9,18 +9,27 @@ fn with_threads(place: &Place, command: &str, threads: &str) -> Value {
     let run = Place::end(started.env("COSTATE_THREADS", threads));
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
     let mut result: Value = serde_json::from_str(&run.out).unwrap();
-    (result["seconds"], result["date"]) = (Value::Null, Value::Null);
+    (result["seconds"], result["date"], result["duration"]) = (Value::Null, Value::Null, Value::Null);
     for method in result["methods"].as_array_mut().into_iter().flatten().filter(|method| method.is_object()) {
         method["seconds"] = Value::Null;
     }
     result
 }
 
-/// Protects results from the number of threads: starts, profiles, Hessians and differences are the same to the last bit.
+/// Protects results from the number of threads: starts, profiles, Hessians, differences and experiments at their start are the same to the
+/// last bit.
 #[test]
 fn threads_change_nothing() {
     let place = Place::new();
+    let mut problem = "model = \"oscillator\"\n".to_string();
+    for (name, amplitude) in [("one.csv", 1.0), ("two.csv", 0.5), ("three.csv", 2.0)] {
+        let row = |t: f64| format!("{t},{},{}\n", amplitude * (9.0 * t).sin(), 0.1 * amplitude * (7.0 * t).cos());
+        place.write(name, format!("t,F,a\n{}", (0..50).map(|i| row(f64::from(i) * 0.02)).collect::<String>()));
+        problem += &format!("[[experiment]]\nfile = \"{name}\"\n");
+    }
+    place.write("several.toml", problem);
     let commands = [
+        "check several.toml --json",
         "identify engine_mount --end 0.4 --starts 7 --profiles --bootstrap 40 --bands --noise-level 0.02 --json",
         "hessian spatial_chain --json",
         "gradient spatial_chain --method all --json",

@@ -7,7 +7,8 @@ use crate::cli::console::{print, print_document, tell_error, waiting};
 use crate::cli::duration::Duration;
 use crate::cli::{Verdict, kept, settings};
 use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::parallel::in_parallel;
+use crate::problem::{Experiment, Problem};
 use crate::registry::Registry;
 use crate::report::InputFile;
 use crate::sensitivity::Method;
@@ -15,6 +16,7 @@ use crate::specification::{ExperimentSetting, Specification};
 use crate::statistics::{Identifiability, identifiability};
 use crate::steps::Steps;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All that is known of a problem before a fit.
 pub(super) struct Found {
@@ -42,7 +44,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         specification.build_with_notes(registry).map_err(|error| all_errors(&specification, registry, error))?;
     let notes = settings::say_of(notes, &problem);
     let folder = arguments.output.folder(&format!("{}_check", problem.name))?;
-    let mut found = look(&problem, &specification, notes);
+    let mut found = look(&problem, &specification, notes)?;
     found.files = arguments.problem.input_files(&specification);
     let document = document(&problem, &found);
     // what cannot be simulated cannot be drawn
@@ -82,13 +84,14 @@ fn worst_first(found: &Found) -> Vec<usize> {
     order
 }
 
-fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) -> Found {
-    let waiting = waiting("experiments at the start", problem.all().count());
-    let look = |(done, experiment)| {
-        waiting.done(done);
-        Looked::at(problem, experiment)
-    };
-    let experiments: Vec<Looked> = problem.all().enumerate().map(look).collect();
+fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) -> Result<Found> {
+    let mut experiments: Vec<&Experiment> = problem.all().collect();
+    let (waiting, done) = (waiting("experiments at the start", experiments.len()), AtomicUsize::new(0));
+    let experiments = in_parallel(&mut experiments, problem.at_once()?, |_, experiment| {
+        let looked = Looked::at(problem, experiment);
+        waiting.done(done.fetch_add(1, Ordering::Relaxed) + 1);
+        Ok(looked)
+    })?;
     waiting.now("derivatives");
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
     let mut wrong: Vec<String> = experiments.iter().filter_map(failure).collect();
@@ -115,7 +118,7 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
     }
     let files = Vec::new();
     let chooses_steps = specification.steps() == Steps::Chosen;
-    Found {
+    Ok(Found {
         files,
         experiments,
         cost,
@@ -126,7 +129,7 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
         notes,
         warnings,
         wrong,
-    }
+    })
 }
 
 /// The cost at the start, and its derivatives by free parameters times their sizes.

@@ -13,10 +13,14 @@ use crate::system::{Evaluator, StateVector};
 impl Workspace<'_> {
     /// Pulls cotangents back through step `k`, whose states are there; 0 is what the scheme makes of the start.
     fn pull_step_back(&mut self, k: usize, bar: &mut StateVector, directions: &mut [Direction]) -> Result<()> {
-        let simulation = &self.simulation;
-        let step = simulation.step(k);
-        self.states.give(&step, &mut self.stepper);
-        self.stepper.pull_back(&mut *self.evaluator, simulation.signature(), &step, bar, directions)
+        let Workspace { simulation, states, stepper, evaluator, .. } = self;
+        let (step, signature) = (simulation.step(k), simulation.signature());
+        if directions.is_empty() && stepper.is_direct(&step) {
+            let end = states.point(k, step.t, step.w);
+            return stepper.pull_directly_back(&mut **evaluator, signature, &step, &end, bar);
+        }
+        states.give(&step, stepper);
+        stepper.pull_back(&mut **evaluator, signature, &step, bar, directions)
     }
 }
 
@@ -70,10 +74,10 @@ impl Gradient<'_> {
         let (simulation, evaluator) = (&*simulation, &mut **evaluator);
         let is_curved = !along.directions.is_empty();
         let mut total = 0.0;
-        let first = if k == 0 { 0 } else { given.end_of(k - 1) + 1 };
-        for i in (first..=given.end_of(k)).rev() {
-            let x = states.view(i, simulation, room);
+        let (first, end) = (if k == 0 { 0 } else { given.end_of(k - 1) + 1 }, given.end_of(k));
+        for i in (first..end + 1).rev() {
             let concerned = cost.concerns(i, last);
+            let x = states.view_in(k, i, simulation, room);
             if concerned || continuous.any() {
                 evaluator.output(&x, y);
                 continuous.follow(y);
@@ -156,16 +160,15 @@ fn add_curvature(
 
 /// Keeps the cotangents of the inputs in the row of a step's end, and in that of the others that it sees, where they are asked for:
 /// `by_inputs` holds those of all rows.
+#[inline]
 pub(super) fn take_inputs((row, other): (usize, Option<usize>), bar: &mut StateVector, by_inputs: &mut [f64]) {
+    if by_inputs.is_empty() {
+        return;
+    }
     let count = bar.w.len();
-    if !by_inputs.is_empty() {
-        by_inputs[row * count..(row + 1) * count].copy_from_slice(&bar.w);
-        if let Some(other) = other {
-            by_inputs[other * count..(other + 1) * count]
-                .iter_mut()
-                .zip(&bar.w_other)
-                .for_each(|(sum, bar)| *sum += bar);
-        }
+    by_inputs[row * count..(row + 1) * count].copy_from_slice(&bar.w);
+    if let Some(other) = other {
+        by_inputs[other * count..(other + 1) * count].iter_mut().zip(&bar.w_other).for_each(|(sum, bar)| *sum += bar);
     }
     bar.w.fill(0.0);
     bar.w_other.fill(0.0);

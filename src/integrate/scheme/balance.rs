@@ -288,13 +288,19 @@ impl Balance {
 
     /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]).
     pub(super) fn prepare(self, compliance: f64) -> Prepared {
+        let transfer = self.transfer();
         Prepared {
             weights: self.weights(if self.is_of_start { 0.0 } else { compliance }),
             unknown_itself: self.unknown_itself(),
             is_linear: self.is_linear(),
             is_split: self.is_split(),
             is_plain: self.is_plain(),
-            transfer: self.transfer(),
+            is_direct: self.is_plain()
+                && transfer.is_some()
+                && self.load.is_empty()
+                && self.force.is_none()
+                && !(self.is_of_start || self.sees_other_inputs()),
+            transfer,
             seen: std::array::from_fn(|k| self.sets().get(k).is_some_and(|set| self.sees(set.block))),
             is_whole: self.multipliers == Multipliers::Told
                 && [Block::Q, Block::V, Block::A, Block::S]
@@ -334,6 +340,8 @@ pub(super) struct Prepared {
     pub is_split: bool,
     pub is_plain: bool,
     pub transfer: Option<Transfer>,
+    /// It is plain, sets Q, V, A and S from these alone, and nothing else is to be done about it: most steps.
+    pub is_direct: bool,
     /// Which of its sets the equations see.
     pub seen: [bool; SETS],
     /// It sets Q, V, A, S and λ.

@@ -16,6 +16,7 @@ mod newton;
 mod products;
 mod round_off;
 mod sequence;
+mod sizes;
 mod solve;
 mod stepper;
 mod transfer;

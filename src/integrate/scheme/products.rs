@@ -15,10 +15,11 @@ use link::Link;
 
 use super::balance::{Balance, Inertia, Prepared};
 use super::sequence::{Sequence, no_inverse};
+use super::sizes::{by_sizes, sized};
 use super::{Block, Direction, Layout, Step};
 use crate::error::Result;
 use crate::signature::Signature;
-use crate::system::{Evaluator, StateVector};
+use crate::system::{Evaluator, Point, StateVector};
 
 /// A balance where it has been solved.
 #[derive(Debug, Clone, Default)]
@@ -111,6 +112,51 @@ impl Sequence {
                 exchange_inputs(bar, directions);
             }
         }
+        Ok(())
+    }
+
+    /// The same of a single balance that is direct, solved at `x`, without directions.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    pub fn pull_directly_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        x: &Point<'_>,
+        bar: &mut StateVector,
+    ) -> Result<()> {
+        by_sizes!(self.layout, self.pull_directly_back_sized(system, signature, step, x, bar))
+    }
+
+    fn pull_directly_back_sized<const N: usize, const M: usize>(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        x: &Point<'_>,
+        bar: &mut StateVector,
+    ) -> Result<()> {
+        let (Layout { n, m, .. }, balance) = (sized::<N, M>(self.layout), &self.balances[0]);
+        if system.linearise(x, balance.weights).is_err() {
+            return Err(no_inverse(system, signature, &self.solver.held, balance, x, step));
+        }
+        let p = &mut self.room.p[..n + m];
+        if let Some(transfer) = &balance.transfer {
+            transfer.weigh([&bar.q[..n], &bar.v[..n], &bar.a[..n], &bar.a_scheme[..n]], &mut p[..n]);
+        }
+        p[n..].iter_mut().zip(&bar.lambda).for_each(|(mu, lambda)| *mu = *lambda);
+        system.solve_transposed(p);
+        let (z, mu) = p.split_at_mut(n);
+        let level = balance.weights.of_level();
+        mu.iter_mut().for_each(|mu| *mu /= level);
+        system.pull_back(-1.0, z, mu, bar);
+        if let Some(transfer) = &balance.transfer {
+            let StateVector { q, v, a, a_scheme, .. } = bar;
+            transfer.backwards([&mut q[..n], &mut v[..n], &mut a[..n], &mut a_scheme[..n]]);
+        }
+        bar.lambda.iter_mut().for_each(|lambda| *lambda = 0.0);
         Ok(())
     }
 

@@ -75,6 +75,7 @@ impl Sequence {
     ///
     /// # Errors
     /// If Newton's iteration fails, a value overflows, or the matrix is singular.
+    #[inline]
     pub fn solve(
         &mut self,
         system: &mut dyn Evaluator,
@@ -87,10 +88,28 @@ impl Sequence {
         let balance = &self.balances[number];
         let place = Self::place(balance, number, step);
         let first = counters.iterations;
-        let Err(failure) = self.solver.solve(system, balance, place, step.h, (before, x), counters) else {
-            return Ok(());
-        };
-        Err(match failure {
+        match self.solver.solve(system, balance, place, step.h, (before, &mut *x), counters) {
+            Ok(()) => Ok(()),
+            Err(failure) => {
+                Err(self.failed(failure, system, signature, (step, number), x, counters.iterations - first))
+            }
+        }
+    }
+
+    /// Why balance `number` has no solution, after so many iterations.
+    #[cold]
+    fn failed(
+        &mut self,
+        failure: Failure,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        (step, number): (&Step<'_>, usize),
+        x: &[f64],
+        iterations: usize,
+    ) -> Error {
+        let balance = &self.balances[number];
+        let place = Self::place(balance, number, step);
+        match failure {
             Failure::Singular => {
                 no_inverse(system, signature, &self.solver.held, balance, &self.solver.point(balance, x, place), step)
             }
@@ -103,11 +122,11 @@ impl Sequence {
                 time: step.t,
                 step: step.index,
                 step_size: step.h,
-                iterations: counters.iterations - first,
+                iterations,
                 residual,
                 equation: signature.equation_name(row),
             },
-        })
+        }
     }
 
     /// The state with which balance `number` begins, where the list is kept for products.

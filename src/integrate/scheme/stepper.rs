@@ -5,7 +5,7 @@ use super::sequence::Sequence;
 use super::{Block, Counters, Description, Inertia, Layout, NewtonOptions, Scheme};
 use crate::error::{Error, Result};
 use crate::signature::Signature;
-use crate::system::{Evaluator, Level, StateVector};
+use crate::system::{Evaluator, Level, Point, StateVector};
 use std::sync::Arc;
 
 /// One step: from time `t - h` to `t`; or the start, with what follows it.
@@ -115,10 +115,14 @@ impl Stepper {
     }
 
     /// Makes the balances ready.
+    #[inline]
     fn prepare(&mut self, h: f64, h_before: f64, kind: Kind) {
-        if self.made_for == Some((h, h_before, kind)) {
-            return;
+        if self.made_for != Some((h, h_before, kind)) {
+            self.make(h, h_before, kind);
         }
+    }
+
+    fn make(&mut self, h: f64, h_before: f64, kind: Kind) {
         self.listed.clear();
         match kind {
             Kind::Start => self.scheme.start(h, &mut self.listed),
@@ -142,6 +146,7 @@ impl Stepper {
         self.scheme.step(h, 1.0, &mut self.listed);
     }
 
+    #[inline]
     fn prepare_for(&mut self, step: &Step<'_>) {
         self.prepare(step.h, step.h_before, Kind::of(step));
     }
@@ -232,6 +237,7 @@ impl Stepper {
     }
 
     /// What the first balance leaves alone stays as it was.
+    #[inline(always)]
     fn begin(&self, number: usize, previous: &[f64], next: &mut [f64]) {
         let (layout, balance) = (self.layout, &self.sequence.balances[0]);
         if number > 0 || balance.is_whole && self.carried == 0 {
@@ -263,6 +269,7 @@ impl Stepper {
     }
 
     /// Whether a step is one balance, which ends in the state and the tangents that are stored.
+    #[inline]
     fn is_single(&self, step: &Step<'_>) -> bool {
         step.index > 0 && self.sequence.balances.len() == 1
     }
@@ -321,6 +328,29 @@ impl Stepper {
         self.bring_back(system, signature, step)?;
         let is_single = self.is_single(step);
         self.sequence.pull_back(system, signature, step, bar, directions, is_single)
+    }
+
+    /// Whether [`Stepper::pull_directly_back`] does for a step.
+    #[inline]
+    pub fn is_direct(&mut self, step: &Step<'_>) -> bool {
+        self.prepare_for(step);
+        self.is_single(step) && self.sequence.balances[0].is_direct
+    }
+
+    /// As [`Stepper::pull_back`] without directions, of a step that is direct, from the state at its end alone.
+    ///
+    /// # Errors
+    /// If the matrix is singular.
+    #[inline]
+    pub fn pull_directly_back(
+        &mut self,
+        system: &mut dyn Evaluator,
+        signature: &Signature,
+        step: &Step<'_>,
+        end: &Point<'_>,
+        bar: &mut StateVector,
+    ) -> Result<()> {
+        self.sequence.pull_directly_back(system, signature, step, end, bar)
     }
 
     /// Turns tangents of a step's beginning into those of its end; their parameters' parts are the directions. The state that

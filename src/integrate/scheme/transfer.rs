@@ -7,16 +7,54 @@ pub(super) struct Transfer {
     pub unknown: [f64; 4],
 }
 
+/// Coordinates are gone through by so many at once.
+const LANES: usize = 2;
+
+/// The sum of four vectors of some coordinates, each times its factor.
+#[inline(always)]
+fn mix<const L: usize>(factors: [f64; 4], [q, v, a, s]: &[[f64; L]; 4]) -> [f64; L] {
+    std::array::from_fn(|j| factors[0] * q[j] + factors[1] * v[j] + factors[2] * a[j] + factors[3] * s[j])
+}
+
+/// k x in place, of some coordinates at a time.
+#[inline(always)]
+fn apply_to<const L: usize>(k: &[[f64; 4]; 4], [q, v, a, s]: [&mut [[f64; L]]; 4]) {
+    for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
+        let x = [*q, *v, *a, *s];
+        (*q, *v, *a, *s) = (mix(k[0], &x), mix(k[1], &x), mix(k[2], &x), mix(k[3], &x));
+    }
+}
+
+/// k x in place.
+#[inline(always)]
+fn apply(k: &[[f64; 4]; 4], [q, v, a, s]: [&mut [f64]; 4]) {
+    let ((q, q_rest), (v, v_rest)) = (q.as_chunks_mut::<LANES>(), v.as_chunks_mut::<LANES>());
+    let ((a, a_rest), (s, s_rest)) = (a.as_chunks_mut::<LANES>(), s.as_chunks_mut::<LANES>());
+    apply_to(k, [q, v, a, s]);
+    let [(q, _), (v, _)] = [q_rest.as_chunks_mut::<1>(), v_rest.as_chunks_mut::<1>()];
+    let [(a, _), (s, _)] = [a_rest.as_chunks_mut::<1>(), s_rest.as_chunks_mut::<1>()];
+    apply_to(k, [q, v, a, s]);
+}
+
+/// The sum of four vectors, each times its factor.
+#[inline(always)]
+fn sum_into(factors: [f64; 4], [q, v, a, s]: [&[f64]; 4], sum: &mut [f64]) {
+    let ((sum, sum_rest), (q, q_rest), (v, v_rest)) =
+        (sum.as_chunks_mut::<LANES>(), q.as_chunks::<LANES>(), v.as_chunks::<LANES>());
+    let ((a, a_rest), (s, s_rest)) = (a.as_chunks::<LANES>(), s.as_chunks::<LANES>());
+    for ((((sum, q), v), a), s) in sum.iter_mut().zip(q).zip(v).zip(a).zip(s) {
+        *sum = mix(factors, &[*q, *v, *a, *s]);
+    }
+    for ((((sum, q), v), a), s) in sum_rest.iter_mut().zip(q_rest).zip(v_rest).zip(a_rest).zip(s_rest) {
+        [*sum] = mix(factors, &[[*q], [*v], [*a], [*s]]);
+    }
+}
+
 impl Transfer {
     /// known x, in place.
     #[inline]
-    pub fn forwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
-        let k = &self.known;
-        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
-            let x = [*q, *v, *a, *s];
-            let row = |row: &[f64; 4]| row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3];
-            (*q, *v, *a, *s) = (row(&k[0]), row(&k[1]), row(&k[2]), row(&k[3]));
-        }
+    pub fn forwards(&self, x: [&mut [f64]; 4]) {
+        apply(&self.known, x);
     }
 
     /// known x, of a state whose first four blocks these are, into `base`, one behind the other.
@@ -26,10 +64,7 @@ impl Transfer {
         let (v, rest) = rest.split_at(n);
         let (a, s) = rest.split_at(n);
         for (k, row) in self.known.iter().enumerate() {
-            let base = &mut base[k * n..(k + 1) * n];
-            for ((((base, q), v), a), s) in base.iter_mut().zip(q).zip(v).zip(a).zip(s) {
-                *base = row[0] * q + row[1] * v + row[2] * a + row[3] * s;
-            }
+            sum_into(*row, [q, v, a, s], &mut base[k * n..(k + 1) * n]);
         }
     }
 
@@ -46,23 +81,16 @@ impl Transfer {
     }
 
     /// knownᵀ x, in place.
-    #[inline]
-    pub fn backwards(&self, [q, v, a, s]: [&mut [f64]; 4]) {
+    #[inline(always)]
+    pub fn backwards(&self, x: [&mut [f64]; 4]) {
         let k = &self.known;
-        for (((q, v), a), s) in q.iter_mut().zip(v).zip(a).zip(s) {
-            let x = [*q, *v, *a, *s];
-            let column = |j: usize| k[0][j] * x[0] + k[1][j] * x[1] + k[2][j] * x[2] + k[3][j] * x[3];
-            (*q, *v, *a, *s) = (column(0), column(1), column(2), column(3));
-        }
+        apply(&std::array::from_fn(|j| [k[0][j], k[1][j], k[2][j], k[3][j]]), x);
     }
 
     /// unknownᵀ x
-    #[inline]
-    pub fn weigh(&self, [q, v, a, s]: [&[f64]; 4], z: &mut [f64]) {
-        let b = &self.unknown;
-        for ((((z, q), v), a), s) in z.iter_mut().zip(q).zip(v).zip(a).zip(s) {
-            *z = b[0] * q + b[1] * v + b[2] * a + b[3] * s;
-        }
+    #[inline(always)]
+    pub fn weigh(&self, x: [&[f64]; 4], z: &mut [f64]) {
+        sum_into(self.unknown, x, z);
     }
 
     /// Adds unknown z.

@@ -192,7 +192,7 @@ impl<'p> Driven<'p> {
     }
 
     /// Step `i`; 0 is what the scheme makes of the start.
-    #[inline]
+    #[inline(always)]
     pub fn step(&self, i: usize) -> Step<'_> {
         let simulation = self.simulation;
         let (next, end) = (if i == 0 { 1 } else { i }, simulation.end_of(i));

@@ -150,14 +150,15 @@ impl Between {
     /// For a time of a run that lies in step `k`; none where the step ends.
     #[inline]
     pub fn of(simulation: &Simulation, i: usize, k: usize) -> Option<Self> {
-        if simulation.end_of(k) == i {
-            return None;
-        }
+        if simulation.end_of(k) == i { None } else { Some(Between::within(simulation, i, k)) }
+    }
+
+    fn within(simulation: &Simulation, i: usize, k: usize) -> Self {
         let (h, from) = (simulation.step_size(k), simulation.grid.time(simulation.end_of(k - 1)));
         let x = (simulation.grid.time(i) - from) / h;
         let y = 1.0 - x;
         let cubic = [y * y * (1.0 + 2.0 * x), h * x * y * y, x * x * (3.0 - 2.0 * x), -h * x * x * y];
-        Some(Between { cubic, linear: [y, x] })
+        Between { cubic, linear: [y, x] }
     }
 
     /// The cubic polynomial through values and rates at both ends.

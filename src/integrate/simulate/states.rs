@@ -112,7 +112,9 @@ impl States {
         let (row, rest) = rest.split_at_mut(layout.m);
         row.copy_from_slice(&x[layout.multipliers()]);
         let (carried, own) = rest.split_at_mut(self.carried);
-        carried.copy_from_slice(&x[layout.memory_range()][..self.carried]);
+        if !carried.is_empty() {
+            carried.copy_from_slice(&x[layout.memory_range()][..carried.len()]);
+        }
         if !own.is_empty() {
             own.copy_from_slice(&x[layout.range(Block::S)]);
         }
@@ -165,7 +167,19 @@ impl States {
     /// The state at time `i` of `simulation` as outputs see it; `room` is for what is not stored.
     #[inline]
     pub fn view<'a>(&'a self, i: usize, simulation: &'a Driven<'_>, room: &'a mut Room) -> OutputPoint<'a> {
-        let (k, at) = (simulation.step_of(i), (simulation.grid.time(i), simulation.inputs_at(i)));
+        self.view_in(simulation.step_of(i), i, simulation, room)
+    }
+
+    /// The same of a time in step `k`, or at its end.
+    #[inline]
+    pub fn view_in<'a>(
+        &'a self,
+        k: usize,
+        i: usize,
+        simulation: &'a Driven<'_>,
+        room: &'a mut Room,
+    ) -> OutputPoint<'a> {
+        let at = (simulation.grid.time(i), simulation.inputs_at(i));
         match Between::of(simulation, i, k) {
             None => self.seen(k, at, &mut room.own[0]),
             Some(between) => self.between(between, k, at, room),

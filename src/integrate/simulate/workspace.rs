@@ -53,6 +53,7 @@ pub(crate) enum Keep {
 const LEFT_OUT: f64 = 1e-6;
 
 /// Rows are left out because the others imply them for nominal parameters near the start: elsewhere they may not.
+#[inline]
 fn check_left_out(system: &dyn Evaluator, signature: &Signature, x: &OutputPoint<'_>) -> Result<()> {
     let Some((row, off)) = system.worst_left_out() else { return Ok(()) };
     if off <= LEFT_OUT || off <= LEFT_OUT * x.q.iter().fold(0.0f64, |size, q| size.max(q.abs())) {

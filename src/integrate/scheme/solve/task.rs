@@ -3,8 +3,9 @@
 use super::super::balance::{Multipliers, Prepared};
 use super::super::newton::Verdict;
 use super::super::round_off::{Excess, STALLED, larger, largest, relative, sum, worst_row};
+use super::super::sizes::sized;
 use super::super::{Block, Counters, Layout};
-use super::{Failure, Place, Solver, Track, sized};
+use super::{Failure, Place, Solver, Track};
 use crate::system::{Evaluator, Level, Point, Weights};
 
 /// Newton steps of shortened length before a step counts as failed.
@@ -298,6 +299,7 @@ impl Task<'_, '_> {
     }
 
     /// Puts multipliers and forces into the state.
+    #[inline(always)]
     pub fn keep(&mut self) {
         let Solver { layout, z, zeros, r, .. } = &mut *self.solver;
         let n = layout.n;
