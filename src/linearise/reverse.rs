@@ -20,7 +20,7 @@ pub(crate) use recorded::initial;
 use super::choice::Choice;
 use super::constraint::{TimeDerivatives, along_motion, time};
 use super::functions::{Dual, Functions, Square};
-use super::kernel::{FullEntries, Sizes};
+use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::number::{Jet, all_finite};
 use crate::system::{Equations, Level, OutputPoint, Part, Point, StateVector, Weights};
@@ -135,14 +135,14 @@ impl Reverse {
         }
     }
 
-    /// Takes the point at which products are asked for. Of a single equation of motion it finds the derivatives, and puts those of
-    /// `entries` into `values`; of others it says that it does not.
+    /// Takes the point at which products are asked for. Of a single equation of motion it finds the derivatives, and puts those by position and
+    /// velocity into `values`, and behind them those of `entries`, by inputs; of others it says that it does not.
     #[must_use]
     pub(crate) fn linearise(
         &mut self,
         model: &dyn Functions,
         (x, weights): (&Point<'_>, Weights),
-        entries: &FullEntries,
+        entries: &[(usize, usize)],
         values: &mut [f64],
     ) -> bool {
         self.here.take(x);
@@ -151,11 +151,10 @@ impl Reverse {
         let Some((motion, _)) = motion.as_mut().filter(|motion| motion.0.by_state) else { return false };
         motion.evaluate(model, x.t, weights.equations.forces, |part, i| self.here.x.part(part)[i]);
         let slopes = motion.derivatives(&[1.0], |j| x.a[j]);
-        let position = entries.position.iter().map(|entry| *p + entry.1);
-        let velocity = entries.velocity.iter().map(|entry| *p + *n + entry.1);
+        let state = *p..*p + 2 * *n;
         // inputs have numbers from p on
-        let input = entries.parameter.iter().map(|entry| 2 * *n + entry.1);
-        values.iter_mut().zip(position.chain(velocity).chain(input)).for_each(|(own, k)| *own = slopes[k]);
+        let inputs = entries.iter().map(|entry| 2 * *n + entry.1);
+        values.iter_mut().zip(state.chain(inputs)).for_each(|(own, k)| *own = slopes[k]);
         self.is_swept = all_finite(slopes);
         self.is_swept
     }

@@ -156,7 +156,7 @@ impl Evaluator for PlainEvaluator<'_> {
         let size = n + m;
         let structure = self.structure;
         self.is_forward = false;
-        let (model, entries, values) = (self.model, &self.full_entries, &mut self.full_values[..]);
+        let (model, entries, values) = (self.model, &self.parameter_entries[..], &mut self.full_values[..]);
         let reverse = self.reverse.as_mut();
         if !reverse.is_some_and(|reverse| reverse.linearise(model, (x, weights), entries, values)) {
             values.fill(0.0);
