@@ -121,6 +121,10 @@ fn name_aside() -> String {
 pub(crate) fn discard(folder: &Path, lock: File) -> io::Result<()> {
     let aside = folder.with_file_name(name_aside());
     fs::rename(folder, &aside)?;
+    // the lock last: without it nobody knows whether somebody is at work there
+    for name in names(&aside)? {
+        fs::remove_file(aside.join(name))?;
+    }
     drop(lock);
     fs::remove_dir_all(&aside)
 }
