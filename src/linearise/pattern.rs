@@ -81,14 +81,14 @@ mod tests {
             pattern.add_transposed(&a, -2.0, &x[..rows], &mut transposed);
             pattern.add_product(&a, -2.0, &x[..columns], &mut product);
             pattern.add_to_rows(&a, -2.0, &mut own, stride);
-            let near = |found: f64, exact: f64| assert!((found - exact).abs() < 1e-14, "{columns}: {found}, {exact}");
-            for j in 0..columns {
-                near(transposed[j], 1.0 - 2.0 * (0..rows).map(|row| a[row * columns + j] * x[row]).sum::<f64>());
+            let near = |found: f64, exact: f64| assert!((found - exact).abs() < 1e-13, "{columns}: {found}, {exact}");
+            for (j, found) in transposed.into_iter().enumerate() {
+                near(found, 1.0 - 2.0 * (0..rows).map(|row| a[row * columns + j] * x[row]).sum::<f64>());
             }
-            for row in 0..rows {
-                near(product[row], 1.0 - 2.0 * (0..columns).map(|j| a[row * columns + j] * x[j]).sum::<f64>());
+            for (row, (found, own)) in product.into_iter().zip(own.chunks_exact(stride)).enumerate() {
+                near(found, 1.0 - 2.0 * (0..columns).map(|j| a[row * columns + j] * x[j]).sum::<f64>());
                 let added = |j: usize| if j < columns { a[row * columns + j] } else { 0.0 };
-                (0..stride).for_each(|j| near(own[row * stride + j], 1.0 - 2.0 * added(j)));
+                own.iter().enumerate().for_each(|(j, own)| near(*own, 1.0 - 2.0 * added(j)));
             }
         }
     }
