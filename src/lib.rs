@@ -120,8 +120,8 @@ pub use data::{files, noise, random, time_axis};
 pub use gradient::{cost, modes, sensitivity};
 #[doc(inline)]
 pub use identify::{
-    constraint, control, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile, registry,
-    specification, starts, statistics, steps,
+    constraint, control, design, ensemble, landscape, likelihood, optimise, prior, problem, problem_file, profile,
+    registry, specification, starts, statistics, steps,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

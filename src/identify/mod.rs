@@ -2,6 +2,7 @@
 
 pub mod constraint;
 pub mod control;
+pub mod design;
 pub mod ensemble;
 pub mod landscape;
 pub mod likelihood;

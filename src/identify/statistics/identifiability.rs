@@ -165,6 +165,18 @@ impl Identifiability {
         }
     }
 
+    /// W of the covariance W Wᵀ of the parameters, in sizes (of logarithms where these are the scale), for residuals of unit variance: a row for each.
+    /// NaN for those that are not determined.
+    pub(crate) fn covariance_root(&self) -> DMatrix<f64> {
+        let mut root = DMatrix::from_element(self.parameters.len(), self.rank, f64::NAN);
+        for (i, &k) in self.active.iter().enumerate().filter(|(_, k)| !self.involved.contains(k)) {
+            for j in 0..self.rank {
+                root[(k, j)] = self.vectors[(i, j)] / self.singular_values[j] / self.lengths[i];
+            }
+        }
+        root
+    }
+
     /// How many directions of the parameters the data determine.
     pub fn rank(&self) -> usize {
         self.rank
