@@ -2,6 +2,7 @@
 
 mod certainty;
 mod control;
+mod design;
 mod folder;
 pub mod html;
 mod landscape;
@@ -13,6 +14,7 @@ mod streamed;
 
 pub use certainty::{Certainty, ends_of_searches, profile_figure, profiles_json, starts_json, waterfall};
 pub use control::control_json;
+pub use design::{design_figure, design_json, design_sentences};
 pub use folder::Folder;
 pub use landscape::{landscape_figure, landscape_json};
 pub use modes::{ModesResult, modes_json, shapes_figure};

@@ -8,10 +8,12 @@
 //! their bounds, by gradients that are exact (Oberpeilsteiner et al. 2018).
 
 mod assessment;
+mod candidates;
 mod criterion;
 mod sought;
 
 pub use assessment::Assessment;
+pub use candidates::{Assessed, Candidate, Comparison, Design, SensorAlone};
 pub use criterion::Optimality;
 pub(crate) use sought::Informed;
 pub use sought::Sought;

@@ -74,7 +74,7 @@ pub fn identifiability(problem: &Problem, u: &[f64]) -> Result<Identifiability> 
 }
 
 /// The parameters at `places`, with their sizes.
-pub(super) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<Analysed> {
+pub(crate) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<Analysed> {
     let parameter = |&index: &usize| {
         let parameter = &problem.parameters[index];
         let log = parameter.scale == Scale::Log;
