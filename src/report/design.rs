@@ -81,7 +81,8 @@ fn of_candidate(found: &Comparison, own: &Assessed) -> Vec<String> {
                 format!("`{}` (+/- {} {})", found.parameters[k].name, rounded(after(k), 3), found.parameters[k].unit)
             })
             .collect();
-        sentences.push(format!("`{name}` determines {}, which was not determined so far", errors.join(", ")));
+        let verb = if new.len() == 1 { "was" } else { "were" };
+        sentences.push(format!("`{name}` determines {}, which {verb} not determined so far", errors.join(", ")));
     }
     let most = all()
         .filter(|&k| before(k).is_finite())
@@ -137,7 +138,8 @@ pub fn design_figure(found: &Comparison) -> Result<Figure> {
 }
 
 impl Folder {
-    /// `design.json` with `document` ([`design_json`]), `design.csv` with standard errors over the end of each candidate, and the figure `design`.
+    /// `design.json` with `document` ([`design_json`]), `design.csv` with standard errors over the end of each candidate (of parameters that are
+    /// determined at all of these), and the figure `design`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
@@ -149,9 +151,11 @@ impl Folder {
                 columns.push((format!("end of {name} [s]"), own.durations.iter().map(|(end, _)| *end).collect()));
                 for (k, parameter) in found.parameters.iter().enumerate() {
                     let errors = own.durations.iter().map(|(_, after)| after.standard_errors[k]);
-                    // of what is not determined there is none
-                    let errors = errors.map(|error| if error.is_finite() { error } else { f64::NAN }).collect();
-                    columns.push((format!("{} with {name} [{}]", parameter.name, parameter.unit), errors));
+                    let errors: Vec<f64> = errors.collect();
+                    // a table of numbers has no place for what is not determined
+                    if errors.iter().all(|error| error.is_finite()) {
+                        columns.push((format!("{} with {name} [{}]", parameter.name, parameter.unit), errors));
+                    }
                 }
             }
             aside.csv("design.csv", columns)?;

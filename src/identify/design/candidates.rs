@@ -95,63 +95,71 @@ impl Design {
             let remedy = "compare outputs with records";
             return Err(Error::invalid("the next experiment", "a cost is no sum of squared residuals", remedy));
         };
+        // without records, the first one is no experiment
         let first = if self.measured == 0 { 1 } else { 0 };
         let said = self.problem.gradient_by_free()?.each(u, |k, member| {
             if k < first { Ok(Said::default()) } else { said(member, costs[k], k >= self.measured) }
         })?;
-        let free = self.problem.free();
-        let known = self.measured.max(1);
-        let seen = |place: usize, experiments: &[usize]| {
-            experiments.iter().any(|&k| self.problem.experiments[k].places.contains(&place))
+        let (counted, _) = self.unknown();
+        let assessed = self.candidates.iter().map(|candidate| self.assessed(u, (&costs, &said), candidate));
+        let mut candidates = assessed.collect::<Result<Vec<_>>>()?;
+        let infinite = |own: &Assessed| {
+            own.after.standard_errors[..counted.len()].iter().filter(|error| error.is_infinite()).count()
         };
-        let earlier: Vec<usize> = (0..known).collect();
-        let (shared, own): (Vec<usize>, Vec<usize>) = free
-            .iter()
-            .filter(|place| seen(**place, &earlier))
-            .partition(|place| !self.problem.parameters[**place].name.contains('@'));
-        // where each experiment has its own of everything, all of it counts
-        let (shared, own) = if shared.is_empty() { (own, shared) } else { (shared, own) };
-        let counts: Vec<usize> = (0..shared.len()).collect();
-        let before = |more: Option<(&Linearised, usize)>| {
-            let made = (0..self.measured).filter_map(|k| Some((said[k].all.as_ref()?, k)));
-            self.together(u, made.chain(more))
-        };
-        let assess = |information: &Linearised, experiment: Option<usize>| {
-            let further = free.iter().filter(|place| {
-                experiment.is_some_and(|k| seen(**place, &[k])) && !shared.contains(place) && !own.contains(place)
-            });
-            let places: Vec<usize> = shared.iter().chain(&own).chain(further).copied().collect();
-            Assessment::of(information, analysed(&self.problem, u, &places), &counts)
-        };
-        let mut candidates = Vec::new();
-        for candidate in &self.candidates {
-            let k = candidate.experiment;
-            let with = |own: &Linearised| assess(&before(Some((own, k))), Some(k));
-            // every experiment of a candidate has been run
-            let Some(all) = &said[k].all else { continue };
-            let signature = self.problem.experiments[k].simulation.signature();
-            let references = costs[k].references().iter().zip(&said[k].alone).filter(|_| said[k].alone.len() > 1);
-            let sensors = references.map(|(reference, own)| {
-                let (output, deviation) = (signature.outputs[reference.output].clone(), reference.deviation);
-                Ok(SensorAlone { output, deviation, after: with(own)? })
-            });
-            let durations = said[k].until.iter().map(|(time, own)| Ok((*time, with(own)?)));
-            candidates.push(Assessed {
-                candidate: candidate.clone(),
-                samples: said[k].samples,
-                after: with(all)?,
-                sensors: sensors.collect::<Result<_>>()?,
-                durations: durations.collect::<Result<_>>()?,
-            });
-        }
-        let unknown = |own: &Assessed| counts.iter().filter(|k| own.after.standard_errors[**k].is_infinite()).count();
         candidates.sort_by(|a, b| {
             let means = a.after.mean(optimality).total_cmp(&b.after.mean(optimality));
-            unknown(a).cmp(&unknown(b)).then(means)
+            infinite(a).cmp(&infinite(b)).then(means)
         });
         let samples = said[..self.measured].iter().map(|said| said.samples).sum();
-        let before = assess(&before(None), None)?;
-        Ok(Comparison { optimality, parameters: analysed(&self.problem, u, &shared), before, samples, candidates })
+        let before = self.assess(u, &said, None)?;
+        Ok(Comparison { optimality, parameters: analysed(&self.problem, u, &counted), before, samples, candidates })
+    }
+
+    /// Places of the parameters that count, which experiments share, and of those that an experiment so far has for itself.
+    fn unknown(&self) -> (Vec<usize>, Vec<usize>) {
+        let made = &self.problem.experiments[..self.measured.max(1)];
+        let seen = self.problem.free().into_iter().filter(|place| made.iter().any(|own| own.places.contains(place)));
+        let (shared, own): (Vec<usize>, Vec<usize>) =
+            seen.partition(|place| !self.problem.parameters[*place].name.contains('@'));
+        // where each experiment has its own of everything, all of it counts
+        if shared.is_empty() { (own, shared) } else { (shared, own) }
+    }
+
+    /// What has been measured makes of the parameters, with more information of an experiment.
+    fn assess(&self, u: &[f64], said: &[Said], more: Option<(&Linearised, usize)>) -> Result<Assessment> {
+        let made = (0..self.measured).filter_map(|k| Some((said[k].all.as_ref()?, k)));
+        let information = self.together(u, made.chain(more));
+        let (shared, own) = self.unknown();
+        let count = shared.len();
+        let mut places = [shared, own].concat();
+        let further: Vec<usize> = self.problem.free().into_iter().filter(|place| !places.contains(place)).collect();
+        let seen = |place: &usize| more.is_some_and(|(_, k)| self.problem.experiments[k].places.contains(place));
+        places.extend(further.into_iter().filter(seen));
+        Assessment::of(&information, analysed(&self.problem, u, &places), &(0..count).collect::<Vec<_>>())
+    }
+
+    fn assessed(
+        &self,
+        u: &[f64],
+        (costs, said): (&[&LeastSquares], &[Said]),
+        candidate: &Candidate,
+    ) -> Result<Assessed> {
+        let k = candidate.experiment;
+        let with = |own: &Linearised| self.assess(u, said, Some((own, k)));
+        let Said { samples, all, alone, until } = &said[k];
+        let signature = self.problem.experiments[k].simulation.signature();
+        let references = costs[k].references().iter().zip(alone).filter(|_| alone.len() > 1);
+        let sensors = references.map(|(reference, own)| {
+            let (output, deviation) = (signature.outputs[reference.output].clone(), reference.deviation);
+            Ok(SensorAlone { output, deviation, after: with(own)? })
+        });
+        Ok(Assessed {
+            candidate: candidate.clone(),
+            samples: *samples,
+            after: self.assess(u, said, all.as_ref().map(|all| (all, k)))?,
+            sensors: sensors.collect::<Result<_>>()?,
+            durations: until.iter().map(|(time, own)| Ok((*time, with(own)?))).collect::<Result<_>>()?,
+        })
     }
 
     /// The information of some experiments and of priors, by all parameters.
