@@ -121,7 +121,7 @@ pub use gradient::{cost, modes, sensitivity};
 use identify::beside;
 #[doc(inline)]
 pub use identify::{
-    bands, bootstrap, constraint, control, ensemble, landscape, likelihood, modal, optimise, prior, problem,
+    bands, bootstrap, constraint, control, design, ensemble, landscape, likelihood, modal, optimise, prior, problem,
     problem_file, profile, registry, specification, starts, statistics, steps, work,
 };
 #[doc(inline)]

@@ -4,11 +4,11 @@
 //! point P, 1.832 m below, is measured. The six numbers that the paper prints are the entries of the tensor about the centre of
 //! mass: of a cuboid of 1.5 x 0.924 x 0.5 m and 1000 kg/m³ with a diagonal along z.
 
-use costate::assembly::{Assembly, Value};
+use costate::assembly::{Assembly, Connection, Element, Value};
 use costate::problem::Integrator;
 use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Inertia, Mechanism, Path, factors_of_entries};
-use costate::{Number, Parameter, Result};
+use costate::spatial::{Body, Inertia, Mechanism, Path, Spline, factors_of_entries};
+use costate::{Number, Parameter, Result, State};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
@@ -38,24 +38,48 @@ impl Path for Shaking {
 }
 
 /// More of the same, richer: all axes at once, at frequencies that have no common period.
-struct RichShaking;
+struct RichShaking {
+    /// The largest acceleration along each of them, m/s².
+    peak: f64,
+}
 
 impl Path for RichShaking {
     fn at<D: Number>(&self, t: D, _u: &[D]) -> [D; 3] {
-        [1.0, 1.7, 2.3].map(|frequency: f64| (-(t * (TAU * frequency)).cos() + 1.0) * (0.05 / (frequency * frequency)))
+        [1.0, 1.7, 2.3].map(|frequency: f64| {
+            let rate = TAU * frequency;
+            (-(t * rate).cos() + 1.0) * (self.peak / (rate * rate))
+        })
     }
 }
 
-/// How the point S is moved.
+/// How the point S is moved, or may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excitation {
     /// As in the paper.
     OneAxisAfterAnother,
-    /// All axes at once.
+    /// All axes at once, each accelerated as in the paper.
     AllAxes,
+    /// The same, where no acceleration is larger than in the paper: at the begin all three point the same way.
+    AllAxesGently,
+    /// Along cubic splines of so many intervals, from rest to rest: the motions `Sx`, `Sy`, `Sz`.
+    Free(usize),
 }
 
-/// The body with an inertia of these parameters. Outputs: velocity of P; energy.
+/// How long the body is shaken, s.
+pub const DURATION: f64 = 3.0;
+/// The largest acceleration of S in the paper's drive, m/s².
+pub const PEAK: f64 = 0.05 * TAU * TAU;
+
+/// The square of the acceleration of S, which the body's own coordinates are the place of.
+struct Squared;
+
+impl Element for Squared {
+    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+        y[0] = x.a[0] * x.a[0] + x.a[1] * x.a[1] + x.a[2] * x.a[2];
+    }
+}
+
+/// The body with an inertia of these parameters. Outputs: velocity of P; energy; of a free motion the square of the acceleration of S.
 fn shaken(
     name: &str,
     excitation: Excitation,
@@ -68,10 +92,24 @@ fn shaken(
     let none: [f64; 0] = [];
     match excitation {
         Excitation::OneAxisAfterAnother => mechanism.drive_point("S", body.at([0.0; 3]), Shaking, none),
-        Excitation::AllAxes => mechanism.drive_point("S", body.at([0.0; 3]), RichShaking, none),
+        Excitation::AllAxes => mechanism.drive_point("S", body.at([0.0; 3]), RichShaking { peak: PEAK }, none),
+        Excitation::AllAxesGently => {
+            let path = RichShaking { peak: PEAK / 3f64.sqrt() };
+            mechanism.drive_point("S", body.at([0.0; 3]), path, none)
+        }
+        Excitation::Free(intervals) => {
+            let path = || Spline::cubic([0.0, DURATION], intervals).begin([0.0; 3]).end([0.0; 3]);
+            let values: Vec<Value> =
+                ["Sx", "Sy", "Sz"].iter().flat_map(|name| mechanism.motion(name, "m", &path())).collect();
+            mechanism.drive_point("S", body.at([0.0; 3]), [path(), path(), path()], values)
+        }
     };
     mechanism.velocity("P", body.at([0.0, 0.0, -2.0 * DEPTH]), Default::default());
     mechanism.energy("energy");
+    if let Excitation::Free(_) = excitation {
+        let connection = Connection::to(body.coordinates()[..3].iter().copied());
+        mechanism.assembler().element("acceleration", Squared, connection.outputs([("squared", "m^2/s^4")]));
+    }
     mechanism.build()
 }
 
@@ -100,7 +138,7 @@ pub fn rigid_body_factors(excitation: Excitation) -> Result<Assembly> {
 /// Its problem, started there.
 fn scenario<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
     Scenario {
-        end: 3.0,
+        end: DURATION,
         step: 1e-2,
         // the acceleration of the drive jumps: without damping the multipliers would ring
         integrator: Integrator::hht(-0.05),

@@ -19,6 +19,7 @@ mod certainty;
 mod check;
 mod console;
 mod control;
+mod design;
 mod draw;
 mod duration;
 mod gradient;
@@ -82,6 +83,7 @@ Examples:
   costate schemes slider_crank
   costate steps slider_crank --halvings 6
   costate landscape oscillator c d
+  costate design problem.toml
   costate modes half_car --animate 1,2
 
 Exit codes: 0 done, 1 not converged (or a check failed, or results could not be written), 2 wrong input or a failed simulation";
@@ -112,6 +114,8 @@ enum Command {
     Modes(modes::Arguments),
     /// Say which parameters the compared outputs can determine, before any fit.
     Identifiability(identifiability::Arguments),
+    /// Compare experiments that could be made next by what they would say of the parameters.
+    Design(design::Arguments),
     /// Draw the cost over two parameters, with the ways of methods through it.
     Landscape(landscape::Arguments),
     /// Find the parameters that fit the data (or the built-in reference).
@@ -216,6 +220,7 @@ fn run(registry: Result<Registry>, command: Command, team: Option<&Team<'_>>) ->
         Command::Steps(arguments) => steps::run(&registry, &arguments),
         Command::Modes(arguments) => modes::run(&registry, &arguments),
         Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
+        Command::Design(arguments) => design::run(&registry, &arguments),
         Command::Landscape(arguments) => landscape::run(&registry, &arguments),
         Command::Identify(arguments) => identify::run(&registry, &arguments, team),
         Command::Report(arguments) => report::run(&arguments),

@@ -5,6 +5,7 @@ pub(crate) mod beside;
 pub mod bootstrap;
 pub mod constraint;
 pub mod control;
+pub mod design;
 pub mod ensemble;
 pub mod landscape;
 pub mod likelihood;

@@ -200,9 +200,14 @@ impl Problem {
     /// # Errors
     /// Another model, a name that is taken, or local parameters that the model does not have.
     pub fn with_experiment(mut self, experiment: Experiment, local: &[&str]) -> Result<Self> {
+        self.add_experiment(experiment, local)?;
+        Ok(self)
+    }
+
+    pub(crate) fn add_experiment(&mut self, experiment: Experiment, local: &[&str]) -> Result<()> {
         let places = self.places_of(&experiment, local)?;
         self.experiments.push(Experiment { places, ..experiment });
-        Ok(self)
+        Ok(())
     }
 
     /// Adds an experiment that is compared with the result, and not fitted.

@@ -13,6 +13,7 @@
 //! m = { start = 4e-6, lower = 1e-9, scale = "log" }
 //! ```
 
+mod candidate;
 mod constraint;
 mod control;
 mod keys;
@@ -107,6 +108,9 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
     if specification.experiments.is_empty() && specification.data.as_ref().is_some_and(unnamed) {
         let error = Error::invalid("[data]", "it names no file", "add: file = \"record.csv\"");
         return Err(error.under(&["data"]));
+    }
+    for (k, section) in root.sections("candidate")?.iter().enumerate() {
+        specification.candidates.push(candidate::candidate(k + 1, section)?);
     }
     if let Some(integrator) = root.section("integrator")? {
         self::integrator(&integrator, &mut specification)?;
@@ -224,6 +228,15 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
 
 /// What a section says of a record, over what is said of all.
 fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
+    let mut source = driven(section, shared)?;
+    if let Some(outputs) = section.section("outputs")? {
+        source.outputs = Some(columns_of(&outputs)?);
+    }
+    Ok(source)
+}
+
+/// The same but for outputs.
+fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     let own = section.named("interpolation", str::parse)?;
     let interpolation = own.or(shared.interpolation);
     let (file, more_files) = files_of(section)?.unwrap_or_else(|| (shared.file.clone(), shared.more_files.clone()));
@@ -256,33 +269,35 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         }
         source.inputs = Some(columns);
     }
-    if let Some(outputs) = section.section("outputs")? {
-        let mut columns = Vec::new();
-        for name in table_keys(outputs.table) {
-            let Some(output) = outputs.section(&name)? else { continue };
-            output.only(&[&keys::OUTPUT])?;
-            let effects = output.texts("sensor")?.unwrap_or_default();
-            if let Some(twice) = (1..effects.len()).find(|k| effects[..*k].contains(&effects[*k])) {
-                let problem = format!("`{}` is named twice", effects[twice]);
-                return Err(output.wrong("sensor", problem, "name each once"));
-            }
-            let sensor = effects.iter().map(|effect| effect.parse()).collect::<Result<Vec<_>>>();
-            let sensor = sensor.map_err(|error| output.at("sensor", error.within(output.place())))?;
-            columns.push(OutputColumn {
-                column: output.text("column")?.unwrap_or_else(|| name.clone()),
-                file: output.count("file")?,
-                deviation: deviation(&output)?,
-                loss: loss(&output)?,
-                low_pass: output.number("low_pass")?,
-                every: output.count("every")?,
-                spectrum: output.section("spectrum")?.map(|own| spectrum::spectrum(&own)).transpose()?,
-                sensor,
-                output: name,
-            });
-        }
-        source.outputs = Some(columns);
-    }
     Ok(source)
+}
+
+/// What is said of the outputs of a record.
+fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
+    let mut columns = Vec::new();
+    for name in table_keys(outputs.table) {
+        let Some(output) = outputs.section(&name)? else { continue };
+        output.only(&[&keys::OUTPUT])?;
+        let effects = output.texts("sensor")?.unwrap_or_default();
+        if let Some(twice) = (1..effects.len()).find(|k| effects[..*k].contains(&effects[*k])) {
+            let problem = format!("`{}` is named twice", effects[twice]);
+            return Err(output.wrong("sensor", problem, "name each once"));
+        }
+        let sensor = effects.iter().map(|effect| effect.parse()).collect::<Result<Vec<_>>>();
+        let sensor = sensor.map_err(|error| output.at("sensor", error.within(output.place())))?;
+        columns.push(OutputColumn {
+            column: output.text("column")?.unwrap_or_else(|| name.clone()),
+            file: output.count("file")?,
+            deviation: deviation(&output)?,
+            loss: loss(&output)?,
+            low_pass: output.number("low_pass")?,
+            every: output.count("every")?,
+            spectrum: output.section("spectrum")?.map(|own| spectrum::spectrum(&own)).transpose()?,
+            sensor,
+            output: name,
+        });
+    }
+    Ok(columns)
 }
 
 /// The files of an experiment: one, or a list of several.

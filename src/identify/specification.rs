@@ -1,6 +1,7 @@
 //! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
 //! is built; everything left out is taken from the model's built-in scenario.
 
+mod candidates;
 mod deviations;
 mod experiments;
 mod lines;
@@ -13,6 +14,7 @@ mod sensors;
 mod source;
 mod spectrum;
 
+pub use candidates::CandidateSetting;
 pub use experiments::ExperimentSetting;
 pub(crate) use experiments::name_of;
 pub use lines::Lines;
@@ -145,6 +147,8 @@ pub struct Specification {
     pub data: Option<DataSource>,
     /// Several experiments, in the place of `data`.
     pub experiments: Vec<ExperimentSetting>,
+    /// Experiments that could be made next.
+    pub candidates: Vec<CandidateSetting>,
     /// Time step, s.
     pub step: Option<f64>,
     /// Steps between two samples; where neither they nor the step are given, an identification chooses ([`Specification::steps`]).

@@ -6,6 +6,7 @@ mod clocks;
 mod constraints;
 mod control;
 mod convergence;
+mod design;
 mod experiments;
 mod init;
 mod interrupts;

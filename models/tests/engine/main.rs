@@ -10,6 +10,7 @@ mod constrained;
 mod control;
 mod convergence;
 mod counters;
+mod design;
 mod emps;
 mod equilibrium;
 mod errors;

@@ -53,6 +53,10 @@ impl Control {
         options: &Options,
         observer: &mut dyn FnMut(&Iteration) -> Flow,
     ) -> Result<Solution> {
+        if self.information.is_some() && !method.is_by_gradients() {
+            let problem = "it takes sums of squares or second derivatives; the information of a run has its gradient";
+            return Err(Error::invalid(format!("method `{method}`"), problem, "take bfgs or l-bfgs"));
+        }
         let mut variables = self.variables()?;
         let begin: Vec<f64> = variables.iter().map(|variable| variable.start).collect();
         let start_cost = self.check_start(&begin, tolerance)?;
@@ -85,6 +89,14 @@ impl Control {
     /// Returns the cost there.
     fn check_start(&self, start: &[f64], tolerance: f64) -> Result<f64> {
         let shares = self.shares(start)?;
+        if let (Some(sought), Some((_, value))) = (&self.information, shares.last())
+            && value.is_infinite()
+        {
+            let names = sought.parameters.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
+            let problem = format!("the run at the start does not determine all of {names}: errors are infinite there");
+            let remedy = "start with signals that move more, measure more, or fix what cannot be told";
+            return Err(Error::invalid("the information that is sought", problem, remedy));
+        }
         if let Some((name, value)) = shares.iter().find(|share| !share.1.is_finite()) {
             let remedy = "start where the goals are defined, or correct the term";
             return Err(Error::invalid(format!("cost term \"{name}\""), format!("it is {value} at the start"), remedy));
@@ -187,6 +199,9 @@ impl Control {
         let mut objective = ControlObjective::new(self)?;
         objective.set(unknowns);
         shares.extend(objective.own_shares());
+        if let Some(sought) = &self.information {
+            shares.push((sought.in_words(), objective.information()?));
+        }
         Ok(shares)
     }
 }

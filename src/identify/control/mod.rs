@@ -24,6 +24,7 @@ pub use shape::Shape;
 pub use unknown::{Nodes, UnknownSignal};
 
 use crate::cost::Sum;
+use crate::design::Sought;
 use crate::error::{Error, Result};
 use crate::identify::variable_of;
 use crate::optimise::{Scale, Variable};
@@ -131,6 +132,8 @@ pub struct Control {
     pub parameters: Vec<Parameter>,
     /// Their values at the start.
     pub start: Vec<f64>,
+    /// What the run is to say of parameters, besides goals.
+    pub information: Option<Sought>,
     signals: Vec<Placed>,
 }
 
@@ -195,7 +198,17 @@ impl Control {
             placed.push(signal);
         }
         let (name, start) = (name.to_string(), signature.nominal());
-        Ok(Control { name, simulation, cost, parameters, start, signals: placed })
+        Ok(Control { name, simulation, cost, parameters, start, information: None, signals: placed })
+    }
+
+    /// The same with signals that are to say the most of parameters: an optimal experiment. No sum of squares, so that methods by gradients find it.
+    ///
+    /// # Errors
+    /// If what is measured does not fit the simulation, or a parameter is to be identified and chosen at once.
+    pub fn informed_by(mut self, sought: Sought) -> Result<Self> {
+        sought.check(&self.simulation, &self.free())?;
+        self.information = Some(sought);
+        Ok(self)
     }
 
     /// Begins with the multipliers and the parameters that another search for the same goals has ended with, on another grid.

@@ -2,7 +2,8 @@
 
 use super::band::{Band, Row};
 use super::{Control, Placed};
-use crate::error::Result;
+use crate::design::Informed;
+use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::optimise::{BandObjective, CurvedObjective, Objective};
 use crate::sensitivity::{Change, Gradient, Method};
@@ -11,6 +12,7 @@ use crate::sensitivity::{Change, Gradient, Method};
 pub struct ControlObjective<'p> {
     control: &'p Control,
     engine: Gradient<'p>,
+    informed: Option<Informed<'p>>,
     free: Vec<usize>,
     /// See [`Control::layout`].
     layout: Vec<Vec<Option<usize>>>,
@@ -77,12 +79,15 @@ impl<'p> ControlObjective<'p> {
         let gradient = vec![0.0; u.len()];
         let by_inputs = vec![0.0; w.len()];
         let layout = control.layout();
-        Ok(ControlObjective { control, engine, free, layout, u, w, gradient, by_inputs, band: None })
+        let informed = control.information.as_ref();
+        let informed = informed.map(|sought| Informed::new(sought, &control.simulation, &free)).transpose()?;
+        Ok(ControlObjective { control, engine, informed, free, layout, u, w, gradient, by_inputs, band: None })
     }
 
     /// The same, to stop at the next time step once `interrupt` is raised.
     pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
         self.engine = self.engine.interrupted_by(interrupt);
+        self.informed = self.informed.map(|informed| informed.interrupted_by(interrupt));
         self
     }
 
@@ -136,6 +141,22 @@ impl<'p> ControlObjective<'p> {
         let inputs = self.inputs();
         self.control.put(unknowns, &mut self.u, &mut self.w, inputs);
         self.engine.inputs_mut().copy_from_slice(&self.w);
+        if let Some(informed) = &mut self.informed {
+            informed.set(&self.u, &self.w);
+        }
+    }
+
+    /// What the run says of parameters, as a cost; zero where nothing is sought.
+    pub(super) fn information(&mut self) -> Result<f64> {
+        self.informed.as_mut().map_or(Ok(0.0), Informed::value)
+    }
+
+    /// Information has no derivatives but its gradient.
+    fn refuse_information(&self, what: &str) -> Result<()> {
+        match self.informed {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(what, "the information of a run has no such", "take its gradient")),
+        }
     }
 
     /// From derivatives by parameters and inputs to those by the unknowns.
@@ -162,7 +183,7 @@ impl<'p> ControlObjective<'p> {
     /// A simulation that fails.
     pub fn cost(&mut self, unknowns: &[f64]) -> Result<f64> {
         self.set(unknowns);
-        Ok(self.engine.cost(&self.u)? + self.own_cost())
+        Ok(self.engine.cost(&self.u)? + self.information()? + self.own_cost())
     }
 
     /// The derivative of the cost along changes of the unknowns by tangents, which share nothing with the adjoint.
@@ -170,6 +191,7 @@ impl<'p> ControlObjective<'p> {
     /// # Errors
     /// A simulation that fails.
     pub fn derivatives_along(&mut self, unknowns: &[f64], along: &[Vec<f64>]) -> Result<Vec<f64>> {
+        self.refuse_information("derivatives by tangents")?;
         self.set(unknowns);
         let changes: Vec<Change> = along.iter().map(|along| self.change(along)).collect();
         let (_, mut slopes) = self.engine.derivatives_along(&self.u, &changes)?;
@@ -188,6 +210,7 @@ impl<'p> ControlObjective<'p> {
 
     /// The linearised problem where the function ran last.
     fn band(&mut self, unknowns: &[f64]) -> Result<&Band<'p>> {
+        self.refuse_information("Gauss-Newton steps")?;
         let control = self.control;
         let kept = self.band.take().filter(|(at, _)| at == unknowns);
         let band = if let Some((_, band)) = kept {
@@ -215,8 +238,14 @@ impl Objective for ControlObjective<'_> {
         self.set(unknowns);
         let cost = self.engine.cost_and_gradient(&self.u, Method::Adjoint, &mut self.gradient)?;
         self.by_inputs.copy_from_slice(self.engine.by_inputs());
-        self.gather(&self.gradient, &self.by_inputs, gradient);
         let mut own = 0.0;
+        if let Some(informed) = &mut self.informed {
+            let (information, slope) = informed.value_and_gradient()?;
+            own += information;
+            self.gradient.iter_mut().zip(&slope.u).for_each(|(sum, own)| *sum += own);
+            self.by_inputs.iter_mut().zip(&slope.w).for_each(|(sum, own)| *sum += own);
+        }
+        self.gather(&self.gradient, &self.by_inputs, gradient);
         self.own_rows(&mut |_, row| {
             own += 0.5 * row.value * row.value;
             row.add(row.value, gradient);
@@ -237,6 +266,7 @@ impl CurvedObjective for ControlObjective<'_> {
     }
 
     fn hessian_vector(&mut self, _unknowns: &[f64], direction: &[f64], product: &mut [f64]) -> Result<()> {
+        self.refuse_information("second derivatives")?;
         let along = [self.change(direction)];
         let mut products = [Change::default()];
         let mut gradient = vec![0.0; self.u.len()];

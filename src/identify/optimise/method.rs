@@ -139,6 +139,11 @@ impl Method {
         }
     }
 
+    /// Whether it needs no more than the cost and its gradient.
+    pub fn is_by_gradients(&self) -> bool {
+        self.for_least_squares().is_none() && self.for_second_derivatives().is_none()
+    }
+
     /// The same as a method for [`minimise_curved`](super::minimise_curved), if it is one.
     pub fn for_second_derivatives(&self) -> Option<CurvedMethod> {
         match self {

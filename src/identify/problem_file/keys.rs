@@ -35,6 +35,7 @@ pub(super) const TOP: Keys = Keys {
     rows: r#"| `model` | text | | must be given | the model's name; `-` and `_` are the same | `"oscillator"` |
 | `data` | table | | a simulation with the nominal parameters | the record, or what all records share | `{ file = "record.csv" }` |
 | `experiment` | list of tables | | `[data]` alone | one of several records | |
+| `candidate` | list of tables | | none | for `costate design`: an experiment that could be made next | |
 | `integrator` | table | | the model's scenario | steps in time | `{ step = 1e-3 }` |
 | `cost` | table | | | what is compared, and with what weights | `{ weights = "unit" }` |
 | `parameters` | table of tables | | as the model says | what is free, and where it starts | `{ NAME = { start = 1.0 } }` |
@@ -103,6 +104,21 @@ pub(super) const EXPERIMENT: Keys = Keys {
 | `initial_state` | as in `[integrator]` | | that of `[integrator]` | where its simulation begins | `"as-given"` |
 | `hold` | list of texts | | that of `[integrator]` | coordinates that its projected start keeps | `["COORDINATE"]` |
 | `parameters` | table of tables | | those of `[parameters]` | what is said of its local parameters | `{ NAME = { start = 0.0 } }` |"#,
+};
+
+pub(super) const CANDIDATE: Keys = Keys {
+    head: "[[candidate]]",
+    about: "For `costate design`: [an experiment that could be made next](design.md). Its start is that of `[integrator]`.",
+    rows: r#"| `name` | text | | must be given | its name | `"chirp"` |
+| `outputs` | table of numbers | the output's | must be given | its sensors, with the standard deviations of their noise | `{ OUTPUT = 1e-3 }` |
+| `file` | text | | the scenario's inputs | a record of its inputs; samples are taken at its times | `"chirp.csv"` |
+| `time` | text | | `t` or `time` | column of times | `"t"` |
+| `inputs` | table of tables | | columns named like inputs | as in `[data]` | `{ NAME = { column = "COLUMN" } }` |
+| `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
+| `end` | number | s | the scenario's, or the record's | its last time | `10.0` |
+| `sampling` | number | s | the time step | without `file`: time between two samples | `0.01` |
+| `parameters` | table of numbers | the parameter's | those of `[parameters]` | what is chosen otherwise in it: values of parameters that are fixed | `{ NAME = 2.0 }` |
+| `like` | text | | none | an experiment whose run it is: more sensors of that, in the place of `file`, `end`, `sampling` and `parameters` | `"EXPERIMENT"` |"#,
 };
 
 pub(super) const INTEGRATOR: Keys = Keys {
@@ -241,13 +257,14 @@ pub(super) const GOAL: Keys = Keys {
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 17] = [
+const ALL: [&Keys; 18] = [
     &TOP,
     &DATA,
     &INPUT,
     &OUTPUT,
     &SPECTRUM,
     &EXPERIMENT,
+    &CANDIDATE,
     &INTEGRATOR,
     &COST,
     &SYNTHETIC_NOISE,
@@ -294,7 +311,7 @@ pub(crate) struct Hint {
 }
 
 /// The sections that are lists of tables.
-pub(crate) const LISTS: [&str; 5] = ["experiment", "constraint", "mode", "control.signal", "control.goal"];
+pub(crate) const LISTS: [&str; 6] = ["experiment", "candidate", "constraint", "mode", "control.signal", "control.goal"];
 
 /// Everything that may be said in a section, each in a line of its own.
 pub(crate) fn hints(section: &str) -> Vec<Hint> {

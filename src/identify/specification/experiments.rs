@@ -49,12 +49,12 @@ struct Pending {
 
 impl Specification {
     /// Parameters of which every experiment has its own.
-    fn local(&self) -> Vec<&str> {
+    pub(super) fn local(&self) -> Vec<&str> {
         self.parameters.iter().filter(|setting| setting.local == Some(true)).map(|setting| &*setting.name).collect()
     }
 
     /// The experiments as stated, or the one record.
-    fn stated(&self) -> Vec<ExperimentSetting> {
+    pub(super) fn stated(&self) -> Vec<ExperimentSetting> {
         match (&self.data, self.experiments.as_slice()) {
             (Some(data), []) => vec![ExperimentSetting { data: data.clone(), ..ExperimentSetting::default() }],
             (_, stated) => stated.to_vec(),

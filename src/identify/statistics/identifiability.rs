@@ -74,7 +74,7 @@ pub fn identifiability(problem: &Problem, u: &[f64]) -> Result<Identifiability> 
 }
 
 /// The parameters at `places`, with their sizes.
-pub(super) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<Analysed> {
+pub(crate) fn analysed(problem: &Problem, u: &[f64], places: &[usize]) -> Vec<Analysed> {
     let parameter = |&index: &usize| {
         let parameter = &problem.parameters[index];
         let log = parameter.scale == Scale::Log;
@@ -163,6 +163,18 @@ impl Identifiability {
             (Some(top), Some(last)) if self.rank == self.singular_values.len() => top / last,
             _ => f64::INFINITY,
         }
+    }
+
+    /// W of the covariance W Wᵀ of the parameters, in sizes (of logarithms where these are the scale), for residuals of unit variance: a row for each.
+    /// NaN for those that are not determined.
+    pub(crate) fn covariance_root(&self) -> DMatrix<f64> {
+        let mut root = DMatrix::from_element(self.parameters.len(), self.rank, f64::NAN);
+        for (i, &k) in self.active.iter().enumerate().filter(|(_, k)| !self.involved.contains(k)) {
+            for j in 0..self.rank {
+                root[(k, j)] = self.vectors[(i, j)] / self.singular_values[j] / self.lengths[i];
+            }
+        }
+        root
     }
 
     /// How many directions of the parameters the data determine.

@@ -51,6 +51,7 @@ pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
+pub(crate) use identifiability::analysed;
 pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability};
 pub(crate) use residual_tests::block_length;
 pub use residual_tests::{

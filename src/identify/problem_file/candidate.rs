@@ -1,0 +1,44 @@
+//! Experiments that could be made next.
+
+use super::{Section, driven, files_of, keys, table_keys};
+use crate::error::Result;
+use crate::specification::{CandidateSetting, DataSource};
+
+pub(super) fn candidate(number: usize, section: &Section<'_>) -> Result<CandidateSetting> {
+    section.only(&[&keys::CANDIDATE])?;
+    let Some(name) = section.text("name")? else {
+        return Err(section.wrong("name", "it is missing", "give the candidate a name, for results"));
+    };
+    let numbers = |key: &str| -> Result<Vec<(String, f64)>> {
+        let mut all = Vec::new();
+        if let Some(table) = section.section(key)? {
+            for name in table_keys(table.table) {
+                all.extend(table.number(&name)?.map(|value| (name, value)));
+            }
+        }
+        Ok(all)
+    };
+    let data = match files_of(section)? {
+        Some((file, more)) if !more.is_empty() => {
+            let problem = format!("there are {} files, {} first", 1 + more.len(), file.display());
+            return Err(section.wrong("file", problem, "name one"));
+        }
+        Some(_) => Some(driven(section, &DataSource::default())?),
+        None => None,
+    };
+    if data.is_none()
+        && let Some(key) = ["time", "inputs", "interpolation"].iter().find(|key| section.table.contains_key(**key))
+    {
+        return Err(section.wrong(key, "there is no record that it is about", "add: file = \"inputs.csv\""));
+    }
+    Ok(CandidateSetting {
+        name,
+        data,
+        like: section.text("like")?,
+        end: section.number("end")?,
+        sampling: section.number("sampling")?,
+        outputs: numbers("outputs")?,
+        parameters: numbers("parameters")?,
+        number,
+    })
+}
