@@ -196,7 +196,7 @@ fn is_for(team: Option<&Team<'_>>) -> bool {
     let Some(team) = team else { return true };
     let count = team.size();
     console::tell(&format!(
-        "note: one of {count} ranks does this alone; what is divided among ranks are `identify --starts` and `identify --profiles`"
+        "note: one of {count} ranks does this alone; what is divided among ranks are `--starts`, `--profiles` and `--bootstrap` of `identify`"
     ));
     team.is_first()
 }

@@ -35,8 +35,10 @@ fn all_keys_are_documented() {
 #[test]
 fn documented_keys_are_read_and_have_their_defaults() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    // settings of schemes are read by the schemes' names for them
-    let mut files = ["identify/problem_file.rs", "integrate/scheme/mod.rs"].map(|file| source.join(file)).to_vec();
+    // settings of schemes and quantities of modes are read by their own names for them
+    let mut files = ["identify/problem_file.rs", "integrate/scheme/mod.rs", "identify/modal.rs"]
+        .map(|file| source.join(file))
+        .to_vec();
     let others = std::fs::read_dir(source.join("identify/problem_file")).unwrap();
     files.extend(others.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("keys.rs")));
     let reader: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();

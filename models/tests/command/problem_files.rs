@@ -290,16 +290,16 @@ fn measured_modes_are_fitted() {
     let (frequency, ratio) = ((33.0f64).sqrt() / std::f64::consts::TAU, 0.5 / (2.0 * 33.0f64.sqrt()));
     let modes =
         format!("[[mode]]\nnumber = 1\nnatural_frequency = [{frequency}, 1e-3]\ndamping_ratio = [{ratio}, 1e-3]\n");
+    // of c = 40, d = 0.8
+    let nominal = "[[mode]]\nnumber = 1\nnatural_frequency = [1.00658424, 1e-3]\ndamping_ratio = [0.0632456, 1e-3]\n";
     let known = "[parameters]\nm = { start = 1.0, fixed = true }\nx0 = { fixed = true }\nv0 = { fixed = true }\n";
     place.write("modes.toml", format!("model = \"oscillator\"\n{modes}{known}"));
     let run = place.good("identify modes.toml --report --out alone");
     assert!(run.out.contains("natural frequency") && run.out.contains("there are no samples"), "{}", run.out);
     measured(&place, "record");
-    place.write(
-        "both.toml",
-        format!("model = \"oscillator\"\n[data]\nfile = \"record/record.csv\"\ninputs.F = \"force\"\noutputs.x = {{ deviation = 1e-3 }}\n{modes}{known}")
-            .replace("inputs.F = \"force\"", "inputs.F = { column = \"force\" }"),
-    );
+    let record =
+        "[data]\nfile = \"record/record.csv\"\ninputs.F = { column = \"force\" }\noutputs.x = { deviation = 1e-3 }\n";
+    place.write("both.toml", format!("model = \"oscillator\"\n{record}{modes}{known}"));
     place.good("identify both.toml --report --out both");
     for folder in ["alone", "both"] {
         let result: serde_json::Value = serde_json::from_str(&place.read(&format!("{folder}/result.json"))).unwrap();
@@ -308,8 +308,14 @@ fn measured_modes_are_fitted() {
         assert_eq!(result["modes"][1]["quantity"], "damping_ratio");
         assert!(place.read(&format!("{folder}/report.html")).contains("Measured modes"));
     }
-    // modes are drawn with their deviations: of c, 33 * 2 * 1e-3 / 0.914 by the frequency alone
-    place.good("identify both.toml --bootstrap 60 --out drawn");
+    // modes are drawn with their deviations: of c, 40 * 2 * 1e-3 by the frequency alone
+    place.write(
+        "noisy.toml",
+        format!(
+            "model = \"oscillator\"\n[cost]\noutputs = [\"x\"]\nsynthetic_noise = {{ level = 0.05 }}\n{nominal}{known}"
+        ),
+    );
+    place.good("identify noisy.toml --bootstrap 60 --out drawn");
     let drawn: serde_json::Value = serde_json::from_str(&place.read("drawn/result.json")).unwrap();
     let c = drawn["bootstrap"]["parameters"].as_array().unwrap().iter().find(|entry| entry["name"] == "c").unwrap();
     let [by_covariance, by_bootstrap] = ["standard_error", "bootstrap_error"].map(|key| c[key].as_f64().unwrap());
