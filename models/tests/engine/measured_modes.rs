@@ -72,8 +72,8 @@ fn oscillator(frequency: f64, ratio: f64) -> Result<Problem> {
 /// Protects fits to modes alone: stiffness and damping of an oscillator and their standard errors are those of the closed form.
 #[test]
 fn an_oscillator_is_found_from_its_mode() -> Result<()> {
-    let (m, c, d) = (1.5, 60.0, 1.2);
-    let (frequency, ratio) = ((c / m as f64).sqrt() / TAU, d / (2.0 * (c * m as f64).sqrt()));
+    let (m, c, d): (f64, f64, f64) = (1.5, 60.0, 1.2);
+    let (frequency, ratio) = ((c / m).sqrt() / TAU, d / (2.0 * (c * m).sqrt()));
     let problem = oscillator(frequency, ratio)?;
     assert_eq!(problem.steps(), 1);
     let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
