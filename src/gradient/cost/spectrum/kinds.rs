@@ -1,0 +1,112 @@
+//! Of what, and how, lines are made: units of speeds, windows, and what is compared of each.
+
+use crate::error::{Error, Result};
+use std::f64::consts::TAU;
+
+/// The unit of a shaft's speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpeedUnit {
+    /// rad/s
+    #[default]
+    RadiansPerSecond,
+    /// Revolutions per minute.
+    RevolutionsPerMinute,
+    /// Revolutions per second.
+    Hertz,
+}
+
+impl SpeedUnit {
+    /// As files write it, the usual one first.
+    pub const fn names(self) -> &'static [&'static str] {
+        match self {
+            SpeedUnit::RadiansPerSecond => &["rad/s"],
+            SpeedUnit::RevolutionsPerMinute => &["rpm", "1/min", "min^-1", "r/min"],
+            SpeedUnit::Hertz => &["Hz", "1/s", "s^-1"],
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [SpeedUnit::RadiansPerSecond, SpeedUnit::RevolutionsPerMinute, SpeedUnit::Hertz];
+        all.into_iter().find(|unit| unit.names().contains(&name))
+    }
+
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// In rad/s.
+    pub fn radians(self) -> f64 {
+        match self {
+            SpeedUnit::RadiansPerSecond => 1.0,
+            SpeedUnit::RevolutionsPerMinute => TAU / 60.0,
+            SpeedUnit::Hertz => TAU,
+        }
+    }
+}
+
+/// What samples within a window are weighted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Window {
+    /// (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
+    #[default]
+    Hann,
+    /// All alike: the sharpest lines, for a whole number of periods of what has no trend.
+    Rectangular,
+}
+
+/// What is compared of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// |Y|.
+    #[default]
+    Amplitude,
+    /// Both Re Y and Im Y: phases, too.
+    Complex,
+    /// 20 lg |Y|, dB: small lines count as much as large ones.
+    Level,
+}
+
+impl std::str::FromStr for Window {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "hann" => Ok(Window::Hann),
+            "rectangular" => Ok(Window::Rectangular),
+            _ => Err(Error::unknown("window", name, "", ["hann", "rectangular"])),
+        }
+    }
+}
+
+impl std::str::FromStr for Part {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "amplitude" => Ok(Part::Amplitude),
+            "complex" => Ok(Part::Complex),
+            "level" => Ok(Part::Level),
+            _ => Err(Error::unknown("part of a spectrum", name, "", ["amplitude", "complex", "level"])),
+        }
+    }
+}
+
+impl Window {
+    /// At a place from -1/2 to 1/2 of its length.
+    pub(super) fn weight(self, place: f64) -> f64 {
+        match self {
+            Window::Hann => 0.5 + 0.5 * (TAU * place).cos(),
+            Window::Rectangular => 1.0,
+        }
+    }
+
+    /// Below so many periods of a line, what is no oscillation leaks into it.
+    pub(super) fn fewest_periods(self) -> f64 {
+        match self {
+            Window::Hann => 2.0,
+            Window::Rectangular => 1.0,
+        }
+    }
+}
