@@ -168,7 +168,7 @@ pub enum Error {
     },
 
     /// A measured quantity of a mode that the model does not have.
-    #[error("{what}: {problem}; see the numbers of `costate modes`, or begin elsewhere")]
+    #[error("{what}: {problem}; count as `costate modes` does, or leave it out")]
     NoMode {
         /// Which one.
         what: String,

@@ -171,8 +171,10 @@ pub(super) fn profile_text(found: &Result<Profiles>) -> String {
     lines.extend(found.profiles.iter().flat_map(Profile::remarks));
     if let Some(better) = &found.better {
         lines.push(format!(
-            "warning: a profile has passed a lower cost, {}: this is not the best optimum; search from more starts (--starts)",
-            rounded(better.cost, 7)
+            "warning: a profile has passed a lower cost, {} at {}: this is not the best optimum, and these are not its intervals; begin there, or \
+             search from more starts (--starts)",
+            rounded(better.cost, 7),
+            found.profiles.iter().map(|own| format!("{} = {}", own.name, rounded(better.u[own.parameter], 6))).collect::<Vec<_>>().join(", ")
         ));
     }
     lines.join("\n")

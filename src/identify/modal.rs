@@ -85,7 +85,7 @@ pub struct MeasuredMode {
 }
 
 impl MeasuredMode {
-    fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         format!("the measured {} of mode {}", self.quantity.name(), self.number)
     }
 

@@ -29,7 +29,7 @@ use crate::constraint::{Constraint, ConstraintSetting, Value};
 use crate::control::ControlSetting;
 use crate::cost::{LeastSquares, Loss, Quadrature};
 use crate::error::{Error, Result};
-use crate::modal::MeasuredMode;
+use crate::modal::{MeasuredMode, ModeResult};
 use crate::noise::{AddedNoise, SyntheticNoise};
 use crate::optimise;
 use crate::prior::Distribution;
@@ -285,6 +285,8 @@ impl Specification {
             problem.constraints.push(constraint);
         }
         problem.modes.clone_from(&self.modes);
+        // a mode that is not there at the start is not there for a fit
+        ModeResult::all(&problem, &problem.start).map_err(|error| error.under(&["mode"]))?;
         problem = problem.with_found_deviations(&self.found_deviations)?;
         problem.validate_by_keys()?;
         Ok((problem, notes))

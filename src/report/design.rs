@@ -113,6 +113,8 @@ fn of_candidate(found: &Comparison, own: &Assessed) -> Vec<String> {
     if let (Some((end, _)), Some((last, _))) = (enough, own.durations.last())
         && end < last
         && mean(&own.after).is_finite()
+        && own.candidate.like.is_none()
+        && mean(&found.before) > WORTH_TELLING * mean(&own.after)
     {
         let (end, last) = (rounded(*end, 3), rounded(*last, 3));
         sentences.push(format!("`{name}` may end at {end} s instead of {last} s: errors grow by less than 5 %"));

@@ -89,8 +89,14 @@ pub(super) fn check_blocks(problem: &Problem, length: Option<f64>, what: String)
         let Some(cost) = experiment.cost.as_least_squares() else { continue };
         if let Some(reference) = cost.references().iter().find(|reference| cost.spectrum(reference).is_some()) {
             let name = &experiment.simulation.signature().outputs[reference.output].name;
+            let count = problem.experiments.len();
             let problem = format!("`{name}` is compared as a spectrum, whose lines do not follow one another in time");
-            let remedy = "draw experiments (--bootstrap-over experiments), or compare it in time";
+            let remedy = match count {
+                1 => {
+                    "compare it in time, or look at profiles (--profiles): with one experiment there is nothing else to draw"
+                }
+                _ => "draw experiments (--bootstrap-over experiments), or compare it in time",
+            };
             return Err(Error::invalid(what, problem, remedy));
         }
         let duration = circular_duration(experiment, cost);

@@ -276,6 +276,8 @@ impl Statistics {
         statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
         statistics.warnings = statistics.warn();
         statistics.warn_of_priors(problem);
+        statistics.warn_of_modes(problem, u)?;
+        statistics.warn_of_size();
         Ok(statistics)
     }
 

@@ -212,13 +212,14 @@ impl Spectrum {
         }
         samples.resolve(until, || format!("the upper end of {}", what()))?;
         let (length, spacing) = (length as usize, 1.0 / (length * samples.step));
-        let first = ((from / spacing - 1e-9).ceil() as usize).max(self.window.fewest_periods() as usize);
+        let first = (from / spacing - 1e-9).ceil() as usize;
         let last = (until / spacing + 1e-9).floor() as usize;
         if last < first {
-            let problem =
-                format!("there is no line in it: they are multiples of {} Hz, from the {first}th on", three(spacing));
+            let problem = format!("there is no line in it: they are multiples of {} Hz", three(spacing));
             return Err(Error::invalid(what(), problem, "widen it, or ask for a finer resolution"));
         }
+        let line = || format!("the line at {} Hz", three(first as f64 * spacing));
+        self.long_enough(first as f64, line, "begin the band higher, or ask for a finer resolution")?;
         transform.room(last - first + 1, length)?;
         let x: Vec<f64> = (0..length).map(|j| j as f64).collect();
         let weights: Vec<f64> = x.iter().map(|j| self.window.weight((j + 0.5) / length as f64 - 0.5)).collect();

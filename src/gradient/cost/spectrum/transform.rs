@@ -211,7 +211,8 @@ impl Transform {
     pub(crate) fn quantity(&self, output: &Quantity) -> Quantity {
         let unit = match (&self.part, &self.over) {
             (Part::Level, _) => "dB".to_string(),
-            (_, Some(over)) => format!("{}/({over})", output.unit),
+            (_, Some(over)) if over.contains([' ', '/']) => format!("{}/({over})", output.unit),
+            (_, Some(over)) => format!("{}/{over}", output.unit),
             (_, None) => output.unit.clone(),
         };
         Quantity::new(output.name.clone(), unit)

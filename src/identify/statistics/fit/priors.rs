@@ -1,9 +1,15 @@
-//! What is to be said of priors.
+//! What is to be said of priors, of measured modes, and of residuals beside the deviations that were given.
 
 use super::{Noise, Statistics, Verdict};
+use crate::error::Result;
+use crate::modal::ModeResult;
 use crate::problem::Problem;
 use crate::report::rounded;
 
+/// Modes that are off by more of their deviations contradict what else is fitted.
+const MISSED: f64 = 3.0;
+/// Chi-square beyond so many of its own deviations is not chance.
+const BEYOND_CHANCE: f64 = 5.0;
 /// Residuals over their deviations, squared and averaged, beyond which deviations are not those of the noise.
 const TOLD: f64 = 2.0;
 
@@ -32,5 +38,31 @@ impl Statistics {
                  the deviations of the noise, or have them estimated (deviation = \"estimated\")"
             ));
         }
+    }
+
+    /// Warns of measured modes that what else is fitted contradicts.
+    pub(super) fn warn_of_modes(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
+        for mode in ModeResult::all(problem, u)?.iter().filter(|mode| mode.residual().abs() > MISSED) {
+            self.warnings.push(format!(
+                "{} is missed by {} deviations: it contradicts what else is fitted, or it is another mode, or the model is wrong",
+                mode.measured.what(),
+                rounded(mode.residual().abs(), 2)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Warns of residuals that are larger than noise of the deviations that were given.
+    pub(super) fn warn_of_size(&mut self) {
+        let (freedom, chi_square) = (self.degrees_of_freedom as f64, self.chi_square);
+        let is_chance = chi_square <= (TOLD * freedom).max(freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt());
+        if self.noise != Noise::Given || self.degrees_of_freedom == 0 || self.down_weighted.is_some() || is_chance {
+            return;
+        }
+        self.warnings.push(format!(
+            "residuals are {} times as large as the deviations that were given: these are wrong, or the model is, or this is not the best \
+             optimum (--starts); standard errors mean nothing until then",
+            rounded((chi_square / freedom).sqrt(), 3)
+        ));
     }
 }
