@@ -1,7 +1,7 @@
 //! `costate modes`: frequencies, damping and shapes of small motions about an equilibrium.
 
 use super::Verdict;
-use super::console::waiting;
+use super::console::{tell, waiting};
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use crate::error::{Error, Result};
@@ -47,7 +47,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let modes = Modes::of(&simulation, &u)?;
     let count = arguments.modes.min(modes.modes.len());
     let animated = animated(&arguments.animate, modes.modes.len())?;
-    let sensitivities = modes.sensitivities(&simulation, count)?;
+    let sensitivities = modes.sensitivities(&simulation, count).unwrap_or_else(|error| {
+        tell(&format!("warning: no derivatives: {error}"));
+        vec![None; count]
+    });
     let found = ModesResult {
         simulation: &simulation,
         modes: &modes,

@@ -50,7 +50,7 @@ impl Uncertainty {
             let problem = format!("`{}` is not determined by the data, so that outputs may be anywhere", open.name);
             return Err(Error::invalid(what, problem, "fix it (--fix NAME), or give it a prior"));
         }
-        if statistics.is_noise_free || statistics.degrees_of_freedom == 0 {
+        if statistics.is_noise_free || (statistics.degrees_of_freedom == 0 && statistics.noise == Noise::Estimated) {
             let problem = "there is no noise by which they could be off: the data are reproduced to round-off";
             return Err(Error::invalid(what, problem, "give measured data, or noise (--noise-level 0.01)"));
         }

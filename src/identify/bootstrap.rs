@@ -23,6 +23,7 @@ pub(crate) use summary::quantile;
 
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify_from, some_free};
+use crate::memory;
 use crate::optimise::{Flow, Iteration};
 use crate::problem::Problem;
 use crate::profile::is_out_of_reach;
@@ -83,7 +84,14 @@ impl Bootstrap {
                 format!("the ends of a 95 % interval lie beyond the outermost of {} replicates", self.replicates);
             return Err(Error::invalid(what, problem, format!("take {FEWEST} or more, such as 200")));
         }
+        let numbers = self.replicates.saturating_mul(50 * (1 + problem.parameters.len()));
+        memory::check(|| format!("{} replicates", self.replicates), memory::bytes_of(numbers), "take fewer")?;
         some_free(problem)?;
+        let costs = problem.least_squares();
+        if costs.is_some_and(|costs| costs.iter().all(|cost| cost.references().is_empty())) {
+            let reason = "nothing but modes is measured: there are no samples to draw from";
+            return Err(Error::invalid(what, reason, "take the standard errors, or profiles (--profiles)"));
+        }
         if problem.least_squares().is_none() {
             let reason = "the cost is no sum of squares: there are no residuals to draw from";
             return Err(Error::invalid(what, reason, "compare outputs with a reference, or leave the bootstrap out"));

@@ -10,6 +10,7 @@
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
 use crate::identify::{Settings, expand, identify_from, some_free};
+use crate::memory;
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::problem::{Problem, size_from};
 use crate::random::SplitMix64;
@@ -119,6 +120,9 @@ impl Starts {
     /// A count or a factor that makes no sense; a free parameter without an interval to draw from.
     pub fn draw(&self, problem: &Problem) -> Result<Vec<Vec<f64>>> {
         self.check()?;
+        // starts and ends, with their texts
+        let numbers = self.count.saturating_mul(50 * (1 + problem.parameters.len()));
+        memory::check(|| format!("searches from {} starts", self.count), memory::bytes_of(numbers), "take fewer")?;
         let free = some_free(problem)?;
         let intervals = free.iter().map(|&k| Interval::of(&problem.parameters[k], problem.start[k], self.factor));
         let intervals = intervals.collect::<Result<Vec<Interval>>>()?;

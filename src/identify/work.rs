@@ -106,16 +106,22 @@ impl<'a> Work<'a> {
         task: impl Fn(&I) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let inputs = items.iter().map(|item| stage.text(item)).collect::<Result<Vec<String>>>()?;
-        let texts = self.texts(stage, &inputs, &|k| stage.text(&task(&items[k])?))?;
+        let is_value = |text: &str| serde_json::from_str::<T>(text).is_ok();
+        let texts = self.texts(stage, (&inputs, &is_value), &|k| stage.text(&task(&items[k])?))?;
         texts.iter().map(|text| serde_json::from_str(text).map_err(|error| stage.no_value(&error))).collect()
     }
 
-    /// The same of texts.
-    fn texts(&self, stage: &Stage<'_>, inputs: &[String], task: Task<'_>) -> Result<Vec<String>> {
+    /// The same of texts, with those of an earlier run that are values.
+    fn texts(
+        &self,
+        stage: &Stage<'_>,
+        (inputs, is_value): (&[String], &dyn Fn(&str) -> bool),
+        task: Task<'_>,
+    ) -> Result<Vec<String>> {
         if let Some(team) = self.team.filter(|team| !team.is_first()) {
             return team.follow(stage, (&self.problem, inputs), task);
         }
-        let desk = Desk::new(stage, inputs, self.store.as_ref());
+        let desk = Desk::new(stage, (inputs, is_value), self.store.as_ref());
         match self.team {
             Some(team) => team.lead(&desk, &self.problem, task)?,
             None => {
@@ -168,8 +174,12 @@ struct State {
 
 impl<'a> Desk<'a> {
     /// With what an earlier run has left.
-    fn new(stage: &'a Stage<'a>, inputs: &'a [String], store: Option<&'a Store>) -> Self {
-        let earlier = |(k, input): (usize, &String)| store.and_then(|store| store.find(stage.name, k, input));
+    fn new(
+        stage: &'a Stage<'a>,
+        (inputs, is_value): (&'a [String], &dyn Fn(&str) -> bool),
+        store: Option<&'a Store>,
+    ) -> Self {
+        let earlier = |(k, input): (usize, &String)| store?.find(stage.name, k, input).filter(|text| is_value(text));
         let results: Vec<Option<String>> = inputs.iter().enumerate().map(earlier).collect();
         let done = results.iter().flatten().count();
         if done > 0 {

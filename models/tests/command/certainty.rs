@@ -79,6 +79,8 @@ fn wrong_starts_and_profiles_get_a_sentence() {
         ("identify oscillator --starts 1", &["take two or more"]),
         ("identify oscillator --starts 3 --start-factor 0.5", &["factor around starts", "above 1"]),
         ("identify oscillator --start-seed 3", &["--starts"]),
+        ("identify oscillator --starts 18446744073709551615", &["memory", "take fewer"]),
+        ("identify oscillator --noise-level 0.1 --bootstrap 99999999999999", &["memory", "take fewer"]),
         ("identify oscillator --fix d --profiles=c,d", &["profile of `d`", "is fixed", "--free d"]),
         ("identify oscillator --profiles=dd", &["`dd`", "`d`"]),
     ];

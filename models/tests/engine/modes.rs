@@ -255,6 +255,29 @@ fn derivatives_of_all_models_are_those_of_differences() {
     }
 }
 
+/// Protects parameters of the start where a mechanism moves freely: a crane's load hangs as low as the start says, and swings accordingly.
+#[test]
+fn what_moves_freely_rests_where_its_start_says() {
+    let registry = costate_models::registry().unwrap();
+    let entry = registry.get("overhead_crane").unwrap();
+    let problem = entry.problem(&entry.scenario).unwrap();
+    let (system, u) = (&problem.first().simulation, problem.first().simulation.signature().nominal());
+    let length = system.signature().parameter_index("l0").unwrap();
+    let at = |change: f64| {
+        let mut u = u.clone();
+        u[length] += change;
+        Modes::of(system, &u).unwrap()
+    };
+    let modes = at(0.0);
+    let k = modes.modes.iter().position(|mode| mode.character() == Character::Oscillation).unwrap();
+    let slopes = modes.sensitivities(system, k + 1).unwrap();
+    let slope = slopes[k].as_ref().unwrap().natural_frequency(&modes.modes[k])[length];
+    let f = |change: f64| at(change).modes[k].natural_frequency();
+    let expected = ((f(1e-3) - f(-1e-3)) * 8.0 - (f(2e-3) - f(-2e-3))) / 12e-3;
+    assert!(expected < -0.05, "{expected}");
+    close("by the length", slope, expected, 1e-8);
+}
+
 /// Protects derivatives of a mechanism that moves freely while its inertia depends on where it does: along the free motion it is held.
 #[test]
 fn a_crank_train_is_held_where_it_rests() {

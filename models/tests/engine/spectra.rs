@@ -143,7 +143,7 @@ fn derivatives_of_spectra_are_exact() {
         let sensor = |output: usize, part: Part| Sensor {
             spectrum: Some(Spectrum {
                 window: Window::Rectangular,
-                ..frequencies(&[2.6 / length, 4.1 / length], part)
+                ..frequencies(&[2.6 / length, 5.2 / length], part)
             }),
             ..Sensor::new(output)
         };
@@ -242,6 +242,11 @@ fn lines_that_samples_cannot_show_are_refused() {
     refused(record(), silent(vec![0.0; 1000]), "its input has nothing at 1 Hz");
     let thinned = Sensor { every: 2, ..with(frequencies(&[3.0], Part::Amplitude)) };
     assert!(lines(record(), 1e-2, thinned).unwrap_err().to_string().contains("`every`"));
-    let many = (0..999).map(|k| 1.0 + 0.01 * f64::from(k)).collect();
-    refused(record(), Lines::Frequencies(many), "999 numbers are made of 1000 samples");
+    refused(record(), Lines::Frequencies(vec![3.0, 4.0, 3.1]), "tells lines apart from 0.2 Hz on");
+    refused(record(), band(0.5, 5.0, 0.5), "the line at 0.5 Hz");
+    let level = with(frequencies(&[3.0], Part::Level));
+    assert!(lines(vec![0.0; 1000], 1e-2, level).unwrap_err().to_string().contains("has no level"));
+    let few = Spectrum { window: Window::Rectangular, ..frequencies(&[9.1, 18.2, 27.3, 36.4, 45.5], Part::Complex) };
+    let error = lines(wave(11, |t| (TAU * 10.0 * t).sin()), 1e-2, with(few)).unwrap_err().to_string();
+    assert!(error.contains("10 numbers are made of 11 samples"), "{error}");
 }

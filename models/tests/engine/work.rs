@@ -110,6 +110,27 @@ fn another_problem_is_refused() {
     assert!(told.contains("no problem.json") && told.contains("remove that folder"), "{told}");
 }
 
+/// Protects values of another problem that began in the same folder meanwhile, and values from files that hold something else.
+#[test]
+fn folders_of_others_are_left_alone() {
+    let (place, begun) = (Place::new("others"), AtomicUsize::new(0));
+    // both begin with an empty folder; one ends in the middle, and leaves its values
+    let [first, second] = [1, 2].map(|problem| place.work(json!({"problem": problem})).unwrap());
+    assert!(thirds(&first, &[0, 1, 2], Some(2), &begun).is_err());
+    drop(first);
+    let error = thirds(&second, &[0, 1], None, &begun).unwrap_err().to_string();
+    assert!(error.contains("another run has begun there"), "{error}");
+    drop(second);
+    // a file that is no value is done again
+    let file = place.0.join("unfinished/third_0001.json");
+    let kept = std::fs::read_to_string(&file).unwrap();
+    let (head, _) = kept.split_once("\"result\":").unwrap();
+    std::fs::write(&file, format!("{head}\"result\":{{\"foo\":1}}}}\n")).unwrap();
+    let before = begun.load(Ordering::Relaxed);
+    thirds(&place.work(json!({"problem": 1})).unwrap(), &[0, 1], None, &begun).unwrap();
+    assert_eq!(begun.load(Ordering::Relaxed), before + 1);
+}
+
 /// Protects against half a task that looks like a whole one: of those that an interrupt ends nothing is kept.
 #[test]
 fn interrupted_tasks_are_not_kept() {

@@ -118,7 +118,7 @@ impl Rest<'_> {
         bars
     }
 
-    /// Takes off what free motions would do: along them, it rests where it does.
+    /// Takes off what free motions would do: along them, it rests where it begins.
     fn hold(&self, bar: &mut [f64]) {
         for [free, weighted] in &self.free {
             let part = product(bar, free);
@@ -130,6 +130,13 @@ impl Rest<'_> {
     fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
         let n = bar.q.len();
         let mut right = [&bar.q[..], &bar.lambda].concat();
+        // along free motions it rests where the start says
+        let mut start = vec![0.0; n];
+        for [free, weighted] in &self.free {
+            let part = product(&right, free);
+            start.iter_mut().zip(weighted).for_each(|(start, weighted)| *start += part * weighted);
+        }
+        self.system.initial_pull_back(&start, &vec![0.0; n], &mut bar.u);
         self.hold(&mut right);
         let size = right.iter().fold(0.0f64, |size, x| size.max(x.abs()));
         if size == 0.0 {
@@ -160,7 +167,7 @@ impl Rest<'_> {
 
 impl Modes {
     /// Derivatives of the eigenvalues of the first `count` modes by all parameters; none for free motions, which stay free, and along
-    /// which the equilibrium is held where it is (perpendicular to them in the mass matrix). `simulation` is the one that they are of.
+    /// which the equilibrium is where the model's start says (it moves away from there perpendicular to them in the mass matrix). `simulation` is the one that they are of.
     ///
     /// # Errors
     /// If the equilibrium does not follow the parameters.

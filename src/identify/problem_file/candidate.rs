@@ -9,6 +9,13 @@ pub(super) fn candidate(number: usize, section: &Section<'_>) -> Result<Candidat
     let Some(name) = section.text("name")? else {
         return Err(section.wrong("name", "it is missing", "give the candidate a name, for results"));
     };
+    if name.is_empty() || name != name.trim() || name.chars().any(char::is_control) {
+        let problem = "it is empty, or has spaces around it or control characters";
+        return Err(section.wrong("name", problem, "give a name that can head a column"));
+    }
+    if section.number("end")?.is_some_and(|end| !(end > 0.0 && end.is_finite())) {
+        return Err(section.wrong("end", "it is not behind the start", "give a time in s after 0"));
+    }
     let numbers = |key: &str| -> Result<Vec<(String, f64)>> {
         let mut all = Vec::new();
         if let Some(table) = section.section(key)? {

@@ -46,7 +46,7 @@ impl Store {
                 "give what was given then to go on, remove that folder to begin anew, or choose another one with --out";
             return wrong(format!("it is of another problem: {changed}"), remedy);
         }
-        store.left_over = names.len() - 1;
+        store.left_over = names.iter().filter(|name| name.ends_with(".json") && *name != PROBLEM).count();
         store.begun = Mutex::new(Some(lock));
         Ok(store)
     }
@@ -87,6 +87,9 @@ impl Store {
             let refused = |error: io::Error| self.refused("create the folder", error);
             fs::create_dir_all(&self.folder).map_err(refused)?;
             let lock = self.lock()?;
+            if names(&self.folder).iter().any(|name| name == PROBLEM) {
+                return Err(self.refused("work in", "another run has begun there in the meantime"));
+            }
             write_atomically(&self.folder.join(PROBLEM), format!("{:#}\n", self.problem).as_bytes())?;
             *begun = Some(lock);
         }

@@ -171,11 +171,31 @@ impl Spectrum {
         Err(Error::invalid(line(), problem, remedy))
     }
 
+    /// That lines tell different things: nearer to each other, noise makes the same of them, and standard errors would be too small.
+    fn apart(&self, frequencies: &[f64], duration: f64) -> Result<()> {
+        let mut sorted = frequencies.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let least = self.window.fewest_periods() / duration;
+        match sorted.windows(2).find(|pair| pair[1] - pair[0] < least * (1.0 - 1e-9)) {
+            Some(pair) => {
+                let problem = format!(
+                    "the next is {} Hz away; a record of {} s tells lines apart from {} Hz on",
+                    three(pair[1] - pair[0]),
+                    three(duration),
+                    three(least)
+                );
+                Err(Error::invalid(format!("the line at {} Hz", pair[0]), problem, "leave one of them out"))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn at_frequencies(&self, samples: &Samples<'_>, frequencies: &[f64], transform: &mut Transform) -> Result<()> {
         let own = &samples.times[samples.range.clone()];
         let count = own.len();
         transform.room(frequencies.len(), count)?;
         let weights: Vec<f64> = (0..count).map(|j| self.window.weight((j as f64 + 0.5) / count as f64 - 0.5)).collect();
+        self.apart(frequencies, samples.duration())?;
         for &frequency in frequencies {
             let line = || format!("the line at {frequency} Hz");
             positive(frequency, line, "a frequency")?;

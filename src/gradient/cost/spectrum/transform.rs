@@ -150,6 +150,11 @@ impl Transform {
             return Err(Error::invalid(what, problem, "ask for fewer lines, or take a longer record"));
         }
         let coefficients = self.of(measured);
+        let is_silent = |line: &usize| self.part == Part::Level && self.amplitude(*line, &coefficients) == 0.0;
+        if let Some(line) = (0..self.lines.len()).find(is_silent) {
+            let problem = format!("{} is zero in the record, and has no level", self.name(line));
+            return Err(Error::invalid(what, problem, "leave the line out, or compare amplitudes"));
+        }
         let deviations: Vec<f64> = (0..self.lines.len())
             .map(|line| {
                 let own = self.own[line].clone();
