@@ -87,14 +87,13 @@ impl Bootstrap {
         let numbers = self.replicates.saturating_mul(50 * (1 + problem.parameters.len()));
         memory::check(|| format!("{} replicates", self.replicates), memory::bytes_of(numbers), "take fewer")?;
         some_free(problem)?;
-        let costs = problem.least_squares();
-        if costs.is_some_and(|costs| costs.iter().all(|cost| cost.references().is_empty())) {
-            let reason = "nothing but modes is measured: there are no samples to draw from";
-            return Err(Error::invalid(what, reason, "take the standard errors, or profiles (--profiles)"));
-        }
-        if problem.least_squares().is_none() {
+        let Some(costs) = problem.least_squares() else {
             let reason = "the cost is no sum of squares: there are no residuals to draw from";
             return Err(Error::invalid(what, reason, "compare outputs with a reference, or leave the bootstrap out"));
+        };
+        if costs.iter().all(|cost| cost.references().is_empty()) {
+            let reason = "nothing but modes is measured: there are no samples to draw from";
+            return Err(Error::invalid(what, reason, "take the standard errors, or profiles (--profiles)"));
         }
         if !problem.constraints.is_empty() {
             let remedy = "leave the constraints out, or take the standard errors";

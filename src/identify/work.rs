@@ -115,7 +115,7 @@ impl<'a> Work<'a> {
     fn texts(
         &self,
         stage: &Stage<'_>,
-        (inputs, is_value): (&[String], &dyn Fn(&str) -> bool),
+        (inputs, is_value): (&[String], IsValue<'_>),
         task: Task<'_>,
     ) -> Result<Vec<String>> {
         if let Some(team) = self.team.filter(|team| !team.is_first()) {
@@ -139,6 +139,9 @@ impl<'a> Work<'a> {
         found
     }
 }
+
+/// Whether a text that was kept is a value of the stage.
+type IsValue<'a> = &'a dyn Fn(&str) -> bool;
 
 /// What is to be done of the item of this number.
 type Task<'a> = &'a (dyn Fn(usize) -> Result<String> + Sync);
@@ -174,11 +177,7 @@ struct State {
 
 impl<'a> Desk<'a> {
     /// With what an earlier run has left.
-    fn new(
-        stage: &'a Stage<'a>,
-        (inputs, is_value): (&'a [String], &dyn Fn(&str) -> bool),
-        store: Option<&'a Store>,
-    ) -> Self {
+    fn new(stage: &'a Stage<'a>, (inputs, is_value): (&'a [String], IsValue<'_>), store: Option<&'a Store>) -> Self {
         let earlier = |(k, input): (usize, &String)| store?.find(stage.name, k, input).filter(|text| is_value(text));
         let results: Vec<Option<String>> = inputs.iter().enumerate().map(earlier).collect();
         let done = results.iter().flatten().count();
