@@ -76,6 +76,7 @@ pub struct Gradient<'p> {
     y: Vec<f64>,
     y_bar: Vec<f64>,
     bar: StateVector,
+    /// One an active parameter of the model, where tangents were asked for.
     tangents: Vec<StateVector>,
     continuous: Continuous,
     /// What the cost sees of outputs, where that is not what they are.
@@ -204,9 +205,8 @@ impl<'p> Gradient<'p> {
         let is_active = |k: &usize| self.wanted[*k] != Wanted::No && !self.left_out.contains(k);
         let active: Vec<usize> = (0..u.len()).filter(is_active).collect();
         if self.active != active {
-            // sensors' parameters come last
-            let model = active.partition_point(|k| *k < self.bar.u.len());
-            self.tangents = tangent::directions(&self.workspace, &active[..model]);
+            // an adjoint has no need of them
+            self.tangents = Vec::new();
             self.active = active;
         }
         Ok(())

@@ -81,20 +81,28 @@ impl Workspace<'_> {
     }
 }
 
-/// Unit directions, one for each of these parameters.
-pub(super) fn directions(workspace: &Workspace<'_>, parameters: &[usize]) -> Vec<StateVector> {
-    let signature = workspace.simulation.signature();
-    parameters
-        .iter()
-        .map(|&k| {
-            let mut tangent = StateVector::with_memory(signature, workspace.layout.memory);
-            tangent.u[k] = 1.0;
-            tangent
-        })
-        .collect()
-}
-
 impl Gradient<'_> {
+    /// Makes room for one tangent an active parameter of the model: dense, so that its size grows with the square of a long chain's length.
+    fn make_tangents(&mut self) -> Result<()> {
+        // sensors' parameters come last
+        let model = self.active.partition_point(|k| *k < self.bar.u.len());
+        if self.tangents.len() == model {
+            return Ok(());
+        }
+        let Workspace { simulation, layout, .. } = &self.workspace;
+        let zero = StateVector::with_memory(simulation.signature(), layout.memory);
+        let numbers = model.saturating_mul(layout.size() + zero.u.len());
+        let remedy = "take the adjoint, which needs none, or fewer free parameters";
+        memory::check(|| format!("one tangent for each of {model} parameters"), bytes_of(numbers), remedy)?;
+        let tangent = |k: &usize| {
+            let mut tangent = zero.clone();
+            tangent.u[*k] = 1.0;
+            tangent
+        };
+        self.tangents = self.active[..model].iter().map(tangent).collect();
+        Ok(())
+    }
+
     /// The cost at `u`, and its derivatives along changes of parameters and inputs, by tangents: one run and one tangent a change.
     ///
     /// # Errors
@@ -130,6 +138,7 @@ impl Gradient<'_> {
         self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
         self.see(model, own)?;
         self.choose(u)?;
+        self.make_tangents()?;
         let mut tangents = std::mem::take(&mut self.tangents);
         let mut slopes = vec![0.0; tangents.len()];
         let total = self.cost_tangents(model, &mut tangents, &|_, _| {}, &mut slopes);
@@ -334,6 +343,7 @@ impl Gradient<'_> {
         self.workspace.forward(model, Keep::States, &mut |_, _, _| {})?;
         self.see(model, own)?;
         self.choose(u)?;
+        self.make_tangents()?;
         let p = u.len();
         let active = &self.active;
         let outputs = &self.workspace.simulation.given().signature().outputs;
