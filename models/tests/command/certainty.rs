@@ -36,9 +36,8 @@ fn threads_change_nothing() {
     ];
     for command in commands {
         let one = with_threads(&place, command, "1");
-        for threads in ["2", "5"] {
-            assert_eq!(with_threads(&place, command, threads), one, "{command}, {threads} threads");
-        }
+        // their shares are no whole numbers, and they are more than cores
+        assert_eq!(with_threads(&place, command, "3"), one, "{command}");
     }
 }
 

@@ -24,8 +24,10 @@ fn adjoint_and_tangent_agree_with_a_textbook_simulation_in_dual_numbers() {
                 let even = case.clone().alpha(alpha).form(form);
                 // without damping, alternating multipliers grow until the step's equation has another root nearby
                 let even = if alpha == 0.0 { even.first_steps(40) } else { even };
+                // how samples are weighted has nothing to do with damping
+                let rectangle = (alpha == -0.05).then_some(Quadrature::Rectangle);
                 for case in [even.clone(), even.uneven()] {
-                    for quadrature in [Quadrature::Rectangle, Quadrature::Trapezoid] {
+                    for quadrature in rectangle.into_iter().chain([Quadrature::Trapezoid]) {
                         compare(name, &case, &case.cost_of(ALL), quadrature);
                     }
                 }

@@ -16,6 +16,9 @@ const BELOW_BOUND: f64 = 0.3;
 /// Residual of the equations of motion beside the change of the multipliers that it cannot have caused.
 const DROWNED: f64 = 1e-6;
 
+/// How many times a bound may grow in its life, at most.
+const GROWN: f64 = 10.0;
+
 /// What the constraints' round-off may leave of the equations of motion, beside the bound of their own.
 const NOISE: f64 = 1e3;
 
@@ -60,6 +63,12 @@ impl Excess {
     /// long chain is far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
     pub fn is_below_round_off(&self, change: f64) -> bool {
         self.size[1] == 0.0 && self.size[0] <= (DROWNED * change).min(NOISE * self.largest[0])
+    }
+
+    /// Whether residuals are so large that none of these verdicts would be given with bounds that have grown some times since, either.
+    pub fn is_far(&self, change: f64) -> bool {
+        let drowned = (DROWNED * change).min(NOISE * self.largest[0]);
+        self.size[0] > GROWN * larger(self.largest[0], drowned) || self.size[1] > GROWN * self.largest[1]
     }
 
     /// What of the equations of motion is left then, N, if increments of multipliers times those of positions make `products`: old

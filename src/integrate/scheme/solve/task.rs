@@ -106,7 +106,13 @@ impl Task<'_, '_> {
     /// Whether the residual of an increment that did not shrink is round-off.
     fn is_round_off(&mut self, iteration: usize) -> bool {
         let n = self.solver.layout.n;
-        let Solver { z, r, .. } = &mut *self.solver;
+        let Solver { z, r, residual, tracks, .. } = &mut *self.solver;
+        let change = largest(&r[n..]);
+        let Track { bound, bound_age, .. } = &tracks[self.place.number];
+        if bound_age.is_some() && iteration <= STALLED && Excess::of([&*residual, bound], n).is_far(change) {
+            // a new bound, which costs more than an iteration, would not tell anything else
+            return false;
+        }
         // at the point where the residual was evaluated: its multipliers are back there
         z.iter_mut().zip(&*r).for_each(|(z, r)| *z += r);
         self.measure_round_off();
@@ -115,7 +121,6 @@ impl Task<'_, '_> {
         let track = &mut tracks[self.place.number];
         let excess = Excess::of([&*residual, &track.bound], n);
         // increments of multipliers times those of positions
-        let change = largest(&r[n..]);
         let products = self.weights.position * largest(&r[..n]) * change;
         let drowned = excess.is_below_round_off(change);
         if drowned {
