@@ -30,12 +30,28 @@ impl Pattern {
         }
     }
 
-    /// Adds `scale` A to the first columns of rows that are `stride` long.
-    pub fn add_to_rows(&self, a: &[f64], scale: f64, rows: &mut [f64], stride: usize) {
-        by_size!(self.columns, add_to_rows_fixed, (a, scale, rows, stride), {
-            for &(row, column) in &self.entries {
-                rows[row * stride + column] += scale * a[row * self.columns + column];
+    /// Adds two of them, of as many columns, each with its factor, to the first columns of rows that are `stride` long.
+    pub fn add_pair_to_rows(pair: [&Self; 2], values: [&[f64]; 2], factors: [f64; 2], rows: &mut [f64], stride: usize) {
+        by_size!(pair[0].columns, add_pair_to_rows_fixed, (values, factors, rows, stride), {
+            for ((pattern, a), factor) in pair.into_iter().zip(values).zip(factors) {
+                for &(row, column) in &pattern.entries {
+                    rows[row * stride + column] += factor * a[row * pattern.columns + column];
+                }
             }
+        });
+    }
+
+    /// Adds `scale` Aᵀ x of two of them, of as many columns, to a sum each.
+    pub fn add_pair_transposed(
+        pair: [&Self; 2],
+        values: [&[f64]; 2],
+        scale: f64,
+        x: &[f64],
+        [first, second]: [&mut [f64]; 2],
+    ) {
+        by_size!(pair[0].columns, add_pair_transposed_fixed, (values, scale, x, [first, second]), {
+            pair[0].add_transposed(values[0], scale, x, first);
+            pair[1].add_transposed(values[1], scale, x, second);
         });
     }
 }
@@ -51,11 +67,39 @@ fn add_transposed_fixed<const N: usize>(a: &[f64], scale: f64, x: &[f64], sum: &
     *sum = all;
 }
 
-fn add_to_rows_fixed<const N: usize>(a: &[f64], scale: f64, rows: &mut [f64], stride: usize) {
-    for (k, row) in a.as_chunks::<N>().0.iter().enumerate() {
-        let own = &mut rows[k * stride..][..N];
-        own.iter_mut().zip(row).for_each(|(own, a)| *own += scale * a);
+fn add_pair_to_rows_fixed<const N: usize>(
+    [a, b]: [&[f64]; 2],
+    [of_a, of_b]: [f64; 2],
+    rows: &mut [f64],
+    stride: usize,
+) {
+    let pairs = a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0);
+    for (row, (a, b)) in rows.chunks_exact_mut(stride).zip(pairs) {
+        // rows have more entries than that
+        let Some(own) = row.first_chunk_mut::<N>() else { return };
+        for ((own, a), b) in own.iter_mut().zip(a).zip(b) {
+            *own = *own + of_a * a + of_b * b;
+        }
     }
+}
+
+fn add_pair_transposed_fixed<const N: usize>(
+    [a, b]: [&[f64]; 2],
+    scale: f64,
+    x: &[f64],
+    [first, second]: [&mut [f64]; 2],
+) {
+    // both sums have N entries
+    let (Some(first), Some(second)) = (first.first_chunk_mut::<N>(), second.first_chunk_mut::<N>()) else { return };
+    let mut sums = [*first, *second];
+    for ((a, b), x) in a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0).zip(x) {
+        let x = scale * x;
+        for j in 0..N {
+            sums[0][j] += a[j] * x;
+            sums[1][j] += b[j] * x;
+        }
+    }
+    [*first, *second] = sums;
 }
 
 #[cfg(test)]
@@ -80,10 +124,18 @@ mod tests {
                 (vec![1.0; columns], vec![1.0; rows], vec![1.0; rows * stride]);
             pattern.add_transposed(&a, -2.0, &x[..rows], &mut transposed);
             pattern.add_product(&a, -2.0, &x[..columns], &mut product);
-            pattern.add_to_rows(&a, -2.0, &mut own, stride);
+            let (doubled, mut sums) =
+                (a.iter().map(|a| 2.0 * a).collect::<Vec<_>>(), [(); 2].map(|()| vec![1.0; columns]));
+            let pair = [&pattern, &pattern];
+            Pattern::add_pair_to_rows(pair, [&a, &doubled], [3.0, -2.5], &mut own, stride);
+            let [first, second] = &mut sums;
+            Pattern::add_pair_transposed(pair, [&a, &doubled], -1.0, &x[..rows], [first, second]);
             let near = |found: f64, exact: f64| assert!((found - exact).abs() < 1e-13, "{columns}: {found}, {exact}");
             for (j, found) in transposed.into_iter().enumerate() {
-                near(found, 1.0 - 2.0 * (0..rows).map(|row| a[row * columns + j] * x[row]).sum::<f64>());
+                let sum = (0..rows).map(|row| a[row * columns + j] * x[row]).sum::<f64>();
+                near(found, 1.0 - 2.0 * sum);
+                near(sums[0][j], 1.0 - sum);
+                near(sums[1][j], 1.0 - 2.0 * sum);
             }
             for (row, (found, own)) in product.into_iter().zip(own.chunks_exact(stride)).enumerate() {
                 near(found, 1.0 - 2.0 * (0..columns).map(|j| a[row * columns + j] * x[j]).sum::<f64>());

@@ -1,6 +1,6 @@
 //! A plain model at the waist.
 
-use super::{ConstraintPoint, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, reverse, separate};
+use super::{ConstraintPoint, Pattern, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, reverse, separate};
 use crate::model::State;
 use crate::number::Jet;
 use crate::system::{
@@ -193,8 +193,8 @@ impl Evaluator for PlainEvaluator<'_> {
             }
         }
         let (by_position, rest) = self.full_values.split_at(n * n);
-        self.by_position.add_to_rows(by_position, weights.position, matrix, size);
-        self.by_velocity.add_to_rows(&rest[..n * n], weights.velocity, matrix, size);
+        let (pair, values) = ([&self.by_position, &self.by_velocity], [by_position, &rest[..n * n]]);
+        Pattern::add_pair_to_rows(pair, values, [weights.position, weights.velocity], matrix, size);
         for &j in &structure.curved_coordinates {
             for &k in &structure.curved_coordinates {
                 matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];
@@ -233,8 +233,8 @@ impl Evaluator for PlainEvaluator<'_> {
         let Sizes { n, p, .. } = self.sizes;
         let (by_position, rest) = self.full_values.split_at(n * n);
         let (by_velocity, by_parameter) = rest.split_at(n * n);
-        self.by_position.add_transposed(by_position, scale, dynamics, &mut cotangent.q);
-        self.by_velocity.add_transposed(by_velocity, scale, dynamics, &mut cotangent.v);
+        let (pair, values) = ([&self.by_position, &self.by_velocity], [by_position, by_velocity]);
+        Pattern::add_pair_transposed(pair, values, scale, dynamics, [&mut cotangent.q, &mut cotangent.v]);
         for (&(row, k), value) in self.parameter_entries.iter().zip(by_parameter) {
             let slope = scale * value * dynamics[row];
             match k.checked_sub(p) {

@@ -191,7 +191,7 @@ fn hessians_of_built_in_problems_are_derivatives_of_their_gradients() {
 fn hessians_take_over_the_run_of_a_gradient() {
     for entry in costate_models::registry().unwrap().entries() {
         let mut scenario = entry.scenario.clone();
-        scenario.end = scenario.step * 20.0;
+        scenario.end = scenario.step * 8.0;
         let problem = entry.problem(&scenario).unwrap();
         let u = problem.start.clone();
         let p = u.len();
