@@ -1,8 +1,9 @@
 //! No memory is taken in the time loop: once warmed up, the number of allocations of an evaluation does not depend on the
 //! number of steps. For every ready model, both forms of HHT, the cost alone, the adjoint and tangents.
 
+use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::sensitivity::Gradient;
-use costate::{Method, Result};
+use costate::{Hht, Method, Result, Simulation, System, TimeGrid};
 
 /// Allocations of a second call: of the cost, with the adjoint, with tangents.
 fn allocations(gradient: &mut Gradient<'_>, u: &[f64]) -> Result<[u64; 3]> {
@@ -65,4 +66,29 @@ fn the_time_loop_takes_no_memory() -> Result<()> {
 fn allocations_are_counted() {
     let info = allocation_counter::measure(|| drop(std::hint::black_box(vec![0u8; 100])));
     assert_eq!(info.count_total, 1);
+}
+
+/// Protects long chains: at twice the length the adjoint needs twice the memory. (Tangents, of which there is one a parameter, take four times
+/// as much: 18 N² numbers for N rods.)
+#[test]
+fn memory_grows_with_the_length_of_a_chain() -> Result<()> {
+    let bytes = |rods: usize| -> Result<f64> {
+        let chain = std::sync::Arc::new(costate_models::pendulum_chain(rods)?);
+        let u = chain.signature().nominal();
+        let simulation = Simulation::new(chain, Hht::new(-0.05)?, TimeGrid::uniform(0.0, 5e-3, 1e-3)?, vec![])?;
+        let reference = Reference { output: 0, values: vec![1.0; 6], deviation: 1.0 };
+        let cost = LeastSquares::new(simulation.grid().times(), vec![reference], 1, Quadrature::Trapezoid)?;
+        let mut slopes = vec![0.0; u.len()];
+        let mut outcome = Ok(0.0);
+        let taken = allocation_counter::measure(|| {
+            outcome = Gradient::new(&simulation, &cost)
+                .and_then(|mut gradient| gradient.cost_and_gradient(&u, Method::Adjoint, &mut slopes));
+        });
+        outcome?;
+        Ok(taken.bytes_max as f64)
+    };
+    let (few, many) = (bytes(300)?, bytes(600)?);
+    // vectors that grow take powers of two
+    assert!(many < 2.5 * few, "{few} bytes for 300 rods, {many} for 600");
+    Ok(())
 }
