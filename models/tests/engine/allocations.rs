@@ -69,7 +69,7 @@ fn allocations_are_counted() {
 }
 
 /// Protects long chains: at twice the length the adjoint needs twice the memory. (Tangents, of which there is one a parameter, take four times
-/// as much: 18 N² numbers for N rods.)
+/// as much.)
 #[test]
 fn memory_grows_with_the_length_of_a_chain() -> Result<()> {
     let bytes = |rods: usize| -> Result<f64> {

@@ -212,6 +212,27 @@ impl<'p> Gradient<'p> {
         Ok(())
     }
 
+    /// Makes room for one tangent an active parameter of the model: dense, so that its size grows with the square of a long chain's length.
+    fn make_tangents(&mut self) -> Result<()> {
+        // sensors' parameters come last
+        let model = self.active.partition_point(|k| *k < self.bar.u.len());
+        if self.tangents.len() == model {
+            return Ok(());
+        }
+        let Workspace { simulation, layout, .. } = &self.workspace;
+        let zero = StateVector::with_memory(simulation.signature(), layout.memory);
+        let numbers = model.saturating_mul(layout.size() + zero.u.len());
+        let remedy = "take the adjoint, which needs none, or fewer free parameters";
+        memory::check(|| format!("one tangent for each of {model} parameters"), memory::bytes_of(numbers), remedy)?;
+        let tangent = |k: &usize| {
+            let mut tangent = zero.clone();
+            tangent.u[*k] = 1.0;
+            tangent
+        };
+        self.tangents = self.active[..model].iter().map(tangent).collect();
+        Ok(())
+    }
+
     /// Clears what belongs to parameters by which is not differentiated.
     fn clear_inactive(&self, entries: &mut [f64]) {
         // in their order
