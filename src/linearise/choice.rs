@@ -52,7 +52,7 @@ impl Choice {
         without.forget_parameters(n, m, &vec![true; p]);
         let more = |price: &dyn Fn(&Structure) -> usize| price(structure).saturating_sub(price(&without));
         let forwards = [
-            more(&|s| Plan::full(s, sizes).0.price()),
+            more(&|s| Plan::full_in_two(s, sizes).0[0].price()),
             more(&|s| of_constraints(s.curved_or_parametric.len(), s.constraint_parameters.len())),
             if structure.output_is_linear { 0 } else { more(&|s| Plan::output(s, sizes.output_variables()).0.price()) },
         ];

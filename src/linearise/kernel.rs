@@ -100,15 +100,23 @@ impl Plan {
         entries.for_each(|entry| entry.destination = destination(entry.destination as usize) as u32);
     }
 
-    /// `rows`: the variables of each row; `seeds_of(variable)`: what moves with it; `destination(row, variable)`.
+    /// `rows`: the variables of each row; `wanted(row, variable)`: whether that derivative is; `seeds_of(variable)`: what moves with it;
+    /// `destination(row, variable)`.
     fn new(
         rows: &[Vec<usize>],
+        wanted: impl Fn(usize, usize) -> bool,
         variables: usize,
         widths: &[usize],
         seeds_of: impl Fn(usize) -> Vec<(Target, usize)>,
         destination: impl Fn(usize, usize) -> usize,
     ) -> Self {
-        let (group_of, count) = groups(rows, variables);
+        let mut is_seeded = vec![false; variables];
+        let mut occurs = |row: usize, list: &[usize]| list.iter().for_each(|&i| is_seeded[i] |= wanted(row, i));
+        rows.iter().enumerate().for_each(|(row, list)| occurs(row, list));
+        // what moves a row moves it even where that derivative is not wanted
+        let moves = |list: &Vec<usize>| list.iter().copied().filter(|&i| is_seeded[i]).collect();
+        let moving: Vec<Vec<usize>> = rows.iter().map(moves).collect();
+        let (group_of, count) = groups(&moving, variables);
         let passes = count.div_ceil(WIDEST).max(1);
         let needed = count.div_ceil(passes).max(1);
         let width = widths.iter().copied().find(|&w| w >= needed).unwrap_or(WIDEST);
@@ -119,7 +127,7 @@ impl Plan {
             chunk.seeds.extend(seeds_of(variable).into_iter().map(|(target, index)| Seed { target, index, lane }));
         }
         for (row, list) in rows.iter().enumerate() {
-            for &variable in list {
+            for &variable in list.iter().filter(|&&variable| wanted(row, variable)) {
                 let Some(group) = group_of[variable] else { continue };
                 let destination = destination(row, variable) as u32;
                 let entry = Entry { row: row as u32, lane: (group % width) as u32, destination };
@@ -129,10 +137,19 @@ impl Plan {
         Plan { width, chunks }
     }
 
-    /// The matrix of Newton's iteration: the unknown acceleration j moves q_j, v_j and a_j. `stride` is its row length.
-    pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> Self {
+    /// The matrix of Newton's iteration: the unknown acceleration j moves q_j, v_j and a_j. `stride` is its row length. Entries that are the
+    /// same wherever and whenever are left to the caller, as rows and columns.
+    pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = newton_rows(structure, n);
-        Plan::new(&rows, n, &MOTION, newton_seeds, |row, j| row * stride + j)
+        let is_steady = |row: usize, j: usize| {
+            let is_mass = structure.mass_by_position && structure.mass.contains(&(row, j));
+            let is_steady = |i: usize| structure.is_steady(row, i) || !structure.force[row].contains(&i);
+            is_steady(j) && is_steady(n + j) && !is_mass && !structure.inertia[row].contains(&j)
+        };
+        let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
+        let steady = rows.iter().enumerate().flat_map(pairs).filter(|&(row, j)| is_steady(row, j)).collect();
+        let wanted = |row: usize, j: usize| !is_steady(row, j);
+        (Plan::new(&rows, wanted, n, &MOTION, newton_seeds, |row, j| row * stride + j), steady)
     }
 
     /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
@@ -141,20 +158,40 @@ impl Plan {
         let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
         let entries: Vec<(usize, usize)> = rows.iter().enumerate().flat_map(pairs).collect();
         let number = |row, j| entries.binary_search(&(row, j)).unwrap_or_default();
-        (Plan::new(&rows, n, &MOTION, newton_seeds, number), entries)
+        (Plan::new(&rows, |_, _| true, n, &MOTION, newton_seeds, number), entries)
     }
 
     /// All derivatives by q, v, u and w; the destinations number the entries, which are returned, too.
     pub(crate) fn full(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
-        Plan::of_motion(structure, sizes, |_| true)
+        let ([plan], entries) = Plan::of_motion(structure, sizes, |_| true, [|_, _| true]);
+        (plan, entries)
+    }
+
+    /// The same in two plans: derivatives that change from point to point or with time, and those that do not, if there are any.
+    pub(crate) fn full_in_two(structure: &Structure, sizes: Sizes) -> ([Self; 2], FullEntries) {
+        let steady = |row: usize, variable: usize| structure.is_steady(row, variable);
+        let parts: [&dyn Fn(usize, usize) -> bool; 2] = [&|row, variable| !steady(row, variable), &steady];
+        Plan::of_motion(structure, sizes, |_| true, parts)
     }
 
     /// Those by u and w alone.
-    pub(crate) fn by_parameters(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
-        Plan::of_motion(structure, sizes, |variable| variable >= 2 * sizes.n)
+    pub(crate) fn by_parameters(structure: &Structure, sizes: Sizes) -> Self {
+        let ([plan], _) = Plan::of_motion(structure, sizes, |variable| variable >= 2 * sizes.n, [|_, _| true]);
+        plan
     }
 
-    fn of_motion(structure: &Structure, sizes: Sizes, wanted: impl Fn(usize) -> bool) -> (Self, FullEntries) {
+    /// Whether it finds nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.entries.is_empty())
+    }
+
+    /// The derivatives that are `wanted`, numbered; and plans, each for some of them, by row and variable.
+    fn of_motion<const K: usize>(
+        structure: &Structure,
+        sizes: Sizes,
+        wanted: impl Fn(usize) -> bool,
+        parts: [impl Fn(usize, usize) -> bool; K],
+    ) -> ([Self; K], FullEntries) {
         let Sizes { n, p, inputs, .. } = sizes;
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|row| {
@@ -177,12 +214,12 @@ impl Plan {
             i if i < 2 * n + p => vec![(Target::Parameter, i - 2 * n)],
             i => vec![(Target::Input, i - 2 * n - p)],
         };
-        let plan = Plan::new(&rows, 2 * n + p + inputs, &MOTION, seeds, number);
+        let plans = parts.map(|part| Plan::new(&rows, part, 2 * n + p + inputs, &MOTION, seeds, number));
         let of_kind = |wanted: usize| {
             let entries = all.iter().filter(|entry| entry.0 == wanted);
             entries.map(|&(kind, row, variable)| (row, variable - kind * n)).collect()
         };
-        (plan, FullEntries { position: of_kind(0), velocity: of_kind(1), parameter: of_kind(2) })
+        (plans, FullEntries { position: of_kind(0), velocity: of_kind(1), parameter: of_kind(2) })
     }
 
     /// All derivatives of the outputs; variables as in [`Structure::output`].
@@ -192,7 +229,7 @@ impl Plan {
             rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
         let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
         // the target is not used: outputs keep all their variables in one array
-        (Plan::new(rows, variables, &OUTPUT, |i| vec![(Target::Position, i)], number), entries)
+        (Plan::new(rows, |_, _| true, variables, &OUTPUT, |i| vec![(Target::Position, i)], number), entries)
     }
 }
 
@@ -200,8 +237,9 @@ impl Plan {
 pub(crate) trait ForceKernel: Send {
     fn set_parameters(&mut self, u: &[f64]);
 
-    /// `dynamics` = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to `derivatives` at the plan's destinations. The part in
-    /// brackets is there if the kernel was made `with_mass`; `mass` then takes the values of M's entries.
+    /// `dynamics`, if there is room for it, = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to
+    /// `derivatives` at the plan's destinations. The part in brackets is there if the kernel was made `with_mass`; `mass` then takes the
+    /// values of M's entries.
     fn evaluate(
         &mut self,
         model: &dyn Functions,

@@ -37,23 +37,36 @@ pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
 use crate::model::Matrix;
+use crate::number::all_finite;
 use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
 use choice::Choice;
 use pattern::Pattern;
 use reverse::Reverse;
 
 /// All derivatives of M a - Q: by positions and velocities as whole matrices, one behind the other, then those by parameters and
-/// inputs, as listed.
-fn full_plan(structure: &Structure, sizes: Sizes) -> (Plan, FullEntries) {
+/// inputs, as listed. Those that change, and those that do not.
+fn full_plans(structure: &Structure, sizes: Sizes) -> ([Plan; 2], FullEntries) {
     let n = sizes.n;
-    let (mut plan, entries) = Plan::full(structure, sizes);
+    let (mut plans, entries) = Plan::full_in_two(structure, sizes);
     let FullEntries { position, velocity, parameter } = &entries;
     let places: Vec<usize> = (position.iter().map(|(row, j)| row * n + j))
         .chain(velocity.iter().map(|(row, j)| (n + row) * n + j))
         .chain(2 * n * n..2 * n * n + parameter.len())
         .collect();
-    plan.redirect(|number| places[number]);
-    (plan, entries)
+    plans.iter_mut().for_each(|plan| plan.redirect(|number| places[number]));
+    (plans, entries)
+}
+
+/// Derivatives of M a - Q that are the same wherever and whenever, for given parameters.
+struct Steady<'s> {
+    /// Finds them; none where there are none.
+    kernel: Option<Box<dyn ForceKernel + 's>>,
+    /// Like the full values.
+    values: Vec<f64>,
+    /// Whether they have been found for the present parameters.
+    is_known: bool,
+    /// Rows and columns of K that have nothing else of M a - Q but M.
+    entries: Vec<(usize, usize)>,
 }
 
 /// Every variable on its own.
@@ -88,6 +101,9 @@ struct PlainEvaluator<'s> {
     full: Box<dyn ForceKernel + 's>,
     /// Derivatives of M a - Q: by q, n x n, by v, n x n, and those by parameters and inputs that can be non-zero.
     full_values: Vec<f64>,
+    steady: Steady<'s>,
+    /// Places among these, and places in K, of those by q and by v that change.
+    changing: [Vec<(u32, u32)>; 2],
     by_position: Pattern,
     by_velocity: Pattern,
     /// Rows of the last ones, and their variables (u, w).
@@ -128,7 +144,6 @@ struct PlainEvaluator<'s> {
     level: Level,
     curvature: Curvature<'s>,
     round_off: RoundOff,
-    dynamics_scratch: Vec<f64>,
     constraint_scratch: Vec<f64>,
     mass_matrix: Matrix<f64>,
 }
@@ -142,8 +157,23 @@ impl<'s> PlainEvaluator<'s> {
         let choice = Choice::of(&whole, sizes, by.mode);
         // what is found forwards
         let rest = choice.rest(&whole, sizes);
-        let newton_plan = Plan::newton(structure, n, size);
-        let (full_plan, FullEntries { position, velocity, parameter: parameter_entries }) = full_plan(&rest, sizes);
+        let (newton_plan, steady_entries) = Plan::newton(structure, n, size);
+        let ([full_plan, steady_plan], FullEntries { position, velocity, parameter: parameter_entries }) =
+            full_plans(&rest, sizes);
+        let mut first = 0;
+        let changing = [&position, &velocity].map(|entries| {
+            let from = std::mem::replace(&mut first, n * n);
+            let changing = entries.iter().filter(|entry| steady_entries.binary_search(entry).is_err());
+            changing.map(|(row, j)| ((from + row * n + j) as u32, (row * size + j) as u32)).collect()
+        });
+        let values = vec![0.0; 2 * n * n + parameter_entries.len()];
+        let of_motion = |plan: Plan, with_mass: bool| force_kernel(sizes, plan, &structure.mass, with_mass);
+        let steady = Steady {
+            kernel: (!steady_plan.is_empty()).then(|| of_motion(steady_plan, false)),
+            values: values.clone(),
+            is_known: false,
+            entries: steady_entries,
+        };
         let (output_plan, output_entries) = Plan::output(&rest, sizes.output_variables());
         let with_mass = rest.mass_by_position || rest.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
@@ -166,9 +196,11 @@ impl<'s> PlainEvaluator<'s> {
             output_is_forward: false,
             u: vec![0.0; p],
             mass: vec![0.0; structure.mass.len()],
-            newton: force_kernel(sizes, newton_plan, &structure.mass, structure.mass_by_position),
-            full: force_kernel(sizes, full_plan, &structure.mass, with_mass),
-            full_values: vec![0.0; 2 * n * n + parameter_entries.len()],
+            newton: of_motion(newton_plan, structure.mass_by_position),
+            full: of_motion(full_plan, with_mass),
+            full_values: values,
+            steady,
+            changing,
             by_position: Pattern::new(n, position),
             by_velocity: Pattern::new(n, velocity),
             parameter_entries,
@@ -199,7 +231,6 @@ impl<'s> PlainEvaluator<'s> {
             initial_parameters: whole.initial_parameters,
             initial_in_reverse: choice.initial,
             round_off: RoundOff::new(sizes),
-            dynamics_scratch: vec![0.0; n],
             constraint_scratch: vec![0.0; m],
             mass_matrix: Matrix::filled(n, n, 0.0),
         }
@@ -269,13 +300,27 @@ impl<'s> PlainEvaluator<'s> {
 
     /// The part of K that does not change from point to point.
     #[inline(always)]
-    fn prepare_template(&mut self, weights: Weights) {
+    fn prepare_template(&mut self, x: &Point<'_>, weights: Weights) {
         if self.template_weights != Some(weights) {
-            self.make_template(weights);
+            self.make_template(x, weights);
         }
     }
 
-    fn make_template(&mut self, weights: Weights) {
+    /// Finds the derivatives of M a - Q that are the same everywhere, here.
+    fn find_steady(&mut self, x: &Point<'_>) {
+        let Steady { kernel, values, is_known, .. } = &mut self.steady;
+        if let Some(kernel) = kernel {
+            values.fill(0.0);
+            kernel.evaluate(self.model, x, separate(Equations::MOTION), &mut [], values, &mut []);
+        }
+        // where forces are not defined, these may be no numbers, either
+        *is_known = all_finite(values);
+    }
+
+    fn make_template(&mut self, x: &Point<'_>, weights: Weights) {
+        if !self.steady.is_known {
+            self.find_steady(x);
+        }
         let Sizes { n, m, .. } = self.sizes;
         let size = n + m;
         self.template.fill(0.0);
@@ -284,13 +329,21 @@ impl<'s> PlainEvaluator<'s> {
                 self.template[row * size + column] += weights.acceleration * value;
             }
         }
+        if weights.equations.forces {
+            let (by_position, by_velocity) = self.steady.values.split_at(n * n);
+            for &(row, j) in &self.steady.entries {
+                let place = row * n + j;
+                self.template[row * size + j] +=
+                    weights.position * by_position[place] + weights.velocity * by_velocity[place];
+            }
+        }
         for &(row, j) in &self.structure.constraint {
             let value = self.constraint_jacobian[row * n + j];
             self.template[j * size + n + row] = value;
             self.template[(n + row) * size + j] = value;
         }
         (n..size).for_each(|row| self.template[row * (size + 1)] = -weights.compliance);
-        self.template_weights = Some(weights);
+        self.template_weights = self.steady.is_known.then_some(weights);
     }
 
     /// What a level above positions makes of the constraints, and of their rows in K if it is being worked out.

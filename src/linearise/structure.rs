@@ -31,6 +31,8 @@ pub(crate) struct Structure {
     pub mass_by_parameter: bool,
     /// Variables (q, v, u, w) of each row of Q.
     pub force: Vec<Vec<usize>>,
+    /// Those of them (q, v, w) by which the derivative of M a - Q is the same wherever and whenever, for given parameters.
+    pub steady: Vec<Vec<usize>>,
     /// Q is not zero everywhere.
     pub has_force: bool,
     /// Q depends on time.
@@ -236,7 +238,13 @@ impl Structure {
         let coordinates = |(row, r): (usize, &Row)| -> Vec<(usize, usize)> {
             r.depends.iter().filter(|&&i| i < n).map(|&i| (row, i)).collect()
         };
+        let steady = |(row, of_inertia): (&Row, &Vec<usize>)| -> Vec<usize> {
+            let linear = row.depends.iter().filter(|i| **i < 2 * n + k && !row.nonlinear.contains(i));
+            let variables = linear.map(|&i| if i < 2 * n { i } else { i + p });
+            variables.filter(|i| !of_inertia.contains(i)).collect()
+        };
         Structure {
+            steady: force_in_state.iter().zip(&inertia).map(steady).collect(),
             has_force: force.iter().any(|row| !row.zero),
             force_by_time: force.iter().any(|row| row.depends.contains(&motion_variables)),
             constant_force: force.iter().all(|row| row.depends.iter().all(is_parameter) && !row.looked),
@@ -261,6 +269,11 @@ impl Structure {
 }
 
 impl Structure {
+    /// Whether the derivative of a row of M a - Q by one of (q, v, u, w) is the same wherever and whenever, for given parameters.
+    pub(crate) fn is_steady(&self, row: usize, variable: usize) -> bool {
+        self.steady[row].binary_search(&variable).is_ok()
+    }
+
     /// Without the parameters and inputs by which is not differentiated.
     pub(crate) fn by(&self, sizes: Sizes, by: By<'_>) -> Structure {
         let mut own = self.clone();

@@ -22,6 +22,10 @@ impl Evaluator for PlainEvaluator<'_> {
         self.full.set_parameters(u);
         self.outputs.set_parameters(u);
         self.template_weights = None;
+        self.steady.is_known = false;
+        if let Some(kernel) = &mut self.steady.kernel {
+            kernel.set_parameters(u);
+        }
         self.lu.forget_order();
         self.output_is_current = false;
         (self.is_forward, self.output_is_forward) = (false, false);
@@ -127,7 +131,7 @@ impl Evaluator for PlainEvaluator<'_> {
         dynamics: &mut [f64],
         constraint: &mut [f64],
     ) -> std::result::Result<(), SingularMatrix> {
-        self.prepare_template(weights);
+        self.prepare_template(x, weights);
         self.lu.matrix_mut().copy_from_slice(&self.template);
         self.newton.evaluate(self.model, x, weights, dynamics, self.lu.matrix_mut(), &mut self.mass);
         if !self.structure.mass_by_position {
@@ -156,13 +160,17 @@ impl Evaluator for PlainEvaluator<'_> {
         let size = n + m;
         let structure = self.structure;
         self.is_forward = false;
+        self.prepare_template(x, weights);
         let (model, entries, values) = (self.model, &self.parameter_entries[..], &mut self.full_values[..]);
         let reverse = self.reverse.as_mut();
         if !reverse.is_some_and(|reverse| reverse.linearise(model, (x, weights), entries, values)) {
-            values.fill(0.0);
+            if weights.equations.forces {
+                values.copy_from_slice(&self.steady.values)
+            } else {
+                values.fill(0.0)
+            }
             // the residual itself is not needed here
-            let (separate, scratch) = (separate(weights.equations), &mut self.dynamics_scratch);
-            self.full.evaluate(model, x, separate, scratch, values, &mut self.mass);
+            self.full.evaluate(model, x, separate(weights.equations), &mut [], values, &mut self.mass);
         }
         if let Some(kernel) = &mut self.curved_full {
             let variables = &self.full_variables;
@@ -184,7 +192,6 @@ impl Evaluator for PlainEvaluator<'_> {
                 }
             }
         }
-        self.prepare_template(weights);
         let matrix = self.lu.matrix_mut();
         matrix.copy_from_slice(&self.template);
         if structure.mass_by_position {
@@ -192,9 +199,11 @@ impl Evaluator for PlainEvaluator<'_> {
                 matrix[row * size + column] += weights.acceleration * value;
             }
         }
-        let (by_position, rest) = self.full_values.split_at(n * n);
-        let (pair, values) = ([&self.by_position, &self.by_velocity], [by_position, &rest[..n * n]]);
-        Pattern::add_pair_to_rows(pair, values, [weights.position, weights.velocity], matrix, size);
+        for (places, weight) in self.changing.iter().zip([weights.position, weights.velocity]) {
+            for &(from, to) in places {
+                matrix[to as usize] += weight * self.full_values[from as usize];
+            }
+        }
         for &j in &structure.curved_coordinates {
             for &k in &structure.curved_coordinates {
                 matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];

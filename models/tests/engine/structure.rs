@@ -10,7 +10,7 @@ use common::mechanisms::{bead, branching, guided, wide};
 use common::{Case, FORMS};
 use costate::cost::Quadrature;
 use costate::system::{Blocks, By, Equations, Evaluator, Level, Mode, OutputPoint, Point, StateVector, Weights};
-use costate::{Matrix, Model, Plain, Signature, System};
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, System};
 
 /// Protects models with branches: variables that matter only on the side where the structure was not looked for.
 #[test]
@@ -364,4 +364,51 @@ fn products_agree_with_the_dense_blocks() {
     check("guided", guided());
     check("branching", branching());
     check("wide", wide());
+}
+
+/// A spring that knows no compression, in series with a linear one.
+#[derive(Clone)]
+struct Root;
+
+impl Model for Root {
+    fn signature(&self) -> Signature {
+        Signature::new("root").coordinates([("x", "m"), ("y", "m")]).parameters([Parameter::new("k", "N/m", 3.0)])
+    }
+
+    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+        (m[(0, 0)], m[(1, 1)]) = (D::from(1.0), D::from(1.0));
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], _v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        let between = (q[1] - q[0]) * u[0];
+        force[0] = between - q[0].sqrt() * q[0];
+        force[1] = -between;
+    }
+}
+
+/// Protects derivatives that are found once because they are the same everywhere: where an iteration has left the domain of what is beside
+/// them they are no numbers, and are looked for again; other values of the parameters have others.
+#[test]
+fn constant_derivatives_are_found_where_forces_are_defined() {
+    let system = Plain::new(Root).unwrap();
+    let weights =
+        Weights { acceleration: 1.0, position: 0.5, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
+    let zeros = [0.0; 2];
+    let at = |q: &'static [f64; 2]| Point { t: 0.0, q, v: &zeros, a: &zeros, lambda: &[], w: &[] };
+    let mut evaluator = system.evaluator();
+    for k in [3.0, 7.0] {
+        evaluator.set_parameters(&[k]);
+        assert!(evaluator.factorise(&at(&[-1.0, 1.0]), weights, &mut [0.0; 2], &mut []).is_err());
+        for linearises in [false, true] {
+            let x = at(&[0.25, 1.0]);
+            match linearises {
+                true => evaluator.linearise(&x, weights).unwrap(),
+                false => evaluator.factorise(&x, weights, &mut [0.0; 2], &mut []).unwrap(),
+            }
+            // the first spring is as stiff as 0.75 N/m there
+            let mut b = [1.0 + 0.5 * (k + 0.75), -0.5 * k];
+            evaluator.solve(&mut b);
+            assert_near("K⁻¹ times its first column", &b, &[1.0, 0.0]);
+        }
+    }
 }

@@ -100,7 +100,7 @@ impl Plans {
             newton_entries,
             full,
             full_entries,
-            by_parameters: Plan::by_parameters(structure, sizes).0,
+            by_parameters: Plan::by_parameters(structure, sizes),
             output,
             output_entries,
             slopes: copied(constraint, curved.len(), Some, among_curved),
