@@ -45,9 +45,16 @@ impl FileSet {
     pub fn begin(target: &Path) -> Result<Self> {
         let aside = target.join(name_aside());
         let refused = |error: io::Error| Error::io("write into", target, error, "choose another folder with --out");
-        fs::create_dir(&aside).map_err(refused)?;
+        let lock = loop {
+            fs::create_dir(&aside).map_err(refused)?;
+            match File::create(aside.join(LOCK)) {
+                // somebody has taken it for left behind
+                Err(error) if error.kind() == ErrorKind::NotFound && target.exists() => continue,
+                lock => break lock,
+            }
+        };
         let mut set = FileSet { target: target.to_path_buf(), aside, lock: None };
-        let lock = File::create(set.aside.join(LOCK)).map_err(refused)?;
+        let lock = lock.map_err(refused)?;
         // where files cannot be locked, nobody else gets the lock either
         let _ = lock.try_lock();
         set.lock = Some(lock);
@@ -80,9 +87,8 @@ impl FileSet {
         // from here on it is completed, if not by this process
         let lock = self.lock.take();
         complete(&self.aside, &self.target, &journal).map_err(|error| self.refused(&self.target, error))?;
-        drop(lock);
         // nothing of the set is in there any more
-        let _ = fs::remove_dir_all(&self.aside);
+        let _ = clear(&self.aside, lock);
         Ok(())
     }
 
@@ -105,7 +111,7 @@ impl Drop for FileSet {
     fn drop(&mut self) {
         // a set that was moved, or given up; with its journal it waits for the next run
         if !self.aside.join(JOURNAL).exists() {
-            let _ = fs::remove_dir_all(&self.aside);
+            let _ = clear(&self.aside, self.lock.take());
         }
     }
 }
@@ -121,12 +127,19 @@ fn name_aside() -> String {
 pub(crate) fn discard(folder: &Path, lock: File) -> io::Result<()> {
     let aside = folder.with_file_name(name_aside());
     fs::rename(folder, &aside)?;
-    // the lock last: without it nobody knows whether somebody is at work there
-    for name in names(&aside)? {
-        fs::remove_file(aside.join(name))?;
+    clear(&aside, Some(lock))
+}
+
+/// Removes a folder aside, its lock last: without it nobody knows whether somebody is at work there, unless the folder is empty.
+fn clear(aside: &Path, lock: Option<File>) -> io::Result<()> {
+    for entry in fs::read_dir(aside)? {
+        let entry = entry?;
+        if entry.file_name() != LOCK {
+            fs::remove_file(entry.path())?;
+        }
     }
     drop(lock);
-    fs::remove_dir_all(&aside)
+    fs::remove_dir_all(aside)
 }
 
 /// Completes or removes what killed processes left in a folder.
@@ -140,7 +153,11 @@ pub(crate) fn recover(target: &Path) -> Result<()> {
         if !(name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
             continue;
         }
-        let Ok(lock) = OpenOptions::new().write(true).open(aside.join(LOCK)) else { continue };
+        let Ok(lock) = OpenOptions::new().write(true).open(aside.join(LOCK)) else {
+            // killed before its lock was made or after it was removed, if there is nothing else
+            let _ = fs::remove_dir(&aside);
+            continue;
+        };
         match lock.try_lock() {
             Ok(()) => {}
             // its process is at work, or nobody knows
@@ -151,9 +168,8 @@ pub(crate) fn recover(target: &Path) -> Result<()> {
             let remedy = "choose another folder with --out";
             complete(&aside, target, &journal).map_err(|error| Error::io("write into", target, error, remedy))?;
         }
-        drop(lock);
         // should it stay, it does no harm
-        let _ = fs::remove_dir_all(&aside);
+        let _ = clear(&aside, Some(lock));
     }
     Ok(())
 }
@@ -291,6 +307,13 @@ mod tests {
         killed(abandoned);
         recover(&folder).unwrap();
         assert_eq!(content(&folder), pairs(&[("a", "1"), ("b", "1"), ("result.json", "}")]));
+        // killed before its lock was made, or after it was removed: somebody else's that is not empty stays
+        let (empty, other) = (folder.join(".costate-0-1.aside"), folder.join(".costate-0-2.aside"));
+        [&empty, &other].into_iter().for_each(|aside| fs::create_dir(aside).unwrap());
+        fs::write(other.join("a"), "mine").unwrap();
+        recover(&folder).unwrap();
+        assert!(!empty.exists() && other.exists());
+        fs::remove_dir_all(&other).unwrap();
         for steps in 0..4 {
             set(&folder, &["a", "b"], "1").commit("result.json").unwrap();
             let aside = killed(set(&folder, &["a", "c"], "2"));

@@ -56,6 +56,9 @@ const EVEN_AIM: f64 = 0.8;
 /// Steps of one pass that no tolerance is worth, and of the first one.
 const MOST_STEPS: usize = 5_000_000;
 const MOST_ROUGH: usize = 200_000;
+/// After so many steps it is looked how far they have come: it is hopeless where the rest would take so many times as many as there may be.
+const PACE: usize = 10_000;
+const HOPELESS: f64 = 100.0;
 /// The smallest tolerance, above round-off.
 const LEAST: f64 = 1e-12;
 /// The shortest step beside the simulated time.
@@ -298,10 +301,7 @@ impl<'s> Chooser<'s> {
                     self.sum += error;
                     let error = error / self.allowed;
                     times.push(to);
-                    let most = if self.are_known { MOST_STEPS } else { MOST_ROUGH };
-                    if times.len() > most {
-                        return Err(self.too_many(&format!("at t = {} s, {most} steps have been taken", shown(to))));
-                    }
+                    self.check_number(&times)?;
                     self.states.swap(0, 1);
                     stop += usize::from(parts == 1.0);
                     let most = if was_rejected { 1.0 } else { self.largest_ratio };
@@ -386,6 +386,25 @@ impl<'s> Chooser<'s> {
         let floor = ROUND_OFF * self.sizes.iter().fold(0.0f64, |largest, size| largest.max(*size));
         let beside = (0..self.layout.n).filter(|&j| self.sizes[j] > floor).map(|j| (j, error(j) / self.sizes[j]));
         beside.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+    }
+
+    /// Refuses more steps than there may be, or where that is to be foreseen.
+    fn check_number(&self, times: &[f64]) -> Result<()> {
+        let (taken, t) = (times.len(), times[times.len() - 1]);
+        let most = if self.are_known { MOST_STEPS } else { MOST_ROUGH };
+        let told = format!("at t = {} s, {taken} steps have been taken", shown(t));
+        if taken > most {
+            return Err(self.too_many(&told));
+        }
+        if taken > PACE && taken.is_multiple_of(PACE) {
+            let covered = t - times[taken - 1 - PACE];
+            let left = (self.simulation.grid().end() - t) / covered * PACE as f64;
+            if left > HOPELESS * most as f64 {
+                let problem = format!("{told}, and about {left:.0e} more would be at the pace of the last {PACE}");
+                return Err(self.too_many(&problem));
+            }
+        }
+        Ok(())
     }
 
     fn too_many(&self, problem: &str) -> Error {
