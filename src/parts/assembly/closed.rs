@@ -2,6 +2,7 @@
 
 use super::element::{Element, Local};
 use crate::linearise::Functions;
+use std::any::Any;
 
 /// Constraints that an element differentiates itself.
 ///
@@ -56,6 +57,38 @@ pub struct MotionSlopes<'a> {
 pub(super) trait Part: Functions {
     fn closed_constraint(&self) -> Option<&dyn ClosedConstraint>;
     fn closed_motion(&self) -> Option<&dyn ClosedMotion>;
+    /// A list for elements of this type, with nothing in it yet.
+    fn list(&self) -> Box<dyn Parts>;
+    /// Puts it behind the others in a list of its type.
+    fn put_into(self: Box<Self>, list: &mut dyn Parts);
+}
+
+/// Elements of one type, one behind another in memory: what a long chain goes through at every step lies close together.
+pub(super) trait Parts: Send + Sync {
+    fn get(&self, e: usize) -> &dyn Part;
+    fn len(&self) -> usize;
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+impl dyn Parts {
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Part> {
+        (0..self.len()).map(|e| self.get(e))
+    }
+}
+
+impl<E: Element> Parts for Vec<Local<E>> {
+    #[inline]
+    fn get(&self, e: usize) -> &dyn Part {
+        &self[e]
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
 }
 
 impl<E: Element> Part for Local<E> {
@@ -67,6 +100,17 @@ impl<E: Element> Part for Local<E> {
     #[inline]
     fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
         self.0.closed_motion()
+    }
+
+    fn list(&self) -> Box<dyn Parts> {
+        Box::new(Vec::<Self>::new())
+    }
+
+    fn put_into(self: Box<Self>, list: &mut dyn Parts) {
+        // batches are of one type
+        if let Some(list) = list.as_any().downcast_mut::<Vec<Self>>() {
+            list.push(*self);
+        }
     }
 }
 

@@ -272,7 +272,7 @@ impl Assembler {
         let takes = |batch: &Batch| batch.takes(kind, own.len(), sizes, &structure, closed);
         let place = self.batches.iter().position(takes);
         let place = place.unwrap_or_else(|| {
-            self.batches.push(Batch::new(kind, sizes, own.len(), structure, closed));
+            self.batches.push(Batch::new((kind, &*model), sizes, own.len(), structure, closed));
             self.batches.len() - 1
         });
         self.batches[place].push(model, &connection, &rows, &outputs);

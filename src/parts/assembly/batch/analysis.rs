@@ -17,7 +17,7 @@ impl BatchEvaluator<'_> {
             self.x.take(batch, e, x);
             let own = &self.u[e * p..(e + 1) * p];
             let at = (&self.x.point(x.t), own);
-            self.round_off.bound(&**model, at, equations, &mut self.force, &mut self.rows[..m]);
+            self.round_off.bound(model, at, equations, &mut self.force, &mut self.rows[..m]);
             // adding up the elements rounds once more
             self.force.iter_mut().for_each(|bound| *bound *= 2.0);
             scatter(&self.force, dynamics, batch.coordinates_of(e));
@@ -35,7 +35,7 @@ impl BatchEvaluator<'_> {
             self.x.take(batch, e, x);
             let p = batch.sizes.p;
             let own = &self.u[e * p..(e + 1) * p];
-            self.time_derivatives.value(&**model, which, &self.x.point(x.t), own, &mut self.rows[..m]);
+            self.time_derivatives.value(model, which, &self.x.point(x.t), own, &mut self.rows[..m]);
             scatter(&self.rows, value, batch.own_rows_of(e));
         }
     }
@@ -66,11 +66,11 @@ impl BatchEvaluator<'_> {
             let own = &self.u[e * p..(e + 1) * p];
             let (point, tangent, cotangent_of) = (self.x.point(x.t), &self.tangent, &mut self.cotangent);
             let weights = [&self.force[..], &*rows];
-            self.curvature.equations(&**model, (&point, own), forces, scale, weights, tangent, cotangent_of);
+            self.curvature.equations(model, (&point, own), forces, scale, weights, tangent, cotangent_of);
             if level != Level::Position && batch.own_rows > 0 {
                 gather_head(rows, constraint, batch.own_rows_of(e));
                 self.time_derivatives.curvature(
-                    &**model,
+                    model,
                     level,
                     (&point, own),
                     (scale, rows),
@@ -89,7 +89,7 @@ impl BatchEvaluator<'_> {
         for (e, model) in batch.models.iter().enumerate() {
             self.x.take(batch, e, x);
             own.constraint_by_position.fill(0.0);
-            element_blocks(&**model, &self.x.point(x.t), self.parameters_of(e), &mut own);
+            element_blocks(model, &self.x.point(x.t), self.parameters_of(e), &mut own);
             let (c, rows, slots) = (batch.coordinates_of(e), batch.own_rows_of(e), batch.parameters_of(e));
             let add = |to: &mut Matrix<f64>, from: &Matrix<f64>, rows: &[u32]| {
                 for (i, &row) in rows.iter().enumerate() {

@@ -6,7 +6,7 @@ mod motion;
 mod outputs;
 mod plans;
 
-use super::closed::Part;
+use super::closed::{Part, Parts};
 use super::element::Connection;
 use super::pattern::{Pattern, Places, Slots, Values};
 use super::value::Value;
@@ -22,7 +22,7 @@ use std::any::TypeId;
 /// The elements, with their places in the assembly, one element after another.
 pub(super) struct Batch {
     kind: TypeId,
-    models: Vec<Box<dyn Part>>,
+    models: Box<dyn Parts>,
     sizes: Sizes,
     /// Rows of the elements' own among the multipliers that they see.
     own_rows: usize,
@@ -84,11 +84,17 @@ pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nomin
 }
 
 impl Batch {
-    /// For elements of the type `kind`.
-    pub fn new(kind: TypeId, sizes: Sizes, own_rows: usize, structure: Structure, closed: Closed) -> Self {
+    /// For elements of the type `kind`, which `model` is of.
+    pub fn new(
+        (kind, model): (TypeId, &dyn Part),
+        sizes: Sizes,
+        own_rows: usize,
+        structure: Structure,
+        closed: Closed,
+    ) -> Self {
         Batch {
             kind,
-            models: Vec::new(),
+            models: model.list(),
             plans: Plans::new(&structure, sizes, own_rows),
             sizes,
             own_rows,
@@ -105,7 +111,7 @@ impl Batch {
 
     /// `rows`: the multipliers that the element sees; `outputs`: places of its outputs.
     pub fn push(&mut self, model: Box<dyn Part>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
-        self.models.push(model);
+        model.put_into(&mut *self.models);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
         self.rows.extend(rows.iter().map(|&row| row as u32));
         self.inputs.extend(connection.inputs.iter().map(|input| input.0 as u32));

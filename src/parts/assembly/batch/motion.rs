@@ -117,7 +117,7 @@ impl BatchEvaluator<'_> {
         gather(&mut own.a, x.a, c);
         let Sizes { m, p, .. } = batch.sizes;
         let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
-        self.time_derivatives.value(&*batch.models[e], level, &own, u, &mut self.rows[..m]);
+        self.time_derivatives.value(batch.models.get(e), level, &own, u, &mut self.rows[..m]);
     }
 
     /// Takes the entries of M of element `e` at its q.
@@ -125,7 +125,7 @@ impl BatchEvaluator<'_> {
         let batch = self.batch;
         let p = batch.sizes.p;
         self.mass_matrix.fill(0.0);
-        batch.models[e].mass(&self.x.q, &self.u[e * p..(e + 1) * p], &mut self.mass_matrix);
+        batch.models.get(e).mass(&self.x.q, &self.u[e * p..(e + 1) * p], &mut self.mass_matrix);
         let mass = &mut values.mass[batch.places(e, |p| p.mass)];
         for (value, &place) in mass.iter_mut().zip(&batch.structure.mass) {
             *value = self.mass_matrix[place];
@@ -160,7 +160,7 @@ impl BatchEvaluator<'_> {
         self.force.fill(0.0);
         let LocalState { q, v, w, .. } = &self.x;
         let p = batch.sizes.p;
-        batch.models[e].force(x.t, q, v, w, &self.u[e * p..(e + 1) * p], &mut self.force);
+        batch.models.get(e).force(x.t, q, v, w, &self.u[e * p..(e + 1) * p], &mut self.force);
         for (&place, force) in batch.coordinates_of(e).iter().zip(&self.force) {
             dynamics[place as usize] -= force;
         }
@@ -216,7 +216,7 @@ impl BatchEvaluator<'_> {
         let Sizes { m, p, .. } = self.batch.sizes;
         self.rows[..m].fill(0.0);
         let own = &self.u[e * p..(e + 1) * p];
-        self.batch.models[e].constraint(t, &self.x.q, own, &mut self.rows[..m]);
+        self.batch.models.get(e).constraint(t, &self.x.q, own, &mut self.rows[..m]);
     }
 
     /// D and C.
@@ -332,7 +332,7 @@ impl BatchEvaluator<'_> {
         let (batch, p) = (self.batch, self.batch.sizes.p);
         let (own, u) = (self.x.point(x.t), &self.u[e * p..(e + 1) * p]);
         let (curved, slopes) = (&batch.structure.curved_coordinates, &mut self.motion.rate_slopes);
-        self.time_derivatives.slopes(&*batch.models[e], &own, u, curved, slopes);
+        self.time_derivatives.slopes(batch.models.get(e), &own, u, curved, slopes);
         let places = batch.places(e, |p| p.jacobian);
         copy(&slopes[1], &mut values.rates[0][places.clone()], &batch.plans.slopes);
         add(matrix, &self.slots.jacobian[places.clone()], &values.rates[0][places], weights.rate());

@@ -61,7 +61,7 @@ impl BatchEvaluator<'_> {
             let own = &self.u[e * batch.sizes.p..(e + 1) * batch.sizes.p];
             let OutputKernels { kernel, entries, .. } = &mut self.outputs;
             kernel.set_parameters(own);
-            kernel.evaluate(&**model, &self.x.output_point(x.t), entries);
+            kernel.evaluate(model, &self.x.output_point(x.t), entries);
             let mut by_state = values.output[batch.places(e, |p| p.output)].iter_mut();
             let by_parameter = batch.places(e, |p| p.output_by_parameter);
             let mut by_parameter = values.output_by_parameter[by_parameter].iter_mut();
@@ -93,7 +93,7 @@ impl BatchEvaluator<'_> {
             clear(&mut self.cotangent);
             let own = &self.u[e * p..(e + 1) * p];
             let point = self.x.output_point(x.t);
-            self.curvature.output(&**model, &point, own, &self.rows[..outputs], &self.tangent, &mut self.cotangent);
+            self.curvature.output(model, &point, own, &self.rows[..outputs], &self.tangent, &mut self.cotangent);
             scatter_state(batch, e, &self.cotangent, cotangent);
         }
     }

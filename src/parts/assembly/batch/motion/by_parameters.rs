@@ -67,7 +67,7 @@ impl BatchEvaluator<'_> {
                 to.fill(0.0);
                 let (q, rest) = state.split_at(n);
                 let x = Point { t: SOME_TIME, q, v: &rest[..n], a: &rest[n..], lambda: &[], w };
-                kernel.evaluate(&**model, &x, separate, &mut self.force, to, mass);
+                kernel.evaluate(model, &x, separate, &mut self.force, to, mass);
             };
             derivatives(state, here);
             let own = &mut values[e * *stride..(e + 1) * *stride];

@@ -32,7 +32,7 @@ impl BatchEvaluator<'_> {
                 let mass = &mut values.mass[batch.places(e, |p| p.mass)];
                 self.motion.full.set_parameters(own);
                 let separate = separate(Equations::MOTION);
-                self.motion.full.evaluate(&**model, &x, separate, &mut self.force, entries, mass);
+                self.motion.full.evaluate(model, &x, separate, &mut self.force, entries, mass);
                 let [position, velocity, _] = plans.full_entries.split(entries);
                 values.position[batch.places(e, |p| p.position)].copy_from_slice(position);
                 values.velocity[batch.places(e, |p| p.velocity)].copy_from_slice(velocity);
@@ -74,7 +74,7 @@ impl BatchEvaluator<'_> {
             gather(&mut self.x.q, start.q, batch.coordinates_of(e));
             // a constraint may be defined near the start only (a root, a logarithm)
             for q in [&anywhere, &self.x.q] {
-                kernel.evaluate(&**model, ConstraintPoint { t: SOME_TIME, q, u }, &mut value, &mut slopes);
+                kernel.evaluate(model, ConstraintPoint { t: SOME_TIME, q, u }, &mut value, &mut slopes);
                 if slopes.iter().all(|slope| slope.is_finite()) {
                     break;
                 }

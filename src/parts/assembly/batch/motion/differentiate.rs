@@ -84,7 +84,7 @@ impl BatchEvaluator<'_> {
         let batch = self.batch;
         let known =
             if matches!(second, Second::Into(_)) { batch.closed.whole_constraint } else { batch.closed.constraint };
-        let Some(own) = batch.models[e].closed_constraint().filter(|_| known) else { return false };
+        let Some(own) = batch.models.get(e).closed_constraint().filter(|_| known) else { return false };
         let Sizes { m, p, .. } = batch.sizes;
         let count = batch.structure.curved_coordinates.len();
         let MotionKernels { slopes, second_slopes, .. } = &mut self.motion;
@@ -109,7 +109,7 @@ impl BatchEvaluator<'_> {
         let Sizes { m, p, .. } = batch.sizes;
         let at = ConstraintPoint { t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
         if let MotionKernels { jacobian: Some(kernel), slopes, .. } = &mut self.motion {
-            kernel.evaluate(&*batch.models[e], at, &mut self.rows[..m], slopes);
+            kernel.evaluate(batch.models.get(e), at, &mut self.rows[..m], slopes);
         }
     }
 
@@ -123,7 +123,7 @@ impl BatchEvaluator<'_> {
         let Sizes { m, p, .. } = batch.sizes;
         let at = ConstraintPoint { t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
         if let MotionKernels { curvature: Some(kernel), slopes, second_slopes, .. } = &mut self.motion {
-            kernel.evaluate(&*batch.models[e], at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+            kernel.evaluate(batch.models.get(e), at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
         }
     }
 
@@ -138,7 +138,7 @@ impl BatchEvaluator<'_> {
         let Sizes { m, p, .. } = batch.sizes;
         let at = ConstraintPoint { t, q: &self.x.q, u: &self.u[e * p..(e + 1) * p] };
         if let MotionKernels { full_curvature: Some(kernel), slopes, second_slopes, .. } = &mut self.motion {
-            kernel.evaluate(&*batch.models[e], at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
+            kernel.evaluate(batch.models.get(e), at, &self.x.lambda, &mut self.rows[..m], slopes, second_slopes);
             copy(second_slopes, geometric, &batch.plans.full_geometric);
         }
     }
@@ -147,7 +147,7 @@ impl BatchEvaluator<'_> {
     #[inline]
     fn differentiate_motion(&mut self, e: usize, known: bool, with_parameters: bool) -> bool {
         let batch = self.batch;
-        let Some(own) = batch.models[e].closed_motion().filter(|_| known) else { return false };
+        let Some(own) = batch.models.get(e).closed_motion().filter(|_| known) else { return false };
         let ClosedForms { mass, by_position, by_velocity, by_parameter, parameters, .. } = &mut self.motion.closed;
         let by_parameter = with_parameters.then_some((&parameters[..], &mut by_parameter[..]));
         let p = batch.sizes.p;
@@ -173,7 +173,7 @@ impl BatchEvaluator<'_> {
         let entries = &mut entries[..count];
         entries.fill(0.0);
         newton.set_parameters(&self.u[e * p..(e + 1) * p]);
-        newton.evaluate(&*batch.models[e], &self.x.point(x.t), weights, &mut self.force, entries, own_mass);
+        newton.evaluate(batch.models.get(e), &self.x.point(x.t), weights, &mut self.force, entries, own_mass);
     }
 
     /// All derivatives of D of element `e` in closed form, and what changes in Newton's matrix; false if it does not know them.
@@ -209,6 +209,6 @@ impl BatchEvaluator<'_> {
         entries.fill(0.0);
         kernel.set_parameters(&self.u[e * sizes.p..(e + 1) * sizes.p]);
         let separate = separate(weights.equations);
-        kernel.evaluate(&*models[e], &self.x.point(x.t), separate, &mut self.force, entries, own_mass);
+        kernel.evaluate(models.get(e), &self.x.point(x.t), separate, &mut self.force, entries, own_mass);
     }
 }

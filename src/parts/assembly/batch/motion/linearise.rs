@@ -74,7 +74,7 @@ impl BatchEvaluator<'_> {
         matrix: &mut [f64],
     ) {
         let (batch, slots) = (self.batch, self.slots);
-        let (plans, model, p) = (&batch.plans, &*batch.models[e], batch.sizes.p);
+        let (plans, model, p) = (&batch.plans, batch.models.get(e), batch.sizes.p);
         self.take_constraint(e, x);
         self.curve_fully(e, x.t, values);
         let MotionKernels { slopes, second_slopes, rate_slopes, .. } = &mut self.motion;
