@@ -43,22 +43,31 @@ pub(crate) struct FileSet {
 impl FileSet {
     /// A folder aside, within the folder `target`.
     pub fn begin(target: &Path) -> Result<Self> {
-        let aside = target.join(name_aside());
         let refused = |error: io::Error| Error::io("write into", target, error, "choose another folder with --out");
-        let lock = loop {
-            fs::create_dir(&aside).map_err(refused)?;
-            match File::create(aside.join(LOCK)) {
+        loop {
+            let aside = target.join(name_aside());
+            match fs::create_dir(&aside) {
+                // of a process of the same number elsewhere
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                made => made.map_err(refused)?,
+            }
+            let lock = match File::create(aside.join(LOCK)) {
                 // somebody has taken it for left behind
                 Err(error) if error.kind() == ErrorKind::NotFound && target.exists() => continue,
-                lock => break lock,
+                Err(error) => {
+                    let _ = fs::remove_dir(&aside);
+                    return Err(refused(error));
+                }
+                Ok(lock) => lock,
+            };
+            match lock.try_lock() {
+                // the same, and is about to remove it, or has
+                Err(TryLockError::WouldBlock) => continue,
+                // where files cannot be locked, nobody else gets the lock either
+                Ok(()) | Err(TryLockError::Error(_)) if !aside.join(LOCK).exists() => continue,
+                _ => return Ok(FileSet { target: target.to_path_buf(), aside, lock: Some(lock) }),
             }
-        };
-        let mut set = FileSet { target: target.to_path_buf(), aside, lock: None };
-        let lock = lock.map_err(refused)?;
-        // where files cannot be locked, nobody else gets the lock either
-        let _ = lock.try_lock();
-        set.lock = Some(lock);
-        Ok(set)
+        }
     }
 
     /// Where its files are to be written.
@@ -130,7 +139,8 @@ pub(crate) fn discard(folder: &Path, lock: File) -> io::Result<()> {
     clear(&aside, Some(lock))
 }
 
-/// Removes a folder aside, its lock last: without it nobody knows whether somebody is at work there, unless the folder is empty.
+/// Removes a folder aside, its lock last: without it nobody knows whether somebody is at work there, unless the folder is empty. The lock is
+/// held until its file is gone: whoever gets a lock whose file is there has the folder.
 fn clear(aside: &Path, lock: Option<File>) -> io::Result<()> {
     for entry in fs::read_dir(aside)? {
         let entry = entry?;
@@ -138,8 +148,12 @@ fn clear(aside: &Path, lock: Option<File>) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
+    match fs::remove_file(aside.join(LOCK)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     drop(lock);
-    fs::remove_dir_all(aside)
+    fs::remove_dir(aside)
 }
 
 /// Completes or removes what killed processes left in a folder.
@@ -328,6 +342,33 @@ mod tests {
             recover(&folder).unwrap();
             assert_eq!(content(&folder), pairs(&[("a", "2"), ("c", "2"), ("result.json", "}")]), "{steps}");
         }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Protects a run from another one that begins in the same folder, and looks for what was left behind, at any moment of the first.
+    #[test]
+    fn nobody_takes_a_set_that_is_being_written() {
+        let folder = folder("races");
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        recover(&folder).unwrap();
+                    }
+                });
+            }
+            let outcome = std::panic::catch_unwind(|| {
+                for content in (0..60).map(|k| k.to_string()) {
+                    set(&folder, &["a", "b"], &content).commit("result.json").unwrap();
+                    let there = ["a", "b"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
+                    assert_eq!(there, [content.clone(), content]);
+                }
+            });
+            is_over.store(true, Ordering::Relaxed);
+            outcome.unwrap();
+        });
+        assert_eq!(content(&folder).len(), 3);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

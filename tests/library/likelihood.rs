@@ -7,6 +7,9 @@ use costate::likelihood::{RoundsEnd, identify_with_noise};
 use costate::optimise::{Flow, Options};
 use costate::problem::Problem;
 use costate::statistics::{Noise, Statistics};
+use costate::{Interrupt, Matrix, Model, Number, Signature, State};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Deviations of the two sensors: a factor of 50 apart.
 const SIGMA: [f64; 2] = [1e-3, 5e-2];
@@ -164,4 +167,68 @@ fn what_cannot_be_estimated_is_said() {
 
 fn problem_of(simulation: costate::Simulation, reference: Reference) -> Problem {
     problem(simulation, vec![reference], Quadrature::Unit, &[1.0, 1.0, 1.0])
+}
+
+/// Two springs that ask to stop when they have been started so many times.
+struct Stopping;
+
+static STARTS_LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static STOP: Mutex<Option<Interrupt>> = Mutex::new(None);
+
+impl Model for Stopping {
+    fn signature(&self) -> Signature {
+        TwoSprings.signature()
+    }
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
+        let left = STARTS_LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if let (Ok(1), Some(interrupt)) = (left, &*STOP.lock().unwrap()) {
+            interrupt.raise();
+        }
+        TwoSprings.initial(u, q, v);
+    }
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        TwoSprings.mass(q, u, m);
+    }
+    fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        TwoSprings.force(t, q, v, w, u, force);
+    }
+    fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        TwoSprings.output(t, x, u, y);
+    }
+}
+
+/// Protects a night's work: whenever a search in rounds is interrupted, what it has found is kept; between two rounds, too.
+#[test]
+fn an_interrupt_at_any_time_keeps_the_best_so_far() {
+    let mut problem = estimated(two_sensors(100, 4, SIGMA, [1.0, 1.0]));
+    problem.experiments[0].simulation = simulation(Stopping, &even(100, 0.1));
+    let (start, mut between) = (problem.start.clone(), 0);
+    let mut has_iterated = false;
+    for starts in 1.. {
+        let interrupt = Interrupt::default();
+        *STOP.lock().unwrap() = Some(interrupt.clone());
+        STARTS_LEFT.store(starts, Ordering::Relaxed);
+        let options = Options { interrupt: interrupt.clone(), ..Options::default() };
+        let settings = Settings { options, ..Settings::default() };
+        let mut iterations = 0;
+        let found = identify_with_noise(&mut problem, &settings, &mut |_| {
+            iterations += 1;
+            Flow::Continue
+        });
+        assert_eq!(problem.start, start);
+        has_iterated |= iterations > 0;
+        let Ok(found) = found else {
+            assert!(!has_iterated, "interrupted at run {starts}, {iterations} iterations are lost");
+            continue;
+        };
+        let noise = found.noise.clone().unwrap();
+        if !interrupt.is_raised() {
+            assert!(found.outcome.converged && noise.rounds > 1 && between > 0, "{}, {between}", noise.sentence);
+            break;
+        }
+        between += usize::from(noise.sentence.contains("interrupted at the start of round"));
+        if noise.end == RoundsEnd::SearchEnded {
+            assert!(!found.outcome.converged, "{starts}: {}", noise.sentence);
+        }
+    }
 }

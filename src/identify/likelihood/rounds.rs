@@ -3,7 +3,7 @@
 use super::{FEWEST, MOST_ROUNDS, NoiseEstimate, RoundsEnd, SETTLED, SensorNoise, UnknownDeviation};
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings, identify};
-use crate::optimise::{Flow, Iteration, Outcome};
+use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::problem::Problem;
 use crate::report::rounded;
 use crate::statistics::{ROUND_OFF, Share, shares};
@@ -27,7 +27,8 @@ pub fn identify_with_noise(
     let spreads: Vec<f64> = sensors.iter().map(|sensor| problem.spread(sensor)).collect();
     sensors.iter().zip(&spreads).try_for_each(|(sensor, spread)| problem.set_deviation(sensor, *spread))?;
     let start = problem.start.clone();
-    let found = Rounds { problem, settings, sensors, spreads, number: 0, before: None }.run(observer);
+    let found =
+        Rounds { problem, settings, sensors, spreads, number: 0, before: None, noise_before: None }.run(observer);
     problem.start.clone_from(&start);
     let mut found = found?;
     found.parameters.iter_mut().zip(start).for_each(|(parameter, start)| parameter.start = start);
@@ -45,13 +46,18 @@ struct Rounds<'a> {
     number: usize,
     /// All rounds before as one.
     before: Option<Identification>,
+    /// What is known of the noise then.
+    noise_before: Option<(Vec<Share>, Vec<f64>)>,
 }
 
 impl Rounds<'_> {
     fn run(mut self, observer: &mut dyn FnMut(&Iteration) -> Flow) -> Result<Identification> {
         loop {
             self.number += 1;
-            let (mut found, stopped) = self.fit(observer)?;
+            let (mut found, stopped) = match self.fit(observer) {
+                Err(error) => return self.keep_before().ok_or(error),
+                Ok(found) => found,
+            };
             let shares = shares(self.problem, &found)?;
             if let Some(end) = self.perfect(&shares) {
                 found.noise = Some(self.noise(&shares, end));
@@ -63,12 +69,33 @@ impl Rounds<'_> {
                 found.noise = Some(self.noise(&shares, end));
                 return Ok(found);
             }
-            for (sensor, deviation) in self.sensors.iter().zip(deviations) {
-                self.problem.set_deviation(sensor, deviation)?;
-            }
+            let own = self.sensors.iter().map(|sensor| self.problem.deviation(sensor)).collect();
+            self.set(&deviations)?;
             self.problem.start = found.values();
-            self.before = Some(found);
+            (self.before, self.noise_before) = (Some(found), Some((shares, own)));
         }
+    }
+
+    fn set(&mut self, deviations: &[f64]) -> Result<()> {
+        self.sensors
+            .iter()
+            .zip(deviations)
+            .try_for_each(|(sensor, deviation)| self.problem.set_deviation(sensor, *deviation))
+    }
+
+    /// What the rounds before found, where this one was interrupted before it had anything.
+    fn keep_before(&mut self) -> Option<Identification> {
+        if !self.settings.options.interrupt.is_raised() {
+            return None;
+        }
+        let (mut found, (shares, deviations)) = (self.before.take()?, self.noise_before.take()?);
+        self.set(&deviations).ok()?;
+        let sentence =
+            format!("interrupted at the start of round {}, before the deviations of the noise settled", self.number);
+        self.number -= 1;
+        (found.outcome.converged, found.outcome.reason) = (false, Reason::Interrupted);
+        found.noise = Some(self.noise(&shares, (RoundsEnd::SearchEnded, sentence)));
+        Some(found)
     }
 
     /// Fits once, with the deviations at hand; and whether the observer wants no more.
@@ -79,7 +106,7 @@ impl Rounds<'_> {
         // whether any are left has been looked at before
         let settings = so_far.map_or(self.settings.clone(), |outcome| left(self.settings, outcome));
         let mut stopped = false;
-        let found = identify(self.problem, &settings, &mut |iteration| {
+        let outcome = identify(self.problem, &settings, &mut |iteration| {
             // the start of a round is the end of the one before
             if iteration.number == 0 && so_far.is_some() {
                 return Flow::Continue;
@@ -87,7 +114,14 @@ impl Rounds<'_> {
             let flow = observer(&continued(iteration.clone(), so_far, level));
             stopped |= flow == Flow::Stop;
             flow
-        })?;
+        });
+        let found = match outcome {
+            Ok(found) => found,
+            Err(error) => {
+                self.before = before;
+                return Err(error);
+            }
+        };
         Ok((joined(before, found, level), stopped))
     }
 
