@@ -3,3 +3,16 @@
 
 pub mod least_squares;
 pub(crate) mod sparse;
+
+/// Sets all to zero. Few without a call: in a step of a small mechanism calls count.
+#[inline(always)]
+pub(crate) fn clear(x: &mut [f64]) {
+    match x {
+        [] => {}
+        [a] => *a = 0.0,
+        [a, b] => (*a, *b) = (0.0, 0.0),
+        [a, b, c] => (*a, *b, *c) = (0.0, 0.0, 0.0),
+        [a, b, c, d] => (*a, *b, *c, *d) = (0.0, 0.0, 0.0, 0.0),
+        more => more.fill(0.0),
+    }
+}

@@ -406,7 +406,7 @@ where
             set_values(q, x.q);
             set_values(v, x.v);
             set_values(w, x.w);
-            self.force.fill(Jet { re: 0.0, eps: [0.0; W] });
+            self.force.iter_mut().for_each(|force| *force = Jet { re: 0.0, eps: [0.0; W] });
             if weights.equations.forces {
                 model.force(t, q, v, w, u, &mut self.force);
             }

@@ -36,6 +36,7 @@ pub(crate) use round_off::RoundOff;
 pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
+use crate::linear::clear;
 use crate::model::Matrix;
 use crate::number::all_finite;
 use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
@@ -424,7 +425,7 @@ impl<'s> PlainEvaluator<'s> {
         let model = self.model;
         let Some(Curved { first, second }) = &mut self.curved else {
             if m > 0 {
-                constraint.fill(0.0);
+                clear(constraint);
                 model.constraint(x.t, x.q, &self.u, constraint);
             }
             return;

@@ -1,6 +1,7 @@
 //! A plain model at the waist.
 
 use super::{ConstraintPoint, Pattern, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, reverse, separate};
+use crate::linear::clear;
 use crate::model::State;
 use crate::number::Jet;
 use crate::system::{
@@ -106,7 +107,7 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]) {
-        dynamics.fill(0.0);
+        clear(dynamics);
         if equations.forces {
             self.model.force(x.t, x.q, x.v, x.w, &self.u, dynamics);
         }
@@ -379,7 +380,7 @@ impl Evaluator for PlainEvaluator<'_> {
     }
 
     fn output(&mut self, x: &OutputPoint<'_>, y: &mut [f64]) {
-        y.fill(0.0);
+        clear(y);
         let OutputPoint { t, q, v, a, a_scheme, lambda, w } = *x;
         self.model.output(t, &State { q, v, a, a_scheme, lambda, w }, &self.u, y);
     }

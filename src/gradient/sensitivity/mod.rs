@@ -353,7 +353,7 @@ fn add_cost(
     bar: &mut StateVector,
     y_bar: &mut [f64],
 ) {
-    y_bar.fill(0.0);
+    crate::linear::clear(y_bar);
     if cost.concerns(sample.index, sample.last) {
         cost.gradient(sample, bar, y_bar);
     }

@@ -173,7 +173,7 @@ impl Solver {
         if outcome.is_err() {
             task.insist(outcome, extrapolated)?;
         }
-        task.keep();
+        task.keep(layout);
         let size = layout.n + layout.m;
         let Solver { z, z_start, tracks, .. } = self;
         let track = &mut tracks[place.number];
@@ -225,11 +225,11 @@ impl Solver {
         self.closest.0 = f64::INFINITY;
         let (z, mu) = self.z_start[..n + layout.m].split_at_mut(n);
         match balance.unknown_itself.filter(|_| balance.equations.forces) {
-            Some(block) => z.copy_from_slice(&x[layout.range(block)]),
+            Some(block) => z.copy_from_slice(&x[layout.range(block)][..n]),
             None => z.fill(0.0),
         }
         match balance.equations.forces {
-            true => mu.copy_from_slice(&x[layout.multipliers()]),
+            true => mu.copy_from_slice(&x[layout.multipliers()][..layout.m]),
             false => mu.fill(0.0),
         }
     }

@@ -305,14 +305,14 @@ impl Task<'_, '_> {
 
     /// Puts multipliers and forces into the state.
     #[inline(always)]
-    pub fn keep(&mut self) {
-        let Solver { layout, z, zeros, r, .. } = &mut *self.solver;
+    pub fn keep(&mut self, layout: Layout) {
+        let Solver { z, zeros, r, .. } = &mut *self.solver;
         let n = layout.n;
-        let lambda = &mut self.x[layout.multipliers()];
+        let (lambda, mu) = (&mut self.x[layout.multipliers()], &z[n..n + layout.m]);
         match self.balance.multipliers {
             Multipliers::Forgotten => {}
-            Multipliers::Told => lambda.copy_from_slice(&z[n..]),
-            Multipliers::Added => lambda.iter_mut().zip(&z[n..]).for_each(|(lambda, mu)| *lambda += mu),
+            Multipliers::Told => lambda.copy_from_slice(mu),
+            Multipliers::Added => lambda.iter_mut().zip(mu).for_each(|(lambda, mu)| *lambda += mu),
         }
         if let Some(block) = self.balance.force {
             let [q, v] = self.balance.at.map(|block| &self.x[layout.range(block)]);
