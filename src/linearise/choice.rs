@@ -1,7 +1,8 @@
 //! Which derivatives by parameters are found forwards, and which in reverse: whatever takes fewer passes.
 
 use super::constraint::pairs_of;
-use super::kernel::{Plan, Sizes};
+use super::kernel::Sizes;
+use super::plan::Plan;
 use super::structure::Structure;
 use crate::system::Mode;
 

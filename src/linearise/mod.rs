@@ -14,8 +14,10 @@ mod functions;
 mod kernel;
 mod pattern;
 mod plain;
+mod plan;
 mod reverse;
 mod round_off;
+mod steady;
 mod step;
 mod structure;
 mod waist;
@@ -31,18 +33,19 @@ pub use cost::{CostFunction, Differentiated};
 pub(crate) use curvature::Curvature;
 pub(crate) use dense_lu::DenseLu;
 pub use function::{DifferentiatedFunction, ParameterFunction};
-pub(crate) use kernel::{ForceKernel, FullEntries, OutputKernel, Plan, Sizes, force_kernel, output_kernel};
+pub(crate) use kernel::{ForceKernel, OutputKernel, Sizes, force_kernel, output_kernel};
+pub(crate) use plan::{FullEntries, Plan};
 pub(crate) use round_off::RoundOff;
 pub(crate) use step::step_jacobians;
 pub(crate) use structure::{Structure, probe};
 
 use crate::linear::clear;
 use crate::model::Matrix;
-use crate::number::all_finite;
 use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
 use choice::Choice;
 use pattern::Pattern;
 use reverse::Reverse;
+use steady::Steady;
 
 /// All derivatives of M a - Q: by positions and velocities as whole matrices, one behind the other, then those by parameters and
 /// inputs, as listed. Those that change, and those that do not.
@@ -56,18 +59,6 @@ fn full_plans(structure: &Structure, sizes: Sizes) -> ([Plan; 2], FullEntries) {
         .collect();
     plans.iter_mut().for_each(|plan| plan.redirect(|number| places[number]));
     (plans, entries)
-}
-
-/// Derivatives of M a - Q that are the same wherever and whenever, for given parameters.
-struct Steady<'s> {
-    /// Finds them; none where there are none.
-    kernel: Option<Box<dyn ForceKernel + 's>>,
-    /// Like the full values.
-    values: Vec<f64>,
-    /// Whether they have been found for the present parameters.
-    is_known: bool,
-    /// Rows and columns of K that have nothing else of M a - Q but M.
-    entries: Vec<(usize, usize)>,
 }
 
 /// Every variable on its own.
@@ -169,12 +160,8 @@ impl<'s> PlainEvaluator<'s> {
         });
         let values = vec![0.0; 2 * n * n + parameter_entries.len()];
         let of_motion = |plan: Plan, with_mass: bool| force_kernel(sizes, plan, &structure.mass, with_mass);
-        let steady = Steady {
-            kernel: (!steady_plan.is_empty()).then(|| of_motion(steady_plan, false)),
-            values: values.clone(),
-            is_known: false,
-            entries: steady_entries,
-        };
+        let kernel = (!steady_plan.is_empty()).then(|| of_motion(steady_plan, false));
+        let steady = Steady::new(kernel, values.len(), n, steady_entries);
         let (output_plan, output_entries) = Plan::output(&rest, sizes.output_variables());
         let with_mass = rest.mass_by_position || rest.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;
@@ -307,21 +294,8 @@ impl<'s> PlainEvaluator<'s> {
         }
     }
 
-    /// Finds the derivatives of M a - Q that are the same everywhere, here.
-    fn find_steady(&mut self, x: &Point<'_>) {
-        let Steady { kernel, values, is_known, .. } = &mut self.steady;
-        if let Some(kernel) = kernel {
-            values.fill(0.0);
-            kernel.evaluate(self.model, x, separate(Equations::MOTION), &mut [], values, &mut []);
-        }
-        // where forces are not defined, these may be no numbers, either
-        *is_known = all_finite(values);
-    }
-
     fn make_template(&mut self, x: &Point<'_>, weights: Weights) {
-        if !self.steady.is_known {
-            self.find_steady(x);
-        }
+        self.steady.find(self.model, x);
         let Sizes { n, m, .. } = self.sizes;
         let size = n + m;
         self.template.fill(0.0);
@@ -330,21 +304,14 @@ impl<'s> PlainEvaluator<'s> {
                 self.template[row * size + column] += weights.acceleration * value;
             }
         }
-        if weights.equations.forces {
-            let (by_position, by_velocity) = self.steady.values.split_at(n * n);
-            for &(row, j) in &self.steady.entries {
-                let place = row * n + j;
-                self.template[row * size + j] +=
-                    weights.position * by_position[place] + weights.velocity * by_velocity[place];
-            }
-        }
+        self.steady.add_to(&mut self.template, size, weights);
         for &(row, j) in &self.structure.constraint {
             let value = self.constraint_jacobian[row * n + j];
             self.template[j * size + n + row] = value;
             self.template[(n + row) * size + j] = value;
         }
         (n..size).for_each(|row| self.template[row * (size + 1)] = -weights.compliance);
-        self.template_weights = self.steady.is_known.then_some(weights);
+        self.template_weights = self.steady.is_known().then_some(weights);
     }
 
     /// What a level above positions makes of the constraints, and of their rows in K if it is being worked out.

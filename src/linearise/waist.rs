@@ -23,10 +23,7 @@ impl Evaluator for PlainEvaluator<'_> {
         self.full.set_parameters(u);
         self.outputs.set_parameters(u);
         self.template_weights = None;
-        self.steady.is_known = false;
-        if let Some(kernel) = &mut self.steady.kernel {
-            kernel.set_parameters(u);
-        }
+        self.steady.set_parameters(u);
         self.lu.forget_order();
         self.output_is_current = false;
         (self.is_forward, self.output_is_forward) = (false, false);
@@ -165,11 +162,7 @@ impl Evaluator for PlainEvaluator<'_> {
         let (model, entries, values) = (self.model, &self.parameter_entries[..], &mut self.full_values[..]);
         let reverse = self.reverse.as_mut();
         if !reverse.is_some_and(|reverse| reverse.linearise(model, (x, weights), entries, values)) {
-            if weights.equations.forces {
-                values.copy_from_slice(&self.steady.values)
-            } else {
-                values.fill(0.0)
-            }
+            self.steady.put_into(values, weights.equations.forces);
             // the residual itself is not needed here
             self.full.evaluate(model, x, separate(weights.equations), &mut [], values, &mut self.mass);
         }
