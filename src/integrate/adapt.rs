@@ -392,15 +392,15 @@ impl<'s> Chooser<'s> {
     fn check_number(&self, times: &[f64]) -> Result<()> {
         let (taken, t) = (times.len(), times[times.len() - 1]);
         let most = if self.are_known { MOST_STEPS } else { MOST_ROUGH };
-        let told = format!("at t = {} s, {taken} steps have been taken", shown(t));
+        let told = || format!("at t = {} s, {taken} steps have been taken", shown(t));
         if taken > most {
-            return Err(self.too_many(&told));
+            return Err(self.too_many(&told()));
         }
         if taken > PACE && taken.is_multiple_of(PACE) {
             let covered = t - times[taken - 1 - PACE];
             let left = (self.simulation.grid().end() - t) / covered * PACE as f64;
             if left > HOPELESS * most as f64 {
-                let problem = format!("{told}, and about {left:.0e} more would be at the pace of the last {PACE}");
+                let problem = format!("{}, and about {left:.0e} more would be at the pace of the last {PACE}", told());
                 return Err(self.too_many(&problem));
             }
         }

@@ -79,6 +79,11 @@ fn newton_rows(structure: &Structure, n: usize) -> Vec<Vec<usize>> {
     rows
 }
 
+/// Rows with their variables, one after another.
+fn entries_of(rows: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect()
+}
+
 fn newton_seeds(j: usize) -> Vec<(Target, usize)> {
     vec![(Target::Position, j), (Target::Velocity, j), (Target::Acceleration, j)]
 }
@@ -138,12 +143,12 @@ impl Plan {
     pub(crate) fn newton(structure: &Structure, n: usize, stride: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = newton_rows(structure, n);
         let is_steady = |row: usize, j: usize| {
-            let is_mass = structure.mass_by_position && structure.mass.contains(&(row, j));
-            let is_steady = |i: usize| structure.is_steady(row, i) || !structure.force[row].contains(&i);
-            is_steady(j) && is_steady(n + j) && !is_mass && !structure.inertia[row].contains(&j)
+            let occurs = |list: &[usize], i: usize| list.binary_search(&i).is_ok();
+            let is_steady = |i: usize| structure.is_steady(row, i) || !occurs(&structure.force[row], i);
+            let moves_mass = || structure.mass_by_position && structure.mass.binary_search(&(row, j)).is_ok();
+            is_steady(j) && is_steady(n + j) && !occurs(&structure.inertia[row], j) && !moves_mass()
         };
-        let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
-        let steady = rows.iter().enumerate().flat_map(pairs).filter(|&(row, j)| is_steady(row, j)).collect();
+        let steady = entries_of(&rows).into_iter().filter(|&(row, j)| is_steady(row, j)).collect();
         let wanted = |row: usize, j: usize| !is_steady(row, j);
         (Plan::new(&rows, wanted, n, &MOTION, newton_seeds, |row, j| row * stride + j), steady)
     }
@@ -151,8 +156,7 @@ impl Plan {
     /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
     pub(crate) fn newton_entries(structure: &Structure, n: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = newton_rows(structure, n);
-        let pairs = |(row, list): (usize, &Vec<usize>)| list.iter().map(|&j| (row, j)).collect::<Vec<_>>();
-        let entries: Vec<(usize, usize)> = rows.iter().enumerate().flat_map(pairs).collect();
+        let entries = entries_of(&rows);
         let number = |row, j| entries.binary_search(&(row, j)).unwrap_or_default();
         (Plan::new(&rows, |_, _| true, n, &MOTION, newton_seeds, number), entries)
     }
@@ -221,8 +225,7 @@ impl Plan {
     /// All derivatives of the outputs; variables as in [`Structure::output`].
     pub(crate) fn output(structure: &Structure, variables: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = &structure.output;
-        let entries: Vec<(usize, usize)> =
-            rows.iter().enumerate().flat_map(|(row, list)| list.iter().map(move |&variable| (row, variable))).collect();
+        let entries = entries_of(rows);
         let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();
         // the target is not used: outputs keep all their variables in one array
         (Plan::new(rows, |_, _| true, variables, &OUTPUT, |i| vec![(Target::Position, i)], number), entries)

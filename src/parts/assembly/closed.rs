@@ -59,15 +59,16 @@ pub(super) trait Part: Functions {
     fn closed_motion(&self) -> Option<&dyn ClosedMotion>;
     /// A list for elements of this type, with nothing in it yet.
     fn list(&self) -> Box<dyn Parts>;
-    /// Puts it behind the others in a list of its type.
+    /// Whether a list is one for elements of this type.
+    fn belongs_in(&self, list: &dyn Parts) -> bool;
+    /// Puts it behind the others in a list where it belongs.
     fn put_into(self: Box<Self>, list: &mut dyn Parts);
 }
 
 /// Elements of one type, one behind another in memory: what a long chain goes through at every step lies close together.
-pub(super) trait Parts: Send + Sync {
+pub(super) trait Parts: Any + Send + Sync {
     fn get(&self, e: usize) -> &dyn Part;
     fn len(&self) -> usize;
-    fn as_any(&mut self) -> &mut dyn Any;
 }
 
 impl dyn Parts {
@@ -83,11 +84,7 @@ impl<E: Element> Parts for Vec<Local<E>> {
     }
 
     fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
+        Vec::len(self)
     }
 }
 
@@ -106,9 +103,15 @@ impl<E: Element> Part for Local<E> {
         Box::new(Vec::<Self>::new())
     }
 
+    fn belongs_in(&self, list: &dyn Parts) -> bool {
+        let list: &dyn Any = list;
+        list.is::<Vec<Self>>()
+    }
+
     fn put_into(self: Box<Self>, list: &mut dyn Parts) {
-        // batches are of one type
-        if let Some(list) = list.as_any().downcast_mut::<Vec<Self>>() {
+        let list: &mut dyn Any = list;
+        // it belongs there
+        if let Some(list) = list.downcast_mut::<Vec<Self>>() {
             list.push(*self);
         }
     }

@@ -73,7 +73,6 @@ use closed::Part;
 use element::Local;
 use evaluator::{DENSE, Factors};
 use pattern::{Pattern, Slots};
-use std::any::TypeId;
 use std::collections::HashSet;
 use value::Owner;
 
@@ -222,14 +221,14 @@ impl Assembler {
     /// called as the element.
     pub fn element<E: Element>(&mut self, name: &str, element: E, connection: Connection) -> Vec<Row> {
         let known_times = element.known_times();
-        self.add(name, (TypeId::of::<E>(), Box::new(Local(element))), known_times, connection)
+        self.add(name, Box::new(Local(element)), known_times, connection)
     }
 
     /// The same for an element of the type `kind`.
     fn add(
         &mut self,
         name: &str,
-        (kind, model): (TypeId, Box<dyn Part>),
+        model: Box<dyn Part>,
         known_times: Option<(f64, f64)>,
         connection: Connection,
     ) -> Vec<Row> {
@@ -269,10 +268,10 @@ impl Assembler {
         };
         self.known_times.extend(known_times.map(|times| (name.to_string(), times)));
         let closed = Closed::of(&*model, &structure);
-        let takes = |batch: &Batch| batch.takes(kind, own.len(), sizes, &structure, closed);
+        let takes = |batch: &Batch| batch.takes(&*model, own.len(), sizes, &structure, closed);
         let place = self.batches.iter().position(takes);
         let place = place.unwrap_or_else(|| {
-            self.batches.push(Batch::new((kind, &*model), sizes, own.len(), structure, closed));
+            self.batches.push(Batch::new(&*model, sizes, own.len(), structure, closed));
             self.batches.len() - 1
         });
         self.batches[place].push(model, &connection, &rows, &outputs);

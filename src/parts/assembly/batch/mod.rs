@@ -17,11 +17,9 @@ use local::LocalState;
 use motion::MotionKernels;
 use outputs::OutputKernels;
 use plans::Plans;
-use std::any::TypeId;
 
 /// The elements, with their places in the assembly, one element after another.
 pub(super) struct Batch {
-    kind: TypeId,
     models: Box<dyn Parts>,
     sizes: Sizes,
     /// Rows of the elements' own among the multipliers that they see.
@@ -84,16 +82,9 @@ pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nomin
 }
 
 impl Batch {
-    /// For elements of the type `kind`, which `model` is of.
-    pub fn new(
-        (kind, model): (TypeId, &dyn Part),
-        sizes: Sizes,
-        own_rows: usize,
-        structure: Structure,
-        closed: Closed,
-    ) -> Self {
+    /// For elements of the type of `model`.
+    pub fn new(model: &dyn Part, sizes: Sizes, own_rows: usize, structure: Structure, closed: Closed) -> Self {
         Batch {
-            kind,
             models: model.list(),
             plans: Plans::new(&structure, sizes, own_rows),
             sizes,
@@ -176,8 +167,15 @@ impl Batch {
     }
 
     /// Whether an element of this type, with so many rows of its own, and this structure belongs here.
-    pub fn takes(&self, kind: TypeId, own_rows: usize, sizes: Sizes, structure: &Structure, closed: Closed) -> bool {
-        kind == self.kind
+    pub fn takes(
+        &self,
+        model: &dyn Part,
+        own_rows: usize,
+        sizes: Sizes,
+        structure: &Structure,
+        closed: Closed,
+    ) -> bool {
+        model.belongs_in(&*self.models)
             && self.own_rows == own_rows
             && self.sizes == sizes
             && self.structure == *structure
