@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
 use crate::optimise::Trace;
 use crate::problem::Problem;
-use crate::profile::{Profile, Profiles, asked_for, profiles};
+use crate::profile::{Profile, Profiles, Side, asked_for, profiles};
 use crate::report::{number, profiles_json, rounded, starts_json, table};
 use crate::starts::{ManySearches, Starts, identify_from_many};
 use crate::statistics::Statistics;
@@ -157,12 +157,17 @@ pub(super) fn profile_text(found: &Result<Profiles>) -> String {
     };
     let end = |x: f64| if x.is_finite() { number_short(x) } else { "-".to_string() };
     let interval = |(lower, upper): (f64, f64)| format!("[{}, {}]", end(lower), end(upper));
+    let side = |side: &Side| match side {
+        Side::At(value) => number_short(*value),
+        Side::Bound(value) => format!("bound {}", number_short(*value)),
+        Side::Open(_) | Side::Blocked(..) => "-".to_string(),
+    };
     let row = |own: &Profile| {
         vec![
             own.name.clone(),
             number(own.value),
             interval(own.linear),
-            interval(own.interval()),
+            format!("[{}, {}]", side(&own.lower), side(&own.upper)),
             own.verdict.in_words().to_string(),
         ]
     };

@@ -20,6 +20,7 @@ mod mat;
 pub mod noise;
 pub mod random;
 pub(crate) mod rows;
+pub(crate) mod spread;
 pub mod time_axis;
 
 use crate::rows::Rows;

@@ -46,10 +46,7 @@ impl SyntheticNoise {
         let subject = format!("the noise of output `{}`", output.name);
         let deviation = match &self.level {
             NoiseLevel::Relative(part) => {
-                let there = || values.iter().filter(|y| !y.is_nan());
-                let count = there().count() as f64;
-                let mean = there().sum::<f64>() / count;
-                let spread = (there().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count).sqrt();
+                let spread = output.spread(values.iter().copied()).deviation;
                 if spread == 0.0 {
                     let remedy = format!("give it in {}: {}=value", output.unit, output.name);
                     return Err(Error::invalid(

@@ -19,6 +19,7 @@ use crate::parallel::in_parallel;
 use crate::problem::{Experiment, Problem, base_name};
 use crate::sensitivity::{Gradient, Seen};
 use crate::signature::{Quantity, Signature};
+use crate::spread::root_mean_square;
 use crate::statistics::{Noise, OutputFit, Statistics, Verdict};
 use nalgebra::DMatrix;
 
@@ -83,8 +84,7 @@ impl Uncertainty {
             return Some(*deviation);
         }
         let same = self.noise.iter().filter(|(own, _)| base_name(own) == base_name(name));
-        let squares: Vec<f64> = same.map(|(_, deviation)| deviation * deviation).collect();
-        (!squares.is_empty()).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt())
+        Some(root_mean_square(same.map(|(_, deviation)| *deviation))).filter(|deviation| !deviation.is_nan())
     }
 }
 

@@ -25,10 +25,11 @@ mod rounds;
 pub use rounds::identify_with_noise;
 pub(crate) use rounds::{continued, joined, left};
 
-use crate::cost::{LeastSquares, Loss, Reference};
+use crate::cost::{LeastSquares, Loss};
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::report::{rounded, table};
+use crate::spread::{Spread, norm};
 use serde_json::{Value, json};
 
 /// Rounds end when no deviation changes by more than this part of it. A hundredth of what 5000 samples leave open.
@@ -64,7 +65,7 @@ impl Problem {
     /// As [`Problem::estimate_deviation_in`].
     pub fn estimate_deviation(self, output: &str) -> Result<Self> {
         let k = self.first().simulation.signature().output_index(output)?;
-        let all = self.all().filter(|experiment| samples(experiment, k).is_some());
+        let all = self.all().filter(|experiment| spread(experiment, k).is_some());
         let names: Vec<String> = all.map(|experiment| experiment.name.clone()).collect();
         self.estimate_deviation_in(output, output, &names)
     }
@@ -81,7 +82,7 @@ impl Problem {
                 let known = self.all().map(|experiment| experiment.name.as_str());
                 return Err(Error::unknown("experiment", wanted, what, known));
             };
-            if samples(experiment, k).is_none() {
+            if spread(experiment, k).is_none() {
                 let problem = format!("`{output}` is not compared in experiment `{wanted}`");
                 return Err(Error::invalid(what, problem, "compare it with data, or leave the experiment out"));
             }
@@ -105,19 +106,17 @@ impl Problem {
     /// Root mean square of a sensor's data about their mean in each experiment; what rounds begin with.
     fn spread(&self, sensor: &UnknownDeviation) -> f64 {
         let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
-        let (mut count, mut squares, mut size) = (0, 0.0, 0.0);
-        for values in own.filter_map(|experiment| samples(experiment, sensor.output)) {
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            squares += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-            size += values.iter().map(|value| value.powi(2)).sum::<f64>();
-            count += values.len();
-        }
+        let all: Vec<Spread> = own.filter_map(|experiment| spread(experiment, sensor.output)).collect();
+        let count: usize = all.iter().map(|own| own.count).sum();
+        let of = |value: &dyn Fn(&Spread) -> f64| {
+            norm(all.iter().map(|own| value(own) * (own.count as f64).sqrt())) / (count.max(1) as f64).sqrt()
+        };
         // constant up to round-off: its size, if it has any
-        let of = |squares: f64| (squares / count.max(1) as f64).sqrt();
-        if squares > 1e-24 * size {
-            of(squares)
+        let (deviation, size) = (of(&|own| own.deviation), of(&|own| own.deviation.hypot(own.mean)));
+        if deviation > 1e-12 * size {
+            deviation
         } else if size > 0.0 {
-            of(size)
+            size
         } else {
             1.0
         }
@@ -195,18 +194,19 @@ impl Problem {
 
     fn samples(&self, sensor: &UnknownDeviation) -> usize {
         let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
-        own.filter_map(|experiment| samples(experiment, sensor.output)).map(|values| values.len()).sum()
+        own.filter_map(|experiment| spread(experiment, sensor.output)).map(|own| own.count).sum()
     }
 }
 
-/// The samples of an output that is compared, continuous over its periods.
-fn samples(experiment: &Experiment, output: usize) -> Option<Vec<f64>> {
+/// The spread of the samples of an output, where it is compared.
+fn spread(experiment: &Experiment, output: usize) -> Option<Spread> {
     let cost = experiment.cost.as_least_squares()?;
     let signature = experiment.simulation.signature();
     signature.outputs.get(output)?;
-    let own: Vec<_> = cost.references().iter().filter(|reference| reference.output == output).collect();
-    let values = |r: &&Reference| cost.quantity(r, signature).continuous(cost.samples(r).map(|i| r.values[i]));
-    (!own.is_empty()).then(|| own.iter().flat_map(values).collect())
+    let own = || cost.references().iter().filter(|reference| reference.output == output);
+    let quantity = cost.quantity(own().next()?, signature);
+    let samples: Vec<f64> = own().flat_map(|r| cost.samples(r).map(|i| r.values[i])).collect();
+    Some(quantity.spread(samples.iter().copied()))
 }
 
 /// How the rounds ended.

@@ -49,7 +49,7 @@ pub struct ProfilePoint {
 pub enum Side {
     /// The end of the 95 % interval.
     At(f64),
-    /// The parameter's bound lies before it.
+    /// The parameter's bound lies before it: the data do not limit the parameter on this side.
     Bound(f64),
     /// There was none up to here.
     Open(f64),
@@ -58,16 +58,14 @@ pub enum Side {
 }
 
 impl Side {
-    /// The end of the interval: a value or a bound, infinite where it is open.
+    /// The end of the interval, infinite where the data set none: a bound is said, not found.
     pub fn end(&self, direction: f64) -> f64 {
-        match self {
-            Side::At(value) | Side::Bound(value) => *value,
-            Side::Open(_) | Side::Blocked(..) => direction * f64::INFINITY,
-        }
+        self.at().unwrap_or(direction * f64::INFINITY)
     }
 
-    fn is_end(&self) -> bool {
-        matches!(self, Side::At(_))
+    /// Where the interval ends, if it does.
+    fn at(&self) -> Option<f64> {
+        if let Side::At(value) = self { Some(*value) } else { None }
     }
 }
 
@@ -75,9 +73,9 @@ impl Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Identifiable {
-    /// Its interval has two ends, or reaches from one to a bound.
+    /// Its interval has two ends.
     Yes,
-    /// From below alone: it may be as large as it likes.
+    /// From below alone: it may be as large as it likes, or as its bound allows (practically non-identifiable; Raue et al. 2009).
     FromBelow,
     /// From above alone.
     FromAbove,
@@ -357,11 +355,10 @@ impl Profile {
         quantile: f64,
     ) -> Self {
         let most = points.iter().map(|point| point.excess).fold(0.0, f64::max);
-        let stops = |side: &Side| side.is_end() || matches!(side, Side::Bound(_));
-        let verdict = match (&lower, &upper) {
-            (lower, upper) if (lower.is_end() || upper.is_end()) && stops(lower) && stops(upper) => Identifiable::Yes,
-            (lower, _) if lower.is_end() => Identifiable::FromBelow,
-            (_, upper) if upper.is_end() => Identifiable::FromAbove,
+        let verdict = match (lower.at(), upper.at()) {
+            (Some(_), Some(_)) => Identifiable::Yes,
+            (Some(_), None) => Identifiable::FromBelow,
+            (None, Some(_)) => Identifiable::FromAbove,
             _ if most < FLAT * quantile => Identifiable::No,
             _ => Identifiable::Hardly,
         };
@@ -370,7 +367,7 @@ impl Profile {
         Profile { parameter, name, unit, value, standard_error, linear, lower, upper, points, verdict }
     }
 
-    /// The 95 % interval; infinite ends where it has none.
+    /// The 95 % interval; infinite ends where it has none, before a bound or anywhere.
     pub fn interval(&self) -> (f64, f64) {
         (self.lower.end(-1.0), self.upper.end(1.0))
     }
@@ -384,7 +381,7 @@ impl Profile {
                 rounded(*value, 5)
             )),
             Side::Bound(value) => Some(format!(
-                "`{}` reaches its {name} bound {} before its interval ends",
+                "`{}` reaches its {name} bound {} before its interval ends: on that side it is limited by the bound, not by the data",
                 self.name,
                 rounded(*value, 5)
             )),

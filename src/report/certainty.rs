@@ -162,6 +162,13 @@ pub fn profile_figure(found: &Profiles) -> Result<Figure> {
             let parabola = Series::line(&values, &rises).label("by its standard error");
             panel = panel.series(parabola.color(Color::GREY).dash(Dash::Dashed));
         }
+        for bound in [&own.lower, &own.upper] {
+            // what the profile stops at is no end of the interval
+            if let Side::Bound(bound) = bound {
+                let wall = Series::line(&[*bound, *bound], &[0.0, 2.0 * threshold]).label("bound: no end of the interval");
+                panel = panel.series(wall.color(Color::BLACK).dash(Dash::Dotted));
+            }
+        }
         figure = figure.panel(panel);
     }
     Ok(figure)

@@ -40,6 +40,7 @@ use crate::problem::{Experiment, Problem, base_name};
 use crate::scheme::{self, Counters};
 use crate::signature::{Parameter, Quantity};
 use crate::simulate::{Simulation, Trajectory};
+use crate::spread::root_mean_square;
 use crate::start::StartReport;
 use crate::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 pub use crate::table::table;
@@ -399,12 +400,6 @@ pub(crate) fn axis_label(quantity: &Quantity) -> String {
         "1" => quantity.name.clone(),
         unit => format!("{} [{}]", quantity.name, printed(unit)),
     }
-}
-
-/// √(Σ r²/n).
-pub(crate) fn root_mean_square(residuals: impl Iterator<Item = f64>) -> f64 {
-    let (count, squares) = residuals.fold((0usize, 0.0), |(count, squares), r| (count + 1, squares + r * r));
-    (squares / count as f64).sqrt()
 }
 
 /// The compared outputs of a trajectory, over the samples that take part in the cost, as seen by sensors with these parameters.

@@ -112,7 +112,8 @@ fn verdicts_tell_what_data_do_not_determine() {
     assert!(lower > 1.0 && lower < 9.0 && upper == f64::INFINITY, "{lower} {upper}");
 }
 
-/// Protects bounds: a side ends at its bound, and the others know it.
+/// Protects bounds: a walk ends at its bound, which is no end of the interval: from that side the data do not limit the parameter, and of one between
+/// two bounds that they do not reach, they tell hardly anything (Raue et al. 2009). A bound beyond the interval's end changes nothing.
 #[test]
 fn bounds_end_profiles() {
     let mut bounded = problem(Shape::Linear);
@@ -121,7 +122,20 @@ fn bounds_end_profiles() {
     assert_eq!(found.profiles[0].lower, Side::Bound(1.99));
     assert!(found.profiles[0].points.iter().all(|point| point.value >= 1.99));
     assert!(found.profiles[0].remarks()[0].contains("lower bound 1.99"), "{:?}", found.profiles[0].remarks());
+    assert_eq!(found.profiles[0].verdict, Identifiable::FromAbove);
+    let (lower, upper) = found.profiles[0].interval();
+    assert!(lower == f64::NEG_INFINITY && upper > 2.0 && upper.is_finite(), "{lower} {upper}");
+    bounded.parameters[0].upper = 2.01;
+    let found = of(&bounded);
+    assert_eq!(found.profiles[0].upper, Side::Bound(2.01));
+    assert_eq!(found.profiles[0].verdict, Identifiable::Hardly);
+    (bounded.parameters[0].lower, bounded.parameters[0].upper) = (-2.0, 6.0);
+    let found = of(&bounded);
     assert_eq!(found.profiles[0].verdict, Identifiable::Yes);
+    let mut above = problem(Shape::Linear);
+    above.parameters[1].upper = -0.99;
+    let found = of(&above);
+    assert_eq!((&found.profiles[1].upper, found.profiles[1].verdict), (&Side::Bound(-0.99), Identifiable::FromBelow));
 }
 
 /// Protects against intervals of nothing: without noise there are none, and the sentence says what to do.

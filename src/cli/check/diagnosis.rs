@@ -162,14 +162,26 @@ impl Compared {
     fn doubt(&self) -> Option<String> {
         /// The model moves so many times as much as the data, or as little.
         const FAR: f64 = 30.0;
+        /// Of the residuals of a model that knows nothing of a value that is known up to a period.
+        const LIKE_CHANCE: f64 = 0.8;
         let name = &self.fit.name;
         let Some(fit) = self.fit.fit_percent else {
             return Some(format!("the data of `{name}` are constant: nothing can be fitted to them"));
         };
+        let (rmse, size) = (self.fit.rmse(), self.fit.size);
+        if let Some(chance) = self.fit.by_chance.filter(|chance| rmse > LIKE_CHANCE * chance) {
+            let unit = &self.fit.unit;
+            let degrees = if unit == "rad" { ", and are they in rad, not in degrees" } else { "" };
+            return Some(format!(
+                "at the start the model tells next to nothing of `{name}` (fit {}): residuals of a value that is known up to a period come to {} {unit} by chance,                  and are {} {unit}: is it the right column, with this sign{degrees}? does it begin like the data?",
+                percent(fit),
+                rounded(chance, 3),
+                rounded(rmse, 3)
+            ));
+        }
         if fit >= 0.0 {
             return None;
         }
-        let (rmse, size) = (self.fit.rmse(), self.fit.size);
         let meaning = if rmse > FAR * size {
             "are units the same?"
         } else {

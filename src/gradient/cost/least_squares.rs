@@ -337,7 +337,7 @@ impl LeastSquares {
     }
 
     /// The samples of a reference that take part in the sum: those that are there and have a weight.
-    pub fn samples(&self, reference: &Reference) -> impl Iterator<Item = usize> {
+    pub fn samples(&self, reference: &Reference) -> impl Iterator<Item = usize> + Clone {
         (0..self.weights.len()).filter(|&i| self.weights[i] != 0.0 && reference.sample(i).is_some())
     }
 

@@ -3,6 +3,7 @@
 use super::{Bootstrapped, FEWEST, Over, Replicate};
 use crate::problem::Problem;
 use crate::report::rounded;
+use crate::spread::Spread;
 use crate::statistics::{Finding, Statistics, Verdict};
 
 /// Standard errors that differ by less than this factor from those of the covariance agree with them.
@@ -77,8 +78,7 @@ pub(super) fn summarise(
         }
         values.sort_by(f64::total_cmp);
         let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let Spread { mean, deviation, .. } = Spread::of(values.iter().copied());
         let ends = [0.025, 0.975].map(|p| if values.len() < FEWEST { f64::NAN } else { quantile(&values, p) });
         let bounds = [problem.parameters[k].lower, problem.parameters[k].upper];
         ParameterBootstrap {
@@ -89,7 +89,7 @@ pub(super) fn summarise(
             standard_error: own.standard_error,
             linear: own.intervals[1],
             count: values.len(),
-            bootstrap_error: if values.len() < 2 { f64::NAN } else { (squares / (count - 1.0)).sqrt() },
+            bootstrap_error: if values.len() < 2 { f64::NAN } else { deviation * (count / (count - 1.0)).sqrt() },
             bias: mean - own.value,
             interval: (ends[0], ends[1]),
             at_bounds: values.iter().filter(|value| bounds.contains(value)).count(),

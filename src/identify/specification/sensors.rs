@@ -129,10 +129,9 @@ fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &
     match effect {
         Effect::Gain => Parameter::new(name, "1", 1.0),
         Effect::Bias => {
-            let count = reference.samples().count().max(1) as f64;
-            let mean = reference.samples().sum::<f64>() / count;
-            let spread = (reference.samples().map(|y| (y - mean).powi(2)).sum::<f64>() / count).sqrt();
-            let size = [spread, mean.abs(), 1.0].into_iter().find(|size| *size > 0.0 && size.is_finite());
+            let samples: Vec<f64> = reference.samples().collect();
+            let own = quantity.spread(samples.iter().copied());
+            let size = [own.deviation, own.mean.abs(), 1.0].into_iter().find(|size| *size > 0.0 && size.is_finite());
             Parameter { size, ..Parameter::new(name, quantity.unit.clone(), 0.0) }
         }
         Effect::Delay => {

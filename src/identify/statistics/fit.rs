@@ -18,8 +18,8 @@ use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
-use crate::report::root_mean_square;
 use crate::signature::{Parameter, Quantity};
+use crate::spread::root_mean_square;
 use crate::steps::StepChoice;
 use nalgebra::DMatrix;
 
@@ -93,9 +93,12 @@ pub struct OutputFit {
     pub residuals: Vec<f64>,
     /// The deviation that the residuals are divided by.
     pub deviation: f64,
-    /// Root mean square of the data about their mean; about zero, if they are constant.
+    /// Root mean square of the data about their mean; about zero, if they are constant. Of values known up to a period ([`Quantity::period`]),
+    /// the mean is the argument of the mean unit vector, and differences from it are taken to the nearest multiple, as residuals are.
     pub size: f64,
-    /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)²; `None` for constant data.
+    /// Of values known up to a period, the root mean square of residuals of a model that knows nothing of them: π/√3 rad of an angle.
+    pub by_chance: Option<f64>,
+    /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)², with that mean; `None` for constant data.
     pub r_squared: Option<f64>,
     /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
     pub fit_percent: Option<f64>,

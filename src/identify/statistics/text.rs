@@ -7,7 +7,8 @@ use super::identifiability::Identifiability;
 use super::residual_tests::ResidualTests;
 use super::time_step::TimeStepCheck;
 use crate::problem::base_name;
-use crate::report::{number, root_mean_square, rounded, table};
+use crate::report::{number, rounded, table};
+use crate::spread::root_mean_square;
 use crate::steps::StepChoice;
 use serde_json::{Value, json};
 
@@ -61,13 +62,15 @@ impl OutputFit {
         let rmse = format!("RMSE of {}: {} {}", self.name, rounded(self.rmse(), 7), self.unit);
         match (self.fit_percent, self.r_squared) {
             (Some(fit), Some(r_squared)) => {
-                // 1 - R² where R² would be printed as 1
-                let r = if r_squared > 0.9999 {
-                    format!("1 - R^2 = {:.1e}", 1.0 - r_squared)
-                } else {
-                    format!("R^2 = {r_squared:.4}")
+                // 1 - R² where R² would be printed as 1; of residuals that are far larger than the data, powers of ten
+                let r = match r_squared {
+                    r if r > 0.9999 => format!(", 1 - R^2 = {:.1e}", 1.0 - r),
+                    r if r > -1e6 => format!(", R^2 = {r:.4}"),
+                    r if r.is_finite() => format!(", R^2 = {r:.1e}"),
+                    _ => String::new(),
                 };
-                format!("{rmse}, fit {fit:.2} %, {r}")
+                let fit = if fit > -1e6 { format!("{fit:.2}") } else { format!("{fit:.1e}") };
+                format!("{rmse}, fit {fit} %{r}")
             }
             _ => format!("{rmse} (the data are constant: no fit percentage)"),
         }

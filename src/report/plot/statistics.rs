@@ -3,6 +3,7 @@
 use super::heat_map::HeatMap;
 use super::{Axis, Color, Dash, Drawn, Figure, Marker, Panel, Series};
 use crate::error::{Error, Result};
+use crate::spread::Spread;
 
 /// A correlation matrix as coloured cells with their values; NaN is shown as unknown.
 ///
@@ -48,8 +49,7 @@ pub fn residuals(
     let figure = Figure::column().panel(over_time);
     let finite: Vec<f64> = residuals.iter().copied().filter(|r| r.is_finite()).collect();
     let count = finite.len() as f64;
-    let mean = finite.iter().sum::<f64>() / count;
-    let spread = (finite.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / count).sqrt();
+    let Spread { mean, deviation: spread, .. } = Spread::of(finite.iter().copied());
     let (low, high) = finite.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), r| (l.min(*r), h.max(*r)));
     // residuals that are all the same have no histogram
     if !(spread > 1e-12 * low.abs().max(high.abs()) && (high - low) / spread < 1e6) {

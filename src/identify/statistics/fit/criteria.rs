@@ -8,6 +8,7 @@ use crate::cost::LeastSquares;
 use crate::error::Result;
 use crate::problem::{Experiment, Problem};
 use crate::signature::Quantity;
+use crate::spread::root_mean_square;
 use nalgebra::DMatrix;
 
 /// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors and
@@ -89,11 +90,10 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
     let reference = &cost.references()[place];
     let there = || cost.samples(reference);
     let quantity = cost.quantity(reference, experiment.simulation.signature());
-    let data: Vec<f64> = quantity.continuous(there().map(|i| reference.values[i]));
-    let mean = data.iter().sum::<f64>() / data.len() as f64;
-    let total: f64 = data.iter().map(|y| (y - mean) * (y - mean)).sum();
+    let data = quantity.spread(there().map(|i| reference.values[i]));
     let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
-    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    // beside the data's own spread, of values known up to a period both to the nearest of it
+    let unexplained = root_mean_square(residuals.iter().copied()) / data.deviation;
     let (over, times) = match cost.spectrum(reference) {
         Some(spectrum) => {
             (spectrum.axis(), cost.lines(place).iter().map(|value| spectrum.place(&value.line)).collect())
@@ -101,17 +101,18 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
         None => (Quantity::new("time", "s"), there().map(|i| times[cost.places().of(i)]).collect()),
     };
     // constant up to round-off: there is nothing to explain
-    let varies = total > (1e-14 * mean).powi(2) * data.len() as f64;
+    let varies = data.varies();
     OutputFit {
+        by_chance: quantity.spread_by_chance(),
         name: quantity.name,
         unit: quantity.unit,
         times,
         over,
         residuals,
         deviation: reference.deviation,
-        size: if varies { (total / data.len() as f64).sqrt() } else { mean.abs() },
-        r_squared: varies.then(|| 1.0 - squares / total),
-        fit_percent: varies.then(|| 100.0 * (1.0 - (squares / total).sqrt())),
+        size: if varies { data.deviation } else { data.mean.abs() },
+        r_squared: varies.then(|| 1.0 - unexplained * unexplained),
+        fit_percent: varies.then(|| 100.0 * (1.0 - unexplained)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::tail;
 use crate::plot::Correlations;
+use crate::spread::Spread;
 
 /// The 99 % bound of a normal number.
 const BOUND: f64 = 2.575_829_303_548_901;
@@ -43,9 +44,7 @@ impl Series {
     /// Of values that are NaN where there is none; `None` if they do not vary.
     pub fn new(given: &[f64]) -> Option<Self> {
         let there = || given.iter().copied().filter(|value| !value.is_nan());
-        let count = there().count();
-        let mean = there().sum::<f64>() / count as f64;
-        let deviation = (there().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64).sqrt();
+        let Spread { mean, deviation, count } = Spread::of(there());
         let size = there().fold(0.0f64, |size, value| size.max(value.abs()));
         let varies = deviation > 1e-12 * size;
         let value = |given: &f64| if given.is_nan() { 0.0 } else { (given - mean) / deviation };
