@@ -1,8 +1,10 @@
 //! Ready mechanisms, written against costate's public interface alone.
 
+pub mod bouc_wen;
 pub mod bricard;
 pub mod cars;
 pub mod cart_pole;
+pub mod dc_motor;
 pub mod double_pendulum;
 pub mod emps;
 pub mod engine_mount;
@@ -28,9 +30,11 @@ pub mod top;
 pub mod torsional_damper;
 pub mod triple_pendulum;
 
+pub use bouc_wen::BoucWen;
 pub use bricard::bricard;
 pub use cars::{half_car, quarter_car};
 pub use cart_pole::CartPole;
+pub use dc_motor::DcMotor;
 pub use double_pendulum::double_pendulum;
 pub use emps::Emps;
 pub use engine_mount::EngineMount;
@@ -76,6 +80,8 @@ pub fn registry() -> Result<Registry> {
         slider_crank::register,
         five_bar::register,
         emps::register,
+        dc_motor::register,
+        bouc_wen::register,
         overhead_crane::register,
         triple_pendulum::register,
         pendulum_chain::register,

@@ -139,21 +139,23 @@ impl Convergence {
         let run = |parts: usize| {
             let finer = simulation.on(simulation.grid().divided(parts)?, simulation.signals().to_vec())?;
             let run = finer.run(u)?;
-            let coordinates = (0..signature.coordinates.len()).map(|j| sampled(&run, parts, |i| run.state(i).q[j]));
+            let first = signature.state_places().start;
+            let coordinates = (0..signature.unknown_count())
+                .map(|j| sampled(&run, parts, |i| if j < first { run.state(i).q[j] } else { run.state(i).v[j] }));
             let outputs = (0..signature.outputs.len()).map(|k| every(run.output(k), parts));
             Ok((coordinates.chain(outputs).collect(), finer.grid().count()))
         };
-        let named = signature.coordinates.iter().chain(&signature.outputs);
+        let named = signature.unknowns().chain(&signature.outputs);
         let named = named.map(|quantity| (quantity.name.clone(), quantity.unit.clone(), None)).collect();
         let times = simulation.grid().times();
         let found = Convergence::made(halvings, simulation.grid().step(1), run, named, done)?;
         let mut found = Convergence { times: times.len(), end: times[times.len() - 1], ..found };
-        if found.series[..signature.coordinates.len()].iter().all(|series| series.size == 0.0) {
+        if found.series[..signature.unknown_count()].iter().all(|series| series.size == 0.0) {
             let problem = "all coordinates stay at zero, and errors have no size to be compared with";
             return Err(Error::invalid(signature.place(), problem, "start it elsewhere, or let forces act on it"));
         }
         // an output may be a coordinate, and have its name
-        let outputs = found.series.split_off(signature.coordinates.len());
+        let outputs = found.series.split_off(signature.unknown_count());
         let is_new = |output: &Series| !found.series.contains(output);
         let outputs: Vec<Series> = outputs.into_iter().filter(is_new).collect();
         found.series.extend(outputs);

@@ -121,7 +121,7 @@ impl Variable {
         match self {
             Variable::Parameter => signature.parameters.iter().map(|p| name(&p.name)).collect(),
             Variable::Multiplier => signature.constraints.iter().map(|c| name(&c.name)).collect(),
-            _ => signature.coordinates.iter().map(|q| name(&q.name)).collect(),
+            _ => signature.unknowns().map(|q| name(&q.name)).collect(),
         }
     }
 }
@@ -178,7 +178,7 @@ impl Block {
 
     /// Names of its rows.
     pub(super) fn rows(self, signature: &Signature) -> Vec<String> {
-        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let (n, m) = (signature.unknown_count(), signature.constraints.len());
         let rows = if self.is_of_constraint() { n..n + m } else { 0..n };
         rows.map(|row| signature.equation_name(row)).collect()
     }

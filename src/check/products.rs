@@ -69,7 +69,7 @@ const SOLVES: [BlockName; 4] = [
 /// Options that make no sense, or a model whose derivatives are nowhere finite around its initial state.
 pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<ProductReport> {
     let signature = system.signature();
-    let size = signature.coordinates.len() + signature.constraints.len();
+    let size = signature.unknown_count() + signature.constraints.len();
     let rows: Vec<String> = (0..size).map(|row| signature.equation_name(row)).collect();
     let tally = |name, columns| Tally::new(name, rows.clone(), columns, options.tolerance);
     let variables: Vec<Variable> = VARIABLES.into_iter().filter(|v| !v.names(signature).is_empty()).collect();
@@ -78,7 +78,7 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
     let values = BlockName { symbol: "(D, C)", words: "residual by factorise" };
     let mut values = tally(values, vec!["value".to_string()]);
     let transposed = BlockName { symbol: "M = Mᵀ", words: "mass matrix against its transposed" };
-    let n = signature.coordinates.len();
+    let n = signature.unknown_count();
     let mut symmetry =
         Tally::new(transposed, rows[..n].to_vec(), Variable::Acceleration.names(signature), options.tolerance);
     let mut solves = SOLVES.map(|name| tally(name, vec!["K z".to_string()]));
@@ -91,6 +91,7 @@ pub fn check_products(system: &dyn System, options: &CheckOptions) -> Result<Pro
             acceleration: 1.1,
             position: 0.3 * step * step,
             velocity: 0.6 * step,
+            state: 0.5 * step,
             compliance: 0.0,
             equations: Equations::MOTION,
         };
@@ -126,7 +127,7 @@ fn mirrored(matrix: &Matrix<f64>) -> Matrix<f64> {
 }
 
 fn residuals(signature: &Signature) -> (Vec<f64>, Vec<f64>) {
-    (vec![0.0; signature.coordinates.len()], vec![0.0; signature.constraints.len()])
+    (vec![0.0; signature.unknown_count()], vec![0.0; signature.constraints.len()])
 }
 
 fn sizes_of(sample: &Sample, variable: Variable) -> &[f64] {
@@ -141,7 +142,7 @@ fn sizes_of(sample: &Sample, variable: Variable) -> &[f64] {
 
 /// The derivative of (D, C) by `variable`, column by column and row by row, from the last `linearise`.
 fn products_of(evaluator: &mut dyn Evaluator, signature: &Signature, variable: Variable) -> [Matrix<f64>; 2] {
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let mut vector = StateVector::zeros(signature);
     let columns = part(&mut vector, variable).len();
     let mut forward = Matrix::filled(n + m, columns, 0.0);
@@ -229,14 +230,16 @@ struct Dense<'b> {
     /// Constraint rows that are left out: nothing depends on them, and their multipliers are unknowns of their own in K.
     left_out: Vec<usize>,
     n: usize,
+    /// Those of n that are no states.
+    coordinates: usize,
     m: usize,
     p: usize,
 }
 
 impl<'b> Dense<'b> {
     fn new(signature: &Signature, blocks: &'b Blocks, left_out: Vec<usize>) -> Self {
-        let (n, m, p) = (signature.coordinates.len(), signature.constraints.len(), signature.parameters.len());
-        Dense { blocks, left_out, n, m, p }
+        let (n, m, p) = (signature.unknown_count(), signature.constraints.len(), signature.parameters.len());
+        Dense { blocks, left_out, n, coordinates: signature.coordinates.len(), m, p }
     }
 
     /// C_q
@@ -287,9 +290,9 @@ impl<'b> Dense<'b> {
         let mut k = Matrix::filled(n + m, n + m, 0.0);
         for i in 0..n {
             for j in 0..n {
-                k[(i, j)] = weights.acceleration * b.mass[(i, j)]
-                    + weights.position * by_q[(i, j)]
-                    + weights.velocity * by_v[(i, j)];
+                let velocity = if j < self.coordinates { weights.velocity } else { weights.state };
+                k[(i, j)] =
+                    weights.acceleration * b.mass[(i, j)] + weights.position * by_q[(i, j)] + velocity * by_v[(i, j)];
             }
             for row in 0..m {
                 k[(i, n + row)] = self.jacobian(row, i);

@@ -72,7 +72,7 @@ impl Sample {
         reach: f64,
         number: usize,
     ) -> Self {
-        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let (n, m) = (signature.unknown_count(), signature.constraints.len());
         let u: Vec<f64> = signature.parameters.iter().map(|p| random.parameter(p)).collect();
         evaluator.set_parameters(&u);
         let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);

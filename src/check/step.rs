@@ -134,7 +134,7 @@ fn check(
         return Err(Error::invalid("time step of the check", format!("it is {h} s"), "give a positive number"));
     }
     let signature = plain.signature();
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let (rows, columns) = (row_names(signature), column_names(signature));
     let tally =
         |symbol, words| Tally::new(BlockName { symbol, words }, rows.clone(), columns.clone(), options.tolerance);
@@ -179,7 +179,11 @@ fn newmark(alpha: f64, h: f64, before: &Point<'_>, a: &[f64]) -> (Vec<f64>, Vec<
 
 fn row_names(signature: &Signature) -> Vec<String> {
     let coordinates = |f: &'static str, what: &'static str| {
-        signature.coordinates.iter().map(move |q| format!("{f} ({what} of `{}`)", q.name))
+        let state = if what == "velocity" { "value" } else { "rate" };
+        signature.unknowns().enumerate().map(move |(j, unknown)| match signature.state_places().contains(&j) {
+            true => format!("{f} ({state} of `{}`)", unknown.name),
+            false => format!("{f} ({what} of `{}`)", unknown.name),
+        })
     };
     coordinates("f1", "position")
         .chain(coordinates("f2", "velocity"))

@@ -70,21 +70,22 @@ impl HandDerivedSystem {
     /// `inputs`: how many of them are differentiated by.
     fn around<'s>(&'s self, inner: Box<dyn Evaluator + 's>, inputs: usize) -> Box<dyn Evaluator + 's> {
         let signature = self.inner.signature();
-        let size = signature.coordinates.len() + signature.constraints.len();
+        let size = signature.unknown_count() + signature.constraints.len();
         Box::new(HandDerivedEvaluator {
             hand: &*self.hand,
             exists: Block::ALL.map(|block| block.exists(signature)),
             inner,
-            by_input: Matrix::filled(signature.coordinates.len(), inputs, 0.0),
+            by_input: Matrix::filled(signature.unknown_count(), inputs, 0.0),
             u: vec![0.0; signature.parameters.len()],
             blocks: Blocks::zeros(signature),
             exact: Blocks::zeros(signature),
             slopes: Matrix::filled(
                 signature.constraints.len(),
-                3 * signature.coordinates.len() + signature.parameters.len(),
+                3 * signature.unknown_count() + signature.parameters.len(),
                 0.0,
             ),
             equations: Equations::MOTION,
+            coordinates: signature.coordinates.len(),
             lu: DenseLu::new(size),
         })
     }
@@ -105,6 +106,8 @@ struct HandDerivedEvaluator<'s> {
     /// dD/dw: the inner system's, n x inputs.
     by_input: Matrix<f64>,
     equations: Equations,
+    /// How many coordinates come before states.
+    coordinates: usize,
     lu: DenseLu,
 }
 
@@ -200,7 +203,8 @@ impl HandDerivedEvaluator<'_> {
         for i in 0..n {
             for j in 0..n {
                 k[i * size + j] = weights.acceleration * b.mass[(i, j)] + weights.position * by_position(b, i, j)
-                    - weights.velocity * b.force_by_velocity[(i, j)];
+                    - (if j < self.coordinates { weights.velocity } else { weights.state })
+                        * b.force_by_velocity[(i, j)];
             }
             for row in 0..m {
                 k[i * size + n + row] = b.constraint_by_position[(row, i)];

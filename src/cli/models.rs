@@ -77,6 +77,7 @@ fn document(entry: &Entry) -> Result<Value> {
         "model": entry.name(),
         "summary": entry.summary,
         "coordinates": list(&signature.coordinates),
+        "states": list(&signature.states),
         "constraints": list(&signature.constraints),
         "degrees_of_freedom": entry.system.degrees_of_freedom(),
         "inputs": list(&signature.inputs),
@@ -97,6 +98,7 @@ fn describe(entry: &Entry) -> Result<String> {
     let mut lines = vec![entry.name().to_string(), format!("  {}", entry.summary)];
     for (kind, quantities) in [
         ("coordinates", &signature.coordinates),
+        ("states", &signature.states),
         ("constraints", &signature.constraints),
         ("inputs", &signature.inputs),
         ("outputs", &signature.outputs),

@@ -85,12 +85,12 @@ fn animated(numbers: &[usize], count: usize) -> Result<Vec<usize>> {
     numbers.iter().map(place).collect()
 }
 
-/// The coordinates that a mode moves most.
+/// The coordinates and states that a mode moves most.
 fn moved(signature: &Signature, mode: &Mode) -> String {
     let mut places: Vec<usize> = (0..mode.shape.len()).collect();
     places.sort_by(|a, b| mode.shape[*b].norm().total_cmp(&mode.shape[*a].norm()));
     let names = places.iter().take(2).filter(|j| mode.shape[**j].norm() > 0.1);
-    names.map(|j| signature.coordinates[*j].name.as_str()).collect::<Vec<_>>().join(", ")
+    names.map(|j| signature.unknown_name(*j)).collect::<Vec<_>>().join(", ")
 }
 
 fn text(found: &ModesResult<'_>) -> String {

@@ -53,7 +53,7 @@ impl<'p> Ensemble<'p> {
         let members = problem.experiments.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
         let work = |member: &Member<'_>| {
             let simulation = &member.experiment.simulation;
-            simulation.steps() * simulation.signature().coordinates.len()
+            simulation.steps() * simulation.signature().unknown_count()
         };
         let work: usize = members.iter().map(work).sum();
         let threads = threads()?.max(1);

@@ -12,6 +12,7 @@ use crate::grid::TimeGrid;
 use crate::scheme::{Block, Counters, Layout, Step, Stepper};
 use crate::shown::shown;
 use crate::signal::Signal;
+use crate::signature::Quantity;
 use crate::simulate::Simulation;
 use crate::start::Start;
 use crate::step_error::{ROUND_OFF, StepError, StepErrors, sizes_by_unit};
@@ -366,8 +367,13 @@ impl<'s> Chooser<'s> {
         if !self.are_known {
             let x = &self.states[1];
             let [q, v, a] = [Block::Q, Block::V, Block::A].map(|block| &x[self.layout.range(block)]);
-            let seen = (0..self.layout.n).map(|j| q[j].abs().max(h * v[j].abs()).max(h * h * a[j].abs()));
-            let seen = sizes_by_unit(&signature.coordinates, seen);
+            let first = signature.state_places().start;
+            let seen = (0..self.layout.n).map(|j| match j < first {
+                true => q[j].abs().max(h * v[j].abs()).max(h * h * a[j].abs()),
+                // a state stands among the velocities
+                false => v[j].abs().max(h * a[j].abs()),
+            });
+            let seen = sizes_by_unit(signature.unknowns(), seen);
             self.sizes.iter_mut().zip(seen).for_each(|(size, seen)| *size = size.max(seen));
         }
         Ok(self.worst(leap).1)
@@ -382,7 +388,12 @@ impl<'s> Chooser<'s> {
         let before = if self.is_anew { self.stepper.begun() } else { before };
         let (s, [a_before, s_before]) =
             (&after[self.layout.range(Block::S)], [Block::A, Block::S].map(|block| &before[self.layout.range(block)]));
-        let error = |j: usize| (by_s * s[j] + by_a_before * a_before[j] + by_s_before * s_before[j]).abs();
+        let first = self.simulation.signature().state_places().start;
+        let error = |j: usize| {
+            let error = (by_s * s[j] + by_a_before * a_before[j] + by_s_before * s_before[j]).abs();
+            // that of a position is of the size of the step beside that of a rate
+            if j < first { error } else { error / h }
+        };
         let floor = ROUND_OFF * self.sizes.iter().fold(0.0f64, |largest, size| largest.max(*size));
         let beside = (0..self.layout.n).filter(|&j| self.sizes[j] > floor).map(|j| (j, error(j) / self.sizes[j]));
         beside.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
@@ -423,13 +434,16 @@ impl<'s> Chooser<'s> {
 
     fn too_small(&self, leap: Leap) -> Error {
         let (j, relative) = self.worst(leap);
-        let coordinate = &self.simulation.signature().coordinates[j];
+        let (name, unit) = match self.simulation.signature().unknown(j) {
+            Some(Quantity { name, unit, .. }) => (name.clone(), unit.clone()),
+            None => Default::default(),
+        };
         Error::StepTooSmall {
             time: leap.to,
             step_size: self.smallest,
-            coordinate: coordinate.name.clone(),
+            coordinate: name,
             error: relative * self.sizes[j],
-            unit: coordinate.unit.clone(),
+            unit,
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn remark(simulation: &Simulation) -> Option<String> {
     }
     let mut system = simulation.system().evaluator();
     system.set_parameters(&signature.nominal());
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let zeros = vec![0.0; n.max(m)];
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
     system.initial(&mut q, &mut v);

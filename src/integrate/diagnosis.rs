@@ -80,9 +80,9 @@ type Finding = (String, &'static str);
 
 /// What is wrong with the matrix; an error if a derivative is not finite.
 fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Result<Finding> {
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let not_a_number = |row: usize, column: usize, value: f64| {
-        let column = &signature.coordinates[column].name;
+        let column = signature.unknown_name(column);
         let quantity = format!("a derivative of the {} by `{column}`", signature.equation_name(row));
         Error::NotFinite { quantity, value, time: x.t, step: 0 }
     };
@@ -110,7 +110,11 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
     }
     if purpose == Purpose::Equilibrium {
         // what no stiffness and no constraint holds
-        let stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+        let mut stiffness = dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
+        // what a state does to forces and rates stands among the derivatives by velocities
+        for j in signature.state_places() {
+            stiffness.set_column(j, &-dense(&blocks.force_by_velocity).column(j));
+        }
         let matrix = saddle(&stiffness, &dense(&blocks.constraint_by_position));
         let names = faintest_motion(matrix, signature).map_or(String::new(), |(names, _)| names.join(", "));
         let reason = format!("neither a stiffness nor a constraint holds {names} at rest");
@@ -123,7 +127,7 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
 fn redundancy(mut rows: Vec<Vec<(u32, f64)>>, left_out: &[usize], signature: &Signature) -> Option<String> {
     let kept: Vec<usize> = (0..rows.len()).filter(|row| !left_out.contains(row)).collect();
     let rows: Vec<_> = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
-    let redundant = redundant_rows(&rows, signature.coordinates.len(), REPEATED);
+    let redundant = redundant_rows(&rows, signature.unknown_count(), REPEATED);
     let names = |rows: &[usize]| {
         rows.iter().map(|&k| format!("`{}`", signature.constraints[kept[k]].name)).collect::<Vec<_>>().join(", ")
     };
@@ -158,12 +162,13 @@ fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose
     match faintest {
         // masses are so large that they drown others, or constraints, where all of the direction is in the multipliers
         Some((names, true)) if is_drowned || names.is_empty() => {
-            let (name, value) = (&signature.coordinates[heaviest].name, shown(mass[(heaviest, heaviest)]));
+            let (name, value) = (signature.unknown_name(heaviest), shown(mass[(heaviest, heaviest)]));
             (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units")
         }
         Some((names, true)) => (
             format!("neither mass nor a constraint determines the acceleration of {}", names.join(", ")),
-            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass",
+            "give it mass (an angle: inertia), or a constraint that ties it to a coordinate with mass; a quantity that has a rate of \
+             its own but no inertia (a current, a temperature, a hysteretic force) is one of the model's `states`, not a coordinate",
         ),
         _ if purpose == Purpose::Accelerations => (no_inverse(), "check masses and units"),
         _ => (
@@ -175,10 +180,10 @@ fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose
 
 /// Names the first value that is not finite: a force, a constraint, or a coordinate.
 pub(crate) fn not_finite(signature: &Signature, x: &Point<'_>, residual: &[f64], step: usize) -> Error {
-    let n = signature.coordinates.len();
+    let n = signature.unknown_count();
     let named = |values: &[f64], kind: &str| {
         let found = values.iter().enumerate().find(|(_, value)| !value.is_finite());
-        found.map(|(j, value)| (format!("the {kind} of `{}`", signature.coordinates[j].name), *value))
+        found.map(|(j, value)| (signature.part_name(kind, j), *value))
     };
     let residual = || {
         let found = residual.iter().enumerate().find(|(_, value)| !value.is_finite());
@@ -195,12 +200,12 @@ pub(crate) fn not_finite(signature: &Signature, x: &Point<'_>, residual: &[f64],
 /// The coordinates that take part in the motion which a saddle matrix maps to (almost) nothing, by name; and whether it is nothing to
 /// working precision.
 fn faintest_motion(mut matrix: DMatrix<f64>, signature: &Signature) -> Option<(Vec<String>, bool)> {
-    let n = signature.coordinates.len();
+    let n = signature.unknown_count();
     let scales = equilibrate(&mut matrix);
     let svd = matrix.svd(false, true);
     let motion = svd.v_t?.row(svd.singular_values.imin()).transpose().component_mul(&scales);
     let largest = motion.rows(0, n).amax();
     let moving = (0..n).filter(|&j| motion[j].abs() > 0.3 * largest);
-    let names = moving.map(|j| format!("`{}`", signature.coordinates[j].name)).collect();
+    let names = moving.map(|j| format!("`{}`", signature.unknown_name(j))).collect();
     Some((names, svd.singular_values.min() <= 1e-12 * svd.singular_values.max()))
 }

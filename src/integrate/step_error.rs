@@ -12,7 +12,7 @@ pub(crate) const ROUND_OFF: f64 = 1e-12;
 /// Times of a run that are compared, about.
 const COMPARED: usize = 4096;
 
-/// What is wrong with one coordinate or output over a run, as estimated.
+/// What is wrong with one coordinate, state or output over a run, as estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepError {
     /// Its name and unit.
@@ -34,12 +34,12 @@ impl StepError {
     }
 }
 
-/// The errors of a run's coordinates and outputs.
+/// The errors of a run's coordinates, states and outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepErrors {
     /// Those that are compared, s: of a long run, every so many.
     pub times: Vec<f64>,
-    /// In the signature's order.
+    /// Coordinates, then states, in the signature's order.
     pub coordinates: Vec<StepError>,
     /// In the signature's order.
     pub outputs: Vec<StepError>,
@@ -69,7 +69,8 @@ impl StepErrors {
     pub fn of_run(simulation: &Simulation, u: &[f64], run: &Trajectory) -> Result<Self> {
         let (mut seen, stride) = (Seen::default(), stride(simulation));
         for i in (0..run.times().len()).filter(|i| is_compared(*i, stride, simulation)) {
-            seen.q.extend(run.state(i).q);
+            let x = run.state(i);
+            seen.q.extend(own(x.q, x.v, simulation));
             seen.y.extend(run.outputs_at(i));
         }
         StepErrors::beside(simulation, u, &seen, stride)
@@ -81,8 +82,10 @@ impl StepErrors {
         let grid = simulation.grid();
         let compared = (0..=grid.count()).filter(|i| is_compared(*i, stride, simulation));
         let times: Vec<f64> = compared.map(|i| grid.time(i)).collect();
-        let Signature { coordinates, outputs, .. } = simulation.signature();
-        let coordinates = errors(coordinates, &times, &coarse.q, &finer.q);
+        let signature = simulation.signature();
+        let Signature { outputs, .. } = signature;
+        let unknowns: Vec<Quantity> = signature.unknowns().cloned().collect();
+        let coordinates = errors(&unknowns, &times, &coarse.q, &finer.q);
         let outputs = errors(outputs, &times, &coarse.y, &finer.y);
         Ok(StepErrors { times, coordinates, outputs })
     }
@@ -93,6 +96,12 @@ impl StepErrors {
         let told = of.iter().filter(|error| error.size.max(error.error) > floor);
         told.max_by(|a, b| a.relative().total_cmp(&b.relative()))
     }
+}
+
+/// Positions, then states.
+fn own<'x>(q: &'x [f64], v: &'x [f64], simulation: &Simulation) -> impl Iterator<Item = &'x f64> {
+    let first = simulation.signature().state_places().start;
+    q[..first].iter().chain(&v[first..])
 }
 
 fn stride(simulation: &Simulation) -> usize {
@@ -107,7 +116,7 @@ fn seen(simulation: &Simulation, u: &[f64], stride: usize) -> Result<Seen> {
     let mut seen = Seen::default();
     simulation.watch(u, &mut |i, x, y| {
         if is_compared(i, stride, simulation) {
-            seen.q.extend(x.q);
+            seen.q.extend(own(x.q, x.v, simulation));
             seen.y.extend(y);
         }
         Ok(())
@@ -137,13 +146,17 @@ fn errors(quantities: &[Quantity], times: &[f64], coarse: &[f64], finer: &[f64])
 }
 
 /// For each quantity, the largest size of all that have its unit.
-pub(crate) fn sizes_by_unit(quantities: &[Quantity], sizes: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn sizes_by_unit<'q>(
+    quantities: impl IntoIterator<Item = &'q Quantity, IntoIter: Clone>,
+    sizes: impl Iterator<Item = f64>,
+) -> Vec<f64> {
+    let quantities = quantities.into_iter();
     let sizes: Vec<f64> = sizes.collect();
     let of = |unit: &str| {
-        let same = quantities.iter().zip(&sizes).filter(|(quantity, _)| quantity.unit == unit);
+        let same = quantities.clone().zip(&sizes).filter(|(quantity, _)| quantity.unit == unit);
         same.fold(0.0f64, |most, (_, size)| most.max(*size))
     };
-    quantities.iter().map(|quantity| of(&quantity.unit)).collect()
+    quantities.clone().map(|quantity| of(&quantity.unit)).collect()
 }
 
 #[cfg(test)]

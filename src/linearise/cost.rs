@@ -51,7 +51,8 @@ impl<F: CostFunction> Cost for Differentiated<F> {
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
         let places = Places {
-            n: signature.coordinates.len(),
+            n: signature.unknown_count(),
+            states: signature.states.len(),
             m: signature.constraints.len(),
             inputs: signature.inputs.len(),
             outputs: signature.outputs.len(),
@@ -79,6 +80,7 @@ const WIDTH: usize = 4;
 #[derive(Clone, Copy)]
 struct Places {
     n: usize,
+    states: usize,
     m: usize,
     inputs: usize,
     outputs: usize,
@@ -98,7 +100,9 @@ impl Places {
         let Places { n, m, .. } = self;
         let (before, u) = x.split_at(self.parameters());
         let (before, y) = before.split_at(self.first_output());
-        cost.contribution(sample, &State { w: &before[4 * n + m..], ..state_of(before, n, m) }, y, u)
+        let state = state_of(before, n, m);
+        let state = State { w: &before[4 * n + m..], q: &state.q[..n - self.states], ..state };
+        cost.contribution(sample, &state, y, u)
     }
 
     /// Adds to the derivatives by all variables.
@@ -174,7 +178,8 @@ fn set<D>(x: &mut [D], sample: &Sample<'_>, tangents: [&[f64]; 8], give: impl Fn
 impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let x = &sample.x;
-        let state = State { q: x.q, v: x.v, a: x.a, a_scheme: x.a_scheme, lambda: x.lambda, w: x.w };
+        let own = x.q.len() - self.places.states;
+        let state = State { q: &x.q[..own], v: x.v, a: x.a, a_scheme: x.a_scheme, lambda: x.lambda, w: x.w };
         self.cost.contribution(sample, &state, sample.y, sample.u)
     }
 

@@ -97,7 +97,7 @@ pub(crate) struct Curvature<'m> {
 impl<'m> Curvature<'m> {
     /// `chosen`: what is differentiated by, and coordinates by which C_q changes, or depends on parameters.
     pub(crate) fn new(structure: &'m Structure, (chosen, coordinates): (&Structure, Vec<usize>), sizes: Sizes) -> Self {
-        let Sizes { n, m, p, inputs, outputs } = sizes;
+        let Sizes { n, m, p, inputs, outputs, .. } = sizes;
         let zeros = |count| vec![Second::from(0.0); count];
         let third = |count| vec![Third::from(0.0); count];
         let with_mass = chosen.mass_by_position || chosen.mass_by_parameter;

@@ -45,6 +45,8 @@ struct Arguments<const W: usize> {
     a: Vec<Jet<f64, W>>,
     u: Vec<Jet<f64, W>>,
     w: Vec<Jet<f64, W>>,
+    /// Where states begin among the velocities.
+    first_state: usize,
 }
 
 impl<const W: usize> Arguments<W> {
@@ -52,6 +54,7 @@ impl<const W: usize> Arguments<W> {
         for seed in seeds {
             let (jet, weight) = match seed.target {
                 Target::Position => (&mut self.q[seed.index], weights.position),
+                Target::Velocity if seed.index >= self.first_state => (&mut self.v[seed.index], weights.state),
                 Target::Velocity => (&mut self.v[seed.index], weights.velocity),
                 Target::Acceleration => (&mut self.a[seed.index], weights.acceleration),
                 Target::Parameter => (&mut self.u[seed.index], 1.0),
@@ -72,10 +75,12 @@ fn set_values<const W: usize>(jets: &mut [Jet<f64, W>], values: &[f64]) {
     }
 }
 
-/// Numbers of coordinates, inputs and parameters.
+/// Numbers of coordinates with states, of states, inputs and parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub n: usize,
+    /// The last ones of n.
+    pub states: usize,
     pub m: usize,
     pub p: usize,
     pub inputs: usize,
@@ -85,7 +90,8 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(crate) fn of(signature: &Signature) -> Self {
         Sizes {
-            n: signature.coordinates.len(),
+            n: signature.unknown_count(),
+            states: signature.states.len(),
             m: signature.constraints.len(),
             p: signature.parameters.len(),
             inputs: signature.inputs.len(),
@@ -136,9 +142,16 @@ pub(crate) fn force_kernel<'m>(
 
 impl<'m, const W: usize> JetForces<'m, W> {
     fn new(sizes: Sizes, plan: Plan, mass_entries: &'m [(usize, usize)], with_mass: bool) -> Self {
-        let Sizes { n, p, inputs, .. } = sizes;
+        let Sizes { n, states, p, inputs, .. } = sizes;
         let size_of_mass = if with_mass { n } else { 0 };
-        let arguments = || Arguments { q: zeros(n), v: zeros(n), a: zeros(n), u: zeros(p), w: zeros(inputs) };
+        let arguments = || Arguments {
+            q: zeros(n),
+            v: zeros(n),
+            a: zeros(n),
+            u: zeros(p),
+            w: zeros(inputs),
+            first_state: n - states,
+        };
         let arguments = plan.chunks.iter().map(|_| arguments()).collect();
         JetForces {
             plan,
@@ -177,7 +190,7 @@ where
         }
         let t = Jet { re: x.t, eps: [0.0; W] };
         for (place, (arguments, chunk)) in self.arguments.iter_mut().zip(&self.plan.chunks).enumerate() {
-            let Arguments { q, v, a, u, w } = arguments;
+            let Arguments { q, v, a, u, w, .. } = arguments;
             set_values(q, x.q);
             set_values(v, x.v);
             set_values(w, x.w);
@@ -231,7 +244,7 @@ pub(crate) fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
 
 impl<const W: usize> JetOutputs<W> {
     fn new(sizes: Sizes, plan: Plan) -> Self {
-        let Sizes { n, m, p, inputs, outputs } = sizes;
+        let Sizes { n, m, p, inputs, outputs, .. } = sizes;
         JetOutputs { plan, sizes, x: zeros(4 * n + m + p + inputs), y: zeros(outputs) }
     }
 }

@@ -63,7 +63,7 @@ fn full_plans(structure: &Structure, sizes: Sizes) -> ([Plan; 2], FullEntries) {
 
 /// Every variable on its own.
 pub(crate) fn separate(equations: Equations) -> Weights {
-    Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, compliance: 0.0, equations }
+    Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, state: 1.0, compliance: 0.0, equations }
 }
 
 /// Constraints that are not linear in all coordinates, with first, and with second derivatives by those.
@@ -161,7 +161,7 @@ impl<'s> PlainEvaluator<'s> {
         let values = vec![0.0; 2 * n * n + parameter_entries.len()];
         let of_motion = |plan: Plan, with_mass: bool| force_kernel(sizes, plan, &structure.mass, with_mass);
         let kernel = (!steady_plan.is_empty()).then(|| of_motion(steady_plan, false));
-        let steady = Steady::new(kernel, values.len(), n, steady_entries);
+        let steady = Steady::new(kernel, values.len(), (n, n - sizes.states), steady_entries);
         let (output_plan, output_entries) = Plan::output(&rest, sizes.output_variables());
         let with_mass = rest.mass_by_position || rest.mass_by_parameter;
         let coordinates = &structure.curved_coordinates;

@@ -7,15 +7,73 @@ use super::structure::Structure;
 use crate::drawing::Drawing;
 use crate::error::{Error, Result};
 use crate::mass;
-use crate::model::Model;
+use crate::model::{Matrix, Model, State};
+use crate::number::Number;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 use crate::slip;
 use crate::system::{By, Evaluator, System};
 
+/// A model whose states are handled as velocities of coordinates of unit mass. The positions of these are nobody's: the model does not
+/// see them, and what is not seen is not differentiated by.
+pub(super) struct WithStates<M> {
+    model: M,
+    states: usize,
+}
+
+impl<M> WithStates<M> {
+    /// The model's own coordinates.
+    #[inline(always)]
+    fn own<'q, D>(&self, q: &'q [D]) -> &'q [D] {
+        &q[..q.len() - self.states]
+    }
+}
+
+impl<M: Model> Model for WithStates<M> {
+    fn signature(&self) -> Signature {
+        self.model.signature()
+    }
+
+    fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
+        let own = q.len() - self.states;
+        self.model.initial(u, &mut q[..own], v);
+    }
+
+    #[inline]
+    fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
+        let own = self.own(q);
+        self.model.mass(own, u, m);
+        (own.len()..q.len()).for_each(|j| m[(j, j)] = D::from(1.0));
+    }
+
+    #[inline]
+    fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
+        let own = self.own(q);
+        let (force, rates) = force.split_at_mut(own.len());
+        self.model.force(t, own, v, w, u, force);
+        if !rates.is_empty() {
+            self.model.rates(t, own, v, w, u, rates);
+        }
+    }
+
+    #[inline]
+    fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
+        self.model.constraint(t, self.own(q), u, c);
+    }
+
+    #[inline]
+    fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
+        self.model.output(t, &State { q: self.own(x.q), ..*x }, u, y);
+    }
+
+    fn picture(&self, t: f64, q: &[f64], w: &[f64], u: &[f64], drawing: &mut Drawing) {
+        self.model.picture(t, self.own(q), w, u, drawing);
+    }
+}
+
 /// A plain model behind the waist.
 pub struct Plain<M> {
-    pub(super) model: M,
+    pub(super) model: WithStates<M>,
     pub(super) signature: Signature,
     pub(super) sizes: Sizes,
     pub(super) structure: Structure,
@@ -32,7 +90,9 @@ impl<M: Model> Plain<M> {
     /// it), or if for nominal parameters at the start masses are negative, or a motion that the constraints leave free has negative
     /// kinetic energy. M may be singular.
     pub fn new(model: M) -> Result<Self> {
-        let (signature, sizes, structure) = analyse(&model, model.signature())?;
+        let signature = model.signature();
+        let model = WithStates { model, states: signature.states.len() };
+        let (signature, sizes, structure) = analyse(&model, signature)?;
         let mut plain = Plain { model, signature, sizes, structure, sketch: None };
         mass::check_nominal(&plain)?;
         plain.sketch = plain.nominal_sketch()?;
@@ -57,7 +117,7 @@ impl<M: Model> Plain<M> {
 
     /// The model itself.
     pub fn model(&self) -> &M {
-        &self.model
+        &self.model.model
     }
 }
 
@@ -72,8 +132,8 @@ fn analyse(model: &dyn Functions, signature: Signature) -> Result<(Signature, Si
 
 fn panicked(signature: &Signature, panic: &str) -> Error {
     let problem = format!("one of its functions panics: {panic}");
-    let remedy = "compare what it reads and writes with the numbers of coordinates, constraints, inputs, outputs and \
-                  parameters in its signature";
+    let remedy = "compare what it reads and writes with the numbers of coordinates, states, constraints, inputs, outputs \
+                  and parameters in its signature";
     Error::invalid(signature.place(), problem, remedy)
 }
 

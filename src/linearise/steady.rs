@@ -12,6 +12,7 @@ pub(super) struct Steady<'s> {
     /// By q, n x n, by v, n x n, and by what follows; zero where derivatives change.
     values: Vec<f64>,
     n: usize,
+    first_state: usize,
     /// Whether they have been found for the present parameters.
     is_known: bool,
     /// Rows and columns of K that have nothing else of M a - Q but M.
@@ -19,14 +20,14 @@ pub(super) struct Steady<'s> {
 }
 
 impl<'s> Steady<'s> {
-    /// `count` values, n coordinates.
+    /// `count` values, n coordinates and states, which begin at a place.
     pub fn new(
         kernel: Option<Box<dyn ForceKernel + 's>>,
         count: usize,
-        n: usize,
+        (n, first_state): (usize, usize),
         entries: Vec<(usize, usize)>,
     ) -> Self {
-        Steady { kernel, values: vec![0.0; count], n, is_known: false, entries }
+        Steady { kernel, values: vec![0.0; count], n, first_state, is_known: false, entries }
     }
 
     pub fn set_parameters(&mut self, u: &[f64]) {
@@ -55,7 +56,8 @@ impl<'s> Steady<'s> {
         let (by_position, by_velocity) = self.values.split_at(self.n * self.n);
         for &(row, j) in self.entries.iter().filter(|_| weights.equations.forces) {
             let place = row * self.n + j;
-            matrix[row * size + j] += weights.position * by_position[place] + weights.velocity * by_velocity[place];
+            let velocity = if j < self.first_state { weights.velocity } else { weights.state };
+            matrix[row * size + j] += weights.position * by_position[place] + velocity * by_velocity[place];
         }
     }
 

@@ -138,7 +138,7 @@ struct Traces {
 impl Traces {
     fn of(model: &dyn Functions, signature: &Signature) -> Self {
         let sizes = Sizes::of(signature);
-        let Sizes { n, m, p, inputs: k, outputs } = sizes;
+        let Sizes { n, m, p, inputs: k, outputs, .. } = sizes;
         let (u, t) = (signature.nominal(), [0.37]);
         let constant_u: Vec<Tracer> = u.iter().map(|&x| Tracer::from(x)).collect();
         let (q, v, w) = (probe(n, 0.3), probe(n, 1.1), probe(k, 2.9));
@@ -191,7 +191,7 @@ impl Traces {
 
     /// What looks like a slip: parameters and inputs that nothing depends on, outputs that are always zero.
     fn remarks(&self, signature: &Signature) -> Vec<String> {
-        let Sizes { n, m, p, inputs: k, .. } = self.sizes;
+        let Sizes { n, states, m, p, inputs: k, .. } = self.sizes;
         let (of_motion, of_output) = (2 * n, 4 * n + m);
         let used_parameters = [
             used(&self.mass, n..n + p),
@@ -206,9 +206,11 @@ impl Traces {
         let parameters = signature.parameters.iter().enumerate().filter(|(i, _)| !used_parameters.contains(i));
         let inputs = signature.inputs.iter().enumerate().filter(|(i, _)| !used_inputs.contains(i));
         let outputs = signature.outputs.iter().zip(&self.output).filter(|(_, row)| row.zero);
+        let constant = (self.force[n - states..].iter().zip(&signature.states)).filter(|(row, _)| row.zero);
         (parameters.map(|(_, parameter)| format!("nothing depends on parameter `{}`", parameter.name)))
             .chain(inputs.map(|(_, input)| format!("nothing depends on input `{}`", input.name)))
             .chain(outputs.map(|(output, _)| format!("output `{}` is always zero", output.name)))
+            .chain(constant.map(|(_, state)| format!("the rate of state `{}` is always zero", state.name)))
             .collect()
     }
 }

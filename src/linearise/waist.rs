@@ -198,6 +198,13 @@ impl Evaluator for PlainEvaluator<'_> {
                 matrix[to as usize] += weight * self.full_values[from as usize];
             }
         }
+        let of_states = weights.state - weights.velocity;
+        if of_states != 0.0 && self.sizes.states > 0 {
+            let is_state = |to: u32| (n - self.sizes.states..n).contains(&(to as usize % size));
+            for &(from, to) in self.changing[1].iter().filter(|(_, to)| is_state(*to)) {
+                matrix[to as usize] += of_states * self.full_values[from as usize];
+            }
+        }
         for &j in &structure.curved_coordinates {
             for &k in &structure.curved_coordinates {
                 matrix[j * size + k] += weights.position * self.constraint_force_slope[j * (n + p) + k];

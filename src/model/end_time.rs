@@ -8,7 +8,7 @@ use crate::signature::{Parameter, Quantity, Signature};
 /// A model in the time s = t/T, with the end time T as its last parameter (`end_time`, s) and its last output.
 ///
 /// ```text
-/// M q'' + C_qᵀ (T² λ) = T² Q(T s, q, q'/T, w, u),   C(T s, q, u) = 0        ' = d/ds
+/// M q'' + C_qᵀ (T² λ) = T² Q(T s, q, q'/T, z, w, u),   z' = T g,   C(T s, q, u) = 0        ' = d/ds
 /// ```
 ///
 /// Outputs are those of the model in its own time: its velocities, accelerations and multipliers are given back to it. Simulate it from 0 to 1.
@@ -31,14 +31,15 @@ impl<M> FreeEndTime<M> {
 /// Numbers that are kept without asking for memory.
 const ROOM: usize = 16;
 
-/// Shows `factor` times `x`.
-fn scaled<D: Number, R>(x: &[D], factor: D, show: impl FnOnce(&[D]) -> R) -> R {
+/// Shows `x`, the first `count` entries times a factor, what follows them times another.
+fn scaled<D: Number, R>(x: &[D], count: usize, [own, rest]: [D; 2], show: impl FnOnce(&[D]) -> R) -> R {
+    let scaled = |(k, x): (usize, &D)| *x * if k < count { own } else { rest };
     let mut room = [D::from(0.0); ROOM];
     if x.len() <= ROOM {
-        room.iter_mut().zip(x).for_each(|(to, x)| *to = *x * factor);
+        room.iter_mut().zip(x.iter().enumerate().map(scaled)).for_each(|(to, x)| *to = x);
         return show(&room[..x.len()]);
     }
-    let all: Vec<D> = x.iter().map(|x| *x * factor).collect();
+    let all: Vec<D> = x.iter().enumerate().map(scaled).collect();
     show(&all)
 }
 
@@ -56,7 +57,7 @@ impl<M: Model> Model for FreeEndTime<M> {
     fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
         let Some((end, u)) = u.split_last() else { return };
         self.model.initial(u, q, v);
-        v.iter_mut().for_each(|v| *v *= *end);
+        v[..q.len()].iter_mut().for_each(|v| *v *= *end);
     }
 
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
@@ -65,8 +66,16 @@ impl<M: Model> Model for FreeEndTime<M> {
 
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let Some((&end, u)) = u.split_last() else { return };
-        scaled(v, end.recip(), |v| self.model.force(t * end, q, v, w, u, force));
+        let factors = [end.recip(), D::from(1.0)];
+        scaled(v, q.len(), factors, |v| self.model.force(t * end, q, v, w, u, force));
         force.iter_mut().for_each(|force| *force *= end * end);
+    }
+
+    fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        let Some((&end, u)) = u.split_last() else { return };
+        let factors = [end.recip(), D::from(1.0)];
+        scaled(v, q.len(), factors, |v| self.model.rates(t * end, q, v, w, u, rates));
+        rates.iter_mut().for_each(|rate| *rate *= end);
     }
 
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
@@ -78,10 +87,11 @@ impl<M: Model> Model for FreeEndTime<M> {
         let (Some((&end, u)), Some((last, y))) = (u.split_last(), y.split_last_mut()) else { return };
         *last = end;
         let (once, twice) = (end.recip(), (end * end).recip());
-        scaled(x.v, once, |v| {
-            scaled(x.a, twice, |a| {
-                scaled(x.a_scheme, twice, |a_scheme| {
-                    scaled(x.lambda, twice, |lambda| {
+        let n = x.q.len();
+        scaled(x.v, n, [once, D::from(1.0)], |v| {
+            scaled(x.a, n, [twice, once], |a| {
+                scaled(x.a_scheme, n, [twice, once], |a_scheme| {
+                    scaled(x.lambda, 0, [twice, twice], |lambda| {
                         self.model.output(t * end, &State { q: x.q, v, a, a_scheme, lambda, w: x.w }, u, y);
                     });
                 });

@@ -48,12 +48,8 @@ impl<'s> MassMatrix<'s> {
             kept.2 += if same { next.2 } else { 0.0 };
             same
         });
-        let mut mass = MassMatrix {
-            signature,
-            entries,
-            diagonal: vec![0.0; signature.coordinates.len()],
-            largest: HashMap::new(),
-        };
+        let mut mass =
+            MassMatrix { signature, entries, diagonal: vec![0.0; signature.unknown_count()], largest: HashMap::new() };
         for &(row, column, value) in &mass.entries {
             if row == column {
                 mass.diagonal[row as usize] = value;
@@ -79,7 +75,7 @@ impl<'s> MassMatrix<'s> {
     }
 
     fn name(&self, coordinate: u32) -> &str {
-        &self.signature.coordinates[coordinate as usize].name
+        self.signature.unknown_name(coordinate as usize)
     }
 
     /// Pairs of entries that differ, worst first, in words.
@@ -201,7 +197,8 @@ impl<'s> MassMatrix<'s> {
 
 /// Units of a place in M.
 fn units(signature: &Signature, row: u32, column: u32) -> (&str, &str) {
-    (&signature.coordinates[row as usize].unit, &signature.coordinates[column as usize].unit)
+    let unit = |j: u32| signature.unknown(j as usize).map_or("", |unknown| &unknown.unit);
+    (unit(row), unit(column))
 }
 
 /// Cholesky's factorisation with the largest pivot first; what it leaves of a semidefinite matrix is round-off.
@@ -292,7 +289,7 @@ pub(crate) fn check_nominal(system: &dyn System) -> Result<()> {
 
 fn check(system: &dyn System) -> Result<()> {
     let signature = system.signature();
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let mut evaluator = system.evaluator();
     let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
     let (zeros, w) = (vec![0.0; n.max(m)], vec![0.0; signature.inputs.len()]);

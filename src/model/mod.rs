@@ -27,21 +27,80 @@ use std::ops::{Index, IndexMut};
 /// Every slice and matrix that a function fills is zero on entry. Sizes come from [`Model::signature`]; the functions may
 /// unpack slices with `let [m, c, d] = unpack(u);` (see [`unpack`]). Nothing here ever writes a derivative: the functions are
 /// called with dual numbers for that. Branches on values are allowed where the function stays differentiable.
+///
+/// # First-order states
+///
+/// A model may have states z besides its coordinates ([`Signature::states`]): quantities with a rate of their own, but neither mass
+/// nor a position, such as the current of a motor, a temperature, or the hysteretic part of a force,
+///
+/// ```text
+/// z' = g(t, q, q', z, w, u)
+/// ```
+///
+/// Wherever there are velocities `v`, the states follow them; wherever there are accelerations `a`, their rates do. Schemes treat
+/// them alike: a state is integrated as a velocity is.
+///
+/// ```
+/// use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
+///
+/// /// J θ'' = k i - d θ',  L i' = V - R i - k θ'
+/// struct Motor;
+///
+/// impl Model for Motor {
+///     fn signature(&self) -> Signature {
+///         Signature::new("motor")
+///             .coordinates([("angle", "rad")])
+///             .states([("current", "A")])
+///             .inputs([("voltage", "V")])
+///             .outputs([("speed", "rad/s"), ("current", "A")])
+///             .parameters([("J", "kg m^2", 1e-4), ("d", "N m s", 1e-5), ("k", "N m/A", 0.05)].map(parameter))
+///             .parameters([("L", "H", 1e-3), ("R", "ohm", 0.5), ("i0", "A", 0.0)].map(parameter))
+///     }
+///     fn initial<D: Number>(&self, u: &[D], _angle: &mut [D], v: &mut [D]) {
+///         v[1] = u[5]; // the velocity of the coordinate, then the state
+///     }
+///     fn mass<D: Number>(&self, _q: &[D], u: &[D], m: &mut Matrix<D>) {
+///         m[(0, 0)] = u[0];
+///     }
+///     fn force<D: Number>(&self, _t: D, _q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+///         let [speed, current] = unpack(v);
+///         force[0] = u[2] * current - u[1] * speed;
+///     }
+///     fn rates<D: Number>(&self, _t: D, _q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+///         let [speed, current] = unpack(v);
+///         rates[0] = (w[0] - u[4] * current - u[2] * speed) / u[3];
+///     }
+///     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
+///         y.copy_from_slice(x.v);
+///     }
+/// }
+///
+/// fn parameter((name, unit, nominal): (&str, &str, f64)) -> Parameter {
+///     Parameter::new(name, unit, nominal)
+/// }
+/// # costate::Plain::new(Motor).unwrap();
+/// ```
 pub trait Model: Send + Sync {
     /// Names and units of everything; called once.
     fn signature(&self) -> Signature;
 
-    /// Positions `q` and velocities `v` at the start, as functions of the parameters. Default: zero.
+    /// Positions `q` and velocities `v` at the start, and behind these the states, as functions of the parameters. Default: zero.
     fn initial<D: Number>(&self, u: &[D], q: &mut [D], v: &mut [D]) {
         let _ = (u, q, v);
     }
 
     /// Mass matrix M(q, u), symmetric, coordinates x coordinates; may be singular as long as the constraints determine the
-    /// rest.
+    /// rest. States have none: their rows and columns are not the model's to fill.
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>);
 
-    /// Generalised force Q(t, q, v, w, u), one entry a coordinate; `w` are the inputs at time `t`.
+    /// Generalised force Q(t, q, v, w, u), one entry a coordinate; `w` are the inputs at time `t`, and states follow the velocities
+    /// in `v`.
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]);
+
+    /// Rates z' of the states, in their units a second, one entry a state; `v` are the velocities, then the states. Default: zero.
+    fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        let _ = (t, q, v, w, u, rates);
+    }
 
     /// Constraints C(t, q, u) = 0, one entry a row. Default: none.
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
@@ -94,9 +153,9 @@ pub fn unpack<D: Copy, const N: usize>(values: &[D]) -> [D; N] {
 pub struct State<'a, D> {
     /// Positions.
     pub q: &'a [D],
-    /// Velocities.
+    /// Velocities, then states.
     pub v: &'a [D],
-    /// Accelerations at this time: consistent with the equations of motion, what a sensor sees.
+    /// Accelerations at this time: consistent with the equations of motion, what a sensor sees. Then the rates of states.
     pub a: &'a [D],
     /// The integrator's own acceleration variable. That of HHT belongs to the time t + α h: see the page on accelerations.
     pub a_scheme: &'a [D],

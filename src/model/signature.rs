@@ -197,6 +197,8 @@ pub struct Signature {
     pub name: String,
     /// Coordinates q.
     pub coordinates: Vec<Quantity>,
+    /// First-order states z, which follow the velocities in v: see [`crate::Model::rates`].
+    pub states: Vec<Quantity>,
     /// Rows of C, with the unit of C; the multiplier's unit follows from the equation of motion.
     pub constraints: Vec<Quantity>,
     /// Inputs w(t).
@@ -222,6 +224,13 @@ impl Signature {
     /// Adds coordinates as `(name, unit)`.
     pub fn coordinates<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
         self.coordinates.extend(quantities(pairs));
+        self
+    }
+
+    /// Adds first-order states as `(name, unit)`: quantities of which the model gives the rate ([`crate::Model::rates`]), such as a
+    /// current, a temperature, the deflection of a bristle.
+    pub fn states<const N: usize>(mut self, pairs: [(&str, &str); N]) -> Self {
+        self.states.extend(quantities(pairs));
         self
     }
 
@@ -266,6 +275,42 @@ impl Signature {
         self
     }
 
+    /// How many coordinates and states there are: the size of velocities, accelerations and forces.
+    pub fn unknown_count(&self) -> usize {
+        self.coordinates.len() + self.states.len()
+    }
+
+    /// Coordinates, and behind them states, as they follow one another in velocities, accelerations and forces.
+    pub fn unknowns(&self) -> impl Iterator<Item = &Quantity> + Clone {
+        self.coordinates.iter().chain(&self.states)
+    }
+
+    /// One of them; none beyond the last.
+    pub(crate) fn unknown(&self, j: usize) -> Option<&Quantity> {
+        self.coordinates.get(j).or_else(|| self.states.get(j.checked_sub(self.coordinates.len())?))
+    }
+
+    /// Its name.
+    pub(crate) fn unknown_name(&self, j: usize) -> &str {
+        self.unknown(j).map_or("", |quantity| &quantity.name)
+    }
+
+    /// Where the states are among them.
+    pub(crate) fn state_places(&self) -> std::ops::Range<usize> {
+        self.coordinates.len()..self.unknown_count()
+    }
+
+    /// What something of an unknown is called: `kind` of a coordinate, or what a state calls the same: its value is handled as a velocity,
+    /// and its rate as an acceleration.
+    pub(crate) fn part_name(&self, kind: &str, j: usize) -> String {
+        let name = self.unknown_name(j);
+        match kind {
+            _ if j < self.coordinates.len() => format!("the {kind} of `{name}`"),
+            "velocity" => format!("the state `{name}`"),
+            _ => format!("the rate of `{name}`"),
+        }
+    }
+
     /// Place of a parameter.
     ///
     /// # Errors
@@ -307,10 +352,12 @@ impl Signature {
         self.parameters.iter().map(|p| p.nominal).collect()
     }
 
-    /// Name of the equation at row `row` of (dynamics, constraints), for messages.
+    /// Name of the equation at row `row` of (dynamics, rates, constraints), for messages.
     pub fn equation_name(&self, row: usize) -> String {
-        match (self.coordinates.get(row), self.constraints.get(row.wrapping_sub(self.coordinates.len()))) {
-            (Some(coordinate), _) => format!("motion of `{}`", coordinate.name),
+        let count = self.unknown_count();
+        match (self.unknown(row), self.constraints.get(row.wrapping_sub(count))) {
+            (Some(coordinate), _) if row < self.coordinates.len() => format!("motion of `{}`", coordinate.name),
+            (Some(state), _) => format!("rate of `{}`", state.name),
             (None, Some(constraint)) => format!("constraint `{}`", constraint.name),
             _ => format!("row {row}"),
         }
@@ -325,8 +372,9 @@ impl Signature {
     /// # Errors
     /// [`Error::Invalid`] naming the first thing that is wrong.
     pub fn validate(&self) -> Result<()> {
-        if self.coordinates.is_empty() {
-            return Err(Error::invalid(self.place(), "it has no coordinates", "name at least one in its signature"));
+        if self.unknown_count() == 0 {
+            let problem = "it has no coordinates, and no states";
+            return Err(Error::invalid(self.place(), problem, "name at least one in its signature"));
         }
         self.motions.iter().try_for_each(|motion| motion.spline.validate(&motion.quantity.name))?;
         let parameters = self.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>();
@@ -334,6 +382,7 @@ impl Signature {
         let names = |list: &'_ [Quantity]| list.iter().map(|x| x.name.clone()).collect::<Vec<_>>();
         let kinds = [
             ("coordinate", names(&self.coordinates)),
+            ("coordinates and state", self.unknowns().map(|x| x.name.clone()).collect()),
             ("constraint", names(&self.constraints)),
             ("input", signals.map(|signal| signal.name.clone()).collect()),
             ("output", names(&self.outputs)),

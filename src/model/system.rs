@@ -26,7 +26,7 @@ pub trait System: Send + Sync {
     /// Coordinates, less constraint rows that are independent at the start.
     fn degrees_of_freedom(&self) -> usize {
         let signature = self.signature();
-        signature.coordinates.len().saturating_sub(signature.constraints.len())
+        signature.unknown_count().saturating_sub(signature.constraints.len())
     }
 
     /// Parts of it that are known at some times only, such as motions from samples: name, first and last time in s.
@@ -94,7 +94,8 @@ pub enum Mode {
     Reverse,
 }
 
-/// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies.
+/// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies. States are handled as velocities of
+/// coordinates of unit mass whose positions nobody sees: they follow the coordinates in q, v and a, and n counts both.
 #[derive(Debug, Clone, Copy)]
 pub struct Point<'a> {
     /// Time, s.
@@ -133,7 +134,8 @@ impl Equations {
 ///     [ C_q + R                                       -κ     ]
 /// ```
 ///
-/// Rows of constraints are divided by the weight of what their level is about, so that C_q is left; R is zero but at
+/// States ([`crate::Model::rates`]), which stand among velocities, may follow it by a weight of their own: at rest, velocities are zero, and
+/// states are sought. Rows of constraints are divided by the weight of what their level is about, so that C_q is left; R is zero but at
 /// [`Level::Velocity`], where it is `position / velocity` times the derivative of C_q v + C_t by q. At [`Level::Acceleration`] nothing
 /// but the acceleration may follow z.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,6 +146,8 @@ pub struct Weights {
     pub position: f64,
     /// d v / d z
     pub velocity: f64,
+    /// The same of the states that stand behind the velocities.
+    pub state: f64,
     /// κ, of rows divided as above: constraints yield by κ times their multipliers. Zero where they hold exactly.
     pub compliance: f64,
     /// What D and the constraints are.
@@ -228,7 +232,7 @@ pub struct Blocks {
 impl Blocks {
     /// All zero, in the sizes of `signature`.
     pub fn zeros(signature: &Signature) -> Self {
-        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let (n, m) = (signature.unknown_count(), signature.constraints.len());
         Blocks::of_sizes(n, m, signature.parameters.len())
     }
 

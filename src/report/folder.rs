@@ -16,6 +16,7 @@ use crate::rows::Rows;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 use crate::statistics::{OutputFit, ResidualTests, Statistics};
+use crate::system::Point;
 use crate::{file_set, memory};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -36,8 +37,20 @@ pub(super) fn state_names(signature: &Signature) -> Vec<String> {
     for Quantity { name, unit, .. } in &signature.coordinates {
         names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]"), format!("{name}'' [{unit}/s^2]")]);
     }
+    for Quantity { name, unit, .. } in &signature.states {
+        names.extend([format!("{name} [{unit}]"), format!("{name}' [{unit}/s]")]);
+    }
     names.extend(signature.constraints.iter().map(|c| format!("lambda {}", c.name)));
     names
+}
+
+/// Their values at a time.
+pub(super) fn state_row(signature: &Signature, x: &Point<'_>, row: &mut Vec<f64>) {
+    let first = signature.state_places().start;
+    row.push(x.t);
+    x.q[..first].iter().zip(x.v).zip(x.a).for_each(|((q, v), a)| row.extend([*q, *v, *a]));
+    x.v[first..].iter().zip(&x.a[first..]).for_each(|(z, rate)| row.extend([*z, *rate]));
+    row.extend(x.lambda);
 }
 
 /// A folder that results go into; made (and tried) before the work begins.
@@ -241,10 +254,7 @@ impl Folder {
     pub(super) fn states(&self, simulation: &Simulation, trajectory: &Trajectory) -> Result<()> {
         let names = state_names(simulation.signature());
         let row = |i: usize, row: &mut Vec<f64>| {
-            let x = trajectory.state(i);
-            row.push(trajectory.times()[i]);
-            x.q.iter().zip(x.v).zip(x.a).for_each(|((q, v), a)| row.extend([*q, *v, *a]));
-            row.extend(x.lambda);
+            state_row(simulation.signature(), &trajectory.state(i), row);
         };
         Rows { names, count: trajectory.times().len(), row: &row }.write_file(&self.path.join("states.csv"))
     }

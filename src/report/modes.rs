@@ -55,7 +55,7 @@ impl ModesResult<'_> {
 pub fn modes_json(found: &ModesResult<'_>) -> Value {
     let signature = found.simulation.signature();
     let shape = |mode: &Mode| -> Map<String, Value> {
-        let names = signature.coordinates.iter().map(|coordinate| coordinate.name.clone());
+        let names = signature.unknowns().map(|unknown| unknown.name.clone());
         names.zip(&mode.shape).map(|(name, z)| (name, json!([z.re, z.im]))).collect()
     };
     let slopes = |k: usize| -> Option<Value> {
@@ -89,7 +89,7 @@ pub fn modes_json(found: &ModesResult<'_>) -> Value {
         })
     };
     let positions: Map<String, Value> =
-        signature.coordinates.iter().zip(&found.modes.q).map(|(c, q)| (c.name.clone(), json!(q))).collect();
+        signature.unknowns().zip(&found.modes.q).map(|(c, q)| (c.name.clone(), json!(q))).collect();
     json!({
         "model": signature.name,
         "time": found.modes.time,
@@ -122,12 +122,13 @@ fn poles(modes: &Modes) -> Figure {
 
 /// Shapes over the coordinates, where nothing says what the mechanism looks like.
 fn lines(found: &ModesResult<'_>) -> Figure {
-    let coordinates = &found.simulation.signature().coordinates;
-    let number: Vec<f64> = (1..=coordinates.len()).map(|j| j as f64).collect();
-    let names: Vec<&str> = coordinates.iter().map(|coordinate| coordinate.name.as_str()).collect();
+    let signature = found.simulation.signature();
+    let names: Vec<&str> = signature.unknowns().map(|unknown| unknown.name.as_str()).collect();
+    let number: Vec<f64> = (1..=names.len()).map(|j| j as f64).collect();
+    let kind = if signature.states.is_empty() { "coordinate" } else { "coordinate or state" };
     let label = match names.len() {
-        ..=8 => format!("coordinate ({})", names.join(", ")),
-        _ => "coordinate".to_string(),
+        ..=8 => format!("{kind} ({})", names.join(", ")),
+        _ => kind.to_string(),
     };
     let mut figure = Figure::column().panel_height(32.0).share_x();
     for k in 0..found.drawn {
@@ -214,7 +215,7 @@ impl Folder {
         self.together("modes.json", document, |aside| {
             let write = |name: &str, lines: String| write_atomically(&aside.path().join(name), lines.as_bytes());
             write("modes.csv", modes_csv(found.modes))?;
-            let names = signature.coordinates.iter().map(|c| format!("{} [{}]", c.name, c.unit));
+            let names = signature.unknowns().map(|c| format!("{} [{}]", c.name, c.unit));
             let shapes: Vec<(String, Vec<f64>)> = (modes.iter().enumerate())
                 .flat_map(|(k, mode)| {
                     let part = |name: &str, of: fn(&Complex<f64>) -> f64| {

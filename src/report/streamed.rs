@@ -1,6 +1,6 @@
 //! A simulation whose results do not fit into memory: rows are written as they come, and figures show some of the times.
 
-use super::folder::state_names;
+use super::folder::{state_names, state_row};
 use super::{Folder, OutputError, named, output_errors_of, plot, simulation_document, units};
 use crate::cost::LeastSquares;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::scheme::Counters;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::Simulation;
 use crate::start::StartReport;
-use crate::system::OutputPoint;
+use crate::system::{OutputPoint, Point};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -109,9 +109,8 @@ pub fn stream(
         references.iter().zip(&mut compared).for_each(|(reference, values)| values.push(y[reference.output]));
         let Some([states, outputs]) = &mut tables else { return Ok(()) };
         row.clear();
-        row.push(x.t);
-        x.q.iter().zip(x.v).zip(x.a).for_each(|((q, v), a)| row.extend([*q, *v, *a]));
-        row.extend(x.lambda);
+        let OutputPoint { t, q, v, a, lambda, w, .. } = *x;
+        state_row(signature, &Point { t, q, v, a, lambda, w }, &mut row);
         states.add(&row)?;
         row.truncate(1);
         row.extend(y);

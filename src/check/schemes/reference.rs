@@ -110,7 +110,7 @@ impl Reference {
         let (coarse, _, coarse_change, _) = run(count / 2)?;
         let (states, outputs, change, kinetic) = run(count)?;
         let energy = energy(place, coarse_change, change, kinetic);
-        let (sizes, outputs) = (sizes(signature, &states), raised(&outputs, &signature.outputs));
+        let (sizes, outputs) = (sizes(signature, &states), raised(&outputs, signature.outputs.iter()));
         if sizes[0].iter().all(|size| *size == 0.0) {
             let problem = "all coordinates stay at zero, and errors have no size to be relative to";
             return Err(Error::invalid(signature.place(), problem, "start it elsewhere, or let forces act on it"));
@@ -174,15 +174,19 @@ fn sizes(signature: &Signature, states: &[State]) -> State {
         let count = states.first().map_or(0, |state| state[kind].len());
         let own: Vec<f64> =
             (0..count).map(|j| states.iter().fold(0.0f64, |size, state| size.max(state[kind][j].abs()))).collect();
-        raised(&own, if kind == 3 { &signature.constraints } else { &signature.coordinates })
+        match kind {
+            3 => raised(&own, signature.constraints.iter()),
+            // states and their rates stand behind positions and velocities, and no third derivative behind accelerations
+            _ => raised(&own, signature.unknowns()),
+        }
     })
 }
 
 /// Sizes that are no smaller than [`SMALL`] parts of the largest of the same unit: what is smaller may be round-off.
-fn raised(own: &[f64], quantities: &[Quantity]) -> Vec<f64> {
+fn raised<'q>(own: &[f64], quantities: impl Iterator<Item = &'q Quantity> + Clone) -> Vec<f64> {
     let of_unit = |unit: &str| {
-        let same = own.iter().zip(quantities).filter(|(_, other)| other.unit == unit);
+        let same = own.iter().zip(quantities.clone()).filter(|(_, other)| other.unit == unit);
         same.fold(0.0f64, |largest, (size, _)| largest.max(*size))
     };
-    own.iter().zip(quantities).map(|(size, quantity)| size.max(SMALL * of_unit(&quantity.unit))).collect()
+    own.iter().zip(quantities.clone()).map(|(size, quantity)| size.max(SMALL * of_unit(&quantity.unit))).collect()
 }

@@ -3,7 +3,7 @@
 use crate::simulate::Simulation;
 use crate::system::{Equations, Evaluator, Level, OutputPoint, Point};
 
-/// Positions, velocities, accelerations and multipliers.
+/// Positions and states, velocities and rates of states, accelerations, and multipliers.
 pub(super) type State = [Vec<f64>; 4];
 
 /// An observer of one run.
@@ -13,6 +13,8 @@ pub(super) struct Watch<'s> {
     stride: usize,
     constraint: Vec<f64>,
     momentum: Vec<f64>,
+    /// How many coordinates come before states.
+    coordinates: usize,
     outputs: Vec<f64>,
     /// The output that is the energy.
     energy_place: Option<usize>,
@@ -40,7 +42,8 @@ impl<'s> Watch<'s> {
             evaluator,
             stride,
             constraint: vec![0.0; signature.constraints.len()],
-            momentum: vec![0.0; signature.coordinates.len()],
+            momentum: vec![0.0; signature.unknown_count()],
+            coordinates: signature.coordinates.len(),
             outputs: vec![0.0; signature.outputs.len()],
             energy_place,
             first_energy: 0.0,
@@ -76,11 +79,12 @@ impl<'s> Watch<'s> {
             let at = Point { a: x.v, lambda: &zeros, ..point };
             let equations = Equations { forces: false, level: Level::Position };
             self.evaluator.residual(&at, equations, &mut self.momentum, &mut self.constraint);
-            let twice: f64 = self.momentum.iter().zip(x.v).map(|(p, v)| p * v).sum();
+            let twice: f64 = self.momentum.iter().zip(x.v).take(self.coordinates).map(|(p, v)| p * v).sum();
             self.kinetic = self.kinetic.max(0.5 * twice);
         }
         if i.is_multiple_of(self.stride) {
-            self.states.push([x.q, x.v, x.a, x.lambda].map(<[f64]>::to_vec));
+            let [(q, _), (v, z), (a, rates)] = [x.q, x.v, x.a].map(|x| x.split_at(self.coordinates));
+            self.states.push([[q, z].concat(), [v, rates].concat(), a.to_vec(), x.lambda.to_vec()]);
         }
     }
 

@@ -139,9 +139,12 @@ fn head(text: &mut Text, entry: &Entry, out: &Path) {
     text.line(&format!("#   costate identify {file}"));
     text.line("#");
     text.prose("Lines that begin with `# ` say what else can be said; a line that is left out leaves the default.");
-    for (kind, quantities) in
-        [("coordinates", &signature.coordinates), ("inputs", &signature.inputs), ("outputs", &signature.outputs)]
-    {
+    for (kind, quantities) in [
+        ("coordinates", &signature.coordinates),
+        ("states", &signature.states),
+        ("inputs", &signature.inputs),
+        ("outputs", &signature.outputs),
+    ] {
         if !quantities.is_empty() {
             text.prose(&format!("{kind} of the model: {}", list(quantities)));
         }

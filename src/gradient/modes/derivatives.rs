@@ -93,7 +93,13 @@ impl Rest<'_> {
         let signature = self.simulation.signature();
         let (lambda, zero) = (mode.eigenvalue, StateVector::zeros(signature));
         let scaled = |factor: Complex<f64>| parts(&mode.shape.iter().map(|z| z * factor).collect::<Vec<_>>());
-        let [q, v, a] = [Complex::new(1.0, 0.0), lambda, lambda * lambda].map(scaled);
+        let [q, mut v, mut a] = [Complex::new(1.0, 0.0), lambda, lambda * lambda].map(scaled);
+        // a state stands among velocities
+        let states = signature.state_places();
+        for part in 0..2 {
+            a[part][states.clone()].copy_from_slice(&v[part][states.clone()]);
+            v[part][states.clone()].copy_from_slice(&q[part][states.clone()]);
+        }
         let multipliers = parts(&mode.multipliers);
         let weights = [parts(&mode.left[0]), parts(&mode.left[1])];
         let mut bars = [zero.clone(), zero.clone()];
@@ -129,14 +135,17 @@ impl Rest<'_> {
     /// Takes cotangents of q and ν to the parameters.
     fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
         let n = bar.q.len();
-        let mut right = [&bar.q[..], &bar.lambda].concat();
+        let first = self.simulation.signature().state_places().start;
+        let mut right = [&bar.q[..first], &bar.v[first..], &bar.lambda].concat();
         // along free motions it rests where the start says
         let mut start = vec![0.0; n];
         for [free, weighted] in &self.free {
             let part = product(&right, free);
             start.iter_mut().zip(weighted).for_each(|(start, weighted)| *start += part * weighted);
         }
-        self.system.initial_pull_back(&start, &vec![0.0; n], &mut bar.u);
+        let mut of_states = vec![0.0; n];
+        of_states[first..].copy_from_slice(&start[first..]);
+        self.system.initial_pull_back(&start, &of_states, &mut bar.u);
         self.hold(&mut right);
         let size = right.iter().fold(0.0f64, |size, x| size.max(x.abs()));
         if size == 0.0 {
@@ -150,7 +159,7 @@ impl Rest<'_> {
             z.iter_mut().zip(&left_over).for_each(|(z, change)| *z += change);
             below = StateVector::zeros(self.simulation.signature());
             self.system.pull_back(1.0, &z[..n], &z[n..], &mut below);
-            let product = below.q.iter().chain(&below.lambda);
+            let product = below.q[..first].iter().chain(&below.v[first..]).chain(&below.lambda);
             left_over = right.iter().zip(product).map(|(r, p)| r - p).collect();
             self.hold(&mut left_over);
         }
@@ -174,15 +183,19 @@ impl Modes {
     pub fn sensitivities(&self, simulation: &Simulation, count: usize) -> Result<Vec<Option<Sensitivity>>> {
         let signature = simulation.signature();
         let still = vec![0.0; self.q.len()];
+        let mut v = still.clone();
+        let states = signature.state_places();
+        v[states.clone()].copy_from_slice(&self.q[states]);
         let w = simulation.inputs_at(0);
-        let x = Point { t: self.time, q: &self.q, v: &still, a: &still, lambda: &self.multipliers, w };
+        let x = Point { t: self.time, q: &self.q, v: &v, a: &still, lambda: &self.multipliers, w };
         let mut system = simulation.system().evaluator();
         system.set_parameters(&self.u);
         let mut blocks = Blocks::zeros(signature);
         system.blocks(&x, &mut blocks);
         let free = free_motions(&self.modes, &blocks.mass);
         let equations = Equations::MOTION;
-        let mut weights = Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, compliance: 0.0, equations };
+        let mut weights =
+            Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, state: 1.0, compliance: 0.0, equations };
         if !free.is_empty() || system.linearise(&x, weights).is_err() {
             let fastest = self.modes.iter().map(|mode| mode.eigenvalue.norm_sqr()).fold(0.0, f64::max);
             weights.acceleration = SHIFT * if fastest > 0.0 { fastest } else { 1.0 };

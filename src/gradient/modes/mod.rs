@@ -10,9 +10,11 @@
 //! D_q has the stiffness that tensions give (J_C), so that a pendulum swings. All eigenvalues are found with dense matrices in
 //! independent coordinates: some hundred coordinates, not thousands.
 //!
+//! First-order states δz = ζ e^(λ t) follow their rates: their columns of A(λ), by ζ, are λ M + D_v, so that each of them adds one eigenvalue.
+//!
 //! # Derivatives
 //!
-//! With a left vector [ψ; η] of A(λ), dλ = - [ψ; η]ᵀ dA [φ; μ] / (ψᵀ (2 λ M + D_v) φ). The number above the line is the second
+//! With a left vector [ψ; η] of A(λ), dλ = - [ψ; η]ᵀ dA [φ; μ] / (ψᵀ A'(λ) φ), A' = 2 λ M + D_v (M for states). The number above the line is the second
 //! derivative of ψᵀ D + ηᵀ C along the tangent (φ, λ φ, λ² φ, μ) of (q, v, a, λ), which is what the engine's Hessians are made of
 //! ([`Evaluator::curvature`](crate::Evaluator::curvature)); one sweep back gives it by all parameters, by q and by ν, and one more
 //! solve with the equilibrium's own matrix takes the last two to the parameters that move the equilibrium. No part of it is a
@@ -36,7 +38,7 @@ use std::f64::consts::TAU;
 pub struct Modes {
     /// The time of which the inputs are, s.
     pub time: f64,
-    /// Where it rests, n.
+    /// Where it rests, n: positions, then states.
     pub q: Vec<f64>,
     /// Multipliers there, m.
     pub multipliers: Vec<f64>,
@@ -50,13 +52,13 @@ pub struct Modes {
 pub struct Mode {
     /// λ, 1/s: of a pair the one with positive imaginary part; zero of a free motion, which is a double one.
     pub eigenvalue: Complex<f64>,
-    /// φ, n entries in the coordinates' units; the largest is 1.
+    /// φ, n entries in the coordinates' and states' units; the largest is 1.
     pub shape: Vec<Complex<f64>>,
     /// μ
     multipliers: Vec<Complex<f64>>,
     /// ψ and η
     left: [Vec<Complex<f64>>; 2],
-    /// ψᵀ (2 λ M + D_v) φ
+    /// ψᵀ A'(λ) φ
     slope: Complex<f64>,
 }
 
@@ -157,19 +159,21 @@ impl Modes {
     pub fn of(simulation: &Simulation, u: &[f64]) -> Result<Self> {
         simulation.check_parameters(u)?;
         let signature = simulation.signature();
-        let n = signature.coordinates.len();
+        let n = signature.unknown_count();
         let (time, w) = (simulation.grid().time(0), simulation.inputs_at(0));
         let mut system = simulation.system().evaluator();
         system.set_parameters(u);
         let mut state = vec![0.0; 4 * n + signature.constraints.len()];
         let beginning = Beginning { state: InitialState::Equilibrium, may_move: true, ..Beginning::default() };
         Start::solve(&mut *system, signature, (time, w), &beginning, &mut state)?;
-        let (q, multipliers) = (state[..n].to_vec(), state[4 * n..].to_vec());
+        let (v, multipliers) = (&state[n..2 * n], state[4 * n..].to_vec());
         let still = vec![0.0; n];
         let mut blocks = Blocks::zeros(signature);
-        let x = Point { t: time, q: &q, v: &still, a: &still, lambda: &multipliers, w };
+        let x = Point { t: time, q: &state[..n], v, a: &still, lambda: &multipliers, w };
         system.blocks(&x, &mut blocks);
-        let reduced = Reduced::of(&blocks, &signature.place())?;
+        let reduced = Reduced::of(&blocks, signature)?;
+        let first = signature.state_places().start;
+        let q = [&state[..first], &v[first..]].concat();
         let mut modes: Vec<Mode> = reduced.pairs()?.iter().map(|pair| Mode::of(&reduced, pair)).collect();
         modes.sort_by(|a, b| {
             let key = |mode: &Mode| (mode.natural_frequency(), mode.eigenvalue.re);

@@ -6,6 +6,9 @@
 //! z'' + D z' + K z = 0,      D = Nᵀ D_v N,  K = Nᵀ D_q N
 //! ```
 //!
+//! States stand behind z as their own independent coordinates, by their rates: z_s' + D_s z' + K_s z = 0, where columns of D by states
+//! multiply states themselves.
+//!
 //! Without damping and with K = Kᵀ they are the eigenvectors of K; else those of the system of first order. In both cases
 //! what moves freely, K z = D z = 0, is taken out first: its eigenvalue 0 is a double one with one vector only, of which
 //! round-off would make something of the size of its square root.
@@ -13,7 +16,7 @@
 use crate::diagnosis::dense;
 use crate::error::{Error, Result};
 use crate::random::SplitMix64;
-
+use crate::signature::Signature;
 use crate::system::Blocks;
 use nalgebra::linalg::Schur;
 use nalgebra::{ColPivQR, Complex, DMatrix, DVector, Dyn, SymmetricEigen};
@@ -44,21 +47,24 @@ impl Pair {
 
 /// M, D_v and D_q in independent coordinates.
 pub(super) struct Reduced {
-    /// N, n x f.
+    /// N, n x f, of coordinates and states apart.
     basis: DMatrix<f64>,
+    /// The last ones of n, and of f.
+    states: usize,
     /// M, D_v and D_q.
     full: [DMatrix<f64>; 3],
     damping: DMatrix<f64>,
     stiffness: DMatrix<f64>,
-    /// Of C_qᵀ, with its rank; none without constraints.
+    /// Of C_qᵀ by coordinates, with its rank; none without constraints.
     constraints: Option<(ColPivQR<f64, Dyn, Dyn>, usize)>,
 }
 
 impl Reduced {
-    /// `place`: whose mass matrix is complained of.
-    pub fn of(blocks: &Blocks, place: &str) -> Result<Self> {
-        let jacobian = dense(&blocks.constraint_by_position).transpose();
-        let (n, m) = jacobian.shape();
+    /// Of a mechanism of this signature.
+    pub fn of(blocks: &Blocks, signature: &Signature) -> Result<Self> {
+        let (n, states) = (signature.coordinates.len(), signature.states.len());
+        let jacobian = dense(&blocks.constraint_by_position).columns(0, n).transpose();
+        let m = jacobian.ncols();
         let constraints = (m > 0).then(|| {
             let longest = jacobian.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
             let factors = ColPivQR::new(jacobian);
@@ -72,10 +78,16 @@ impl Reduced {
             factors.q_tr_mul(&mut basis);
             basis = basis.rows(*rank, n - rank).transpose();
         }
+        let (n, f) = basis.shape();
+        let basis = basis.resize(n + states, f + states, 0.0);
+        let basis = DMatrix::from_fn(n + states, f + states, |i, j| match j.checked_sub(f) {
+            Some(state) if i == n + state => 1.0,
+            _ => basis[(i, j)],
+        });
         let mass = basis.transpose() * dense(&blocks.mass) * &basis;
         let Some(mass) = mass.cholesky() else {
             let problem = "its mass matrix is not positive along the motions that the constraints allow";
-            return Err(Error::invalid(place, problem, "give every body a mass and an inertia"));
+            return Err(Error::invalid(signature.place(), problem, "give every body a mass and an inertia"));
         };
         // N L⁻ᵀ, whose transpose solves L X = Nᵀ; the factor has a positive diagonal
         let transposed = mass.l().solve_lower_triangular(&basis.transpose()).unwrap_or_else(|| basis.transpose());
@@ -84,7 +96,7 @@ impl Reduced {
         let by_position = inertia + dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
         let full = [dense(&blocks.mass), -dense(&blocks.force_by_velocity), by_position];
         let [_, damping, stiffness] = [0, 1, 2].map(|k| basis.transpose() * &full[k] * &basis);
-        Ok(Reduced { basis, full, damping, stiffness, constraints })
+        Ok(Reduced { basis, states, full, damping, stiffness, constraints })
     }
 
     /// In all coordinates: a vector of the independent ones, and the multipliers μ with (λ² M + λ D_v + D_q) φ + C_qᵀ μ = 0; the
@@ -92,10 +104,17 @@ impl Reduced {
     pub fn whole(&self, lambda: Complex<f64>, own: &Complexes, is_left: bool) -> [Complexes; 2] {
         let phi = complex(&self.basis) * own;
         let mut force = Complexes::zeros(phi.len());
-        for (matrix, factor) in self.full.iter().zip([lambda * lambda, lambda, Complex::new(1.0, 0.0)]) {
+        let [mut rates, mut positions] = [&phi * lambda, phi.clone()];
+        if !is_left {
+            let first = phi.len() - self.states;
+            rates.rows_mut(first, self.states).copy_from(&phi.rows(first, self.states));
+            positions.rows_mut(first, self.states).fill(Complex::new(0.0, 0.0));
+        }
+        let vectors = [&rates * lambda, rates, positions];
+        for (matrix, phi) in self.full.iter().zip(vectors) {
             for part in [phi.map(|z| z.re), phi.map(|z| z.im)].into_iter().zip([Complex::new(1.0, 0.0), Complex::i()]) {
                 let product = if is_left { matrix.tr_mul(&part.0) } else { matrix * &part.0 };
-                force.iter_mut().zip(product.iter()).for_each(|(sum, x)| *sum += factor * part.1 * *x);
+                force.iter_mut().zip(product.iter()).for_each(|(sum, x)| *sum += part.1 * *x);
             }
         }
         let [real, imaginary] = [force.map(|z| z.re), force.map(|z| z.im)].map(|part| self.multipliers(&-part));
@@ -106,7 +125,7 @@ impl Reduced {
     fn multipliers(&self, b: &DVector<f64>) -> DVector<f64> {
         let Some((factors, rank)) = &self.constraints else { return DVector::zeros(0) };
         let r = factors.r();
-        let mut projected = b.clone();
+        let mut projected = b.rows(0, b.len() - self.states).clone_owned();
         factors.q_tr_mul(&mut projected);
         let own = r.view((0, 0), (*rank, *rank)).solve_upper_triangular(&projected.rows(0, *rank).clone_owned());
         let mut multipliers = DVector::zeros(r.ncols());
@@ -116,10 +135,9 @@ impl Reduced {
         multipliers
     }
 
-    /// yᵀ (2 λ + D) x.
+    /// yᵀ A'(λ) x.
     pub fn slope(&self, pair: &Pair) -> Complex<f64> {
-        let damped = complex(&self.damping) * &pair.right;
-        pair.left.dot(&(damped + &pair.right * (pair.eigenvalue * 2.0)))
+        slope(&complex(&self.damping), self.states, pair)
     }
 
     /// All modes: one of each pair of conjugates, and one of each free motion.
@@ -138,7 +156,11 @@ impl Reduced {
         let own = bound.transpose() * &self.stiffness * &bound;
         let damping = bound.transpose() * &self.damping * &bound;
         let asymmetry = (&own - own.transpose()).amax();
-        if damping.amax() <= NEGLIGIBLE * fastest && asymmetry <= NEGLIGIBLE * stiff * own.nrows() as f64 {
+        let is_of_second_order = self.states == 0;
+        if is_of_second_order
+            && damping.amax() <= NEGLIGIBLE * fastest
+            && asymmetry <= NEGLIGIBLE * stiff * own.nrows() as f64
+        {
             let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((&own + own.transpose()) * 0.5);
             for (square, vector) in eigenvalues.iter().zip(eigenvectors.column_iter()) {
                 let root = Complex::new(-square, 0.0).sqrt();
@@ -149,23 +171,27 @@ impl Reduced {
             }
             return Ok(pairs);
         }
-        for pair in damped_pairs(&own, &damping, fastest)? {
+        for pair in damped_pairs([&own, &damping], fastest, self.states)? {
             let bound = complex(&bound);
             pairs.push(Pair { right: &bound * pair.right, left: &bound * pair.left, ..pair });
         }
         Ok(pairs)
     }
 
-    /// Orthonormal bases of what moves freely, and of the rest.
+    /// Orthonormal bases of what moves freely, and of the rest, which ends with the states.
     fn free(&self, fastest: f64) -> (DMatrix<f64>, DMatrix<f64>) {
-        let size = self.stiffness.nrows();
-        let none = (DMatrix::zeros(size, 0), DMatrix::identity(size, size));
-        if size == 0 || fastest == 0.0 {
+        let whole = self.stiffness.nrows();
+        let size = whole - self.states;
+        let none = (DMatrix::zeros(whole, 0), DMatrix::identity(whole, whole));
+        if size == 0 {
+            return none;
+        }
+        if fastest == 0.0 {
             return (none.1, none.0);
         }
-        let mut both = DMatrix::zeros(2 * size, size);
-        both.rows_mut(0, size).copy_from(&(&self.stiffness / (fastest * fastest)));
-        both.rows_mut(size, size).copy_from(&(&self.damping / fastest));
+        let mut both = DMatrix::zeros(2 * whole, size);
+        both.rows_mut(0, whole).copy_from(&(self.stiffness.columns(0, size) / (fastest * fastest)));
+        both.rows_mut(whole, whole).copy_from(&(self.damping.columns(0, size) / fastest));
         let limit = 8.0 * size as f64 * f64::EPSILON;
         let parts = both.clone().svd(false, true);
         let Some(directions) = parts.v_t else { return none };
@@ -174,6 +200,10 @@ impl Reduced {
             directions.select_rows(&chosen).transpose()
         };
         let (free, bound) = (order(true), order(false));
+        let count = bound.ncols();
+        let free = free.clone().resize(whole, free.ncols(), 0.0);
+        let mut bound = bound.resize(whole, count + self.states, 0.0);
+        bound.view_mut((size, count), (self.states, self.states)).fill_diagonal(1.0);
         // nothing else may push it either
         let pushed = [&self.stiffness / (fastest * fastest), &self.damping / fastest]
             .map(|matrix| (free.transpose() * matrix).amax())
@@ -233,47 +263,97 @@ fn schur(matrix: &DMatrix<f64>) -> Result<[ComplexMatrix; 2]> {
     ))
 }
 
-/// Modes of z'' + D z' + K z = 0.
-fn damped_pairs(stiffness: &DMatrix<f64>, damping: &DMatrix<f64>, fastest: f64) -> Result<Vec<Pair>> {
+/// yᵀ A'(λ) x with the last `states` entries of x behind those by positions: 2 λ + D by these, 1 by states.
+fn slope(damping: &ComplexMatrix, states: usize, Pair { eigenvalue, right, left }: &Pair) -> Complex<f64> {
+    let (mut moved, mut turned) = (right.clone(), right * (eigenvalue * 2.0));
+    let first = right.len() - states;
+    moved.rows_mut(first, states).fill(Complex::new(0.0, 0.0));
+    turned.rows_mut(first, states).copy_from(&right.rows(first, states));
+    left.dot(&(damping * moved + turned))
+}
+
+/// Velocities, and behind them states as they are, of a motion e^(λ t) whose shape is x.
+fn rates(lambda: Complex<f64>, x: &Complexes, states: usize) -> Complexes {
+    let mut rates = x * lambda;
+    let first = x.len() - states;
+    rates.rows_mut(first, states).copy_from(&x.rows(first, states));
+    rates
+}
+
+/// Factors of the states, powers of two, that make their rows and columns in a matrix of first order alike: from `first` on.
+fn balance(matrix: &mut DMatrix<f64>, first: usize) -> Vec<f64> {
+    /// Each is changed a few times, because the others change with it.
+    const ROUNDS: usize = 8;
+    let mut factors = vec![1.0; matrix.nrows()];
+    let size = matrix.nrows();
+    for j in (0..ROUNDS).flat_map(|_| first..size) {
+        let beside = |k: usize, x: f64| if k == j { 0.0 } else { x.abs() };
+        let row = matrix.row(j).iter().enumerate().map(|(k, x)| beside(k, *x)).sum::<f64>();
+        let column = matrix.column(j).iter().enumerate().map(|(k, x)| beside(k, *x)).sum::<f64>();
+        let factor = (row / column).log2() / 2.0;
+        if factor.is_finite() {
+            let factor = factor.round().exp2();
+            matrix.row_mut(j).unscale_mut(factor);
+            matrix.column_mut(j).scale_mut(factor);
+            factors[j] *= factor;
+        }
+    }
+    factors
+}
+
+/// Modes of z'' + D z' + K z = 0, and of states behind z.
+fn damped_pairs([stiffness, damping]: [&DMatrix<f64>; 2], fastest: f64, states: usize) -> Result<Vec<Pair>> {
     let size = stiffness.nrows();
-    // time in units of the fastest motion, so that both halves are alike
+    let (own, order) = (size - states, 2 * size - states);
+    // time in units of the fastest motion, so that both halves are alike, and states in units of velocities
     let (stiff, damped) = (stiffness / (fastest * fastest), damping / fastest);
-    let mut first_order = DMatrix::zeros(2 * size, 2 * size);
-    first_order.view_mut((0, size), (size, size)).fill_diagonal(1.0);
-    first_order.view_mut((size, 0), (size, size)).copy_from(&-&stiff);
-    first_order.view_mut((size, size), (size, size)).copy_from(&-&damped);
+    let mut first_order = DMatrix::zeros(order, order);
+    first_order.view_mut((0, own), (own, own)).fill_diagonal(1.0);
+    first_order.view_mut((own, 0), (size, own)).copy_from(&-stiff.columns(0, own));
+    first_order.view_mut((own, own), (size, size)).copy_from(&-&damped);
+    let factors = balance(&mut first_order, 2 * own);
     let [q, t] = schur(&first_order)?;
-    let right = q * triangular_vectors(&t);
-    let Some(left) = right.clone().try_inverse() else {
+    let mut right = q * triangular_vectors(&t);
+    let Some(mut left) = right.clone().try_inverse() else {
         let problem = "two of its modes are one, as at critical damping, and have no derivatives";
         return Err(Error::invalid("the linearised motion", problem, "change a damping by a small part"));
     };
+    for (j, factor) in factors.iter().enumerate().skip(2 * own) {
+        right.row_mut(j).scale_mut(*factor);
+        left.column_mut(j).unscale_mut(*factor);
+    }
     let (stiff, damped) = (complex(&stiff), complex(&damped));
     let mut pairs = Vec::new();
-    for k in 0..2 * size {
+    for k in 0..order {
+        let shape = right.column(k);
         let mut pair = Pair {
             eigenvalue: t[(k, k)],
-            right: right.view((0, k), (size, 1)).column(0).clone_owned(),
-            // yᵀ (λ² + λ D + K) = 0 for the second half of a left vector
-            left: left.view((k, size), (1, size)).row(0).transpose(),
+            right: Complexes::from_fn(size, |j, _| shape[if j < own { j } else { own + j }]),
+            // yᵀ A(λ) = 0 for the second half of a left vector
+            left: left.view((k, own), (1, size)).row(0).transpose(),
         };
         pair.right /= Complex::new(pair.right.norm(), 0.0);
+        // what is left of the equations, of which columns of K by states are zero
+        let residual = |lambda: Complex<f64>, x: &Complexes| {
+            let rates = rates(lambda, x, states);
+            &rates * lambda + &damped * &rates + &stiff * x
+        };
         // Newton's iteration for the eigenvalue, whose error is the product of those of both vectors
         for _ in 0..2 {
             let lambda = pair.eigenvalue;
-            let residual = &pair.right * (lambda * lambda) + &damped * &pair.right * lambda + &stiff * &pair.right;
-            let slope = pair.left.dot(&(&damped * &pair.right + &pair.right * (lambda * 2.0)));
-            let change = pair.left.dot(&residual) / slope;
+            let change = pair.left.dot(&residual(lambda, &pair.right)) / slope(&damped, states, &pair);
             if change.norm() < 1e-3 * (lambda.norm() + f64::EPSILON) {
                 pair.eigenvalue -= change;
             }
         }
         // what friction stops, but no stiffness brings back: its motion from one place to another has the eigenvalue 0
-        let held = (&stiff * &pair.right).norm();
-        if pair.eigenvalue.norm() < FREE && held <= 8.0 * size as f64 * f64::EPSILON * stiff.camax() {
+        let held = residual(Complex::new(0.0, 0.0), &pair.right).norm();
+        let by_states = damped.columns(own, states).camax();
+        if pair.eigenvalue.norm() < FREE && held <= 8.0 * size as f64 * f64::EPSILON * stiff.camax().max(by_states) {
             pair.eigenvalue = Complex::new(0.0, 0.0);
         }
         pair.eigenvalue *= fastest;
+        pair.right.rows_mut(own, states).iter_mut().for_each(|z| *z *= fastest);
         let is_real = pair.eigenvalue.im.abs() <= 1e-12 * pair.eigenvalue.norm();
         if is_real {
             pair.eigenvalue.im = 0.0;

@@ -33,7 +33,8 @@ const BDF: [&[f64]; 5] = [
 type Past = std::collections::VecDeque<[Vec<f64>; 2]>;
 
 fn weights(acceleration: f64, position: f64, velocity: f64, level: Level) -> Weights {
-    Weights { acceleration, position, velocity, compliance: 0.0, equations: Equations { forces: true, level } }
+    let equations = Equations { forces: true, level };
+    Weights { acceleration, position, velocity, state: velocity, compliance: 0.0, equations }
 }
 
 impl Gradient<'_> {

@@ -148,6 +148,8 @@ pub struct Balance {
     pub(super) is_at_beginning: bool,
     /// Whether it may begin far from its solution, keeps the coordinates that are held, and never yields.
     pub(super) is_of_start: bool,
+    /// Whether it seeks states along with positions, not along with velocities: V takes them from Q.
+    pub(super) seeks_states: bool,
 }
 
 impl Balance {
@@ -165,6 +167,7 @@ impl Balance {
             later: 0.0,
             is_at_beginning: false,
             is_of_start: false,
+            seeks_states: false,
         }
     }
 
@@ -178,9 +181,10 @@ impl Balance {
         Balance::new(false, level, Inertia::Unknown(1.0), Multipliers::Forgotten)
     }
 
-    /// Balanced forces at rest: positions z with C_qᵀ μ = Q on the constraints.
+    /// Balanced forces at rest: positions z with C_qᵀ μ = Q on the constraints, and states whose rates are zero.
     pub(crate) fn at_rest() -> Self {
-        let own = Balance::new(true, Level::Position, Inertia::Unknown(0.0), Multipliers::Forgotten).of_start();
+        let mut own = Balance::new(true, Level::Position, Inertia::Unknown(0.0), Multipliers::Forgotten).of_start();
+        own.seeks_states = true;
         own.set(Block::Q, [], 1.0).set(Block::V, [], 0.0)
     }
 
@@ -259,7 +263,8 @@ impl Balance {
             Inertia::Unknown(factor) => factor,
         };
         let [position, velocity] = self.at.map(|block| self.unknown(block));
-        Weights { acceleration, position, velocity, compliance, equations: self.equations }
+        let state = if self.seeks_states { position } else { velocity };
+        Weights { acceleration, position, velocity, state, compliance, equations: self.equations }
     }
 
     /// The block that the unknown itself is, if there is one.

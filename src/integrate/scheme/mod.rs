@@ -229,8 +229,10 @@ pub(crate) fn in_words(scheme: &dyn Scheme) -> String {
 /// Where the parts of a state at work are: (q, v, a, a_scheme, λ, memory) one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Coordinates.
+    /// Coordinates and states.
     pub n: usize,
+    /// The states among them, which come last.
+    pub states: usize,
     /// Constraint rows.
     pub m: usize,
     /// Numbers that the scheme uses besides.
@@ -240,8 +242,27 @@ pub struct Layout {
 impl Layout {
     /// For the states of a scheme.
     pub fn new(scheme: &Description, signature: &Signature) -> Self {
-        let n = signature.coordinates.len();
-        Layout { n, m: signature.constraints.len(), memory: n * usize::from(scheme.own_blocks) }
+        let own = Layout::of(signature);
+        Layout { memory: own.n * usize::from(scheme.own_blocks), ..own }
+    }
+
+    /// Without what a scheme uses besides.
+    pub(crate) fn of(signature: &Signature) -> Self {
+        let (n, states) = (signature.unknown_count(), signature.states.len());
+        Layout { n, states, m: signature.constraints.len(), memory: 0 }
+    }
+
+    /// Where states are among coordinates and states.
+    #[inline]
+    pub(super) fn states(&self) -> Range<usize> {
+        self.n - self.states..self.n
+    }
+
+    /// Lets the states among velocities take what has been found in the place of their positions, which nobody sees.
+    pub(super) fn give_states(&self, x: &mut [f64]) {
+        for j in self.states() {
+            x[self.n + j] = std::mem::take(&mut x[j]);
+        }
     }
 
     /// Numbers a state.

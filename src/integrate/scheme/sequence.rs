@@ -37,7 +37,7 @@ impl Sequence {
 
     /// A start's own, which leaves coordinates as they are where it projects.
     pub fn of_start(signature: &Signature, list: &[Balance], compliance: f64, held: &[usize]) -> Self {
-        let layout = Layout { n: signature.coordinates.len(), m: signature.constraints.len(), memory: 0 };
+        let layout = Layout::of(signature);
         let newton = NewtonOptions { max_iterations: FROM_AFAR, ..NewtonOptions::default() };
         let mut sequence = Sequence::new(layout, newton, signature);
         sequence.solver.held = Held::new(held);

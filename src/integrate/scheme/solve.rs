@@ -253,6 +253,9 @@ impl Solver {
                 *value = base + factor * z;
             }
         }
+        if balance.seeks_states {
+            layout.give_states(x);
+        }
         if let Inertia::Unknown(factor) = balance.inertia {
             inertia.iter_mut().zip(&*z).for_each(|(s, z)| *s = factor * z);
         }

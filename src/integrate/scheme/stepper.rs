@@ -232,6 +232,8 @@ impl Stepper {
             self.sequence.solve(system, signature, step, number, (before, next), counters)?;
         }
         self.recover(previous, next);
+        // what nobody sees does not grow
+        next[self.layout.states()].fill(0.0);
         counters.steps += 1;
         Ok(())
     }
@@ -302,8 +304,8 @@ impl Stepper {
         if step.index == 0 {
             return Ok(());
         }
-        let (n, count) = (self.layout.n, self.sequence.balances.len());
-        let (again, end) = (&self.sequence.beginning(count)[..n], &self.end[..n]);
+        let (own, count) = (..self.layout.states().start, self.sequence.balances.len());
+        let (again, end) = (&self.sequence.beginning(count)[own], &self.end[own]);
         let size = again.iter().fold(0.0f64, |size, q| size.max(q.abs()));
         if again.iter().zip(end).all(|(again, end)| (again - end).abs() <= SAME * size) {
             return Ok(());

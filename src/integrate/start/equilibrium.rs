@@ -32,7 +32,14 @@ const STALLED: f64 = 1e-11;
 const ZERO: f64 = 1e-3;
 
 fn weights(shift: f64) -> Weights {
-    Weights { acceleration: shift, position: 1.0, velocity: 0.0, compliance: 0.0, equations: Equations::MOTION }
+    Weights {
+        acceleration: shift,
+        position: 1.0,
+        velocity: 0.0,
+        state: 1.0,
+        compliance: 0.0,
+        equations: Equations::MOTION,
+    }
 }
 
 /// Coordinates of one unit are of one kind: changes are measured by the largest of their kind.
@@ -45,7 +52,7 @@ impl Kinds {
     fn new(signature: &Signature, q: &[f64]) -> Self {
         let mut units: Vec<&str> = Vec::new();
         let mut of = Vec::with_capacity(q.len());
-        for coordinate in &signature.coordinates {
+        for coordinate in signature.unknowns() {
             let place = units.iter().position(|unit| *unit == coordinate.unit).unwrap_or(units.len());
             if place == units.len() {
                 units.push(&coordinate.unit);
@@ -88,13 +95,22 @@ struct Trial {
     correction: Vec<f64>,
 }
 
+/// Velocities at rest, and behind them the states that stand behind the positions.
+fn at_rest(q: &[f64], states: &std::ops::Range<usize>) -> Vec<f64> {
+    q.iter().enumerate().map(|(j, q)| if states.contains(&j) { *q } else { 0.0 }).collect()
+}
+
 /// The search, at one position.
 struct Search<'a> {
     t: f64,
     w: &'a [f64],
+    /// Positions, and behind them states.
     q: Vec<f64>,
+    /// Zero but for the states.
+    v: Vec<f64>,
     nu: Vec<f64>,
     zeros: Vec<f64>,
+    states: std::ops::Range<usize>,
     /// D and C there.
     residual: Vec<f64>,
     kinds: Kinds,
@@ -113,15 +129,19 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     /// From positions at rest, with the accelerations and multipliers there.
     fn new(signature: &Signature, x: &Point<'a>) -> Self {
-        let kinds = Kinds::new(signature, x.q);
+        let states = signature.state_places();
+        let q = [&x.q[..states.start], &x.v[states.clone()]].concat();
+        let kinds = Kinds::new(signature, &q);
         let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
         let shift = kinds.largest(x.a).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
         Search {
             t: x.t,
             w: x.w,
-            q: x.q.to_vec(),
+            v: at_rest(&q, &states),
+            q,
             nu: x.lambda.to_vec(),
             zeros: vec![0.0; x.q.len()],
+            states,
             residual: vec![0.0; x.q.len() + x.lambda.len()],
             kinds,
             shift: 0.0,
@@ -133,7 +153,7 @@ impl<'a> Search<'a> {
     }
 
     fn point(&self) -> Point<'_> {
-        Point { t: self.t, q: &self.q, v: &self.zeros, a: &self.zeros, lambda: &self.nu, w: self.w }
+        Point { t: self.t, q: &self.q, v: &self.v, a: &self.zeros, lambda: &self.nu, w: self.w }
     }
 
     /// D and C, and factors of the shifted matrix; false if there are none.
@@ -194,6 +214,7 @@ impl<'a> Search<'a> {
         }
         let corrected = |x: Vec<f64>, correction: &[f64]| x.iter().zip(correction).map(|(x, c)| x - c).collect();
         self.q = corrected(trial.q, &trial.correction[..n]);
+        self.v = at_rest(&self.q, &self.states);
         self.nu = corrected(trial.nu, &trial.correction[n..]);
         self.kinds.include(&self.q);
         self.advance(contraction);
@@ -210,7 +231,9 @@ impl<'a> Search<'a> {
         let a: Vec<f64> = step[..n].iter().map(|step| -self.shift * self.damping * step).collect();
         let mut correction = vec![0.0; step.len()];
         let (dynamics, constraint) = correction.split_at_mut(n);
-        system.residual(&Point { q: &q, a: &a, lambda: &nu, ..self.point() }, Equations::MOTION, dynamics, constraint);
+        let v = at_rest(&q, &self.states);
+        let x = Point { q: &q, v: &v, a: &a, lambda: &nu, ..self.point() };
+        system.residual(&x, Equations::MOTION, dynamics, constraint);
         correction.iter_mut().zip(&self.residual).for_each(|(r, before)| *r -= (1.0 - self.damping) * before);
         system.solve(&mut correction);
         Trial { q, nu, correction }
@@ -221,7 +244,8 @@ impl<'a> Search<'a> {
     fn goes_uphill(&self, step: &[f64]) -> bool {
         let n = self.q.len();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let work = product(&self.residual[..n], &step[..n]);
+        // states have no energy
+        let work = product(&self.residual[..self.states.start], &step[..self.states.start]);
         let of_constraints = product(&self.residual[n..], &step[n..]);
         work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.kinds.measure(&step[..n]) > STALLED
     }

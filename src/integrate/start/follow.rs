@@ -70,7 +70,7 @@ impl Start {
 /// Makes products with the derivatives of a level ready.
 fn linearise(system: &mut dyn Evaluator, level: Level, x0: &Point<'_>) {
     let equations = Equations { forces: false, level };
-    let weights = Weights { acceleration: 1.0, position: 0.0, velocity: 1.0, compliance: 0.0, equations };
+    let weights = Weights { acceleration: 1.0, position: 0.0, velocity: 1.0, state: 1.0, compliance: 0.0, equations };
     // only products are asked for: a singular matrix does not matter here
     let _ = system.linearise(x0, weights);
 }

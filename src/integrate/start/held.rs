@@ -26,7 +26,7 @@ pub(super) fn check(system: &mut dyn Evaluator, signature: &Signature, x: &Point
         rows[row].iter().filter(counts).copied().collect()
     };
     let left: Vec<Vec<(u32, f64)>> = kept.iter().map(free).collect();
-    let found = redundant_rows(&left, signature.coordinates.len(), REPEATED);
+    let found = redundant_rows(&left, signature.unknown_count(), REPEATED);
     if found.is_empty() {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(super) fn check(system: &mut dyn Evaluator, signature: &Signature, x: &Point
         [] => format!("none is left in {}", name(row)),
         _ => format!("in {} they repeat {}", name(row), others.iter().map(name).collect::<Vec<_>>().join(", ")),
     });
-    let names: Vec<String> = held.iter().map(|&j| format!("`{}`", signature.coordinates[j].name)).collect();
+    let names: Vec<String> = held.iter().map(|&j| format!("`{}`", signature.unknown_name(j))).collect();
     let problem =
         format!("those that are left cannot satisfy the constraints: {}", told.collect::<Vec<_>>().join("; "));
     Err(Error::invalid(format!("the held coordinates {}", names.join(", ")), problem, "hold fewer, or others"))

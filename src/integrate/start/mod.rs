@@ -38,8 +38,8 @@ pub enum InitialState {
     AsGiven,
     /// At those, moved onto the constraints by the smallest change in the norm of the mass matrix.
     Projected,
-    /// At rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0. The model's initial positions are
-    /// where the search begins, its initial velocities are left out.
+    /// At rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0, and states whose rates are zero. The model's
+    /// initial positions and states are where the search begins, its initial velocities are left out.
     Equilibrium,
 }
 
@@ -117,7 +117,7 @@ fn step<'a>((t, w): (f64, &'a [f64])) -> Step<'a> {
 
 /// Of a state (q, v, a, S, λ).
 fn point<'a>(signature: &Signature, (t, w): (f64, &'a [f64]), x: &'a [f64]) -> Point<'a> {
-    let n = signature.coordinates.len();
+    let n = signature.unknown_count();
     Point { t, q: &x[..n], v: &x[n..2 * n], a: &x[2 * n..3 * n], lambda: &x[4 * n..], w }
 }
 
@@ -158,12 +158,15 @@ impl Start {
         held: &[usize],
     ) -> Result<()> {
         let x = self.sequence.beginning(0);
-        let (q, rest) = x.split_at_mut(signature.coordinates.len());
+        let (q, rest) = x.split_at_mut(signature.unknown_count());
         system.initial(q, &mut rest[..q.len()]);
         let x = point(signature, at, x);
         for (values, level) in [(x.q, "position"), (x.v, "velocity")] {
             if let Some(j) = values.iter().position(|value| !value.is_finite()) {
-                let quantity = format!("initial {level} of `{}`", signature.coordinates[j].name);
+                let quantity = match j < signature.coordinates.len() {
+                    true => format!("initial {level} of `{}`", signature.unknown_name(j)),
+                    false => format!("initial value of the state `{}`", signature.unknown_name(j)),
+                };
                 return Err(Error::NotFinite { quantity, value: values[j], time: x.t, step: 0 });
             }
         }
@@ -218,9 +221,9 @@ impl Start {
         at: (f64, &[f64]),
         may_move: bool,
     ) -> Result<()> {
-        let n = signature.coordinates.len();
+        let n = signature.unknown_count();
         let x = self.sequence.beginning(0);
-        x[n..2 * n].fill(0.0);
+        x[n..n + signature.coordinates.len()].fill(0.0);
         // multipliers for a beginning, because tension may be all that holds a coordinate
         let mut moving = x.to_vec();
         let mut motion = Sequence::of_start(signature, &InitialState::AsGiven.balances(true), 0.0, &[]);

@@ -59,7 +59,8 @@ impl Violations {
         system.round_off(x, Equations::MOTION, &mut unused, &mut bound);
         let position_limit = bound.iter().zip(&lengths).map(|(b, length)| TOLERANCE * b / length + 1e-15).collect();
         // |c · v| <= |c| |v|, of the coordinates that the row couples: the largest velocity stands for them
-        let speed = x.v.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
+        let velocities = &x.v[..signature.coordinates.len()];
+        let speed = velocities.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
         let velocity_limit = vec![TOLERANCE * f64::EPSILON * speed + 1e-12; m];
         Violations { position, velocity, position_limit, velocity_limit, residuals }
     }

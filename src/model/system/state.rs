@@ -53,7 +53,7 @@ pub struct StateVector {
 impl StateVector {
     /// All zero, in the sizes of `signature`.
     pub fn zeros(signature: &Signature) -> Self {
-        let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+        let (n, m) = (signature.unknown_count(), signature.constraints.len());
         let p = signature.parameters.len();
         let zeros = |k| vec![0.0; k];
         StateVector {

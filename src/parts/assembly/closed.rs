@@ -91,12 +91,12 @@ impl<E: Element> Parts for Vec<Local<E>> {
 impl<E: Element> Part for Local<E> {
     #[inline]
     fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
-        self.0.closed_constraint()
+        self.element.closed_constraint()
     }
 
     #[inline]
     fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
-        self.0.closed_motion()
+        self.element.closed_motion()
     }
 
     fn list(&self) -> Box<dyn Parts> {

@@ -33,9 +33,15 @@ pub trait Element: Send + Sync + 'static {
         let _ = (q, u, m);
     }
 
-    /// Generalised force Q(t, q, v, w, u) on the element's coordinates.
+    /// Generalised force Q(t, q, v, w, u) on the element's coordinates; its states follow the velocities in `v`.
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let _ = (t, q, v, w, u, force);
+    }
+
+    /// Rates z' of the element's states (Connection::states), which follow the velocities in `v`, as in [`Model::rates`]. What several
+    /// elements give to one state is added up.
+    fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        let _ = (t, q, v, w, u, rates);
     }
 
     /// Constraints C(t, q, u) = 0, one entry a row.
@@ -68,6 +74,10 @@ pub trait Element: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coordinate(pub(super) usize, pub(super) Owner);
 
+/// A first-order state of an assembly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateVariable(pub(super) usize, pub(super) Owner);
+
 /// An input of an assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input(pub(super) usize, pub(super) Owner);
@@ -82,6 +92,13 @@ pub struct Sum(pub(super) usize, pub(super) Owner);
 
 impl Coordinate {
     /// Its place in the signature.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl StateVariable {
+    /// Its place among the states of the signature.
     pub fn index(self) -> usize {
         self.0
     }
@@ -105,6 +122,7 @@ impl Row {
 #[derive(Debug, Clone, Default)]
 pub struct Connection {
     pub(crate) coordinates: Vec<Coordinate>,
+    pub(crate) states: Vec<StateVariable>,
     pub(crate) parameters: Vec<Value>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) multipliers: Vec<Row>,
@@ -117,6 +135,12 @@ impl Connection {
     /// To these coordinates, in the order in which the element's functions see them.
     pub fn to(coordinates: impl IntoIterator<Item = Coordinate>) -> Self {
         Connection { coordinates: coordinates.into_iter().collect(), ..Connection::default() }
+    }
+
+    /// Adds first-order states, which the element sees behind the velocities, and whose rates it may give ([`Element::rates`]).
+    pub fn states(mut self, states: impl IntoIterator<Item = StateVariable>) -> Self {
+        self.states.extend(states);
+        self
     }
 
     /// Adds parameters: numbers, or parameters of the assembly.
@@ -165,6 +189,7 @@ impl Connection {
     pub(super) fn foreign(&self, owner: Owner) -> Option<&'static str> {
         let finds = [
             ("a coordinate", self.coordinates.iter().any(|c| c.1 != owner)),
+            ("a state", self.states.iter().any(|state| state.1 != owner)),
             ("a parameter", self.parameters.iter().any(|value| !value.serves(owner))),
             ("an input", self.inputs.iter().any(|input| input.1 != owner)),
             ("a sum", self.sums.iter().any(|sum| sum.1 != owner)),
@@ -182,6 +207,7 @@ impl Connection {
         Signature {
             name: "element".into(),
             coordinates: count("q", self.coordinates.len()),
+            states: count("z", self.states.len()),
             constraints: count("c", self.constraints.len() + self.multipliers.len()),
             inputs: count("w", self.inputs.len()),
             outputs: self.outputs.iter().cloned().chain(count("s", self.sums.len())).collect(),
@@ -192,7 +218,18 @@ impl Connection {
 }
 
 /// An element as a model of its own coordinates: what the derivative kernels work on.
-pub(super) struct Local<E>(pub E);
+pub(super) struct Local<E> {
+    pub element: E,
+    /// How many states it is connected to: they follow its coordinates, and it does not see what would be their positions.
+    pub states: usize,
+}
+
+impl<E> Local<E> {
+    #[inline(always)]
+    fn own<'q, D>(&self, q: &'q [D]) -> &'q [D] {
+        &q[..q.len() - self.states]
+    }
+}
 
 impl<E: Element> Model for Local<E> {
     fn signature(&self) -> Signature {
@@ -202,21 +239,26 @@ impl<E: Element> Model for Local<E> {
 
     #[inline]
     fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
-        self.0.mass(q, u, m);
+        self.element.mass(self.own(q), u, m);
     }
 
     #[inline]
     fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-        self.0.force(t, q, v, w, u, force);
+        let own = self.own(q);
+        let (force, rates) = force.split_at_mut(own.len());
+        self.element.force(t, own, v, w, u, force);
+        if !rates.is_empty() {
+            self.element.rates(t, own, v, w, u, rates);
+        }
     }
 
     #[inline]
     fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-        self.0.constraint(t, q, u, c);
+        self.element.constraint(t, self.own(q), u, c);
     }
 
     #[inline]
     fn output<D: Number>(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
-        self.0.output(t, x, u, y);
+        self.element.output(t, &State { q: self.own(x.q), ..*x }, u, y);
     }
 }

@@ -97,7 +97,7 @@ impl<'s> AssemblyEvaluator<'s> {
     /// Numbers of coordinates, constraint rows and inputs.
     pub fn sizes(&self) -> (usize, usize, usize) {
         let signature = &self.system.signature;
-        (signature.coordinates.len(), signature.constraints.len(), signature.inputs.len())
+        (signature.unknown_count(), signature.constraints.len(), signature.inputs.len())
     }
 
     /// Derivatives of the linearised constraints by the k-th time derivative of q, with their factor.
@@ -160,7 +160,7 @@ impl Evaluator for AssemblyEvaluator<'_> {
         self.u.copy_from_slice(u);
         self.template_weights = None;
         self.factors.forget_order();
-        let (n, m) = (self.system.signature.coordinates.len(), self.system.signature.constraints.len());
+        let (n, m) = (self.system.signature.unknown_count(), self.system.signature.constraints.len());
         let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
         self.initial(&mut q, &mut v);
         let (zeros, w) = (vec![0.0; n.max(m)], vec![0.0; self.system.signature.inputs.len()]);

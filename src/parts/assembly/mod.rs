@@ -58,13 +58,15 @@ mod system;
 mod value;
 
 pub use closed::{ClosedConstraint, ClosedMotion, ConstraintSlopes, MotionSlopes};
-pub use element::{Connection, Coordinate, Element, Input, Row, Sum};
+pub use element::{Connection, Coordinate, Element, Input, Row, StateVariable, Sum};
 pub use system::Assembly;
 pub use value::Value;
 
 use crate::error::{Error, Result};
 use crate::linearise::{Functions, Sizes, Structure};
 use crate::mass;
+use crate::model::Matrix;
+use crate::number::Number;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::slip;
 use crate::spline::Spline;
@@ -89,6 +91,15 @@ pub enum RedundantRows {
     Keep,
 }
 
+/// What a state has of its own: a mass of one.
+struct Own;
+
+impl Element for Own {
+    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
+        m[(0, 0)] = D::from(1.0);
+    }
+}
+
 /// Collects elements and what they are connected to.
 pub struct Assembler {
     owner: Owner,
@@ -97,10 +108,13 @@ pub struct Assembler {
     nominal: Vec<f64>,
     /// Initial position and velocity of each coordinate.
     initial: Vec<[Value; 2]>,
+    /// Initial value of each state.
+    initial_states: Vec<Value>,
     batches: Vec<Batch>,
     /// Parameters, coordinates and inputs that something uses.
     used_parameters: HashSet<usize>,
     used_coordinates: HashSet<usize>,
+    used_states: HashSet<usize>,
     used_inputs: HashSet<usize>,
     /// What is worth saying wherever the assembly is used.
     remarks: Vec<String>,
@@ -122,9 +136,11 @@ impl Assembler {
             signature: Signature::new(name),
             nominal: Vec::new(),
             initial: Vec::new(),
+            initial_states: Vec::new(),
             batches: Vec::new(),
             used_parameters: HashSet::new(),
             used_coordinates: HashSet::new(),
+            used_states: HashSet::new(),
             used_inputs: HashSet::new(),
             error: None,
             redundant_rows: RedundantRows::default(),
@@ -170,6 +186,27 @@ impl Assembler {
         self.used_parameters.extend(initial.iter().flat_map(|value| value.terms()).map(|term| term.0));
         self.initial.push(initial);
         Coordinate(self.initial.len() - 1, self.owner)
+    }
+
+    /// Adds a first-order state with its value at the start: a quantity that has a rate ([`Element::rates`]), but neither a position nor
+    /// mass, such as a current, a temperature, or the hysteretic part of a force. Elements are connected to it by [`Connection::states`].
+    pub fn state(
+        &mut self,
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        initial: impl Into<Value>,
+    ) -> StateVariable {
+        let (name, initial) = (name.into(), initial.into());
+        self.claim(&name, &[initial]);
+        self.used_parameters.extend(initial.terms().iter().map(|term| term.0));
+        let number = self.initial_states.len();
+        let state = StateVariable(number, self.owner);
+        self.initial_states.push(initial);
+        // its own part of the equations: 1 z' = what elements give
+        let element = Box::new(Local { element: Own, states: 1 });
+        self.add(&format!("state {number}"), element, None, Connection::default().states([state]));
+        self.signature.states.push(Quantity::new(name, unit));
+        state
     }
 
     /// The position of a coordinate at the start; NaN for one of another assembler.
@@ -221,7 +258,8 @@ impl Assembler {
     /// called as the element.
     pub fn element<E: Element>(&mut self, name: &str, element: E, connection: Connection) -> Vec<Row> {
         let known_times = element.known_times();
-        self.add(name, Box::new(Local(element)), known_times, connection)
+        let states = connection.states.len();
+        self.add(name, Box::new(Local { element, states }), known_times, connection)
     }
 
     /// The same for an element of the type `kind`.
@@ -257,6 +295,8 @@ impl Assembler {
         }
         let rows: Vec<usize> = own.iter().chain(&connection.multipliers).map(|row| row.0).collect();
         self.used_coordinates.extend(connection.coordinates.iter().map(|c| c.0));
+        self.used_states
+            .extend(connection.states.iter().map(|state| state.0).filter(|k| *k < self.signature.states.len()));
         self.used_inputs.extend(connection.inputs.iter().map(|input| input.0));
         self.used_parameters.extend(connection.parameters.iter().flat_map(|v| v.terms()).map(|term| term.0));
         let (sizes, structure) = match self.examined(&*model, &connection) {
@@ -284,8 +324,13 @@ impl Assembler {
         model: &dyn Functions,
         connection: &Connection,
     ) -> std::result::Result<(Sizes, Structure), (String, &'static str)> {
-        let Connection { coordinates, constraints, outputs, sums, parameters, .. } = connection;
+        let Connection { coordinates, states, constraints, outputs, sums, parameters, .. } = connection;
         let mut seen = HashSet::new();
+        if let Some(twice) = states.iter().find(|state| !seen.insert(state.0)) {
+            let problem = format!("it is connected to `{}` twice", self.signature.states[twice.0].name);
+            return Err((problem, "connect it to different states"));
+        }
+        seen.clear();
         if let Some(twice) = coordinates.iter().find(|c| !seen.insert(c.0)) {
             let problem = format!("it is connected to `{}` twice", self.signature.coordinates[twice.0].name);
             return Err((problem, "connect it to different coordinates"));
@@ -295,12 +340,17 @@ impl Assembler {
             let problem = format!("number {} of its properties is {value}", place + 1);
             return Err((problem, "give finite numbers and nominal values"));
         }
-        if coordinates.is_empty() && constraints.is_empty() && outputs.is_empty() && sums.is_empty() {
+        if coordinates.is_empty()
+            && states.is_empty()
+            && constraints.is_empty()
+            && outputs.is_empty()
+            && sums.is_empty()
+        {
             return Err(("it acts on nothing that moves".to_string(), "connect it to a body, or leave it out"));
         }
         let found = slip::caught(|| structure_of(model, connection, &self.nominal)).map_err(|panic| {
-            let remedy = "compare what it reads and writes with the numbers of coordinates, rows, inputs, outputs and \
-                          parameters of its connection";
+            let remedy = "compare what it reads and writes with the numbers of coordinates, states, rows, inputs, outputs \
+                          and parameters of its connection";
             (format!("one of its functions panics: {panic}"), remedy)
         })?;
         if found.1.constraint.iter().any(|entry| entry.0 >= constraints.len()) {
@@ -380,6 +430,10 @@ impl Assembler {
             let subject = format!("coordinate `{}`", self.signature.coordinates[loose].name);
             return Err(Error::invalid(subject, "no part uses it", "connect a part to it, or leave it out"));
         }
+        if let Some(loose) = (0..self.signature.states.len()).find(|k| !self.used_states.contains(k)) {
+            let subject = format!("state `{}`", self.signature.states[loose].name);
+            return Err(Error::invalid(subject, "no part uses it", "connect a part to it, or leave it out"));
+        }
         let unused = |kind: &str, name: &str| format!("nothing depends on {kind} `{name}`");
         let mut remarks = self.remarks;
         for (k, parameter) in self.signature.parameters.iter().enumerate() {
@@ -393,7 +447,9 @@ impl Assembler {
             }
         }
         let mut pattern = Pattern::default();
-        self.batches.iter_mut().for_each(|batch| batch.number(n, &mut pattern));
+        let total = self.signature.unknown_count();
+        self.batches.iter_mut().for_each(|batch| batch.number((n, total), &mut pattern));
+        self.initial.extend(self.initial_states.iter().map(|state| [0.0.into(), *state]));
         let mut assembly = Assembly {
             is_left_out: vec![false; self.signature.constraints.len()],
             signature: self.signature,

@@ -39,7 +39,7 @@ impl Assembly {
 
     /// Degrees of freedom at the start: coordinates, less independent constraint rows.
     pub fn degrees_of_freedom(&self) -> usize {
-        (self.signature.coordinates.len() + self.redundant).saturating_sub(self.signature.constraints.len())
+        (self.signature.unknown_count() + self.redundant).saturating_sub(self.signature.constraints.len())
     }
 
     /// Names of the constraint rows that were left out, because they repeat others at the start.
@@ -50,7 +50,7 @@ impl Assembly {
 
     /// Gives every entry its place in the matrix.
     pub(super) fn lay_out(&mut self, dense_up_to: usize) {
-        let n = self.signature.coordinates.len();
+        let n = self.signature.unknown_count();
         let size = n + self.signature.constraints.len();
         let entries = Slots::entries(&self.pattern, n, &self.is_left_out);
         let (factors, numbers) = Factors::new(size, n, &entries, dense_up_to);
@@ -60,7 +60,7 @@ impl Assembly {
 
     /// Constraint rows that hold what others hold already, each with those.
     pub(super) fn redundant_rows(&self) -> Vec<(usize, Vec<usize>)> {
-        let n = self.signature.coordinates.len();
+        let n = self.signature.unknown_count();
         let rows = closure::rows_where_closed(&mut AssemblyEvaluator::new(self), &self.signature.nominal());
         if rows.iter().flatten().any(|(_, value)| !value.is_finite()) {
             // the simulation says where

@@ -122,6 +122,10 @@ impl Link<'_> {
             z.fill(0.0);
             self.balance.sets().iter().for_each(|set| add(z, set.unknown, bar.block(set.block.index())));
         }
+        if self.balance.seeks_states {
+            let states = self.layout.states();
+            z[states.clone()].copy_from_slice(&bar.v[states]);
+        }
         match self.balance.multipliers {
             Multipliers::Forgotten => mu.fill(0.0),
             _ => mu.copy_from_slice(&bar.lambda),
@@ -247,6 +251,9 @@ impl Link<'_> {
             None => {
                 self.balance.sets().iter().for_each(|set| add(x.block_mut(set.block.index()), set.unknown, &r[..n]))
             }
+        }
+        if self.balance.seeks_states {
+            self.layout.states().for_each(|j| x.v[j] = std::mem::take(&mut x.q[j]));
         }
         match self.balance.multipliers {
             Multipliers::Forgotten => {}

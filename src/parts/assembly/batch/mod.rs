@@ -18,6 +18,9 @@ use motion::MotionKernels;
 use outputs::OutputKernels;
 use plans::Plans;
 
+/// Marks the number of a state among coordinates, behind all of which it comes when these are complete.
+const STATE: u32 = 1 << 31;
+
 /// The elements, with their places in the assembly, one element after another.
 pub(super) struct Batch {
     models: Box<dyn Parts>,
@@ -25,6 +28,7 @@ pub(super) struct Batch {
     /// Rows of the elements' own among the multipliers that they see.
     own_rows: usize,
     structure: Structure,
+    /// Of each, coordinates, then states.
     coordinates: Vec<u32>,
     /// Multipliers: own rows, then others'.
     rows: Vec<u32>,
@@ -104,6 +108,7 @@ impl Batch {
     pub fn push(&mut self, model: Box<dyn Part>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
         model.put_into(&mut *self.models);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
+        self.coordinates.extend(connection.states.iter().map(|state| STATE | state.0 as u32));
         self.rows.extend(rows.iter().map(|&row| row as u32));
         self.inputs.extend(connection.inputs.iter().map(|input| input.0 as u32));
         self.outputs.extend(outputs.iter().map(|&output| output as u32));
@@ -182,8 +187,11 @@ impl Batch {
             && self.closed == closed
     }
 
-    /// Adds the entries of all elements to the pattern; called once.
-    pub fn number(&mut self, total: usize, pattern: &mut Pattern) {
+    /// Adds the entries of all elements to the pattern; called once, when it is known how many coordinates come before states, and how
+    /// many there are of both.
+    pub fn number(&mut self, (coordinates, total): (usize, usize), pattern: &mut Pattern) {
+        let states = self.coordinates.iter_mut().filter(|place| **place & STATE != 0);
+        states.for_each(|place| *place = (*place & !STATE) + coordinates as u32);
         self.first = pattern.places();
         let Sizes { n, m, p, .. } = self.sizes;
         let variables = 4 * n + m;
@@ -259,7 +267,7 @@ pub(super) struct BatchEvaluator<'s> {
 impl<'s> BatchEvaluator<'s> {
     fn new(batch: &'s Batch, slots: &'s Slots) -> Self {
         let sizes = batch.sizes;
-        let Sizes { n, m, p, inputs, outputs } = sizes;
+        let Sizes { n, m, p, inputs, outputs, .. } = sizes;
         let zeros = |count: usize| vec![0.0; count];
         let local = StateVector {
             q: zeros(n),

@@ -120,6 +120,18 @@ impl BatchEvaluator<'_> {
         self.time_derivatives.value(batch.models.get(e), level, &own, u, &mut self.rows[..m]);
     }
 
+    /// What derivatives by states have in the matrix beyond those by velocities, where they follow the unknown by another weight.
+    fn add_states(&self, e: usize, weights: Weights, values: &Values, matrix: &mut [f64]) {
+        let Batch { sizes: Sizes { n, states, .. }, plans, .. } = self.batch;
+        let beyond = weights.state - weights.velocity;
+        if *states == 0 || beyond == 0.0 {
+            return;
+        }
+        let places = self.batch.places(e, |p| p.velocity);
+        let own = plans.full_entries.velocity.iter().zip(places).filter(|((_, column), _)| *column >= n - states);
+        own.for_each(|(_, place)| matrix[self.slots.velocity[place] as usize] += beyond * values.velocity[place]);
+    }
+
     /// Takes the entries of M of element `e` at its q.
     fn update_mass(&mut self, e: usize, values: &mut Values) {
         let batch = self.batch;

@@ -239,13 +239,13 @@ impl<'a> Picture<'a> {
     /// A system without a picture, or wrong parameters.
     pub fn of_start(simulation: &'a Simulation, u: &[f64]) -> Result<Self> {
         simulation.check_parameters(u)?;
-        let n = simulation.signature().coordinates.len();
+        let n = simulation.signature().unknown_count();
         let (mut q, mut v) = (vec![0.0; n], vec![0.0; n]);
         let mut evaluator = simulation.system().evaluator();
         evaluator.set_parameters(u);
         evaluator.initial(&mut q, &mut v);
         if let Some(j) = q.iter().position(|q| !q.is_finite()) {
-            let what = format!("the initial position of `{}`", simulation.signature().coordinates[j].name);
+            let what = format!("the initial position of `{}`", simulation.signature().unknown_name(j));
             return Err(Error::invalid(what, format!("it is {}", q[j]), "check the parameters that it depends on"));
         }
         Picture::new(simulation, u, None, q)

@@ -118,6 +118,7 @@ impl BatchEvaluator<'_> {
             add(matrix, &slots.position[all.clone()], &values.position[all], weights.position);
             let all = self.batch.all_places(|p| p.velocity);
             add(matrix, &slots.velocity[all.clone()], &values.velocity[all], weights.velocity);
+            (0..models.len()).for_each(|e| self.add_states(e, weights, values, matrix));
         }
         for e in 0..models.len() {
             let first = self.batch.places(e, |p| p.jacobian).start;

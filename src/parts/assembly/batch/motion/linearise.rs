@@ -58,7 +58,8 @@ impl BatchEvaluator<'_> {
         add(matrix, &slots.position[position], own_position, weights.position);
         let velocity = batch.places(e, |p| p.velocity);
         values.velocity[velocity.clone()].copy_from_slice(own_velocity);
-        add(matrix, &slots.velocity[velocity], own_velocity, weights.velocity);
+        add(matrix, &slots.velocity[velocity.clone()], own_velocity, weights.velocity);
+        self.add_states(e, weights, values, matrix);
         if structure.mass_by_position {
             add(matrix, &slots.mass[mass.clone()], &values.mass[mass], weights.acceleration);
         }
