@@ -126,7 +126,7 @@ pub use identify::{
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};
-use integrate::{compliance, continuous, diagnosis, interrupt, memory, start};
+use integrate::{compliance, continuous, diagnosis, interrupt, memory, pace, start};
 #[doc(inline)]
 pub use linear::least_squares;
 use linear::sparse;

@@ -147,6 +147,17 @@ pub(super) fn tell_of_arguments(message: &clap::Error) -> u8 {
     u8::try_from(message.exit_code()).unwrap_or(2)
 }
 
+/// The line that changes at present, if there is one.
+static CURRENT: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// A remark, from where nobody knows whether a line changes on the terminal: above that line.
+pub(super) fn tell_above(text: &str) {
+    match CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        Some(bar) => bar.suspend(|| tell(text)),
+        None => tell(text),
+    }
+}
+
 /// What is under way, with the time that it takes; of a known number of parts, with the time that is left. On terminals only, until it is
 /// dropped.
 pub(super) struct Waiting(Option<ProgressBar>);
@@ -169,6 +180,9 @@ pub(super) fn waiting(what: &str, parts: usize) -> Waiting {
         bar.enable_steady_tick(std::time::Duration::from_millis(120));
         bar
     });
+    if bar.is_some() {
+        *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = bar.clone();
+    }
     Waiting(bar)
 }
 
@@ -208,6 +222,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
+            *CURRENT.lock().unwrap_or_else(PoisonError::into_inner) = None;
             bar.finish_and_clear();
         }
     }

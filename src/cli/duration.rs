@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::identify::Settings;
 use crate::optimise::Method;
+use crate::pace::LongRun;
 use crate::problem::Problem;
 use crate::report::rounded;
 use crate::sensitivity;
@@ -88,6 +89,20 @@ impl Duration {
             "seconds": range.map(|(few, many)| [few * self.seconds, many * self.seconds]),
         })
     }
+}
+
+/// What to do where a run takes too long, or its files are too large.
+pub(super) const SHORTER: &str =
+    "a larger step, steps by a tolerance (`--tolerance`) or a shorter time make it shorter";
+
+/// That a run will take long, as known after its first steps.
+pub(super) fn long_run(LongRun { steps, done, seconds_left }: &LongRun) -> String {
+    format!(
+        "note: a simulation of {} time steps: at the pace of the first {done}, the others take about {}, and what needs several simulations as many times as \
+         long; {SHORTER} (Ctrl-C ends it)",
+        rounded(*steps as f64, 4),
+        time(*seconds_left)
+    )
 }
 
 /// Seconds in the unit that suits them.

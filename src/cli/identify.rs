@@ -24,7 +24,7 @@ use crate::report::{
 };
 use crate::scheme;
 use crate::specification::{ParameterSetting, Specification};
-use crate::statistics::{Noise, Statistics, fits, identifiability};
+use crate::statistics::{Noise, Statistics, fits, identifiability, said_of_steps_alone};
 use crate::steps::{Fit, Steps, identify_with_steps};
 use crate::work::Team;
 use std::cell::RefCell;
@@ -266,7 +266,10 @@ fn warn_of_unidentifiable(problem: &Problem) {
     }
     // a simulation that fails here fails in the identification, too, which says so
     if let Ok(found) = identifiability(problem, &problem.start) {
-        found.warnings().iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
+        let by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();
+        let mut warnings = said_of_steps_alone(problem, &by_steps_alone);
+        warnings.extend(found.warnings());
+        warnings.iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
     }
 }
 

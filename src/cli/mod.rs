@@ -48,6 +48,7 @@ mod unfinished;
 
 use crate::error::Result;
 use crate::interrupt::Interrupt;
+use crate::pace;
 use crate::parallel;
 use crate::registry::Registry;
 use crate::work::{Farewell, Team};
@@ -181,6 +182,7 @@ fn begin(registry: Result<Registry>, team: Option<&Team<'_>>) -> Farewell {
             (false, false) => Loudness::Normal,
         });
     }
+    pace::listen(|long| console::tell_above(&duration::long_run(long)));
     match run(registry, command, team) {
         Ok(Verdict::Good) => Farewell { code: 0, sentence: None },
         Ok(Verdict::Bad) => Farewell { code: 1, sentence: None },

@@ -1,15 +1,17 @@
 //! `costate simulate`
 
 use super::console::{print, print_document, tell, waiting};
+use super::duration::SHORTER;
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
 use super::{Verdict, kept};
-use crate::error::Result;
+use crate::error::{Result, size};
 use crate::registry::Registry;
 use crate::report::{Folder, output_errors, rounded, simulation_json, stream};
 use crate::scheme::{self, Counters};
 use crate::shown::shown;
+use crate::simulate::Simulation;
 use crate::start::{InitialState, StartReport};
 use std::time::Instant;
 
@@ -26,6 +28,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let Run { entry, u, simulation, measured, finer } = &run;
     let usual = format!("{}_simulation", entry.name());
     let folder = arguments.output.folder(&usual)?;
+    folder.iter().for_each(|folder| warn_of_size(simulation, folder));
     let waiting = waiting(&format!("{} time steps", simulation.steps()), 0);
     if !Folder::fits(simulation) {
         if folder.is_some() {
@@ -71,6 +74,21 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&fit.to_string());
     }
     Ok(Verdict::Good)
+}
+
+/// Says before a run that its files will be large.
+fn warn_of_size(simulation: &Simulation, folder: &Folder) {
+    /// Bytes that nobody writes without being told.
+    const LARGE: f64 = 1e9;
+    let bytes = Folder::bytes_of_files(simulation);
+    if bytes > LARGE {
+        tell(&format!(
+            "note: {} times with all coordinates make about {} of states.csv and outputs.csv in {}; {SHORTER}, and with --json alone no files are written",
+            rounded((simulation.grid().count() + 1) as f64, 4),
+            size(bytes),
+            folder.path().display()
+        ));
+    }
 }
 
 /// Not with all digits of a step that was made by a division.

@@ -74,11 +74,11 @@ impl Quantity {
     pub(crate) fn spread(&self, values: impl Iterator<Item = f64> + Clone) -> Spread {
         Spread::about(values.filter(|value| !value.is_nan()), self.period)
     }
+}
 
-    /// The spread of values that are taken at random, where there is a period: what residuals come to of a model that knows nothing.
-    pub(crate) fn spread_by_chance(&self) -> Option<f64> {
-        self.period.map(|period| period / 12f64.sqrt())
-    }
+/// The spread of values that are known up to a `period`, taken at random: what residuals come to of a model that knows nothing.
+pub(crate) fn spread_by_chance(period: f64) -> f64 {
+    period / 12f64.sqrt()
 }
 
 #[cfg(test)]
@@ -112,12 +112,15 @@ mod tests {
         let turned = angles.iter().enumerate().map(|(i, angle)| angle + TAU * ((i * 7) % 5) as f64 - 2.0 * TAU);
         let found = Quantity::angle("a").spread(turned.clone());
         // the arithmetic mean of so small a spread is the direction's to third order
-        assert!((found.mean - plain.mean).abs() < 1e-3 && (found.deviation - plain.deviation).abs() < 1e-5, "{found:?}");
+        assert!(
+            (found.mean - plain.mean).abs() < 1e-3 && (found.deviation - plain.deviation).abs() < 1e-5,
+            "{found:?}"
+        );
         let degrees = Quantity::new("a", "deg").periodic(360.0).spread(turned.map(f64::to_degrees));
         assert!((degrees.deviation.to_radians() - found.deviation).abs() < 1e-12, "{degrees:?}");
         // a shaft that turns evenly, over many turns
         let shaft = Quantity::angle("a").spread((0..10_000).map(|i| i as f64 * 0.1));
         assert!((shaft.deviation - PI / 3f64.sqrt()).abs() < 1e-2, "{shaft:?}");
-        assert_eq!(Quantity::angle("a").spread_by_chance(), Some(TAU / 12f64.sqrt()));
+        assert_eq!(spread_by_chance(TAU), TAU / 12f64.sqrt());
     }
 }

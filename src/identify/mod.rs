@@ -16,11 +16,14 @@ pub mod problem;
 pub mod problem_file;
 pub mod profile;
 pub mod registry;
+mod slope;
 pub mod specification;
 pub mod starts;
 pub mod statistics;
 pub mod steps;
 pub mod work;
+
+pub use slope::SlopeCheck;
 
 use crate::constraint::{AugmentedCost, Constrained, ConstraintResult};
 use crate::cost::{Cost, LeastSquares};
@@ -28,7 +31,7 @@ use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
 use crate::least_squares::Linearised;
 use crate::optimise::{
-    CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Variable, VariableStatus,
+    CurvedObjective, Flow, Iteration, LeastSquaresObjective, Objective, Outcome, Reason, Variable, VariableStatus,
 };
 use crate::problem::Problem;
 use crate::sensitivity::Method;
@@ -154,6 +157,8 @@ pub struct Identification {
     pub constraints: Vec<ConstraintResult>,
     /// The constraint that is violated worst, in a sentence, if one is.
     pub violation: Option<String>,
+    /// What differences of the cost say of its gradient, where the search got stuck.
+    pub slope: Option<SlopeCheck>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,
     /// Wall-clock time, s.
@@ -168,8 +173,11 @@ impl Identification {
 
     /// Why the search ended, with the constraint that is violated worst, if one is.
     pub fn reason(&self) -> String {
-        let reason = &self.outcome.reason;
-        self.violation.as_ref().map_or_else(|| reason.to_string(), |violation| format!("{reason}; {violation}"))
+        let mut reason = self.outcome.reason.to_string();
+        if let Some(slope) = &self.slope {
+            reason = format!("{reason}; {}", slope.sentence());
+        }
+        self.violation.as_ref().map_or_else(|| reason.clone(), |violation| format!("{reason}; {violation}"))
     }
 }
 
@@ -186,7 +194,12 @@ pub fn identify(
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
     problem.validate()?;
-    identify_from(problem, (&problem.start, &some_free(problem)?), settings, observer)
+    let mut found = identify_from(problem, (&problem.start, &some_free(problem)?), settings, observer)?;
+    let is_stuck = matches!(found.outcome.reason, Reason::NoDescent | Reason::NoProgress);
+    if is_stuck && problem.constraints.is_empty() {
+        found.slope = SlopeCheck::of(problem, &found, &settings.options.interrupt);
+    }
+    Ok(found)
 }
 
 /// The same from another start, over some of the free parameters.
@@ -244,6 +257,7 @@ pub(crate) fn identify_from(
         first_failure: objective.first_failure,
         constraints,
         violation,
+        slope: None,
         noise: None,
         seconds: began.elapsed().as_secs_f64(),
     })

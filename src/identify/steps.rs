@@ -1,8 +1,13 @@
-//! Time steps that are chosen: a fit, the check of its step, and where that matters another fit with finer steps.
+//! Time steps that are chosen: before a fit, where those of the problem make errors at its start that hide what is to be fitted ([`BeforeFit`]); then
+//! a fit, the check of its step, and where that matters another fit with finer steps.
 //!
 //! [`Statistics::with_time_step`] tells how far each parameter's optimum moves at half the step. Where one moves by more than a tenth of
 //! its standard error, all steps are divided by the power of two at which it would no longer, if the error is of second order; and the
 //! parameters are fitted again from the values found, and checked again. See `docs/residuals.md`.
+
+mod before_fit;
+
+pub use before_fit::{BeforeFit, OutputError};
 
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Settings};
@@ -56,6 +61,8 @@ pub struct StepFit {
 /// How steps were chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChoice {
+    /// What was known before the first of them, if steps were too coarse there.
+    pub before: Option<BeforeFit>,
     /// All fits; the last one is the result.
     pub fits: Vec<StepFit>,
     /// Steps that should have been taken, and why they were not.
@@ -147,12 +154,28 @@ pub fn identify_with_steps(
     observer: &mut dyn FnMut(&Iteration) -> Flow,
     before: &mut dyn FnMut(&Problem, &str) -> Result<()>,
 ) -> Result<Fit> {
+    let begun = steps.before(problem);
+    let (mut divided_by, mut refused, mut as_given) = (1, None, None);
+    if let Some(begun) = begun.as_ref().filter(|begun| begun.divided_by > 1) {
+        let finer = problem.divided(begun.divided_by).and_then(|finer| {
+            before(&finer, &begun.sentence())?;
+            Ok(finer)
+        });
+        match finer {
+            Ok(finer) => {
+                divided_by = begun.divided_by;
+                as_given = Some(std::mem::replace(problem, finer));
+            }
+            Err(error) => refused = Some(could_not_be_taken(problem, begun.divided_by, &error)),
+        }
+    }
     let found = identify_with_noise(problem, settings, observer)?;
     let mut fit = Fit { statistics: statistics(problem, &found, noise), found };
     let (Ok(first), true) = (&fit.statistics, *steps != Steps::AsGiven) else { return Ok(fit) };
-    let mut choice = StepChoice { fits: vec![StepFit::of(problem, 1, &fit.found, first)], refused: None };
-    let mut as_given = None;
-    while let Some(parts) = steps.next(&choice, &fit) {
+    let fits = vec![StepFit::of(problem, divided_by, &fit.found, first)];
+    let is_refused = refused.is_some();
+    let mut choice = StepChoice { before: begun, fits, refused };
+    while let Some(parts) = steps.next(problem, &choice, &fit).filter(|_| !is_refused) {
         let given = as_given.as_ref().unwrap_or(problem);
         let finer = given.divided(parts).and_then(|mut finer| {
             before(&finer, &choice.announces(&finer))?;
@@ -167,8 +190,7 @@ pub fn identify_with_steps(
                 fit = Fit { found, statistics: Ok(statistics) };
             }
             Err(error) => {
-                let wanted = given.substeps().map_or(parts, |substeps| parts * substeps);
-                choice.refused = Some(format!("substeps = {wanted} could not be taken: {error}"));
+                choice.refused = Some(could_not_be_taken(given, parts, &error));
                 break;
             }
         }
@@ -178,6 +200,12 @@ pub fn identify_with_steps(
         statistics.step_choice = Some(choice);
     }
     Ok(fit)
+}
+
+/// Why steps of the problem as `given`, divided, are not those of the result.
+fn could_not_be_taken(given: &Problem, parts: usize, error: &Error) -> String {
+    let wanted = given.substeps().map(|substeps| parts * substeps);
+    format!("{} could not be taken: {error}", setting(parts, wanted))
 }
 
 /// A fit from the values found before, as one search with that, and its statistics.
@@ -221,28 +249,50 @@ fn statistics(problem: &Problem, found: &Identification, noise: Noise) -> Result
 }
 
 impl Steps {
-    /// By what the problem's steps are to be divided in another fit, if it takes one.
-    fn next(&self, choice: &StepChoice, fit: &Fit) -> Option<usize> {
+    /// What the first fit is to begin with, at the problem's start.
+    fn before(&self, problem: &Problem) -> Option<BeforeFit> {
+        match self {
+            Steps::AsGiven => None,
+            Steps::Chosen => BeforeFit::of(problem, &problem.start),
+            Steps::Repeated(all) => {
+                let divided_by = all.first().copied().filter(|parts| *parts > 1)?;
+                Some(BeforeFit::repeated(divided_by, problem.substeps()))
+            }
+        }
+    }
+
+    /// By what the problem's steps as given are to be divided in another fit, if it takes one; `problem`: with the steps of the last.
+    fn next(&self, problem: &Problem, choice: &StepChoice, fit: &Fit) -> Option<usize> {
         match self {
             Steps::AsGiven => None,
             Steps::Repeated(all) => all.get(choice.fits.len()).copied().filter(|parts| *parts > 0),
             Steps::Chosen => {
-                let Some(TimeStepCheck::Made(made)) = &fit.statistics.as_ref().ok()?.time_step else { return None };
+                let divide_by = match &fit.statistics.as_ref().ok()?.time_step {
+                    Some(TimeStepCheck::Made(made)) => made.divide_by,
+                    // where a search gets stuck, steps may be why
+                    _ if is_stuck(fit.found.outcome.reason) => BeforeFit::of(problem, &fit.found.values())?.divided_by,
+                    _ => return None,
+                };
                 let last = choice.fits.last()?;
-                let wanted = (last.divided_by * made.divide_by).min(choice.most());
+                let wanted = (last.divided_by * divide_by).min(choice.most());
                 (choice.fits.len() <= MOST_REFITS && wanted > last.divided_by).then_some(wanted)
             }
         }
     }
 }
 
+/// Whether a search has ended where the cost does not do what its derivatives say, or nothing can be simulated.
+fn is_stuck(reason: Reason) -> bool {
+    matches!(reason, Reason::NoDescent | Reason::NoProgress | Reason::BlockedByFailures)
+}
+
 /// `1 step a sample`
-fn in_words(fit: &StepFit) -> String {
-    match fit.substeps {
+fn in_words(divided_by: usize, substeps: Option<usize>) -> String {
+    match substeps {
         Some(1) => "1 step a sample".to_string(),
         Some(count) => format!("{count} steps a sample"),
-        None if fit.divided_by == 1 => "the steps as given".to_string(),
-        None => format!("steps divided by {}", fit.divided_by),
+        None if divided_by == 1 => "the steps as given".to_string(),
+        None => format!("steps divided by {divided_by}"),
     }
 }
 
@@ -261,6 +311,10 @@ impl StepFit {
         StepFit { divided_by, substeps: problem.substeps(), shifts, cost, chi_square }
     }
 
+    fn in_words(&self) -> String {
+        in_words(self.divided_by, self.substeps)
+    }
+
     fn json(&self) -> Value {
         json!({
             "divided_by": self.divided_by,
@@ -275,19 +329,19 @@ impl StepFit {
 impl StepChoice {
     /// By what the problem's steps may be divided.
     fn most(&self) -> usize {
-        let given = self.fits.first().and_then(|fit| fit.substeps).unwrap_or(1);
-        (MOST_SUBSTEPS / given).max(1)
+        let given = self.fits.first().and_then(|fit| fit.substeps.map(|substeps| substeps / fit.divided_by));
+        (MOST_SUBSTEPS / given.unwrap_or(1).max(1)).max(1)
     }
 
     /// `time step: with 1 step a sample, `k` shifts by -4.5 standard errors (-0.261 N m/rad) at half the step`
     fn moved(&self) -> Option<String> {
         let first = self.fits.first().filter(|fit| matters(&fit.shifts))?;
-        Some(format!("time step: with {}, {} at half the step", in_words(first), named(&first.shifts)))
+        Some(format!("time step: with {}, {} at half the step", first.in_words(), named(&first.shifts)))
     }
 
     /// What is said before the next fit, of the problem at finer steps.
     fn announces(&self, finer: &Problem) -> String {
-        let last = self.fits.last().map_or(String::new(), in_words);
+        let last = self.fits.last().map_or(String::new(), StepFit::in_words);
         let shifts = self.fits.last().map_or(String::new(), |fit| named(&fit.shifts));
         let why = if shifts.is_empty() { String::new() } else { format!(": {shifts} at half the step") };
         let finer = finer.substeps().map_or("finer ones".to_string(), |substeps| format!("substeps = {substeps}"));
@@ -296,7 +350,8 @@ impl StepChoice {
 
     /// What was chosen, if anything was.
     pub(crate) fn summary(&self) -> Option<String> {
-        let finer = self.fits.get(1..).filter(|finer| !finer.is_empty())?;
+        let begun = self.before.as_ref().map(BeforeFit::sentence);
+        let Some(finer) = self.fits.get(1..).filter(|finer| !finer.is_empty()) else { return begun };
         let settings: Vec<String> = finer.iter().map(|fit| setting(fit.divided_by, fit.substeps)).collect();
         let last = self.fits.last()?;
         let limit = match matters(&last.shifts) {
@@ -304,8 +359,10 @@ impl StepChoice {
             true if finer.len() >= MOST_REFITS => format!("; no more than {MOST_REFITS} fits are added"),
             _ => String::new(),
         };
-        let moved = self.moved()?;
-        Some(format!("{moved}; {} chosen, and fitted again{limit}", settings.join(", then ")))
+        let stuck = || Some(format!("time step: with {}, the search got stuck", self.fits.first()?.in_words()));
+        let moved = self.moved().or_else(stuck)?;
+        let chosen = format!("{moved}; {} chosen, and fitted again{limit}", settings.join(", then "));
+        Some(begun.into_iter().chain([chosen]).collect::<Vec<_>>().join("\n"))
     }
 
     /// What is to be warned of.
@@ -330,7 +387,7 @@ impl StepChoice {
                  set {} to keep them",
                 last.cost,
                 first.cost,
-                in_words(first),
+                first.in_words(),
                 setting(first.divided_by, first.substeps)
             )
         });
@@ -340,6 +397,7 @@ impl StepChoice {
     /// For programs.
     pub(crate) fn json(&self) -> Value {
         json!({
+            "before_fit": self.before.as_ref().map(BeforeFit::json),
             "fits": self.fits.iter().map(StepFit::json).collect::<Vec<_>>(),
             "refused": self.refused,
             "said": self.summary(),

@@ -7,6 +7,7 @@ pub(crate) mod diagnosis;
 pub mod grid;
 pub(crate) mod interrupt;
 pub(crate) mod memory;
+pub(crate) mod pace;
 pub mod parallel;
 pub mod scheme;
 pub mod signal;

@@ -165,7 +165,8 @@ pub fn profile_figure(found: &Profiles) -> Result<Figure> {
         for bound in [&own.lower, &own.upper] {
             // what the profile stops at is no end of the interval
             if let Side::Bound(bound) = bound {
-                let wall = Series::line(&[*bound, *bound], &[0.0, 2.0 * threshold]).label("bound: no end of the interval");
+                let wall =
+                    Series::line(&[*bound, *bound], &[0.0, 2.0 * threshold]).label("bound: no end of the interval");
                 panel = panel.series(wall.color(Color::BLACK).dash(Dash::Dotted));
             }
         }

@@ -169,7 +169,7 @@ impl Compared {
             return Some(format!("the data of `{name}` are constant: nothing can be fitted to them"));
         };
         let (rmse, size) = (self.fit.rmse(), self.fit.size);
-        if let Some(chance) = self.fit.by_chance.filter(|chance| rmse > LIKE_CHANCE * chance) {
+        if let Some(chance) = self.fit.by_chance().filter(|chance| rmse > LIKE_CHANCE * chance) {
             let unit = &self.fit.unit;
             let degrees = if unit == "rad" { ", and are they in rad, not in degrees" } else { "" };
             return Some(format!(

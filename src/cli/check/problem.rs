@@ -13,8 +13,8 @@ use crate::registry::Registry;
 use crate::report::InputFile;
 use crate::sensitivity::Method;
 use crate::specification::{ExperimentSetting, Specification};
-use crate::statistics::{Identifiability, identifiability};
-use crate::steps::Steps;
+use crate::statistics::{Identifiability, identifiability, said_of_steps_alone};
+use crate::steps::{BeforeFit, Steps};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,6 +29,8 @@ pub(super) struct Found {
     /// Or why it cannot be said.
     pub identifiability: std::result::Result<Identifiability, String>,
     pub duration: Option<Duration>,
+    /// What is known of steps at the start, where those of the problem are too coarse.
+    pub before_fit: Option<BeforeFit>,
     /// Whether an identification may choose finer steps.
     pub chooses_steps: bool,
     pub notes: Vec<String>,
@@ -43,8 +45,9 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let (problem, notes) =
         specification.build_with_notes(registry).map_err(|error| all_errors(&specification, registry, error))?;
     let notes = settings::say_of(notes, &problem);
+    let (problem, before_fit) = with_steps_of_a_fit(problem, &specification);
     let folder = arguments.output.folder(&format!("{}_check", problem.name))?;
-    let mut found = look(&problem, &specification, notes)?;
+    let mut found = look(&problem, &specification, (before_fit, notes))?;
     found.files = arguments.problem.input_files(&specification);
     let document = document(&problem, &found);
     // what cannot be simulated cannot be drawn
@@ -84,7 +87,25 @@ fn worst_first(found: &Found) -> Vec<usize> {
     order
 }
 
-fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) -> Result<Found> {
+/// The problem with the steps with which a fit would begin, and what is known of them.
+fn with_steps_of_a_fit(problem: Problem, specification: &Specification) -> (Problem, Option<BeforeFit>) {
+    let waiting = waiting("steps at the start", 0);
+    let before_fit = BeforeFit::of(&problem, &problem.start);
+    drop(waiting);
+    let parts = before_fit.as_ref().map_or(1, |before| before.divided_by);
+    if specification.steps() != Steps::Chosen || parts == 1 {
+        return (problem, before_fit);
+    }
+    // where they do not fit into memory, a fit keeps those that are given, too
+    let finer = problem.divided(parts).unwrap_or(problem);
+    (finer, before_fit)
+}
+
+fn look(
+    problem: &Problem,
+    specification: &Specification,
+    (before_fit, notes): (Option<BeforeFit>, Vec<String>),
+) -> Result<Found> {
     let mut experiments: Vec<&Experiment> = problem.all().collect();
     let (waiting, done) = (waiting("experiments at the start", experiments.len()), AtomicUsize::new(0));
     let experiments = in_parallel(&mut experiments, problem.at_once()?, |_, experiment| {
@@ -109,6 +130,8 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
         identified = identifiability(problem, &problem.start).map_err(|error| error.to_string());
         match &identified {
             Ok(found) if found.undetermined.is_empty() && found.without_influence.is_empty() => {
+                let by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();
+                wrong.extend(said_of_steps_alone(problem, &by_steps_alone));
                 warnings.extend(found.warnings());
             }
             Ok(found) => wrong.extend(found.warnings()),
@@ -118,7 +141,11 @@ fn look(problem: &Problem, specification: &Specification, notes: Vec<String>) ->
     }
     let files = Vec::new();
     let chooses_steps = specification.steps() == Steps::Chosen;
+    if let Some(before) = before_fit.as_ref().filter(|_| !chooses_steps) {
+        warnings.push(before.warning());
+    }
     Ok(Found {
+        before_fit,
         files,
         experiments,
         cost,
@@ -164,6 +191,7 @@ fn document(problem: &Problem, found: &Found) -> Value {
         "steps": problem.steps(),
         "input_files": found.files,
         "chooses_steps": found.chooses_steps,
+        "steps_before_fit": found.before_fit.as_ref().map(BeforeFit::json),
         "experiments": found.experiments.iter().map(Looked::json).collect::<Vec<_>>(),
         "cost": found.cost,
         "gradient": found.gradient.iter().map(entry).collect::<Vec<_>>(),

@@ -22,6 +22,9 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
         problem.steps(),
         scheme::in_words(problem.first().simulation.scheme())
     )];
+    if let Some(before) = found.before_fit.as_ref().filter(|_| found.chooses_steps) {
+        lines.push(before.sentence());
+    }
     if found.chooses_steps {
         lines.push("`identify` takes finer ones if the parameters that it finds depend on them".to_string());
     }

@@ -245,13 +245,12 @@ impl fmt::Display for Reason {
             Reason::MaxEvaluations => "the allowed number of evaluations was used up; the best so far is kept",
             Reason::Interrupted => "interrupted; the best so far is kept",
             Reason::NoDescent => {
-                "the cost does not decrease along its negative gradient: the gradient may be wrong (check it against \
-                 differences), or the cost too inaccurate (tighten the simulation's tolerance)"
+                "the cost does not decrease by what its gradient promises, however short the step: it is too inaccurate there (tighten the \
+                 simulation's tolerance, or take smaller steps), or the gradient is not its own"
             }
             Reason::NoProgress => {
-                "no progress: the derivatives promise a decrease of the cost that steps do not bring; they may be wrong, or so \
-                 large that numbers cannot resolve the steps, as where a simulation is unstable or chaotic: check the model, \
-                 shorten the simulated time, or start elsewhere"
+                "no progress: the derivatives promise a decrease of the cost that steps do not bring, as where a simulation is unstable or \
+                 chaotic, and numbers cannot resolve the steps: check the model, shorten the simulated time, or start elsewhere"
             }
             Reason::NoInfluence => {
                 "nothing that may change has any influence on the residuals here: start elsewhere, or compare something else"

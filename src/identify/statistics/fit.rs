@@ -18,8 +18,8 @@ use crate::constraint::held_directions;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
 use crate::problem::{Problem, base_name};
-use crate::signature::{Parameter, Quantity};
-use crate::spread::root_mean_square;
+use crate::signature::{Parameter, Quantity, difference};
+use crate::spread::{root_mean_square, spread_by_chance};
 use crate::steps::StepChoice;
 use nalgebra::DMatrix;
 
@@ -96,8 +96,8 @@ pub struct OutputFit {
     /// Root mean square of the data about their mean; about zero, if they are constant. Of values known up to a period ([`Quantity::period`]),
     /// the mean is the argument of the mean unit vector, and differences from it are taken to the nearest multiple, as residuals are.
     pub size: f64,
-    /// Of values known up to a period, the root mean square of residuals of a model that knows nothing of them: π/√3 rad of an angle.
-    pub by_chance: Option<f64>,
+    /// Of values known up to a period, that.
+    pub period: Option<f64>,
     /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)², with that mean; `None` for constant data.
     pub r_squared: Option<f64>,
     /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
@@ -134,6 +134,17 @@ impl OutputFit {
     /// Root mean square of y - ȳ.
     pub fn rmse(&self) -> f64 {
         root_mean_square(self.residuals.iter().copied())
+    }
+
+    /// Of values known up to a period, the root mean square of residuals of a model that knows nothing of them: π/√3 rad of an angle.
+    pub fn by_chance(&self) -> Option<f64> {
+        self.period.map(spread_by_chance)
+    }
+
+    /// Root mean square of the difference to another run that is compared with the same data.
+    pub(crate) fn distance(&self, other: &OutputFit) -> f64 {
+        let pairs = self.residuals.iter().zip(&other.residuals);
+        root_mean_square(pairs.map(|(own, other)| difference(*own, *other, self.period)))
     }
 }
 

@@ -61,6 +61,28 @@ pub struct Identifiability {
     pub(super) rank: usize,
 }
 
+/// Directions with larger singular values beside the largest are not told by the error of time steps.
+const SUSPECT: f64 = 0.05;
+
+/// That directions are told apart by the error of time steps alone, a sentence each.
+pub fn said_of_steps_alone(problem: &Problem, directions: &[Direction]) -> Vec<String> {
+    let is_driven = problem.experiments.iter().any(|experiment| !experiment.simulation.signature().inputs.is_empty());
+    let sentence = |direction: &Direction| {
+        let names: Vec<String> = direction.names().into_iter().map(|name| format!("`{name}`")).collect();
+        let is_delayed = direction.names().iter().any(|name| name.starts_with("delay_"));
+        let shift = match is_delayed && !is_driven {
+            true => ": nothing drives the motion, and a delay and a later start are the same",
+            false => "",
+        };
+        format!(
+            "the data do not determine {direction}{shift}; only the error of the time steps tells {} apart, since at half the step the combination has less than \
+             half its influence: fix one of them",
+            names.join(", ")
+        )
+    };
+    directions.iter().map(sentence).collect()
+}
+
 /// The analysis of a problem's least-squares residuals at `u`: what a fit that starts there can find out. It takes one run
 /// with tangents. All free parameters take part.
 ///
@@ -155,6 +177,31 @@ impl Identifiability {
         let weak = (0..found.rank).rev().filter(|&j| found.singular_values[j] < WEAK * top);
         found.weak = weak.map(|j| found.along(j)).collect();
         Ok(found)
+    }
+
+    /// Directions that only the error of time steps tells apart: weak ones which a linearisation at half the step, `finer`, tells less than half as well, as it does
+    /// what vanishes with the step. What data determine keeps its singular value.
+    pub(super) fn fading(&self, finer: &Identifiability) -> Vec<Direction> {
+        let relative = |found: &Identifiability, j: usize| found.singular_values[j] / found.singular_values[0];
+        let same = self.singular_values.len() == finer.singular_values.len();
+        let from_weakest = (0..self.rank).rev().filter(|_| same);
+        let fades = |j: &usize| relative(self, *j) < SUSPECT && relative(finer, *j) < 0.5 * relative(self, *j);
+        from_weakest.take_while(fades).map(|j| self.along(j)).collect()
+    }
+
+    /// The [fading](Identifiability::fading) directions of a problem at `u`, by one more run with tangents where a direction is weak at all.
+    ///
+    /// # Errors
+    /// As [`identifiability`], at half the step.
+    pub fn by_steps_alone(&self, problem: &Problem, u: &[f64]) -> Result<Vec<Direction>> {
+        let is_weak = |j: usize| self.singular_values[j] < SUSPECT * self.singular_values[0];
+        // a reference that is a run itself has the same steps; what constraints hold is another space
+        if problem.optimum.is_some() || !problem.constraints.is_empty() || !(0..self.rank).any(is_weak) {
+            return Ok(Vec::new());
+        }
+        let places: Vec<usize> = self.parameters.iter().map(|parameter| parameter.index).collect();
+        let fitted = residuals::collect(&problem.divided(2)?, u)?.fitted;
+        Ok(self.fading(&Identifiability::of(&fitted, analysed(problem, u, &places))?))
     }
 
     /// Ratio of the largest to the smallest singular value; infinite with undetermined directions.

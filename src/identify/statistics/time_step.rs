@@ -3,8 +3,9 @@
 //! The residuals and their derivatives at the parameters that were found, from a run at half the step with the same samples, give
 //! the optimum there by one Gauss-Newton step: it is small, and the next one negligible. See `docs/residuals.md`.
 
-use super::fit::{ParameterStatistics, Statistics};
-use super::identifiability::{Identifiability, analysed};
+use super::direction::Direction;
+use super::fit::{ParameterStatistics, Statistics, Verdict};
+use super::identifiability::{Identifiability, analysed, said_of_steps_alone};
 use super::residuals;
 use crate::error::{Error, Result};
 use crate::identify::{Identification, Status};
@@ -70,6 +71,7 @@ impl Statistics {
     /// The same with a check of the time step, and of the interpolation of inputs, by a run with tangents at half the step for each. Where
     /// the check means nothing or fails, the reason is kept instead.
     pub fn with_time_step(mut self, problem: &Problem, found: &Identification) -> Self {
+        self.set_apart_what_steps_tell(problem, found);
         let check = match self.no_use(problem, found) {
             Some(reason) => TimeStepCheck::Skipped(reason.to_string()),
             None => match self.check(problem, found) {
@@ -82,6 +84,28 @@ impl Statistics {
         }
         self.time_step = Some(check);
         self
+    }
+
+    /// Takes directions that only the error of steps tells for what they are, undetermined ones, before anything else is said.
+    fn set_apart_what_steps_tell(&mut self, problem: &Problem, found: &Identification) {
+        // without runs at half the step, nothing is known of them, which the check of the step says
+        let Ok(directions) = self.identifiability.by_steps_alone(problem, &found.values()) else { return };
+        for name in directions.iter().flat_map(Direction::names) {
+            for own in self.parameters.iter_mut().filter(|own| own.name == name) {
+                own.verdict = Verdict::Undetermined;
+                own.standard_error = f64::INFINITY;
+                own.intervals = [(f64::NEG_INFINITY, f64::INFINITY); 3];
+                own.beyond_bounds = None;
+            }
+            if let Some(place) = self.identifiability.parameters.iter().position(|own| own.name == name) {
+                for matrix in [&mut self.covariance, &mut self.correlation] {
+                    matrix.row_mut(place).fill(f64::NAN);
+                    matrix.column_mut(place).fill(f64::NAN);
+                }
+            }
+        }
+        let said = said_of_steps_alone(problem, &directions);
+        self.warnings.splice(0..0, said);
     }
 
     /// Why a check would mean nothing.

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
+use crate::pace::Pace;
 use crate::scheme::{Counters, Layout, Stepper};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Start, StartReport};
@@ -197,7 +198,9 @@ impl<'p> Workspace<'p> {
         let [previous, next] = &mut self.current;
         let given = self.simulation.given();
         let signature = given.signature();
+        let pace = Pace::begin(from, given.steps());
         for i in from + 1..=to {
+            pace.note(i - 1);
             Workspace::go_on(&self.interrupt, &given.grid, given.end_of(i))?;
             self.simulation.go_to(i)?;
             let step = self.simulation.step(i);

@@ -103,7 +103,7 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
     // constant up to round-off: there is nothing to explain
     let varies = data.varies();
     OutputFit {
-        by_chance: quantity.spread_by_chance(),
+        period: quantity.period,
         name: quantity.name,
         unit: quantity.unit,
         times,
