@@ -113,7 +113,7 @@ mod parts;
 pub mod report;
 
 // every module has one name, whatever folder it lives in
-use data::{columns, file_set, rows, spread};
+use data::{clock, columns, file_set, header, rows, spread, unit};
 #[doc(inline)]
 pub use data::{files, noise, random, time_axis};
 #[doc(inline)]

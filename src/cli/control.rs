@@ -135,6 +135,7 @@ fn scenario(
         Some(setting) => setting.scenario(simulation).map_err(|error| specification.locate(error))?,
         None => built_in(registry, entry)?,
     };
+    scenario.notes.iter().for_each(|note| tell(&format!("note: {note}")));
     let signals = specification.control.iter().flat_map(|control| &control.signals);
     for (signal, _) in signals.filter(|(signal, start)| start.is_none() && !is_motion(signal, simulation)) {
         tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));

@@ -7,6 +7,7 @@
 mod elements;
 
 use super::{Record, check_names};
+use crate::clock::is_time;
 use crate::error::{Error, Result};
 use elements::{Content, Fault, Variable, variables};
 use std::collections::HashMap;
@@ -154,10 +155,6 @@ fn check(names: &[String], columns: &[Vec<f64>], path: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn is_time(name: &str) -> bool {
-    ["t", "time"].iter().any(|time| name.eq_ignore_ascii_case(time))
 }
 
 /// How many rows a record of these has: as many as there are times, or else as most of them have.

@@ -13,15 +13,18 @@
 //! ```
 
 mod cells;
+pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod file_set;
 pub mod files;
+pub(crate) mod header;
 mod mat;
 pub mod noise;
 pub mod random;
 pub(crate) mod rows;
 pub(crate) mod spread;
 pub mod time_axis;
+pub(crate) mod unit;
 
 use crate::rows::Rows;
 use crate::time_axis::Origin;
@@ -203,7 +206,8 @@ impl Record {
         Rows { names: self.names.clone(), count: self.len(), row }
     }
 
-    /// The values of a column, which may be called `name` without the unit that stands behind it in the record: `clock` is `clock [s]`.
+    /// The values of a column as they stand there, which may be called `name` without the unit that stands behind it in the record: `clock` is
+    /// `clock [ms]`, in ms.
     ///
     /// # Errors
     /// [`Error::UnknownName`], with the nearest name; [`Error::Invalid`] where two columns differ in their units only; [`Error::File`] for a
@@ -245,7 +249,7 @@ impl Record {
             return Ok(index);
         }
         let context = || self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let with_unit = |k: &usize| columns::split(&self.names[*k]).is_some_and(|(stem, _)| stem == name);
+        let with_unit = |k: &usize| header::split(&self.names[*k]).is_some_and(|(stem, _)| stem == name);
         match (0..self.names.len()).filter(with_unit).collect::<Vec<_>>()[..] {
             [] => Err(Error::unknown("column", name, context(), &self.names)),
             [index] => Ok(index),
@@ -256,25 +260,33 @@ impl Record {
         }
     }
 
-    /// A column as sampling times in s, by its name as for [`Record::column`].
+    /// A column as sampling times in s, by its name as for [`Record::column`]; what is in another unit by its header (`clock [ms]`,
+    /// `Time (min)`, `t/h`, `t_us`) is converted.
     ///
     /// # Errors
-    /// As [`Record::column`]; [`Error::Invalid`] for a column in another unit than s that is named without it; or [`Error::File`] naming the line (without a file: [`Error::Invalid`] naming the row) where
-    /// time does not increase.
+    /// As [`Record::column`]; [`Error::File`] for a column whose unit is none of time, or naming the line (without a file: [`Error::Invalid`]
+    /// naming the row) where time does not increase.
     pub fn time(&self, column: &str) -> Result<TimeAxis> {
-        let index = self.place(column)?;
-        let name = &self.names[index];
-        if let Some((_, unit)) = columns::split(name).filter(|(_, unit)| name != column && *unit != "s") {
-            let problem = format!("it is `{name}`, and times are in s, not in {unit}");
-            return Err(Error::invalid(format!("column `{column}`"), problem, "convert its values"));
-        }
+        let name = &self.names[self.place(column)?];
+        let file = self.path.clone().unwrap_or_default();
+        clock::clock(self, &file, Some(name), None).map(|clock| clock.axis).map_err(|error| match error {
+            Error::File { problem, remedy, .. } if self.path.is_none() => {
+                Error::invalid(format!("column `{column}`"), problem, remedy)
+            }
+            other => other,
+        })
+    }
+
+    /// A column as sampling times, by a law that leads from its numbers to s.
+    pub(crate) fn times_by(&self, column: &str, law: &dyn Fn(f64) -> f64) -> Result<TimeAxis> {
         let origin = Origin {
             path: self.path.clone(),
             first_line: self.first_line,
             is_matlab: self.is_matlab,
-            column: name.clone(),
+            column: column.to_string(),
         };
-        TimeAxis::with_origin(self.column(name)?, origin)
+        let times: Vec<f64> = self.column(column)?.iter().map(|number| law(*number)).collect();
+        TimeAxis::with_origin(&times, origin)
     }
 
     /// Some of its rows.

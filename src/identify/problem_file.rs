@@ -36,7 +36,8 @@ use crate::signature::Scale;
 use crate::simulate;
 use crate::specification::line_of;
 use crate::specification::{
-    DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting, Specification, beside,
+    Calibration, DataSource, Deviation, ExperimentSetting, InputColumn, Lines, OutputColumn, ParameterSetting,
+    Specification, beside,
 };
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -244,6 +245,7 @@ fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         file,
         more_files,
         time: section.text("time")?.or(shared.time.clone()),
+        time_unit: section.text("time_unit")?.or(shared.time_unit.clone()),
         interpolation,
         split: section.text("split")?.or(shared.split.clone()),
         from: section.number("from")?.or(shared.from),
@@ -264,6 +266,7 @@ fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
                 column: input.text("column")?.unwrap_or_else(|| name.clone()),
                 file: input.count("file")?,
                 interpolation: own.or(interpolation).unwrap_or(crate::signal::Interpolation::Linear),
+                calibration: calibration(&input)?,
                 input: name,
             });
         }
@@ -288,6 +291,7 @@ fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
         columns.push(OutputColumn {
             column: output.text("column")?.unwrap_or_else(|| name.clone()),
             file: output.count("file")?,
+            calibration: calibration(&output)?,
             deviation: deviation(&output)?,
             loss: loss(&output)?,
             low_pass: output.number("low_pass")?,
@@ -298,6 +302,12 @@ fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
         });
     }
     Ok(columns)
+}
+
+/// How a column's numbers become values.
+fn calibration(column: &Section<'_>) -> Result<Calibration> {
+    let [scale, offset] = [column.number("scale")?, column.number("offset")?];
+    Ok(Calibration { unit: column.text("unit")?, scale, offset })
 }
 
 /// The files of an experiment: one, or a list of several.

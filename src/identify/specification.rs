@@ -14,6 +14,7 @@ mod sensors;
 mod source;
 mod spectrum;
 
+pub use crate::columns::Calibration;
 pub use candidates::CandidateSetting;
 pub use experiments::ExperimentSetting;
 pub(crate) use experiments::name_of;
@@ -54,6 +55,8 @@ pub struct InputColumn {
     pub file: Option<usize>,
     /// What the input does between samples.
     pub interpolation: Interpolation,
+    /// How the column's numbers become values.
+    pub calibration: Calibration,
 }
 
 /// A column of the record that an output is compared with.
@@ -65,7 +68,9 @@ pub struct OutputColumn {
     pub column: String,
     /// Of several files the one that has it, from 1; by default the only one that has it.
     pub file: Option<usize>,
-    /// What residuals are divided by; 1 if nothing is said.
+    /// How the column's numbers become values.
+    pub calibration: Calibration,
+    /// What residuals are divided by, in the output's unit; 1 if nothing is said.
     pub deviation: Option<Deviation>,
     /// What residuals cost; as that of the whole problem if nothing is said.
     pub loss: Option<Loss>,

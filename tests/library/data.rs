@@ -334,7 +334,7 @@ proptest! {
 }
 
 /// Protects programs that name columns as problem files do: the unit behind a name may be left out, unless that is ambiguous; times in
-/// another unit are not taken for seconds.
+/// another unit are converted, and what is no time is refused.
 #[test]
 fn a_column_is_found_without_its_unit() {
     let record = Record::from_columns([
@@ -353,8 +353,11 @@ fn a_column_is_found_without_its_unit() {
     assert_eq!(record.time("clock").unwrap().end(), 0.1);
     let message = record.column("y").unwrap_err().to_string();
     assert!(message.contains("both `y [m]` and `y [mm]` may be meant; name it with its unit"), "{message}");
-    let message = record.time("late").unwrap_err().to_string();
-    assert!(message.contains("it is `late [ms]`, and times are in s, not in ms; convert"), "{message}");
+    for name in ["late", "late [ms]"] {
+        assert_eq!(record.time(name).unwrap().times(), [0.005, 0.006]);
+    }
+    let message = record.time("z [m]").unwrap_err().to_string();
+    assert!(message.contains("`z [m]` is in `m`, where `time` is in `s`"), "{message}");
     let message = record.column("clok").unwrap_err().to_string();
     assert!(message.contains("no column `clok`"), "{message}");
 }

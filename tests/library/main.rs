@@ -22,3 +22,4 @@ mod signal;
 mod spatial_pictures;
 mod statistics;
 mod svg;
+mod units;

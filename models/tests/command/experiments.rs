@@ -213,7 +213,7 @@ fn wrong_experiments_get_a_sentence() {
     place.write("problem.toml", start("angle0 = { start_column = \"a_x\" }\n"));
     place.refused("identify problem.toml", &["parameter `angle0`", "another value in each experiment", "local = true"]);
     place.write("problem.toml", start("angle0 = { local = true, start_column = \"a_x\" }\n"));
-    place.refused("identify problem.toml", &["`a_x [m/s^2]` is in `m/s^2`, where `a_x` is in `rad`"]);
+    place.refused("identify problem.toml", &["`a_x [m/s^2]` is in `m/s^2`, where `angle0` is in `rad`"]);
     place.write("problem.toml", start("angle0 = { local = true, start = 1.0, start_column = \"a_x\" }\n"));
     place.refused("identify problem.toml", &["`start` in [parameters.angle0]", "contradicts `start_column`"]);
     // results of something else

@@ -153,12 +153,12 @@ fn several_records_are_experiments() {
 #[test]
 fn what_cannot_be_mapped_is_said() {
     let place = Place::new();
-    record(&place, "r.csv", "t,F,left,a [mm/s^2]", 21);
+    record(&place, "r.csv", "t,F,left,a [N]", 21);
     let run = place.run("init oscillator --data r.csv");
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);
     let text = place.read("oscillator.toml");
     let flat = text.replace("\n#   ", " ");
-    for part in ["is in `mm/s^2`", "columns without use: left, a [mm/s^2]", "no column for output x [m]"] {
+    for part in ["is in `N`", "columns without use: left, a [N]", "no column for output x [m]"] {
         assert!(flat.contains(part), "`{part}` is missing in\n{text}");
     }
     assert!(run.err.contains("cannot be run as it is"), "{}", run.err);

@@ -36,7 +36,7 @@ fn unusable_records_are_refused_by_line() {
         ("same.csv", "t,x,x\n0,1,2\n1,2,3\n".into(), &["line 1", "columns 2 and 3 are both named `x`", "rename"]),
         ("notime.csv", "F,x\n0,1\n1,2\n".into(), &["no column is called `t` or `time`", "F, x", "rename"]),
         ("nothing.csv", "t,F,y\n0,1,2\n1,2,3\n".into(), &["`a`, `x`, `v`", "there are: `t`, `F`, `y`", "map it"]),
-        ("unit.csv", "t,x [mm]\n0,1\n1,2\n".into(), &["`x [mm]` is in `mm`, where `x` is in `m`", "convert"]),
+        ("unit.csv", "t,x [N]\n0,1\n1,2\n".into(), &["`x [N]` is in `N`, where `x` is in `m`", "convert"]),
     ];
     for (name, text, parts) in cases {
         place.write(name, text).refused(&format!("{IDENTIFY} {name}"), &[parts, &[name]].concat());

@@ -1,10 +1,13 @@
 //! What the columns of a record may be, by their names and units.
 
-use crate::columns;
+use crate::clock::{Clock, clock};
+use crate::columns::{self, Channel};
 use crate::data::Record;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::header;
 use crate::signature::{Quantity, Signature};
 use crate::time_axis::TimeAxis;
+use crate::unit::{Conversion, conversion};
 use std::path::Path;
 
 /// Why a column was taken.
@@ -39,11 +42,12 @@ pub(super) struct Columns {
 
 impl Columns {
     pub fn of(record: &Record, file: &Path, signature: &Signature) -> Result<Self> {
-        let time = time(record, file)?;
-        let axis = record.time(&time)?;
+        let Clock { name, axis, .. } = clock(record, file, None, None)?;
+        let time = name.to_string();
+        let others: Vec<String> = signature.inputs.iter().chain(&signature.outputs).map(|q| q.name.clone()).collect();
         let mut used = vec![time.clone()];
         let mut map = |quantities: &[Quantity]| -> Vec<Mapped> {
-            quantities.iter().map(|quantity| by_name(record, file, quantity, &mut used)).collect()
+            quantities.iter().map(|quantity| by_name(record, file, (quantity, &others), &mut used)).collect()
         };
         let (mut inputs, mut outputs) = (map(&signature.inputs), map(&signature.outputs));
         by_unit(record, &mut [&mut inputs, &mut outputs], &mut used);
@@ -66,48 +70,29 @@ impl Columns {
 
 /// A name without its unit, capitals and signs.
 fn stem(header: &str) -> String {
-    let name = columns::split(header).map_or(header, |(name, _)| name);
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    header::stem(header).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The column of times.
-fn time(record: &Record, file: &Path) -> Result<String> {
-    for name in ["t", "time"] {
-        if let Some(column) = columns::find(record, file, name, "s")? {
-            return Ok(column.name.to_string());
-        }
-    }
-    let in_seconds = |header: &&String| columns::split(header).is_none_or(|(_, unit)| columns::same_unit(unit, "s"));
-    let is_time = |header: &&String| {
-        let known = ["t", "time", "timestamp", "zeit", "temps", "seconds", "sec", "s"];
-        known.contains(&stem(header).as_str()) || columns::split(header).is_some_and(|(_, unit)| unit == "s")
-    };
-    let mut candidates = record.names().iter().filter(in_seconds).filter(is_time);
-    match candidates.find(|name| record.time(name).is_ok()) {
-        Some(name) => Ok(name.clone()),
-        None => {
-            let problem = format!("no column is called `t` or `time` (there are: {})", record.names().join(", "));
-            Err(Error::file(file, None, problem, "call the column of times, in s, `t` in the header"))
-        }
-    }
+/// Whether a column that says its unit can be one of `unit`; `None` if it says none.
+fn fits(header: &str, unit: &str) -> Option<bool> {
+    header::split(header).map(|(_, own)| !matches!(conversion(own, unit), Conversion::Refused(_)))
 }
 
 /// The column of a quantity's name.
-fn by_name(record: &Record, file: &Path, quantity: &Quantity, used: &mut Vec<String>) -> Mapped {
+fn by_name(record: &Record, file: &Path, (quantity, others): (&Quantity, &[String]), used: &mut Vec<String>) -> Mapped {
     let mut mapped = Mapped { quantity: quantity.clone(), column: None, refusal: None };
-    let found = match columns::find(record, file, &quantity.name, &quantity.unit) {
+    let channel = Channel { others, ..Channel::named(&quantity.name, &quantity.unit) };
+    let found = match columns::locate(record, file, &channel) {
         Ok(found) => found.map(|column| (column.name.to_string(), By::Name)),
         Err(error) => {
             mapped.refusal = Some(error.to_string());
             return mapped;
         }
     };
-    let fits = |header: &&String| {
-        stem(header) == stem(&quantity.name)
-            && columns::split(header).is_none_or(|(_, unit)| columns::same_unit(unit, &quantity.unit))
-    };
+    let is_alike =
+        |header: &&String| stem(header) == stem(&quantity.name) && fits(header, &quantity.unit).unwrap_or(true);
     let alike = || {
-        let mut alike = record.names().iter().filter(|name| !used.contains(name)).filter(fits);
+        let mut alike = record.names().iter().filter(|name| !used.contains(name)).filter(is_alike);
         // two of them are no answer
         alike.next().filter(|_| alike.next().is_none()).map(|name| (name.clone(), By::Likeness))
     };
@@ -118,10 +103,6 @@ fn by_name(record: &Record, file: &Path, quantity: &Quantity, used: &mut Vec<Str
 
 /// Gives a quantity the column of its unit where there is one of each left.
 fn by_unit(record: &Record, groups: &mut [&mut Vec<Mapped>], used: &mut Vec<String>) {
-    let left = |used: &[String]| -> Vec<(String, String)> {
-        let headers = record.names().iter().filter(|name| !used.contains(name));
-        headers.filter_map(|name| Some((name.clone(), columns::split(name)?.1.to_string()))).collect()
-    };
     let open: Vec<Quantity> = groups
         .iter()
         .flat_map(|group| group.iter().filter(|m| m.column.is_none() && m.refusal.is_none()))
@@ -129,11 +110,12 @@ fn by_unit(record: &Record, groups: &mut [&mut Vec<Mapped>], used: &mut Vec<Stri
         .collect();
     for mapped in groups.iter_mut().flat_map(|group| group.iter_mut()) {
         let unit = mapped.quantity.unit.clone();
-        let rivals = open.iter().filter(|other| columns::same_unit(&other.unit, &unit)).count();
-        let fitting: Vec<String> =
-            left(used).into_iter().filter(|(_, own)| columns::same_unit(own, &unit)).map(|(name, _)| name).collect();
+        let is_one = |other: &str| !matches!(conversion(other, &unit), Conversion::Refused(_));
+        let rivals = open.iter().filter(|other| is_one(&other.unit)).count();
+        let left = record.names().iter().filter(|name| !used.contains(name));
+        let fitting: Vec<String> = left.filter(|name| fits(name, &unit) == Some(true)).cloned().collect();
         if let (None, None, [one], 1) = (&mapped.column, &mapped.refusal, fitting.as_slice(), rivals)
-            && !columns::same_unit(&unit, "1")
+            && conversion(&unit, "1") != Conversion::Same
         {
             used.push(one.clone());
             mapped.column = Some((one.clone(), By::Unit));

@@ -1,7 +1,8 @@
 //! A control problem as a person states it, and the built-in ones.
 
 use super::{Control, Source, UnknownSignal};
-use crate::columns;
+use crate::clock::{Clock, clock};
+use crate::columns::{self, Calibration, Channel, Column};
 use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ pub struct ControlScenario {
     pub refinements: usize,
     /// Time step of the first search, s; otherwise that of the model's scenario.
     pub step: Option<f64>,
+    /// What was assumed of records, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl ControlScenario {
@@ -51,6 +54,7 @@ impl ControlScenario {
             target: f64::NEG_INFINITY,
             refinements: 0,
             step: None,
+            notes: Vec::new(),
         }
     }
 
@@ -79,6 +83,8 @@ pub enum AimSetting {
         file: PathBuf,
         /// Its column.
         column: String,
+        /// How that column's numbers become values.
+        calibration: Calibration,
     },
     /// Reach a value at the end.
     Reach(f64),
@@ -131,13 +137,15 @@ impl ControlSetting {
             }
         }
         let mut goals: Vec<(Goal, Option<Signal>)> = Vec::new();
+        let mut notes = Vec::new();
         for (k, GoalSetting { output, aim, weight, must }) in self.goals.iter().enumerate() {
             let (aim, path) = match aim {
                 AimSetting::Reach(value) => (Aim::Reach(*value), None),
                 AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
-                AimSetting::Follow { file, column } => {
-                    let path = path(simulation, output, (file, column));
-                    let path = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
+                AimSetting::Follow { file, column, calibration } => {
+                    let path = path(simulation, output, file, (column, calibration));
+                    let (path, own) = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
+                    notes.extend(own);
                     (Aim::Follow(Vec::new()), Some(path))
                 }
             };
@@ -157,23 +165,30 @@ impl ControlSetting {
             goals.iter().map(goal).collect()
         });
         scenario.refinements = self.refinements.unwrap_or(0);
+        scenario.notes = notes;
         Ok(scenario)
     }
 }
 
-/// The path that an output is to follow.
-fn path(simulation: &Simulation, output: &str, (file, column): (&Path, &str)) -> Result<Signal> {
+/// The path that an output is to follow, and what was assumed of it.
+fn path(
+    simulation: &Simulation,
+    output: &str,
+    file: &Path,
+    (column, calibration): (&str, &Calibration),
+) -> Result<(Signal, Vec<String>)> {
     let (signature, times) = (simulation.signature(), simulation.grid().times());
     let record = Record::read(file)?;
-    let time = record.time(if record.names().iter().any(|name| name == "time") { "time" } else { "t" })?;
-    let unit = &signature.outputs[signature.output_index(output)?].unit;
-    let values = columns::get(&record, file, column, unit)?.values;
-    let path = Signal::sampled(time.times(), values, Interpolation::Linear)?;
+    let Clock { axis, note, .. } = clock(&record, file, None, None)?;
+    let quantity = &signature.outputs[signature.output_index(output)?];
+    let channel = Channel { column, calibration: Some(calibration), ..Channel::named(&quantity.name, &quantity.unit) };
+    let Column { values, note: converted, .. } = columns::get(&record, file, &channel)?;
+    let path = Signal::sampled(axis.times(), &values, Interpolation::Linear)?;
     path.covers(times[0], times[times.len() - 1]).map_err(|error| match error {
         Error::Invalid { problem, remedy, .. } => {
             Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
         }
         other => other,
     })?;
-    Ok(path)
+    Ok((path, note.into_iter().chain(converted).collect()))
 }

@@ -1,6 +1,6 @@
 //! The section on control.
 
-use super::{Section, keys};
+use super::{Section, calibration, keys};
 use crate::control::{AimSetting, ControlSetting, GoalSetting, Nodes, Shape, UnknownSignal};
 use crate::error::Result;
 use crate::specification::beside;
@@ -47,8 +47,9 @@ fn goal(section: &Section<'_>) -> Result<GoalSetting> {
     let reach = section.number("reach")?;
     let (lower, upper) = (section.number("lower")?, section.number("upper")?);
     let follow = section.text("follow")?;
-    if follow.is_none() && section.text("column")?.is_some() {
-        return Err(section.wrong("column", "there is no record to follow", "give follow = \"FILE.csv\", too"));
+    let of_column = ["column", "unit", "scale", "offset"];
+    if let (None, Some(key)) = (&follow, of_column.iter().find(|key| section.table.contains_key(**key))) {
+        return Err(section.wrong(key, "there is no record to follow", "give follow = \"FILE.csv\", too"));
     }
     let remedy = "give one of reach = VALUE, lower and/or upper, or follow = \"FILE.csv\"";
     let aim = match (reach, lower.is_some() || upper.is_some(), follow) {
@@ -57,6 +58,7 @@ fn goal(section: &Section<'_>) -> Result<GoalSetting> {
         (None, false, Some(file)) => AimSetting::Follow {
             file: beside(section.file, file.as_ref()),
             column: section.text("column")?.unwrap_or_else(|| output.clone()),
+            calibration: calibration(section)?,
         },
         (None, false, None) => return Err(section.wrong("output", "nothing is said of what it is to do", remedy)),
         _ => return Err(section.wrong("output", "it is to do more than one thing", remedy)),

@@ -50,6 +50,7 @@ pub(super) const DATA: Keys = Keys {
     about: "A record, or what several records share.",
     rows: r#"| `file` | text, or list of texts | | must be given, here or by each experiment | the file, in CSV or of [MATLAB](experiments.md#files); several of one experiment, [each with its own times](experiments.md#several-clocks). Paths begin at the folder of the problem file | `"record.csv"` |
 | `time` | text | | `t` or `time` | column of times | `"t"` |
+| `time_unit` | text | | that of its header, or s | unit of that column; it goes over the header | `"ms"` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
 | `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own | `"segment"` |
 | `from` | number | s | the first sample | samples before it are left out | `0.0` |
@@ -62,6 +63,9 @@ pub(super) const INPUT: Keys = Keys {
     head: "[data.inputs.NAME]",
     about: "Also `inputs.NAME = { .. }` in `[data]`.",
     rows: r#"| `column` | text | | the input's name | column of the record | `"COLUMN"` |
+| `unit` | text | | that of its header, or the input's | unit of that column, [from which it is converted](experiments.md#units); it goes over the header | `"mm"` |
+| `scale` | number | the input's | that of the unit | value of 1 in the column: values are `scale` times column plus `offset` | `0.0015` |
+| `offset` | number | the input's | 0 | value of 0 in the column | `-2.5` |
 | `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 | `1` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | that of `[data]` | what this input does between samples | `"linear"` |"#,
 };
@@ -70,6 +74,9 @@ pub(super) const OUTPUT: Keys = Keys {
     head: "[data.outputs.NAME]",
     about: "Also `outputs.NAME = { .. }` in `[data]`.",
     rows: r#"| `column` | text | | the output's name | column of the record | `"COLUMN"` |
+| `unit` | text | | that of its header, or the output's | unit of that column, [from which it is converted](experiments.md#units); it goes over the header | `"mm"` |
+| `scale` | number | the output's | that of the unit | value of 1 in the column: values are `scale` times column plus `offset` | `0.0015` |
+| `offset` | number | the output's | 0 | value of 0 in the column | `-2.5` |
 | `file` | whole number | | the one that has the column | of several files of the experiment the one that is meant, from 1 | `1` |
 | `deviation` | number, `estimated` or `estimated-alone` | the output's | 1 | standard deviation of the noise; residuals are divided by it. [Estimated](noise.md) with the parameters: one for all experiments that say so, or for this one alone | `1.0` |
 | `loss` | `squares`, `huber` or `soft-l1` | | that of `[cost]` | what residuals cost; [robust ones](noise.md#outliers) limit the pull of outliers | `"huber"` |
@@ -113,6 +120,7 @@ pub(super) const CANDIDATE: Keys = Keys {
 | `outputs` | table of numbers | the output's | must be given | its sensors, with the standard deviations of their noise | `{ OUTPUT = 1e-3 }` |
 | `file` | text | | the scenario's inputs | a record of its inputs; samples are taken at its times | `"chirp.csv"` |
 | `time` | text | | `t` or `time` | column of times | `"t"` |
+| `time_unit` | text | | that of its header, or s | unit of that column | `"ms"` |
 | `inputs` | table of tables | | columns named like inputs | as in `[data]` | `{ NAME = { column = "COLUMN" } }` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
 | `end` | number | s | the scenario's, or the record's | its last time | `10.0` |
@@ -252,6 +260,9 @@ pub(super) const GOAL: Keys = Keys {
 | `upper` | number | the output's | none | soft upper limit at all times | `1.0` |
 | `follow` | text | | none | file of a path, in CSV or of MATLAB | `"path.csv"` |
 | `column` | text | | the output's name | column of that file | `"COLUMN"` |
+| `unit` | text | | that of its header, or the output's | unit of that column | `"mm"` |
+| `scale` | number | the output's | that of the unit | value of 1 in that column | `0.0015` |
+| `offset` | number | the output's | 0 | value of 0 in that column | `-2.5` |
 | `weight` | number | | 1 | weight of ½ (distance)² | `1.0` |
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,
 };

@@ -2,12 +2,14 @@
 
 use super::measured::Measured;
 use super::recording::Recording;
-use super::{DataSource, ParameterSetting, Specification};
+use super::{DataSource, OutputColumn, ParameterSetting, Specification};
+use crate::columns::Channel;
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
 use crate::start::InitialState;
+use crate::unit::{Conversion, conversion};
 use std::path::{Path, PathBuf};
 
 /// One of several experiments as stated.
@@ -186,7 +188,7 @@ impl Specification {
             if k == 0 {
                 notes.append(&mut own_notes);
             }
-            let parameters = self.own_parameters(entry, stated, &recording, local)?;
+            let parameters = self.own_parameters(entry, stated, &recording, local, notes)?;
             let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
@@ -203,6 +205,7 @@ impl Specification {
         stated: &ExperimentSetting,
         recording: &Recording<'_>,
         local: &[&str],
+        notes: &mut Vec<String>,
     ) -> Result<Vec<ParameterSetting>> {
         let mut own = Vec::new();
         for ParameterSetting { name, start_column, .. } in &self.parameters {
@@ -215,8 +218,18 @@ impl Specification {
             }
             let signature = entry.system.signature();
             let unit = &signature.parameters[signature.parameter_index(name)?].unit;
-            let complete = recording.complete(column, unit, None);
+            // a column that an output has in the same unit means the same here
+            let is_it = |output: &&OutputColumn| {
+                let k = signature.output_index(&output.output);
+                output.column == *column
+                    && k.is_ok_and(|k| conversion(&signature.outputs[k].unit, unit) == Conversion::Same)
+            };
+            let output = stated.data.outputs.iter().flatten().find(is_it);
+            let channel =
+                Channel { column, calibration: output.map(|output| &output.calibration), ..Channel::named(name, unit) };
+            let complete = recording.complete(&channel, None);
             let (part, values) = complete.map_err(|error| error.under(&["parameters", name]))?;
+            notes.extend(values.note.filter(|note| !notes.contains(note)));
             let value = values.values[recording.parts[part].window.start];
             own.push(ParameterSetting::starting((name.clone(), value)));
         }

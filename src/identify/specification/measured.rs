@@ -6,11 +6,12 @@ use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
 use crate::adapt::StepControl;
-use crate::columns::{self, Column};
+use crate::columns::{Calibration, Channel, Column};
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
+use crate::header;
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
 use crate::shown::shown;
@@ -238,6 +239,10 @@ struct Reading<'a> {
     recording: Recording<'a>,
     /// Columns that have been used, with their parts.
     used: Vec<(usize, &'a str)>,
+    /// Names of all inputs and outputs.
+    names: Vec<String>,
+    /// What was done to numbers of columns, in sentences.
+    converted: Vec<String>,
 }
 
 impl<'a> Reading<'a> {
@@ -245,12 +250,16 @@ impl<'a> Reading<'a> {
         let recording = Recording::begin(source, records)?;
         let times = recording.parts.iter().map(|part| part.time).enumerate();
         let used = times.chain(source.split.as_deref().map(|name| (0, name))).collect();
-        Ok(Reading { signature, source, recording, used })
+        let names = signature.inputs.iter().chain(&signature.outputs).map(|quantity| quantity.name.clone()).collect();
+        let converted = recording.notes.clone();
+        Ok(Reading { signature, source, recording, used, names, converted })
     }
 
     /// Quantities that a column is named like.
     fn named_like(&self, quantities: &[Quantity]) -> Result<Vec<String>> {
-        let find = |q: &Quantity| self.recording.find(&q.name, &q.unit, None);
+        let find = |q: &Quantity| {
+            self.recording.find(&Channel { others: &self.names, ..Channel::named(&q.name, &q.unit) }, None)
+        };
         let found = quantities.iter().map(|q| Ok(find(q)?.map(|_| q.name.clone())));
         found.filter_map(Result::transpose).collect()
     }
@@ -262,8 +271,13 @@ impl<'a> Reading<'a> {
             Some(inputs) => inputs.clone(),
             None => {
                 let interpolation = self.source.interpolation.unwrap_or(Interpolation::Linear);
-                let column =
-                    |name: String| InputColumn { input: name.clone(), column: name, file: None, interpolation };
+                let column = |name: String| InputColumn {
+                    input: name.clone(),
+                    column: name,
+                    file: None,
+                    interpolation,
+                    calibration: Calibration::default(),
+                };
                 self.named_like(&signature.inputs)?.into_iter().map(column).collect()
             }
         };
@@ -271,10 +285,17 @@ impl<'a> Reading<'a> {
         for input in inputs {
             let stated = |error: Error| error.under(&["inputs", &input.input]);
             let k = signature.input_index(&input.input).map_err(stated)?;
-            let complete = self.recording.complete(&input.column, &signature.inputs[k].unit, input.file);
-            let (part, Column { name, values }) = complete.map_err(stated)?;
+            let channel = Channel {
+                column: &input.column,
+                calibration: Some(&input.calibration),
+                others: &self.names,
+                ..Channel::named(&input.input, &signature.inputs[k].unit)
+            };
+            let complete = self.recording.complete(&channel, input.file);
+            let (part, Column { name, values, note }) = complete.map_err(stated)?;
+            self.converted.extend(note);
             let Part { file, axis, .. } = &self.recording.parts[part];
-            signals[k] = Signal::sampled(axis.times(), values, input.interpolation).map_err(|error| match error {
+            signals[k] = Signal::sampled(axis.times(), &values, input.interpolation).map_err(|error| match error {
                 Error::Invalid { problem, remedy, .. } => {
                     let problem = format!("column `{name}` for input `{}`: {problem}", input.input);
                     stated(Error::file(file, None, problem, remedy))
@@ -297,6 +318,7 @@ impl<'a> Reading<'a> {
                     output: name.clone(),
                     column: name,
                     file: None,
+                    calibration: Calibration::default(),
                     deviation: None,
                     loss: None,
                     sensor: Vec::new(),
@@ -319,13 +341,16 @@ impl<'a> Reading<'a> {
                 let what = format!("deviation of output `{output}`");
                 return Err(stated(Error::invalid(what, problem, "give one > 0")));
             }
-            // a sensor with a gain makes one unit of another
-            let unit = match columns::split(column).filter(|_| own.sensor.contains(&Effect::Gain)) {
-                Some((_, unit)) => unit,
-                None => &signature.outputs[k].unit,
+            let channel = Channel {
+                column,
+                calibration: Some(&own.calibration),
+                others: &self.names,
+                has_gain: own.sensor.contains(&Effect::Gain),
+                ..Channel::named(output, &signature.outputs[k].unit)
             };
-            let got = self.recording.get(column, unit, *file);
-            let (part, Column { name, values }) = got.map_err(stated)?;
+            let got = self.recording.get(&channel, *file);
+            let (part, Column { name, values, note }) = got.map_err(stated)?;
+            self.converted.extend(note);
             self.used.push((part, name));
             if let Some(column) = own.spectrum.as_ref().and_then(SpectrumSetting::column) {
                 self.used.extend(
@@ -333,7 +358,7 @@ impl<'a> Reading<'a> {
                         .record
                         .names()
                         .iter()
-                        .filter(|name| columns::stem(name) == column)
+                        .filter(|name| header::stem(name) == column)
                         .map(|name| (part, name.as_str())),
                 );
             }
@@ -414,6 +439,7 @@ impl<'a> Reading<'a> {
                  outputs.NAME = {{ column = \"..\" }}, or leave it out"
             ));
         }
+        notes.extend(self.converted.iter().cloned());
         notes.extend(self.recording.described());
         notes
     }

@@ -1,8 +1,8 @@
 //! The files of one experiment, each with times of its own, on the times of all of them.
 
 use super::DataSource;
-use super::record::time_column;
-use crate::columns::{self, Column};
+use crate::clock::{Clock, clock};
+use crate::columns::{self, Channel, Column};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
 use crate::report::rounded;
@@ -47,6 +47,8 @@ impl Part<'_> {
 /// All files of an experiment.
 pub(super) struct Recording<'a> {
     pub parts: Vec<Part<'a>>,
+    /// What was done to times, in sentences.
+    pub notes: Vec<String>,
     /// The times of all of them that are meant.
     pub axis: TimeAxis,
 }
@@ -54,9 +56,20 @@ pub(super) struct Recording<'a> {
 impl<'a> Recording<'a> {
     /// Reads times; `records` are those of the files of `source`, in their order.
     pub fn begin(source: &'a DataSource, records: &'a [Record]) -> Result<Self> {
+        let mut notes = Vec::new();
         let part = |(file, record): (&'a Path, &'a Record)| {
-            let time = time_column(record, source, file).map_err(|error| error.under(&["time"]))?;
-            let axis = record.time(time)?;
+            let unit = source.time_unit.as_deref();
+            let of = |asked: Option<&str>| clock(record, file, asked, unit).map_err(|error| error.under(&["time"]));
+            let Clock { name: time, axis, note } = match (source.time.as_deref(), of(source.time.as_deref())) {
+                // of several files, some may call it so
+                (Some(name), Err(error))
+                    if matches!(error.cause(), Error::UnknownName { .. }) && !source.more_files.is_empty() =>
+                {
+                    of(None).map_err(|_| columns::missing(record, file, name).under(&["time"]))?
+                }
+                (_, found) => found?,
+            };
+            notes.extend(note);
             if axis.len() < 2 {
                 return Err(Error::file(file, None, "there is one sample only", "give at least two"));
             }
@@ -64,22 +77,23 @@ impl<'a> Recording<'a> {
         };
         let parts = source.files().zip(records).map(part).collect::<Result<Vec<_>>>()?;
         let axis = parts[0].axis.clone(); // a source has a file
-        Ok(Recording { parts, axis })
+        Ok(Recording { parts, notes, axis })
     }
 
-    /// The part with a column, by its name or `name [unit]`; of several files the `asked` one, if one is, numbered from 1.
-    pub fn find(&self, name: &str, unit: &str, asked: Option<usize>) -> Result<Option<(usize, Column<'a>)>> {
+    /// The part with the column of a channel; of several files the `asked` one, if one is, numbered from 1.
+    pub fn find(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<Option<(usize, Column<'a>)>> {
         let mut found: Option<(usize, Column<'a>)> = None;
         for (k, part) in self.parts.iter().enumerate().filter(|(k, _)| asked.is_none_or(|asked| asked == k + 1)) {
-            let Some(column) = columns::find(part.record, part.file, name, unit)? else { continue };
+            let Some(column) = columns::find(part.record, part.file, channel)? else { continue };
             if let Some((first, _)) = found {
                 let (first, second) = (self.parts[first].file.display(), part.file.display());
                 let problem = format!("both {first} and {second} have it");
                 let remedy = format!(
                     "say in a problem file which of the files it is, from 1: column = \"{name}\", file = {}",
-                    k + 1
+                    k + 1,
+                    name = channel.column
                 );
-                return Err(Error::invalid(format!("column `{name}`"), problem, remedy));
+                return Err(Error::invalid(format!("column `{}`", channel.column), problem, remedy));
             }
             found = Some((k, column));
         }
@@ -87,7 +101,8 @@ impl<'a> Recording<'a> {
     }
 
     /// As [`Recording::find`], for a column that must be there.
-    pub fn get(&self, name: &str, unit: &str, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
+    pub fn get(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
+        let name = channel.column;
         if let Some(number) = asked.filter(|number| !(1..=self.parts.len()).contains(number)) {
             let problem = format!("there is no file {number} among {}", self.parts.len());
             return Err(Error::invalid(
@@ -96,7 +111,7 @@ impl<'a> Recording<'a> {
                 "number the files of the experiment from 1",
             ));
         }
-        if let Some(found) = self.find(name, unit, asked)? {
+        if let Some(found) = self.find(channel, asked)? {
             return Ok(found);
         }
         let own = |k: &usize| asked.is_none_or(|asked| asked == k + 1);
@@ -112,9 +127,10 @@ impl<'a> Recording<'a> {
     }
 
     /// As [`Recording::get`], for a column with all its values.
-    pub fn complete(&self, name: &str, unit: &str, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
-        let (part, found) = self.get(name, unit, asked)?;
-        Ok((part, Column { values: self.parts[part].record.column(found.name)?, ..found }))
+    pub fn complete(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
+        let (part, found) = self.get(channel, asked)?;
+        self.parts[part].record.column(found.name)?;
+        Ok((part, found))
     }
 
     /// The times that are meant: from `from` to `until`; of several files, where nothing is said, those that the files with inputs (`driving`)

@@ -15,6 +15,8 @@ pub struct DataSource {
     pub more_files: Vec<PathBuf>,
     /// Name of the time column; by default `t` or `time`, perhaps with its unit: `time [s]`.
     pub time: Option<String>,
+    /// Unit of the time column, where its header names none, or another one.
+    pub time_unit: Option<String>,
     /// Inputs with a column; the others keep the scenario's signals. Default: columns named like inputs, `F` or `F [N]`.
     pub inputs: Option<Vec<InputColumn>>,
     /// Interpolation of inputs that are matched by name.

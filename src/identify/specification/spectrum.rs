@@ -5,7 +5,9 @@ use crate::columns;
 use crate::cost::Spectrum;
 use crate::cost::spectrum::{self, Lines, SpeedUnit, Window};
 use crate::error::{Error, Result};
+use crate::header;
 use crate::simulate::Simulation;
+use crate::unit::{Conversion, conversion};
 
 /// What is compared of an output in the place of its samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +46,7 @@ impl SpectrumSetting {
     /// The column that it needs beside that of the output.
     pub(super) fn column(&self) -> Option<&str> {
         match &self.lines {
-            LinesSetting::Orders { speed, .. } => Some(columns::stem(speed)),
+            LinesSetting::Orders { speed, .. } => Some(header::stem(speed)),
             _ => None,
         }
     }
@@ -77,14 +79,18 @@ impl SpectrumSetting {
 /// The column of a shaft's speed, whatever its unit is.
 fn speed_column(part: &Part<'_>, name: &str) -> Result<(Vec<f64>, SpeedUnit)> {
     let headers = || part.record.names().iter().map(String::as_str);
-    let header = headers().find(|header| *header == name).or_else(|| headers().find(|own| columns::stem(own) == name));
+    let header = headers().find(|header| *header == name).or_else(|| headers().find(|own| header::stem(own) == name));
     let Some(header) = header else { return Err(columns::missing(part.record, part.file, name)) };
-    let unit = match columns::split(header) {
+    let is = |unit: &str, own: &SpeedUnit| conversion(unit, own.name()) == Conversion::Same;
+    let unit = match header::read(header, "rad/s").into_iter().next() {
         None => SpeedUnit::default(),
-        Some((_, unit)) => SpeedUnit::named(unit).ok_or_else(|| {
-            let problem = format!("column `{header}` is in `{unit}`, which is no unit of a shaft's speed");
-            Error::file(part.file, None, problem, "give it in rad/s, rpm or Hz")
-        })?,
+        Some(header::Named { unit, .. }) => {
+            let known = SpeedUnit::named(&unit).or_else(|| SpeedUnit::ALL.into_iter().find(|own| is(&unit, own)));
+            known.ok_or_else(|| {
+                let problem = format!("column `{header}` is in `{unit}`, which is no unit of a shaft's speed");
+                Error::file(part.file, None, problem, "give it in rad/s, rpm or Hz")
+            })?
+        }
     };
     let values = part.record.column_with_gaps(header)?[part.window.clone()].to_vec();
     Ok((values, unit))

@@ -16,6 +16,9 @@ pub enum SpeedUnit {
 }
 
 impl SpeedUnit {
+    /// All there are.
+    pub const ALL: [SpeedUnit; 3] = [SpeedUnit::RadiansPerSecond, SpeedUnit::RevolutionsPerMinute, SpeedUnit::Hertz];
+
     /// As files write it, the usual one first.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
@@ -27,8 +30,7 @@ impl SpeedUnit {
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [SpeedUnit::RadiansPerSecond, SpeedUnit::RevolutionsPerMinute, SpeedUnit::Hertz];
-        all.into_iter().find(|unit| unit.names().contains(&name))
+        SpeedUnit::ALL.into_iter().find(|unit| unit.names().contains(&name))
     }
 
     /// How it is written.
