@@ -434,17 +434,10 @@ impl<'s> Chooser<'s> {
 
     fn too_small(&self, leap: Leap) -> Error {
         let (j, relative) = self.worst(leap);
-        let (name, unit) = match self.simulation.signature().unknown(j) {
-            Some(Quantity { name, unit, .. }) => (name.clone(), unit.clone()),
-            None => Default::default(),
-        };
-        Error::StepTooSmall {
-            time: leap.to,
-            step_size: self.smallest,
-            coordinate: name,
-            error: relative * self.sizes[j],
-            unit,
-        }
+        let (time, step_size, error) = (leap.to, self.smallest, relative * self.sizes[j]);
+        let worst = self.simulation.signature().unknown(j).cloned();
+        let Quantity { name: coordinate, unit, .. } = worst.unwrap_or_else(|| Quantity::new("", ""));
+        Error::StepTooSmall { time, step_size, coordinate, error, unit }
     }
 }
 

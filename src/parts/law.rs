@@ -13,6 +13,21 @@ pub trait Law: Send + Sync + 'static {
     /// Whether the tension depends on the rate and on parameters alone: the elongation is not worked out then.
     const OF_RATE_ALONE: bool = false;
 
+    /// First-order states of the law, as (name, unit), such as the hysteretic part of a force: each part that pulls by it has its own,
+    /// called `PART.NAME`, whose units are those along a line (about an axis N stands for N m, and m for rad), and which are zero at the start unless told ([`Assembler::start_state`](crate::assembly::Assembler::start_state)).
+    const STATES: &'static [(&'static str, &'static str)] = &[];
+
+    /// The tension of a law with states; [`Law::tension`] is then that at states of zero. Default: states do not pull.
+    fn tension_with<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D]) -> D {
+        let _ = states;
+        self.tension(elongation, rate, u)
+    }
+
+    /// The rates of the states, in their units a second, one entry a state. Default: zero.
+    fn state_rates<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D], rates: &mut [D]) {
+        let _ = (elongation, rate, states, u, rates);
+    }
+
     /// Energy stored at an elongation, J: the integral of the tension at rest. `None` if the law does not say; `energy` sensors
     /// remark it then, and leave it out.
     fn energy<D: Number>(&self, elongation: D, u: &[D]) -> Option<D> {
@@ -54,6 +69,33 @@ impl Law for Linear {
 
     fn dissipation<D: Number>(&self, _elongation: D, rate: D, u: &[D]) -> D {
         u[1] * rate * rate
+    }
+}
+
+/// The hysteresis of Bouc (1967) and Wen (1976) beside a spring and a damper, with a state z, N (or N m), the hysteretic force:
+///
+/// ```text
+/// T = k e + c e' + z,      z' = A e' - β |e'| z - γ e' |z|
+/// ```
+///
+/// Parameters: stiffness k, damping c, stiffness A of the hysteretic part at its beginning, β and γ (1/m, or 1/rad). Where β + γ > 0, z ends at
+/// A / (β + γ).
+#[derive(Debug, Clone, Copy)]
+pub struct BoucWen;
+
+impl Law for BoucWen {
+    const STATES: &'static [(&'static str, &'static str)] = &[("z", "N")];
+
+    fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D {
+        u[0] * elongation + u[1] * rate
+    }
+
+    fn tension_with<D: Number>(&self, elongation: D, rate: D, states: &[D], u: &[D]) -> D {
+        self.tension(elongation, rate, u) + states[0]
+    }
+
+    fn state_rates<D: Number>(&self, _elongation: D, rate: D, states: &[D], u: &[D], rates: &mut [D]) {
+        rates[0] = u[2] * rate - u[3] * rate.abs() * states[0] - u[4] * rate * states[0].abs();
     }
 }
 

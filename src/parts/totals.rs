@@ -26,6 +26,8 @@ pub(crate) struct Ledger {
     shares: Vec<(String, Share)>,
     /// Parts whose law does not tell its energy.
     silent: Vec<String>,
+    /// Parts whose law has states.
+    hysteretic: Vec<String>,
 }
 
 impl Ledger {
@@ -53,6 +55,9 @@ impl Ledger {
 
     /// Notes what a law, with these parameters, says of its energy.
     pub fn check<L: Law>(&mut self, part: &str, law: &L, parameters: &[Value], assembler: &mut Assembler) {
+        if !L::STATES.is_empty() {
+            self.hysteretic.push(part.into());
+        }
         let u: Vec<f64> = parameters.iter().map(|value| value.evaluate(assembler.nominal())).collect();
         let energy = crate::slip::caught(|| (law.energy(0.0, &u).is_some(), contradiction(law, &u)));
         match energy {
@@ -78,6 +83,10 @@ impl Ledger {
             .collect();
         for (part, share) in &self.shares {
             share(assembler, total, &format!("{name} of {part}"), &sums);
+        }
+        if total == Total::Dissipation && !self.hysteretic.is_empty() {
+            let names: Vec<String> = self.hysteretic.iter().map(|part| format!("`{part}`")).collect();
+            assembler.remark(format!("output `{name}` leaves out what the states of {} take", names.join(", ")));
         }
         if total == Total::Energy && !self.silent.is_empty() {
             let names: Vec<String> = self.silent.iter().map(|part| format!("`{part}`")).collect();

@@ -39,6 +39,7 @@ mod sensors;
 mod slider_crank;
 mod spectra;
 mod starts;
+mod states;
 mod step_control;
 mod structure;
 mod time_step;

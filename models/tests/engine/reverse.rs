@@ -40,7 +40,8 @@ fn products(evaluator: &mut dyn Evaluator, signature: &Signature, salt: f64) -> 
     for level in [Level::Position, Level::Velocity, Level::Acceleration] {
         for forces in [true, false] {
             let equations = Equations { forces, level };
-            let weights = Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, compliance: 0.0, equations };
+            let weights =
+                Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, state: 0.2, compliance: 0.0, equations };
             for tangents in [1, 1000] {
                 let place = |what: &str| format!("{what}, {equations:?}, {tangents} tangents");
                 let _ = evaluator.linearise_for_tangents(&x, weights, tangents);

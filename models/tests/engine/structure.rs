@@ -80,7 +80,7 @@ fn check_equations(name: &str, evaluator: &mut dyn Evaluator, x: &Point<'_>, equ
     let (n, m) = (x.q.len(), x.lambda.len());
     // only accelerations follow the unknown at their level
     let (position, velocity) = if equations.level == Level::Acceleration { (0.0, 0.0) } else { (0.03, 0.2) };
-    let weights = Weights { acceleration: 1.1, position, velocity, compliance: 0.0, equations };
+    let weights = Weights { acceleration: 1.1, position, velocity, state: velocity, compliance: 0.0, equations };
     let residual = |evaluator: &mut dyn Evaluator, x: &Point<'_>| {
         let (mut d, mut c) = (vec![0.0; n], vec![0.0; m]);
         evaluator.residual(x, equations, &mut d, &mut c);
@@ -150,8 +150,14 @@ struct Trial<'a> {
     blocks: Blocks,
 }
 
-const WEIGHTS: Weights =
-    Weights { acceleration: 1.1, position: 0.03, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
+const WEIGHTS: Weights = Weights {
+    acceleration: 1.1,
+    position: 0.03,
+    velocity: 0.2,
+    state: 0.2,
+    compliance: 0.0,
+    equations: Equations::MOTION,
+};
 
 impl Trial<'_> {
     fn place(&self, what: &str) -> String {
@@ -391,8 +397,14 @@ impl Model for Root {
 #[test]
 fn constant_derivatives_are_found_where_forces_are_defined() {
     let system = Plain::new(Root).unwrap();
-    let weights =
-        Weights { acceleration: 1.0, position: 0.5, velocity: 0.2, compliance: 0.0, equations: Equations::MOTION };
+    let weights = Weights {
+        acceleration: 1.0,
+        position: 0.5,
+        velocity: 0.2,
+        state: 0.2,
+        compliance: 0.0,
+        equations: Equations::MOTION,
+    };
     let zeros = [0.0; 2];
     let at = |q: &'static [f64; 2]| Point { t: 0.0, q, v: &zeros, a: &zeros, lambda: &[], w: &[] };
     let mut evaluator = system.evaluator();

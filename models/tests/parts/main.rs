@@ -17,3 +17,4 @@ mod spatial_joints;
 mod spatial_models;
 mod spatial_parts;
 mod spatial_slips;
+mod states;

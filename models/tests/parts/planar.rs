@@ -5,7 +5,9 @@ use crate::common;
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
 use costate::assembly::Value;
-use costate::planar::{Axes, Body, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled};
+use costate::planar::{
+    Axes, Body, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled,
+};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
 use costate::{Signal, Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
@@ -35,7 +37,7 @@ fn links(mechanism: &mut Mechanism) -> [costate::planar::Member; 2] {
 type Build = fn(&mut Mechanism);
 
 /// Every part, each with all its properties as parameters.
-const PARTS: [(&str, usize, Build); 20] = [
+const PARTS: [(&str, usize, Build); 22] = [
     ("links", 0, |m| {
         links(m);
     }),
@@ -51,6 +53,24 @@ const PARTS: [(&str, usize, Build); 20] = [
         let laws = [("k1", 12.0), ("k3", 90.0), ("d", 0.7)].map(|(n, v)| value(m, n, v));
         let strut = m.strut("strut", first.at([0.1, 0.3]), second.at([0.1, 0.2]), 0.2, Cubic, laws);
         m.strut_sensor("gauge", &strut);
+    }),
+    ("hysteresis", 0, |m| {
+        let [first, second] = links(m);
+        let law = [("k", 9.0), ("c", 0.3), ("A", 40.0), ("beta", 6.0), ("gamma", -2.0)].map(|(n, v)| value(m, n, v));
+        let start = value(m, "z0", 0.7);
+        let strut = m.strut("strut", first.at([0.1, 0.3]), second.at([0.1, 0.2]), 0.2, BoucWen, law);
+        m.start_state(strut.states()[0], start);
+        m.strut_sensor("gauge", &strut);
+        m.state_sensor("force", strut.states()[0]);
+    }),
+    ("motor with inductance", 1, |m| {
+        let [first, second] = links(m);
+        let voltage = m.input("voltage", "V");
+        let circuit = [("torque constant", 0.4), ("R", 1.3), ("L", 0.2)].map(|(n, v)| value(m, n, v));
+        let (gain, start) = (value(m, "gain", 1.5), value(m, "i0", -0.6));
+        let current = m.dc_motor("motor", &first, &second, voltage.times(gain), circuit);
+        m.start_state(current, start);
+        m.state_sensor("current", current);
     }),
     ("torsion", 0, |m| {
         let [first, second] = links(m);

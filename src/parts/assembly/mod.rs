@@ -54,6 +54,7 @@ mod closure;
 mod element;
 mod evaluator;
 mod pattern;
+mod states;
 mod system;
 mod value;
 
@@ -65,8 +66,6 @@ pub use value::Value;
 use crate::error::{Error, Result};
 use crate::linearise::{Functions, Sizes, Structure};
 use crate::mass;
-use crate::model::Matrix;
-use crate::number::Number;
 use crate::signature::{Parameter, Quantity, Signature};
 use crate::slip;
 use crate::spline::Spline;
@@ -89,15 +88,6 @@ pub enum RedundantRows {
     LeaveOut,
     /// Nothing: for a mechanism that starts in a singular position. The simulation fails where the rows are still redundant.
     Keep,
-}
-
-/// What a state has of its own: a mass of one.
-struct Own;
-
-impl Element for Own {
-    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
-        m[(0, 0)] = D::from(1.0);
-    }
 }
 
 /// Collects elements and what they are connected to.
@@ -186,27 +176,6 @@ impl Assembler {
         self.used_parameters.extend(initial.iter().flat_map(|value| value.terms()).map(|term| term.0));
         self.initial.push(initial);
         Coordinate(self.initial.len() - 1, self.owner)
-    }
-
-    /// Adds a first-order state with its value at the start: a quantity that has a rate ([`Element::rates`]), but neither a position nor
-    /// mass, such as a current, a temperature, or the hysteretic part of a force. Elements are connected to it by [`Connection::states`].
-    pub fn state(
-        &mut self,
-        name: impl Into<String>,
-        unit: impl Into<String>,
-        initial: impl Into<Value>,
-    ) -> StateVariable {
-        let (name, initial) = (name.into(), initial.into());
-        self.claim(&name, &[initial]);
-        self.used_parameters.extend(initial.terms().iter().map(|term| term.0));
-        let number = self.initial_states.len();
-        let state = StateVariable(number, self.owner);
-        self.initial_states.push(initial);
-        // its own part of the equations: 1 z' = what elements give
-        let element = Box::new(Local { element: Own, states: 1 });
-        self.add(&format!("state {number}"), element, None, Connection::default().states([state]));
-        self.signature.states.push(Quantity::new(name, unit));
-        state
     }
 
     /// The position of a coordinate at the start; NaN for one of another assembler.

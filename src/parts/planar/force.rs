@@ -35,13 +35,20 @@ impl<L: Law> Element for Torsion<L> {
             return;
         }
         let [elongation, rate] = self.motion(q, v, u);
-        let torque = self.law.tension(elongation, rate, &u[1..]);
+        let torque = self.law.tension_with(elongation, rate, &v[q.len()..], &u[1..]);
         let Sides(a, b) = self.sides;
         if a == Side::Body {
             force[2] += torque;
         }
         if b == Side::Body {
             force[a.coordinates() + 2] -= torque;
+        }
+    }
+
+    fn rates<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], rates: &mut [D]) {
+        if self.role == Role::Acts {
+            let [elongation, rate] = self.motion(q, v, u);
+            self.law.state_rates(elongation, rate, &v[q.len()..], &u[1..], rates);
         }
     }
 
@@ -90,9 +97,16 @@ impl<L: Law> Element for Strut<L> {
             return;
         }
         let stretch = Stretch::between(self.sides, q, v, u);
-        let tension = self.law.tension(stretch.length - u[4], stretch.rate, &u[5..]);
+        let tension = self.law.tension_with(stretch.length - u[4], stretch.rate, &v[q.len()..], &u[5..]);
         let [x, y] = stretch.direction;
         self.sides.push(stretch.arms, [-tension * x, -tension * y], D::from(0.0), force);
+    }
+
+    fn rates<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], rates: &mut [D]) {
+        if self.role == Role::Acts {
+            let stretch = Stretch::between(self.sides, q, v, u);
+            self.law.state_rates(stretch.length - u[4], stretch.rate, &v[q.len()..], &u[5..], rates);
+        }
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
@@ -105,7 +119,7 @@ impl<L: Law> Element for Strut<L> {
             y[0] = total.of_law(&self.law, elongation, stretch.rate, &u[5..]);
         } else {
             [y[0], y[1]] = [stretch.length, stretch.rate];
-            y[2] = self.law.tension(elongation, stretch.rate, &u[5..]);
+            y[2] = self.law.tension_with(elongation, stretch.rate, &x.v[x.q.len()..], &u[5..]);
         }
     }
 }
@@ -138,9 +152,16 @@ impl<L: Law> Element for Support<L> {
             return;
         }
         let ([x, y], [elongation, rate]) = self.motion(q, v, w, u);
-        let tension = self.law.tension(elongation, rate, &u[4..]);
+        let tension = self.law.tension_with(elongation, rate, &v[q.len()..], &u[4..]);
         let arm = self.side.pose(q).turn([u[0], u[1]]);
         self.side.push(arm, [-tension * x, -tension * y], D::from(0.0), force);
+    }
+
+    fn rates<D: Number>(&self, _t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        if self.role == Role::Acts {
+            let (_, [elongation, rate]) = self.motion(q, v, w, u);
+            self.law.state_rates(elongation, rate, &v[q.len()..], &u[4..], rates);
+        }
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
@@ -182,6 +203,27 @@ impl<S: Strength> Element for Torque<S> {
     fn force<D: Number>(&self, t: D, _q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let zero = [[D::from(0.0); 2]; 2];
         self.0.push(zero, zero[0], self.1.at(t, w, u), force);
+    }
+}
+
+/// A motor whose armature has an inductance, with its current i as a state: the torque k i, L i' = V - R i - k (rate). Parameters: k, R, L,
+/// then those of the voltage.
+pub(super) struct Armature<S>(pub Sides, pub S);
+
+impl<S: Strength> Element for Armature<S> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.1.known_times()
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        let zero = [[D::from(0.0); 2]; 2];
+        self.0.push(zero, zero[0], u[0] * v[q.len()], force);
+    }
+
+    fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        let Sides(a, b) = self.0;
+        let rate = angle(b, &v[a.coordinates()..]) - angle(a, v);
+        rates[0] = (self.1.at(t, w, &u[3..]) - u[1] * v[q.len()] - u[0] * rate) / u[2];
     }
 }
 

@@ -29,7 +29,7 @@ mod pose;
 mod sensor;
 mod sensors;
 
-pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
+pub use crate::law::{Amount, Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
 pub use crate::spline::Spline;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
@@ -37,7 +37,7 @@ pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
 
-use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
+use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, StateVariable, Value};
 use crate::connectivity::Connectivity;
 use crate::error::{Error, Result};
 use crate::signature::Parameter;
@@ -183,6 +183,16 @@ impl Mechanism {
     /// Adds an input.
     pub fn input(&mut self, name: &str, unit: &str) -> Input {
         self.assembler.input(name, unit)
+    }
+
+    /// Adds a first-order state for elements of your own, with its value at the start: see [`Assembler::state`].
+    pub fn state(&mut self, name: &str, unit: &str, initial: impl Into<Value>) -> StateVariable {
+        self.assembler.state(name, unit, initial)
+    }
+
+    /// Gives a state, such as one of a law, another value at the start than zero.
+    pub fn start_state(&mut self, state: StateVariable, value: impl Into<Value>) {
+        self.assembler.start_state(state, value);
     }
 
     /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.

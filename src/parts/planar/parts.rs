@@ -1,10 +1,10 @@
 //! Joints and forces by name.
 
 use super::force::Strut as StrutElement;
-use super::force::{Contact, Drag, PointForce, Support, Torque, Torsion};
+use super::force::{Armature, Contact, Drag, PointForce, Support, Torque, Torsion};
 use super::joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 use super::{Mechanism, Member, Place, pair, zero};
-use crate::assembly::{Connection, Coordinate, Element, Input, Row, Value};
+use crate::assembly::{Connection, Coordinate, Element, Input, Row, StateVariable, Value};
 use crate::error::Error;
 use crate::law::{Amount, Axes, BrownMcPhee, Damper, Driven, FunctionOfTime, Law, Linear, Source, Strength};
 use crate::sketch::{About, Direction, GROUND, Part, Ray, Slider};
@@ -33,6 +33,14 @@ pub struct Strut<L> {
     pub(super) sides: Sides,
     pub(super) coordinates: Vec<Coordinate>,
     pub(super) parameters: Vec<Value>,
+    pub(super) states: Vec<StateVariable>,
+}
+
+impl<L> Strut<L> {
+    /// The states of its law.
+    pub fn states(&self) -> &[StateVariable] {
+        &self.states
+    }
 }
 
 /// Functions that take `impl Into<Value>` only make values of it and leave the rest to another: so that elements are compiled
@@ -219,11 +227,12 @@ impl Mechanism {
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.ledger.check(name, &law, &values[5..], &mut self.assembler);
-        let acting = law.clone();
-        self.ledger.part(&mut self.assembler, name, connection.parameters(values.clone()), move |role| {
+        let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
+        let connection = connection.states(states.iter().copied()).parameters(values.clone());
+        self.ledger.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
         });
-        Strut { law, sides, coordinates, parameters: values }
+        Strut { law, sides, coordinates, parameters: values, states }
     }
 
     /// A torsional spring (N m/rad) with a damper (N m s/rad) between two members; without torque at angle 0.
@@ -250,7 +259,7 @@ impl Mechanism {
         }
     }
 
-    /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate.
+    /// A torque between two members by a law of the relative angle (less `free_angle`, rad) and its rate. Returns the states of the law.
     pub fn torsion_by<L: Law + Clone, V: Into<Value>>(
         &mut self,
         name: &str,
@@ -259,11 +268,11 @@ impl Mechanism {
         free_angle: impl Into<Value>,
         law: L,
         parameters: impl IntoIterator<Item = V>,
-    ) {
+    ) -> Vec<StateVariable> {
         let about = About::Members([first.number, second.number]);
         self.sketch.parts.push(Part::Torsion { about, stiffness: None });
         let parameters = parameters.into_iter().map(Into::into).collect();
-        self.add_torsion(name, [first, second], free_angle.into(), law, parameters);
+        self.add_torsion(name, [first, second], free_angle.into(), law, parameters)
     }
 
     fn add_torsion<L: Law + Clone>(
@@ -273,13 +282,15 @@ impl Mechanism {
         free_angle: Value,
         law: L,
         parameters: Vec<Value>,
-    ) {
+    ) -> Vec<StateVariable> {
         self.connectivity.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
         self.ledger.check(name, &law, &parameters, &mut self.assembler);
-        let connection = connection.parameters([free_angle]).parameters(parameters);
+        let states = self.assembler.states_of::<L>(name, true);
+        let connection = connection.states(states.iter().copied()).parameters([free_angle]).parameters(parameters);
         self.ledger
             .part(&mut self.assembler, name, connection, move |role| Some(Torsion { sides, law: law.clone(), role }));
+        states
     }
 
     /// Smoothed friction in a revolute joint (Brown & McPhee 2016, constant load): Coulomb and static torque (N m), transition
@@ -296,7 +307,7 @@ impl Mechanism {
 
     /// A force by a law between a point and a support that moves as inputs say, such as a wheel on a road. Distances are measured
     /// along a fixed direction (rad, world axes) from the world's origin, the support's from there by `motion`: its displacement (m)
-    /// and, where the law has damping, its rate (m/s). `free_distance` (m) is that without elongation.
+    /// and, where the law has damping, its rate (m/s). `free_distance` (m) is that without elongation. Returns the states of the law.
     #[allow(clippy::too_many_arguments)]
     pub fn support<L: Law + Clone, V: Into<Value>>(
         &mut self,
@@ -307,13 +318,13 @@ impl Mechanism {
         free_distance: impl Into<Value>,
         law: L,
         parameters: impl IntoIterator<Item = V>,
-    ) {
+    ) -> Vec<StateVariable> {
         let motion: Vec<Input> = motion.into_iter().collect();
         if !(1..=2).contains(&motion.len()) {
             let problem = format!("{} inputs move it", motion.len());
             let remedy = "give its displacement, or its displacement and its rate";
             self.assembler.note(Error::invalid(format!("support `{name}`"), problem, remedy));
-            return;
+            return Vec::new();
         }
         let direction = direction.into();
         self.sketch.parts.push(Part::Support { spots: [place.spot()], direction, input: motion[0].index() });
@@ -325,9 +336,11 @@ impl Mechanism {
             .parameters([direction, free_distance.into()])
             .parameters(parameters);
         self.ledger.check(name, &law, &connection.parameters[4..], &mut self.assembler);
-        let side = place.member.side;
+        let (side, states) = (place.member.side, self.assembler.states_of::<L>(name, false));
+        let connection = connection.states(states.iter().copied());
         self.ledger
             .part(&mut self.assembler, name, connection, move |role| Some(Support { side, law: law.clone(), role }));
+        states
     }
 
     /// A force (N) at a point along a direction, given in world or body axes: a number, a parameter, or an input.
@@ -400,6 +413,36 @@ impl Mechanism {
         let (sides, connection) = self.between(name, first, second);
         let connection = source.connect(connection);
         self.assembler.element(name, Torque(sides, source.strength), connection);
+    }
+
+    /// A direct-current motor that turns the second body against the first member: torque `torque_constant` (N m/A, and V s/rad) times the
+    /// current i, which its voltage (V: a number, a parameter, or an input) drives through a resistance (ohm) and an inductance (H):
+    /// L i' = V - R i - k (relative rate). Returns the current, a state `NAME.current`.
+    pub fn dc_motor<V: Into<Value>>(
+        &mut self,
+        name: &str,
+        first: &Member,
+        second: &Member,
+        voltage: impl Into<Amount>,
+        [torque_constant, resistance, inductance]: [V; 3],
+    ) -> StateVariable {
+        let circuit = [torque_constant.into(), resistance.into(), inductance.into()];
+        self.add_dc_motor(name, [first, second], voltage.into().into(), circuit)
+    }
+
+    fn add_dc_motor<S: Strength>(
+        &mut self,
+        name: &str,
+        [first, second]: [&Member; 2],
+        voltage: Source<S>,
+        circuit: [Value; 3],
+    ) -> StateVariable {
+        self.wants_body(name, second);
+        let current = self.assembler.state(format!("{name}.current"), "A", 0.0);
+        let (sides, connection) = self.between(name, first, second);
+        let connection = voltage.connect(connection.states([current]).parameters(circuit));
+        self.assembler.element(name, Armature(sides, voltage.strength), connection);
+        current
     }
 
     /// Resistance of the air at a point: linear (N s/m) and quadratic (N s²/m²).

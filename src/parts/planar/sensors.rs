@@ -4,7 +4,7 @@ use super::force::Strut as StrutElement;
 use super::parts::{Joint, Strut};
 use super::sensor::{Accelerometer, AngleSensor, Motion, PointSensor, Reaction};
 use super::{Mechanism, Member, Place, zero};
-use crate::assembly::{Connection, Element, Value};
+use crate::assembly::{Connection, Element, StateVariable, Value};
 use crate::error::Error;
 use crate::law::{Axes, Law};
 use crate::totals::{Role, Total};
@@ -82,7 +82,8 @@ impl Mechanism {
 
     /// Length (m), rate (m/s) and tension (N) of a spring or another strut.
     pub fn strut_sensor<L: Law + Clone>(&mut self, name: &str, strut: &Strut<L>) {
-        let connection = Connection::to(strut.coordinates.iter().copied()).parameters(strut.parameters.clone());
+        let connection = Connection::to(strut.coordinates.iter().copied()).states(strut.states.iter().copied());
+        let connection = connection.parameters(strut.parameters.clone());
         let outputs = [("length", "m"), ("rate", "m/s"), ("tension", "N")];
         let element = StrutElement { sides: strut.sides, law: strut.law.clone(), role: Role::Sensor };
         self.assembler.element(name, element, connection.outputs(outputs));
@@ -116,6 +117,11 @@ impl Mechanism {
                 self.assembler.element(name, element, connection.outputs(outputs))
             }
         };
+    }
+
+    /// A first-order state as outputs `name.value`, in its unit, and `name.rate`, a second.
+    pub fn state_sensor(&mut self, name: &str, state: StateVariable) {
+        self.assembler.state_sensor(name, state);
     }
 
     /// Energy of all that has been added so far, J, as output `name`: kinetic and in the gravity field of bodies and masses, and what

@@ -49,9 +49,16 @@ impl<L: Law> Element for Strut<L> {
             return;
         }
         let stretch = Stretch::between(self.sides, q, v, u);
-        let tension = self.law.tension(stretch.length - u[6], stretch.rate, &u[7..]);
+        let tension = self.law.tension_with(stretch.length - u[6], stretch.rate, &v[q.len()..], &u[7..]);
         // the force acts along the line through both points: either will do for both sides
         self.sides.push(q, &stretch.poses, stretch.end, stretch.direction * -tension, force);
+    }
+
+    fn rates<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], rates: &mut [D]) {
+        if self.role == Role::Acts {
+            let stretch = Stretch::between(self.sides, q, v, u);
+            self.law.state_rates(stretch.length - u[6], stretch.rate, &v[q.len()..], &u[7..], rates);
+        }
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
@@ -64,7 +71,7 @@ impl<L: Law> Element for Strut<L> {
             y[0] = total.of_law(&self.law, elongation, stretch.rate, &u[7..]);
         } else {
             [y[0], y[1]] = [stretch.length, stretch.rate];
-            y[2] = self.law.tension(elongation, stretch.rate, &u[7..]);
+            y[2] = self.law.tension_with(elongation, stretch.rate, &x.v[x.q.len()..], &u[7..]);
         }
     }
 }
@@ -133,12 +140,20 @@ impl<L: Law> Element for JointLaw<L> {
         }
         let at = JointPoses::of(self.sides, q, u);
         let [elongation, rate] = self.motion(&at, q, v, u);
-        let effort = self.law.tension(elongation, rate, &u[FRAMES + 1..]);
+        let effort = self.law.tension_with(elongation, rate, &v[q.len()..], &u[FRAMES + 1..]);
         act(self.sides, self.freedom, &at, q, -effort, force);
     }
 
+    fn rates<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], rates: &mut [D]) {
+        if self.role == Role::Acts {
+            let [elongation, rate] = self.motion(&JointPoses::of(self.sides, q, u), q, v, u);
+            self.law.state_rates(elongation, rate, &v[q.len()..], &u[FRAMES + 1..], rates);
+        }
+    }
+
     fn closed_motion(&self) -> Option<&dyn ClosedMotion> {
-        let knows = L::OF_RATE_ALONE && self.freedom == Freedom::Turn && self.parameters <= MOST;
+        let knows =
+            L::OF_RATE_ALONE && L::STATES.is_empty() && self.freedom == Freedom::Turn && self.parameters <= MOST;
         (knows && self.role == Role::Acts).then_some(self as _)
     }
 
@@ -165,6 +180,31 @@ impl<S: Strength> Element for Motor<S> {
     fn force<D: Number>(&self, t: D, q: &[D], _v: &[D], w: &[D], u: &[D], force: &mut [D]) {
         let effort = self.strength.at(t, w, &u[FRAMES..]);
         act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, effort, force);
+    }
+}
+
+/// A motor whose armature has an inductance, with its current i as a state: the effort k i, L i' = V - R i - k (rate). Parameters: those of
+/// the joint's frames, k, R, L, then those of the voltage.
+pub(super) struct Armature<S> {
+    pub sides: Sides,
+    pub freedom: Freedom,
+    pub voltage: S,
+}
+
+impl<S: Strength> Element for Armature<S> {
+    fn known_times(&self) -> Option<(f64, f64)> {
+        self.voltage.known_times()
+    }
+
+    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], u: &[D], force: &mut [D]) {
+        let effort = u[FRAMES] * v[q.len()];
+        act(self.sides, self.freedom, &JointPoses::of(self.sides, q, u), q, effort, force);
+    }
+
+    fn rates<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
+        let rate = joint_rate(&JointPoses::of(self.sides, q, u), self.freedom, (self.sides, q, v));
+        let voltage = self.voltage.at(t, w, &u[FRAMES + 3..]);
+        rates[0] = (voltage - u[FRAMES + 1] * v[q.len()] - u[FRAMES] * rate) / u[FRAMES + 2];
     }
 }
 

@@ -1,11 +1,11 @@
 //! Forces and torques by name.
 
-use super::force::{Acting, Action, Effort, JointLaw, Load, Motor, Strut as StrutElement};
+use super::force::{Acting, Action, Armature, Effort, JointLaw, Load, Motor, Strut as StrutElement};
 use super::joint::Freedom;
 use super::joints::Joint;
 use super::pose::Sides;
 use super::{Mechanism, Member, Place, triple, zero};
-use crate::assembly::{Connection, Coordinate, Value};
+use crate::assembly::{Connection, Coordinate, StateVariable, Value};
 use crate::law::{Amount, Axes, BrownMcPhee, Damper, FunctionOfTime, Law, Linear, Source, Strength};
 use crate::totals::{Role, Total};
 
@@ -16,6 +16,14 @@ pub struct Strut<L> {
     pub(super) sides: Sides,
     pub(super) coordinates: Vec<Coordinate>,
     pub(super) parameters: Vec<Value>,
+    pub(super) states: Vec<StateVariable>,
+}
+
+impl<L> Strut<L> {
+    /// The states of its law.
+    pub fn states(&self) -> &[StateVariable] {
+        &self.states
+    }
 }
 
 /// As for joints, functions that take `impl Into<Value>` only make values of it.
@@ -83,15 +91,16 @@ impl Mechanism {
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
         self.ledger.check(name, &law, &values[7..], &mut self.assembler);
-        let acting = law.clone();
-        self.ledger.part(&mut self.assembler, name, connection.parameters(values.clone()), move |role| {
+        let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
+        let connection = connection.states(states.iter().copied()).parameters(values.clone());
+        self.ledger.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
         });
-        Strut { law, sides, coordinates, parameters: values }
+        Strut { law, sides, coordinates, parameters: values, states }
     }
 
     /// A torque (N m) about a joint's axis by a law of its angle (-π to π, less `free`, rad), or a force (N) along it by a law of its
-    /// displacement (less `free`, m): springs, dampers, friction.
+    /// displacement (less `free`, m): springs, dampers, friction. Returns the states of the law.
     pub fn joint_law<L: Law + Clone, V: Into<Value>>(
         &mut self,
         name: &str,
@@ -100,12 +109,13 @@ impl Mechanism {
         free: impl Into<Value>,
         law: L,
         parameters: impl IntoIterator<Item = V>,
-    ) {
-        if self.wants_freedom(name, joint, freedom) {
-            self.note_joint_law(joint, freedom, None);
-            let parameters = parameters.into_iter().map(Into::into).collect();
-            self.add_joint_law(name, joint, freedom, free.into(), law, parameters);
+    ) -> Vec<StateVariable> {
+        if !self.wants_freedom(name, joint, freedom) {
+            return Vec::new();
         }
+        self.note_joint_law(joint, freedom, None);
+        let parameters = parameters.into_iter().map(Into::into).collect();
+        self.add_joint_law(name, joint, freedom, free.into(), law, parameters)
     }
 
     fn add_joint_law<L: Law + Clone>(
@@ -116,13 +126,15 @@ impl Mechanism {
         free: Value,
         law: L,
         parameters: Vec<Value>,
-    ) {
+    ) -> Vec<StateVariable> {
         self.ledger.check(name, &law, &parameters, &mut self.assembler);
         let (sides, count) = (joint.constraint.sides, parameters.len());
-        let connection = joint.connection().parameters([free]).parameters(parameters);
+        let states = self.assembler.states_of::<L>(name, freedom == Freedom::Turn);
+        let connection = joint.connection().states(states.iter().copied()).parameters([free]).parameters(parameters);
         self.ledger.part(&mut self.assembler, name, connection, move |role| {
             Some(JointLaw { sides, freedom, law: law.clone(), parameters: count, role })
         });
+        states
     }
 
     /// A linear spring and damper in a joint: N m/rad and N m s/rad, or N/m and N s/m.
@@ -182,6 +194,40 @@ impl Mechanism {
             let element = Motor { sides: joint.constraint.sides, freedom, strength: source.strength };
             self.assembler.element(name, element, connection);
         }
+    }
+
+    /// A direct-current motor about a joint's axis, or a linear one along it, on the second member against the first: effort
+    /// `torque_constant` (N m/A and V s/rad, or N/A and V s/m) times the current i, which its voltage (V: a number, a parameter, or an input)
+    /// drives through a resistance (ohm) and an inductance (H): L i' = V - R i - k (rate). Returns the current, a state `NAME.current`;
+    /// none where the joint does not have this freedom, which the build tells.
+    pub fn dc_motor<V: Into<Value>>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        voltage: impl Into<Amount>,
+        [torque_constant, resistance, inductance]: [V; 3],
+    ) -> Option<StateVariable> {
+        let circuit = [torque_constant.into(), resistance.into(), inductance.into()];
+        self.add_dc_motor(name, joint, freedom, voltage.into().into(), circuit)
+    }
+
+    fn add_dc_motor<S: Strength>(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        freedom: Freedom,
+        voltage: Source<S>,
+        circuit: [Value; 3],
+    ) -> Option<StateVariable> {
+        if !self.wants_freedom(name, joint, freedom) {
+            return None;
+        }
+        let current = self.assembler.state(format!("{name}.current"), "A", 0.0);
+        let connection = voltage.connect(joint.connection().states([current]).parameters(circuit));
+        let element = Armature { sides: joint.constraint.sides, freedom, voltage: voltage.strength };
+        self.assembler.element(name, element, connection);
+        Some(current)
     }
 
     /// An elastic bearing between two places: stiffness times displacements (m) and turns (rad) of the second in the first one's

@@ -46,7 +46,7 @@ mod sensor;
 mod sensors;
 mod vector;
 
-pub use crate::law::{Amount, Axes, BrownMcPhee, FunctionOfTime, Law, Linear};
+pub use crate::law::{Amount, Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
 pub use crate::sampled::Sampled;
 pub use crate::spline::Spline;
 use crate::totals::{Ledger, Total};
@@ -61,7 +61,7 @@ pub use sensor::ReactionAxes;
 pub use sensors::Mounting;
 pub use vector::{Rotation, Vector, body_rate, combine, euler_parameters_of, euler_rates, generalized_torque};
 
-use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, Value};
+use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, StateVariable, Value};
 use crate::connectivity::{Connectivity, WORLD};
 use crate::error::{Error, Result};
 use crate::signature::Parameter;
@@ -190,6 +190,16 @@ impl Mechanism {
     /// Adds an input.
     pub fn input(&mut self, name: &str, unit: &str) -> Input {
         self.assembler.input(name, unit)
+    }
+
+    /// Adds a first-order state for elements of your own, with its value at the start: see [`Assembler::state`].
+    pub fn state(&mut self, name: &str, unit: &str, initial: impl Into<Value>) -> StateVariable {
+        self.assembler.state(name, unit, initial)
+    }
+
+    /// Gives a state, such as one of a law, another value at the start than zero.
+    pub fn start_state(&mut self, state: StateVariable, value: impl Into<Value>) {
+        self.assembler.start_state(state, value);
     }
 
     /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.

@@ -7,7 +7,7 @@ use super::joints::Joint;
 use super::pose::Side;
 use super::sensor::{Motion, Reaction, ReactionAxes, Sensor};
 use super::{Mechanism, Member, Place, zero};
-use crate::assembly::{Connection, Value};
+use crate::assembly::{Connection, StateVariable, Value};
 use crate::error::Error;
 use crate::law::{Axes, Law};
 use crate::totals::{Role, Total};
@@ -121,9 +121,15 @@ impl Mechanism {
         self.assembler.element(name, element, connection);
     }
 
+    /// A first-order state as outputs `name.value`, in its unit, and `name.rate`, a second.
+    pub fn state_sensor(&mut self, name: &str, state: StateVariable) {
+        self.assembler.state_sensor(name, state);
+    }
+
     /// Length (m), rate (m/s) and tension (N) of a spring or another strut.
     pub fn strut_sensor<L: Law + Clone>(&mut self, name: &str, strut: &Strut<L>) {
-        let connection = Connection::to(strut.coordinates.iter().copied()).parameters(strut.parameters.clone());
+        let connection = Connection::to(strut.coordinates.iter().copied()).states(strut.states.iter().copied());
+        let connection = connection.parameters(strut.parameters.clone());
         let outputs = [("length", "m"), ("rate", "m/s"), ("tension", "N")];
         let element = StrutElement { sides: strut.sides, law: strut.law.clone(), role: Role::Sensor };
         self.assembler.element(name, element, connection.outputs(outputs));
