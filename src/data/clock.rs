@@ -1,6 +1,6 @@
 //! Which column of a record is the time, and in what unit: one reader for all commands.
 
-use crate::columns::{self, Calibration, Channel};
+use crate::columns::{self, Calibration, Sought};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::header;
@@ -99,8 +99,8 @@ fn read<'r>(
     name: &str,
     calibration: Option<&Calibration>,
 ) -> Result<Option<Clock<'r>>> {
-    let channel = Channel { calibration, quantity: "time", unit_key: Some("time_unit"), ..Channel::named(name, "s") };
-    let Some(found) = columns::locate(record, file, &channel)? else { return Ok(None) };
+    let sought = Sought { calibration, quantity: "time", unit_key: Some("time_unit"), ..Sought::named(name, "s") };
+    let Some(found) = columns::locate(record, file, &sought)? else { return Ok(None) };
     let axis = record.times_by(found.name, &|number| found.law.of(number))?;
     Ok(Some(Clock { name: found.name, axis, note: found.note }))
 }

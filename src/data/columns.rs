@@ -43,7 +43,7 @@ impl Calibration {
 
 /// What a column is sought for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Channel<'c> {
+pub(crate) struct Sought<'c> {
     /// The column's name, with or without its unit.
     pub column: &'c str,
     /// The quantity's own name, the end of which is no unit.
@@ -60,10 +60,10 @@ pub(crate) struct Channel<'c> {
     pub unit_key: Option<&'c str>,
 }
 
-impl<'c> Channel<'c> {
+impl<'c> Sought<'c> {
     /// A column that is called like its quantity, perhaps with a unit behind it.
     pub fn named(name: &'c str, unit: &'c str) -> Self {
-        Channel { column: name, quantity: name, unit, ..Channel::default() }
+        Sought { column: name, quantity: name, unit, ..Sought::default() }
     }
 }
 
@@ -108,24 +108,25 @@ pub(crate) struct Located<'r> {
 /// # Errors
 /// [`Error::File`] if the column is in a unit that no factor leads from, or if two columns fit as well; [`Error::Invalid`] for a calibration
 /// that contradicts itself.
-pub(crate) fn locate<'r>(record: &'r Record, file: &Path, channel: &Channel<'_>) -> Result<Option<Located<'r>>> {
-    channel.calibration.map_or(Ok(()), Calibration::validate)?;
-    if let Some(header) = record.names().iter().find(|header| *header == channel.column) {
-        let mut ways = header::read(header, channel.unit);
+pub(crate) fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Located<'r>>> {
+    sought.calibration.map_or(Ok(()), Calibration::validate)?;
+    if let Some(header) = record.names().iter().find(|header| *header == sought.column) {
+        let mut ways = header::read(header, sought.unit);
         // the end of a quantity's own name is no unit
-        ways.retain(|way| way.form == Form::Brackets || header != channel.quantity);
-        let unknown = header::unknown_in_brackets(header).filter(|_| header != channel.quantity).map(|text| Named {
+        let is_own = header == sought.quantity || sought.others.contains(header);
+        ways.retain(|way| way.form == Form::Brackets || !is_own);
+        let unknown = header::unknown_in_brackets(header).filter(|_| !is_own).map(|text| Named {
             name: header,
             unit: text.into(),
             form: Form::Brackets,
-            conversion: conversion(text, channel.unit),
+            conversion: conversion(text, sought.unit),
         });
-        return located(header, ways.into_iter().next().or(unknown), file, channel).map(Some);
+        return located(header, ways.into_iter().next().or(unknown), file, sought).map(Some);
     }
-    let fits = |header: &&'r String| !channel.others.contains(header);
+    let fits = |header: &&'r String| !sought.others.contains(header);
     let ways = record.names().iter().filter(fits).filter_map(|header| {
-        let mut ways = header::read(header, channel.unit).into_iter();
-        Some((header.as_str(), ways.find(|way| way.name == channel.column)?))
+        let mut ways = header::read(header, sought.unit).into_iter();
+        Some((header.as_str(), ways.find(|way| way.name == sought.column)?))
     });
     let ways: Vec<(&'r str, Named<'r>)> = ways.collect();
     // what is in the unit already comes before what is converted, and that before what cannot be; the end of a name is the least certain of signs
@@ -138,16 +139,16 @@ pub(crate) fn locate<'r>(record: &'r Record, file: &Path, channel: &Channel<'_>)
     let Some((header, way)) = best.next() else { return Ok(None) };
     let is_refused = matches!(way.conversion, Conversion::Refused(_));
     if let Some((second, _)) = best.next().filter(|_| !is_refused) {
-        let problem = format!("both `{header}` and `{second}` may be meant by `{}`", channel.column);
+        let problem = format!("both `{header}` and `{second}` may be meant by `{}`", sought.column);
         return Err(Error::file(file, None, problem, "rename one of the columns, or name the one that is meant"));
     }
-    located(header, Some(way), file, channel).map(Some)
+    located(header, Some(way), file, sought).map(Some)
 }
 
 /// What is done to the numbers of a column whose header says this of its unit.
-fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, channel: &Channel<'_>) -> Result<Located<'r>> {
-    let Calibration { unit: stated, scale, offset } = channel.calibration.cloned().unwrap_or_default();
-    let (asked, place) = (channel.unit, file.display());
+fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &Sought<'_>) -> Result<Located<'r>> {
+    let Calibration { unit: stated, scale, offset } = sought.calibration.cloned().unwrap_or_default();
+    let (asked, place) = (sought.unit, file.display());
     let mut notes = Vec::new();
     let own = way.as_ref().map(|way| &*way.unit);
     let mut law = Law { conversion: Conversion::Same, scale, offset: offset.unwrap_or(0.0) };
@@ -157,11 +158,11 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, channel: &C
         notes.extend(way.as_ref().filter(is_other).map(|way| format!("its unit, `{}`, is not looked at", way.unit)));
     } else if let Some(unit) = stated.as_deref().or(own) {
         law.conversion = match conversion(unit, asked) {
-            Conversion::Refused(_) if channel.has_gain => {
+            Conversion::Refused(_) if sought.has_gain => {
                 notes.push(format!("its numbers are in {unit}, and the gain of its sensor is in {unit} per {asked}"));
                 Conversion::Same
             }
-            Conversion::Refused(why) => return Err(refused(header, (unit, &why), file, channel)),
+            Conversion::Refused(why) => return Err(refused(header, (unit, &why), file, sought)),
             conversion => conversion,
         };
         if let Conversion::Factor(factor) = law.conversion {
@@ -176,7 +177,7 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, channel: &C
         }));
         let is_guess = |way: &&Named<'_>| stated.is_none() && way.form == Form::Ending && !law.is_plain();
         notes.extend(way.as_ref().filter(is_guess).map(|way| {
-            let (end, key) = (&header[way.name.len()..], channel.unit_key.unwrap_or("unit"));
+            let (end, key) = (&header[way.name.len()..], sought.unit_key.unwrap_or("unit"));
             format!("if `{end}` is part of the name, say so in a problem file: {key} = \"{asked}\"")
         }));
     }
@@ -187,14 +188,14 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, channel: &C
     Ok(Located { name: header, law, note })
 }
 
-fn refused(header: &str, (unit, why): (&str, &str), file: &Path, channel: &Channel<'_>) -> Error {
-    let subject = match header == channel.quantity {
+fn refused(header: &str, (unit, why): (&str, &str), file: &Path, sought: &Sought<'_>) -> Error {
+    let subject = match header == sought.quantity {
         true => "what it is taken for".to_string(),
-        false => format!("`{}`", channel.quantity),
+        false => format!("`{}`", sought.quantity),
     };
-    let (asked, key) = (channel.unit, channel.unit_key.unwrap_or("unit"));
+    let (asked, key) = (sought.unit, sought.unit_key.unwrap_or("unit"));
     let problem = format!("column `{header}` is in `{unit}`, where {subject} is in `{asked}`: {why}");
-    let is_stated = channel.calibration.is_some_and(|own| own.unit.is_some());
+    let is_stated = sought.calibration.is_some_and(|own| own.unit.is_some());
     let remedy = match is_stated {
         true => format!("correct `{key}`, or convert its values"),
         false => format!(
@@ -205,17 +206,17 @@ fn refused(header: &str, (unit, why): (&str, &str), file: &Path, channel: &Chann
     Error::file(file, None, problem, remedy)
 }
 
-/// The column of a channel, NaN where values are missing.
+/// The column that is sought, NaN where values are missing.
 ///
 /// # Errors
 /// As [`locate`].
-pub(crate) fn find<'r>(record: &'r Record, file: &Path, channel: &Channel<'_>) -> Result<Option<Column<'r>>> {
-    let Some(Located { name, law, note }) = locate(record, file, channel)? else { return Ok(None) };
+pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Column<'r>>> {
+    let Some(Located { name, law, note }) = locate(record, file, sought)? else { return Ok(None) };
     let numbers = record.column_with_gaps(name)?;
     let values = if law.is_plain() { numbers.to_vec() } else { numbers.iter().map(|x| law.of(*x)).collect() };
     if let Some(row) = (0..values.len()).find(|&k| values[k].is_infinite()) {
         let problem =
-            format!("value {} of column `{name}`, {}, is too large in {}", row + 1, numbers[row], channel.unit);
+            format!("value {} of column `{name}`, {}, is too large in {}", row + 1, numbers[row], sought.unit);
         return Err(Error::file(file, None, problem, "check the value, its unit and `scale`"));
     }
     Ok(Some(Column { name, values, note }))
@@ -225,8 +226,8 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, channel: &Channel<'_>) -
 ///
 /// # Errors
 /// As [`find`], [`Error::UnknownName`], and as [`Record::column`] for a value that is missing.
-pub(crate) fn get<'r>(record: &'r Record, file: &Path, channel: &Channel<'_>) -> Result<Column<'r>> {
-    let found = find(record, file, channel)?.ok_or_else(|| missing(record, file, channel.column))?;
+pub(crate) fn get<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Column<'r>> {
+    let found = find(record, file, sought)?.ok_or_else(|| missing(record, file, sought.column))?;
     record.column(found.name)?;
     Ok(found)
 }

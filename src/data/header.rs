@@ -59,7 +59,7 @@ pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
     }
     let (mut found, others): (Vec<_>, Vec<_>) =
         strokes(header).map(named(Form::Stroke)).filter(is_unit).filter(|own| !is_index(&own.unit)).partition(fits);
-    found.splice(0..0, endings(header, unit));
+    found.extend(endings(header, unit));
     found.extend(others);
     found
 }
@@ -72,8 +72,9 @@ fn brackets(header: &str) -> Option<(&str, &str)> {
         depth += i32::from(c == close) - i32::from(c == open);
         (depth == 0).then_some(place)
     })?;
-    // both brackets are of one byte
-    Some((header[..place].trim_end(), header[place + 1..header.len() - 1].trim()))
+    // both brackets are of one byte; `v/(m/s)` is v
+    let name = header[..place].trim_end().trim_end_matches('/').trim_end();
+    Some((name, header[place + 1..header.len() - 1].trim()))
 }
 
 /// What stands in brackets at the end of a header and is no unit, but may be meant as one.

@@ -27,3 +27,4 @@ mod second_order;
 mod sensors;
 mod step_errors;
 mod unfinished;
+mod units;

@@ -1,7 +1,7 @@
 //! What the columns of a record may be, by their names and units.
 
 use crate::clock::{Clock, clock};
-use crate::columns::{self, Channel};
+use crate::columns::{self, Sought};
 use crate::data::Record;
 use crate::error::Result;
 use crate::header;
@@ -81,8 +81,8 @@ fn fits(header: &str, unit: &str) -> Option<bool> {
 /// The column of a quantity's name.
 fn by_name(record: &Record, file: &Path, (quantity, others): (&Quantity, &[String]), used: &mut Vec<String>) -> Mapped {
     let mut mapped = Mapped { quantity: quantity.clone(), column: None, refusal: None };
-    let channel = Channel { others, ..Channel::named(&quantity.name, &quantity.unit) };
-    let found = match columns::locate(record, file, &channel) {
+    let sought = Sought { others, ..Sought::named(&quantity.name, &quantity.unit) };
+    let found = match columns::locate(record, file, &sought) {
         Ok(found) => found.map(|column| (column.name.to_string(), By::Name)),
         Err(error) => {
             mapped.refusal = Some(error.to_string());

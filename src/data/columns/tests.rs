@@ -2,22 +2,23 @@ use super::*;
 use crate::clock::clock;
 
 fn record(header: &str) -> Record {
-    let count = header.split(',').count();
+    // a comma with a space behind it is in a name
+    let count = 1 + header.replace(", ", " ").matches(',').count();
     let row = |value: &str| vec![value; count].join(",");
     let text = format!("{header}\n{}\n{}\n", row("1"), row("2"));
     Record::parse_csv(text.as_bytes(), Path::new("r.csv")).unwrap()
 }
 
 /// The column and its first value.
-fn found(header: &str, channel: &Channel<'_>) -> Result<Option<(String, f64)>> {
+fn found(header: &str, sought: &Sought<'_>) -> Result<Option<(String, f64)>> {
     let record = record(header);
-    Ok(find(&record, Path::new("r.csv"), channel)?.map(|column| (column.name.to_string(), column.values[0])))
+    Ok(find(&record, Path::new("r.csv"), sought)?.map(|column| (column.name.to_string(), column.values[0])))
 }
 
 /// Protects the match by name: exact names first, then the name with its unit in any usual spelling and any usual brackets.
 #[test]
 fn a_unit_may_stand_behind_the_name() {
-    let a = Channel::named("a", "m/s^2");
+    let a = Sought::named("a", "m/s^2");
     for header in [
         "a",
         "a [m/s^2]",
@@ -32,8 +33,8 @@ fn a_unit_may_stand_behind_the_name() {
     ] {
         assert_eq!(found(&format!("t,{header}"), &a).unwrap().unwrap(), (header.to_string(), 1.0));
     }
-    assert_eq!(found("t,d [N·s/m]", &Channel::named("d", "N s/m")).unwrap().unwrap().0, "d [N·s/m]");
-    assert_eq!(found("t,k [-]", &Channel::named("k", "1")).unwrap().unwrap().0, "k [-]");
+    assert_eq!(found("t,d [N·s/m]", &Sought::named("d", "N s/m")).unwrap().unwrap().0, "d [N·s/m]");
+    assert_eq!(found("t,k [-]", &Sought::named("k", "1")).unwrap().unwrap().0, "k [-]");
     for headers in ["a [m/s^2],a", "a [g],a", "a_g,a", "a (mm/s^2),a"] {
         assert_eq!(found(headers, &a).unwrap().unwrap(), ("a".to_string(), 1.0), "{headers}");
     }
@@ -45,10 +46,10 @@ fn a_unit_may_stand_behind_the_name() {
     {
         assert_eq!(found(&format!("t,{header}"), &a).unwrap(), None, "{header}");
     }
-    let pixels = Channel::named("y", "px");
+    let pixels = Sought::named("y", "px");
     assert_eq!(found("t,y (px)", &pixels).unwrap().unwrap().0, "y (px)");
     assert_eq!(found("t,y/px", &pixels).unwrap().unwrap().0, "y/px");
-    assert_eq!(found("t,x(t)", &Channel { column: "x(t)", ..Channel::named("x", "m") }).unwrap().unwrap().1, 1.0);
+    assert_eq!(found("t,x(t)", &Sought { column: "x(t)", ..Sought::named("x", "m") }).unwrap().unwrap().1, 1.0);
 }
 
 /// Protects results from factors that nobody sees: another unit of the dimension is converted, behind any sign, and said.
@@ -81,9 +82,9 @@ fn another_unit_is_converted() {
         // by its name, or behind a mapping
         let header = header.trim_matches('"');
         for column in ["y", header] {
-            let channel = Channel { column, ..Channel::named("y", unit) };
+            let sought = Sought { column, ..Sought::named("y", unit) };
             let record = record(&format!("t,\"{header}\""));
-            let column = find(&record, Path::new("r.csv"), &channel).unwrap().unwrap();
+            let column = find(&record, Path::new("r.csv"), &sought).unwrap().unwrap_or_else(|| panic!("{header}"));
             assert!((column.values[0] / factor - 1.0).abs() < 1e-14, "{header}: {:?}", column.values);
             let note = column.note.unwrap();
             assert!(note.contains(&format!("`{header}`: converted from ")) && note.contains(unit), "{note}");
@@ -96,12 +97,12 @@ fn another_unit_is_converted() {
     }
     // a name of the model's own, whatever its end may be
     for name in ["x_mm", "x_in", "x_cm"] {
-        assert_eq!(found(name, &Channel::named(name, "m")).unwrap().unwrap().1, 1.0);
+        assert_eq!(found(name, &Sought::named(name, "m")).unwrap().unwrap().1, 1.0);
         let others = [name.to_string()];
-        assert_eq!(found(name, &Channel { others: &others, ..Channel::named("x", "m") }).unwrap(), None);
+        assert_eq!(found(name, &Sought { others: &others, ..Sought::named("x", "m") }).unwrap(), None);
     }
     for (column, unit) in [("v_in", "m/s"), ("T_h", "N m"), ("x_N", "m"), ("a_s", "m/s^2")] {
-        assert_eq!(found(column, &Channel { column, ..Channel::named("y", unit) }).unwrap().unwrap().1, 1.0);
+        assert_eq!(found(column, &Sought { column, ..Sought::named("y", unit) }).unwrap().unwrap().1, 1.0);
     }
 }
 
@@ -109,8 +110,8 @@ fn another_unit_is_converted() {
 #[test]
 fn other_quantities_and_two_candidates_are_refused() {
     let refused = |header: &str, column: &str, unit: &str| {
-        let channel = Channel { column, ..Channel::named("a", unit) };
-        found(header, &channel).unwrap_err().to_string()
+        let sought = Sought { column, ..Sought::named("a", unit) };
+        found(header, &sought).unwrap_err().to_string()
     };
     for header in ["a [N]", "a (N)", "a/N"] {
         for column in ["a", header] {
@@ -146,9 +147,9 @@ fn other_quantities_and_two_candidates_are_refused() {
 fn a_calibration_goes_over_the_header() {
     let of = |header: &str, unit: Option<&str>, scale: Option<f64>, offset: Option<f64>| {
         let calibration = Calibration { unit: unit.map(str::to_string), scale, offset };
-        let channel = Channel { column: header, calibration: Some(&calibration), ..Channel::named("y", "m") };
+        let sought = Sought { column: header, calibration: Some(&calibration), ..Sought::named("y", "m") };
         let record = record(header);
-        find(&record, Path::new("r.csv"), &channel).map(|found| {
+        find(&record, Path::new("r.csv"), &sought).map(|found| {
             let found = found.unwrap();
             (found.values[1], found.note.unwrap_or_default())
         })

@@ -2,7 +2,7 @@
 
 use super::{Control, Source, UnknownSignal};
 use crate::clock::{Clock, clock};
-use crate::columns::{self, Calibration, Channel, Column};
+use crate::columns::{self, Calibration, Column, Sought};
 use crate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -181,8 +181,8 @@ fn path(
     let record = Record::read(file)?;
     let Clock { axis, note, .. } = clock(&record, file, None, None)?;
     let quantity = &signature.outputs[signature.output_index(output)?];
-    let channel = Channel { column, calibration: Some(calibration), ..Channel::named(&quantity.name, &quantity.unit) };
-    let Column { values, note: converted, .. } = columns::get(&record, file, &channel)?;
+    let sought = Sought { column, calibration: Some(calibration), ..Sought::named(&quantity.name, &quantity.unit) };
+    let Column { values, note: converted, .. } = columns::get(&record, file, &sought)?;
     let path = Signal::sampled(axis.times(), &values, Interpolation::Linear)?;
     path.covers(times[0], times[times.len() - 1]).map_err(|error| match error {
         Error::Invalid { problem, remedy, .. } => {

@@ -3,7 +3,7 @@
 use super::measured::Measured;
 use super::recording::Recording;
 use super::{DataSource, OutputColumn, ParameterSetting, Specification};
-use crate::columns::Channel;
+use crate::columns::Sought;
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
@@ -225,9 +225,9 @@ impl Specification {
                     && k.is_ok_and(|k| conversion(&signature.outputs[k].unit, unit) == Conversion::Same)
             };
             let output = stated.data.outputs.iter().flatten().find(is_it);
-            let channel =
-                Channel { column, calibration: output.map(|output| &output.calibration), ..Channel::named(name, unit) };
-            let complete = recording.complete(&channel, None);
+            let sought =
+                Sought { column, calibration: output.map(|output| &output.calibration), ..Sought::named(name, unit) };
+            let complete = recording.complete(&sought, None);
             let (part, values) = complete.map_err(|error| error.under(&["parameters", name]))?;
             notes.extend(values.note.filter(|note| !notes.contains(note)));
             let value = values.values[recording.parts[part].window.start];

@@ -6,7 +6,7 @@ use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
 use crate::adapt::StepControl;
-use crate::columns::{Calibration, Channel, Column};
+use crate::columns::{Calibration, Column, Sought};
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -258,7 +258,7 @@ impl<'a> Reading<'a> {
     /// Quantities that a column is named like.
     fn named_like(&self, quantities: &[Quantity]) -> Result<Vec<String>> {
         let find = |q: &Quantity| {
-            self.recording.find(&Channel { others: &self.names, ..Channel::named(&q.name, &q.unit) }, None)
+            self.recording.find(&Sought { others: &self.names, ..Sought::named(&q.name, &q.unit) }, None)
         };
         let found = quantities.iter().map(|q| Ok(find(q)?.map(|_| q.name.clone())));
         found.filter_map(Result::transpose).collect()
@@ -285,13 +285,13 @@ impl<'a> Reading<'a> {
         for input in inputs {
             let stated = |error: Error| error.under(&["inputs", &input.input]);
             let k = signature.input_index(&input.input).map_err(stated)?;
-            let channel = Channel {
+            let sought = Sought {
                 column: &input.column,
                 calibration: Some(&input.calibration),
                 others: &self.names,
-                ..Channel::named(&input.input, &signature.inputs[k].unit)
+                ..Sought::named(&input.input, &signature.inputs[k].unit)
             };
-            let complete = self.recording.complete(&channel, input.file);
+            let complete = self.recording.complete(&sought, input.file);
             let (part, Column { name, values, note }) = complete.map_err(stated)?;
             self.converted.extend(note);
             let Part { file, axis, .. } = &self.recording.parts[part];
@@ -341,14 +341,14 @@ impl<'a> Reading<'a> {
                 let what = format!("deviation of output `{output}`");
                 return Err(stated(Error::invalid(what, problem, "give one > 0")));
             }
-            let channel = Channel {
+            let sought = Sought {
                 column,
                 calibration: Some(&own.calibration),
                 others: &self.names,
                 has_gain: own.sensor.contains(&Effect::Gain),
-                ..Channel::named(output, &signature.outputs[k].unit)
+                ..Sought::named(output, &signature.outputs[k].unit)
             };
-            let got = self.recording.get(&channel, *file);
+            let got = self.recording.get(&sought, *file);
             let (part, Column { name, values, note }) = got.map_err(stated)?;
             self.converted.extend(note);
             self.used.push((part, name));

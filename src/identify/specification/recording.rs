@@ -2,7 +2,7 @@
 
 use super::DataSource;
 use crate::clock::{Clock, clock};
-use crate::columns::{self, Channel, Column};
+use crate::columns::{self, Column, Sought};
 use crate::data::{Record, TimeAxis};
 use crate::error::{Error, Result};
 use crate::report::rounded;
@@ -80,20 +80,20 @@ impl<'a> Recording<'a> {
         Ok(Recording { parts, notes, axis })
     }
 
-    /// The part with the column of a channel; of several files the `asked` one, if one is, numbered from 1.
-    pub fn find(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<Option<(usize, Column<'a>)>> {
+    /// The part with the column that is sought; of several files the `asked` one, if one is, numbered from 1.
+    pub fn find(&self, sought: &Sought<'_>, asked: Option<usize>) -> Result<Option<(usize, Column<'a>)>> {
         let mut found: Option<(usize, Column<'a>)> = None;
         for (k, part) in self.parts.iter().enumerate().filter(|(k, _)| asked.is_none_or(|asked| asked == k + 1)) {
-            let Some(column) = columns::find(part.record, part.file, channel)? else { continue };
+            let Some(column) = columns::find(part.record, part.file, sought)? else { continue };
             if let Some((first, _)) = found {
                 let (first, second) = (self.parts[first].file.display(), part.file.display());
                 let problem = format!("both {first} and {second} have it");
                 let remedy = format!(
                     "say in a problem file which of the files it is, from 1: column = \"{name}\", file = {}",
                     k + 1,
-                    name = channel.column
+                    name = sought.column
                 );
-                return Err(Error::invalid(format!("column `{}`", channel.column), problem, remedy));
+                return Err(Error::invalid(format!("column `{}`", sought.column), problem, remedy));
             }
             found = Some((k, column));
         }
@@ -101,8 +101,8 @@ impl<'a> Recording<'a> {
     }
 
     /// As [`Recording::find`], for a column that must be there.
-    pub fn get(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
-        let name = channel.column;
+    pub fn get(&self, sought: &Sought<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
+        let name = sought.column;
         if let Some(number) = asked.filter(|number| !(1..=self.parts.len()).contains(number)) {
             let problem = format!("there is no file {number} among {}", self.parts.len());
             return Err(Error::invalid(
@@ -111,7 +111,7 @@ impl<'a> Recording<'a> {
                 "number the files of the experiment from 1",
             ));
         }
-        if let Some(found) = self.find(channel, asked)? {
+        if let Some(found) = self.find(sought, asked)? {
             return Ok(found);
         }
         let own = |k: &usize| asked.is_none_or(|asked| asked == k + 1);
@@ -127,8 +127,8 @@ impl<'a> Recording<'a> {
     }
 
     /// As [`Recording::get`], for a column with all its values.
-    pub fn complete(&self, channel: &Channel<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
-        let (part, found) = self.get(channel, asked)?;
+    pub fn complete(&self, sought: &Sought<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
+        let (part, found) = self.get(sought, asked)?;
         self.parts[part].record.column(found.name)?;
         Ok((part, found))
     }
