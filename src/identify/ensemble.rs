@@ -2,7 +2,7 @@
 //! the number of threads. Priors and measured modes of the problem are added to every sum.
 
 use crate::beside::{Row, add_gradient, cost_of, with_rows};
-use crate::cost::{Cost, LeastSquares};
+use crate::cost::{Cost, LeastSquares, Reference};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::least_squares::{Linearised, Reduction};
@@ -10,6 +10,7 @@ use crate::parallel::{in_parallel, threads};
 use crate::problem::{Experiment, Problem};
 use crate::scheme::Counters;
 use crate::sensitivity::{Difference, Gradient, Method, Raw};
+use crate::signature::Quantity;
 
 /// Steps times coordinates of all experiments below which threads take longer to begin than they save.
 const WORTH_THREADS: usize = 20_000;
@@ -123,7 +124,7 @@ impl<'p> Ensemble<'p> {
         let run = |k: usize, member: &mut Member<'p>| {
             let Member { experiment, u: own, .. } = member;
             own.iter_mut().zip(&experiment.places).for_each(|(value, &place)| *value = u[place]);
-            let result = work(k, member);
+            let result = work(k, member).map_err(|error| explained(error, member.experiment));
             let named = |error: Error| error.in_experiment(&member.experiment.name);
             if count > 1 { result.map_err(named) } else { result }
         };
@@ -377,4 +378,26 @@ pub(crate) fn join(problem: &Problem, mut found: Vec<Linearised>) -> Linearised 
     let mut all = reduction.finish();
     all.rows = rows;
     all
+}
+
+/// Of a cost whose squares overflow, the output that is to blame, and what to do; any other error as it is.
+fn explained(error: Error, experiment: &Experiment) -> Error {
+    /// Beside its deviation, of what squares overflow soon.
+    const HUGE: f64 = 1e140;
+    let Error::NotFinite { quantity, value, time, step } = error else { return error };
+    let named = || {
+        let cost = experiment.cost.as_least_squares().filter(|_| quantity == "the cost")?;
+        let size = |reference: &Reference| reference.samples().fold(0.0f64, |most, y| most.max(y.abs()));
+        let (reference, size) = (cost.references().iter().map(|reference| (reference, size(reference))))
+            .max_by(|a, b| (a.1 / a.0.deviation).total_cmp(&(b.1 / b.0.deviation)))?;
+        let Quantity { name, unit, .. } = &experiment.simulation.signature().outputs[reference.output];
+        (size > HUGE * reference.deviation).then(|| {
+            format!(
+                "the cost (squares overflow: samples of `{name}` are up to {size:e} {unit}, beside a deviation of {:e} {unit}; give `{name}` a deviation of the size of \
+                 its noise)",
+                reference.deviation
+            )
+        })
+    };
+    Error::NotFinite { quantity: named().unwrap_or(quantity), value, time, step }
 }

@@ -7,6 +7,7 @@ pub mod constraint;
 pub mod control;
 pub mod design;
 pub mod ensemble;
+mod impossible;
 pub mod landscape;
 pub mod likelihood;
 pub mod modal;
@@ -250,7 +251,7 @@ pub(crate) fn identify_from(
     let best = expand(start, free, &outcome.u);
     Ok(Identification {
         method,
-        impossible: impossible(problem, &best, &history),
+        impossible: impossible::sentences(problem, &best, &history),
         history,
         parameters: estimates(problem, (start, free), &outcome.statuses, &best),
         outcome,
@@ -317,36 +318,6 @@ fn estimates(
             status: statuses[k],
         })
         .collect()
-}
-
-/// What no body can have, at the end and on the way there.
-fn impossible(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<String> {
-    let system = problem.first().simulation.system();
-    let Some(sketch) = system.sketch() else { return Vec::new() };
-    let at = |u: &[f64]| {
-        let mut found: Vec<String> = Vec::new();
-        for experiment in &problem.experiments {
-            let own = sketch.impossible(system.signature(), &experiment.own(u));
-            own.into_iter().for_each(|sentence| {
-                if !found.contains(&sentence) {
-                    found.push(sentence)
-                }
-            });
-        }
-        found
-    };
-    let mut found = at(best);
-    let passed = history.iter().map(|u| at(u)).enumerate().filter(|(_, impossible)| !impossible.is_empty());
-    let passed: Vec<(usize, Vec<String>)> = passed.collect();
-    if let (true, Some((first, sentences))) = (found.is_empty(), passed.first()) {
-        found.push(format!(
-            "{} of {} iterations passed parameters that no body has, which the result is not; iteration {first}: {}",
-            passed.len(),
-            history.len(),
-            sentences.join("; ")
-        ));
-    }
-    found
 }
 
 /// The optimiser's view of a parameter: scaled by the size of its start, or of its nominal value, or as it says itself.

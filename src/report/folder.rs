@@ -132,16 +132,6 @@ impl Folder {
         }
     }
 
-    /// Bytes that `states.csv` and `outputs.csv` of a simulation take, about.
-    pub(crate) fn bytes_of_files(simulation: &Simulation) -> f64 {
-        /// Of a number with its comma: most have 17 digits, a sign or a power of ten.
-        const NUMBER: f64 = 20.0;
-        let Signature { coordinates, constraints, inputs, outputs, .. } = simulation.signature();
-        // the time in both, and q, v and a of each coordinate
-        let columns = 2 + 3 * coordinates.len() + constraints.len() + inputs.len() + outputs.len();
-        NUMBER * columns as f64 * (simulation.grid().count() + 1) as f64
-    }
-
     /// The same, whose files go aside.
     pub(super) fn aside(&self, path: &Path) -> Folder {
         Folder { path: path.to_path_buf(), ..self.clone() }

@@ -23,3 +23,4 @@ mod spatial_pictures;
 mod statistics;
 mod svg;
 mod units;
+mod wrapped;

@@ -63,3 +63,25 @@ fn interrupting_does_not_wait_for_a_simulation() {
         assert!(place.files().contains(&format!("{method}/history.csv")));
     }
 }
+
+// Protects hours and disks from a slip in the step: a run of 10^8 steps and more says after its first ones how many they are and how long the others take, and before that how
+// large its files will be, with what to do. (It is ended here, and leaves nothing behind.)
+#[test]
+fn long_runs_and_large_files_are_told() {
+    let place = Place::new();
+    let mut child = place.command("simulate oscillator --step 1e-8 --end 4 --memory 50MB").spawn().unwrap();
+    let mut remarks = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    while !told.contains("at the pace of the first") {
+        assert!(remarks.read_line(&mut told).unwrap() > 0, "the run ended: {told}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        told.contains("note: 4e8 times with all coordinates make about 7") && told.contains(" GB of states.csv"),
+        "{told}"
+    );
+    assert!(told.contains("note: a simulation of 4e8 time steps: at the pace of the first "), "{told}");
+    assert!(told.contains("--tolerance") && told.contains("larger step"), "{told}");
+    assert!(!place.files().iter().any(|name| name.ends_with("simulation.json")), "{:?}", place.files());
+}

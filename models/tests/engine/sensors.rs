@@ -9,7 +9,8 @@ use costate::least_squares::Linearised;
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::optimise::{Flow, Method as Search};
 use costate::problem::{Experiment, Integrator, Problem};
-use costate::statistics::{Noise, Statistics};
+use costate::statistics::{Noise, Statistics, identifiability, said_of_steps_alone};
+use costate::steps::{Steps, identify_with_steps};
 use costate::{Error, Gradient, Method, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
 use costate_models::Oscillator;
 use std::sync::Arc;
@@ -291,4 +292,76 @@ fn sensors_that_make_no_sense_are_refused() -> Result<()> {
     let error = engine.continuous_adjoint(&problem.start, 2, &mut [0.0; 8]).unwrap_err().to_string();
     assert!(error.contains("sensors"), "{error}");
     Ok(())
+}
+
+/// Protects against a number where there is none: the delay of a sensor and the start of a motion that nothing drives are one thing. The coarse steps of a record tell them apart by their own error
+/// alone, and that is said first, before a fit and after it: no standard error, and no doubt of the gradient. With a start that is known, the delay is found.
+#[test]
+fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
+    const DELAY: f64 = 0.02;
+    const NOISE: f64 = 3e-4;
+    let (c, d, v0) = (40.0, 0.3, 0.2f64);
+    let (decay, omega) = (0.5 * d, (c - 0.25 * d * d).sqrt());
+    let x = |t: f64| (-decay * t).exp() * (0.1 * (omega * t).cos() + (v0 + 0.1 * decay) / omega * (omega * t).sin());
+    let mut random = costate::random::SplitMix64::new(2);
+    let times: Vec<f64> = (0..101).map(|i| 0.1 * f64::from(i)).collect();
+    let values: Vec<f64> = times.iter().map(|t| x(t - DELAY) + NOISE * random.normal()).collect();
+    let problem = |free: &[&str]| {
+        let system: Arc<dyn System> = Arc::new(Plain::new(Oscillator).unwrap());
+        let output = system.signature().outputs.iter().position(|output| output.name == "x").unwrap();
+        let grid = TimeGrid::steps(0.0, 0.1, 100).unwrap();
+        let scheme = costate::Hht::new(-0.05).unwrap();
+        let simulation = Simulation::new(system, scheme, grid, vec![Signal::function(|_| 0.0)]).unwrap();
+        let delay = Parameter::new("delay_x", "s", 0.01).bounds(-0.1, 0.1).size(0.1);
+        let sensors = Sensors::new(vec![Sensor { delay: Some(delay), ..Sensor::new(output) }]).unwrap();
+        let reference = Reference { output, values: values.clone(), deviation: NOISE };
+        let cost = LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit).unwrap();
+        let cost = cost.with_sensors(sensors, &times).unwrap();
+        let mut problem = Problem::new("oscillator", simulation, Box::new(cost));
+        for (parameter, start) in problem.parameters.iter_mut().zip(&mut problem.start) {
+            parameter.free = free.contains(&&*parameter.name);
+            match parameter.name.as_str() {
+                "d" => *start = 0.4,
+                "v0" => (parameter.size, *start) = (Some(0.5), 0.2),
+                _ => {}
+            }
+        }
+        problem
+    };
+    let free = problem(&["c", "d", "x0", "v0", "delay_x"]);
+    let before = identifiability(&free, &free.start).unwrap();
+    let told =
+        [said_of_steps_alone(&free, &before.by_steps_alone(&free, &free.start).unwrap()), before.warnings()].concat();
+    assert!(told[0].contains("delay_x") && told[0].contains("v0"), "{told:?}");
+    let mut chosen = problem(&["c", "d", "x0", "v0", "delay_x"]);
+    let fit = identify_with_steps(
+        &mut chosen,
+        &Settings::default(),
+        Noise::Estimated,
+        &Steps::Chosen,
+        &mut |_| Flow::Continue,
+        &mut |_, _| Ok(()),
+    )
+    .unwrap();
+    let statistics = fit.statistics.unwrap();
+    let own = |name: &str| statistics.parameters.iter().find(|own| own.name == name).unwrap();
+    assert!(statistics.warnings[0].contains("delay_x"), "{:?}", statistics.warnings);
+    for name in ["delay_x", "v0"] {
+        assert!(own(name).standard_error.is_infinite(), "{:?}", own(name));
+    }
+    assert!((own("c").value - c).abs() < 5.0 * own("c").standard_error, "{:?}", own("c"));
+    assert!(!fit.found.reason().contains("may be wrong"), "{}", fit.found.reason());
+    let mut known = problem(&["c", "d", "delay_x"]);
+    let fit = identify_with_steps(
+        &mut known,
+        &Settings::default(),
+        Noise::Estimated,
+        &Steps::Chosen,
+        &mut |_| Flow::Continue,
+        &mut |_, _| Ok(()),
+    )
+    .unwrap();
+    let statistics = fit.statistics.unwrap();
+    let delay = statistics.parameters.iter().find(|own| own.name == "delay_x").unwrap();
+    assert!((delay.value - DELAY).abs() < 5.0 * delay.standard_error && delay.standard_error < 1e-3, "{delay:?}");
 }

@@ -10,7 +10,7 @@ use costate::random::SplitMix64;
 use costate::report::result_json;
 use costate::signal::Interpolation;
 use costate::statistics::{Noise, Shift, Statistics, TimeStep, TimeStepCheck};
-use costate::steps::{Fit, MOST_SUBSTEPS, Steps, identify_with_steps};
+use costate::steps::{BeforeFit, Fit, MOST_SUBSTEPS, Steps, identify_with_steps};
 use costate::{Hht, Plain, Signal, Simulation, TimeGrid};
 use costate_models::{Oscillator, Pendulum};
 use std::sync::Arc;
@@ -329,4 +329,72 @@ fn a_fit_survives_steps_that_cannot_be_had() {
     let (clean, told) = choose(&mut written(1, 0.0), &Settings::default(), &Steps::Chosen);
     let statistics = clean.statistics.unwrap();
     assert!(told.is_empty() && statistics.is_noise_free && !statistics.summary().contains("time step"));
+}
+
+/// The angle of a swing, sampled every 0.1 s of a period of 1.9 s, from steps that have no error to speak of.
+fn coarse(seed: u64, noise: f64) -> Problem {
+    const STEP: f64 = 0.1;
+    const COUNT: usize = 200;
+    const FINE: usize = 100;
+    let simulation = |substeps: usize| {
+        let grid = TimeGrid::steps(0.0, STEP / substeps as f64, COUNT * substeps).unwrap();
+        Simulation::new(Arc::new(Plain::new(Pendulum).unwrap()), Hht::new(-0.05).unwrap(), grid, vec![]).unwrap()
+    };
+    let fine = simulation(FINE);
+    let mut random = SplitMix64::new(seed);
+    let clean = fine.run(&fine.signature().nominal()).unwrap().output(0).into_iter().step_by(FINE);
+    let values = clean.map(|y| y + noise * random.normal()).collect();
+    let given = simulation(1);
+    let cost = LeastSquares::new(
+        given.grid().times(),
+        vec![Reference { output: 0, values, deviation: noise }],
+        1,
+        Quadrature::Unit,
+    );
+    Problem::new("pendulum", given, Box::new(cost.unwrap()))
+}
+
+/// Protects fits to coarse records: steps are chosen before the fit, by the error that they make at its start, and told with it; the length is found within its interval, where
+/// one step a sample does not lead there. The choice is repeated to the last bit.
+#[test]
+fn steps_are_chosen_before_a_fit_to_a_coarse_record() {
+    let mut problem = coarse(3, 2e-3);
+    let known = BeforeFit::of(&problem, &problem.start).unwrap();
+    assert!(known.divided_by > 1 && known.failure.is_none(), "{known:?}");
+    assert!(known.error.as_ref().unwrap().relative > 0.1 && known.error_after.as_ref().unwrap().relative <= 0.1);
+    // no finer than need be: half as many steps are too coarse
+    let coarser = coarse(3, 2e-3);
+    let finer = BeforeFit::of(&divided(&coarser, known.divided_by / 2), &coarser.start);
+    assert!(known.divided_by == 2 || finer.is_some_and(|finer| finer.divided_by == 2), "{known:?}");
+    let (fit, told) = choose(&mut problem, &Settings::default(), &Steps::Chosen);
+    let statistics = fit.statistics.unwrap();
+    assert!(fit.found.outcome.converged, "{}", fit.found.reason());
+    assert!(told[0].contains("the error of `angle` with 1 step a sample is about "), "{told:?}");
+    assert!(told[0].contains(&format!("substeps = {} chosen for the first fit", known.divided_by)), "{told:?}");
+    assert!(statistics.summary().contains(&told[0]), "{}", statistics.summary());
+    let length = statistics.parameters.iter().find(|own| own.name == "L").unwrap();
+    assert!((length.value - 0.8).abs() < 4.0 * length.standard_error && length.standard_error < 2e-3, "{length:?}");
+    let choice = statistics.step_choice.unwrap();
+    assert_eq!(choice.fits[0].divided_by, known.divided_by);
+    let parts = choice.fits.iter().map(|fit| fit.divided_by).collect();
+    let (again, _) = choose(&mut coarse(3, 2e-3), &Settings::default(), &Steps::Repeated(parts));
+    assert_eq!(again.found.values(), fit.found.values());
+}
+
+/// The same problem with more steps between its samples.
+fn divided(given: &Problem, parts: usize) -> Problem {
+    let experiment = given.first();
+    let cost = experiment.cost.as_least_squares().unwrap();
+    let times = experiment.simulation.grid().times();
+    let grid = TimeGrid::steps(0.0, times[1] / parts as f64, (times.len() - 1) * parts).unwrap();
+    let finer = experiment.simulation.on(grid, vec![]).unwrap();
+    let cost = LeastSquares::new(times, cost.references().to_vec(), parts, Quadrature::Unit).unwrap();
+    Problem::new("pendulum", finer, Box::new(cost))
+}
+
+/// Protects against steps that nobody needs: those of a record that is sampled finely stay, and nothing is said.
+#[test]
+fn fine_records_keep_their_steps() {
+    let problem = problem(1, record(4));
+    assert_eq!(BeforeFit::of(&problem, &problem.start), None);
 }

@@ -20,11 +20,6 @@ const MOST_FOR_HESSIAN: usize = 20;
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
 
-/// Steps that gain less than this part of what is promised are corrected,
-const CORRECTED: f64 = 0.5;
-/// by no more than this part of their length.
-const PART: f64 = 0.5;
-
 /// The search.
 #[derive(Default)]
 pub(crate) struct NewtonTrustRegion {
@@ -93,12 +88,6 @@ impl Search for NewtonTrustRegion {
                 radius = 0.25 * length;
                 continue;
             };
-            let is_short = promise > evaluator.options.cost_noise * current.cost.abs()
-                && current.cost - next.cost < CORRECTED * promise;
-            let next = match hessian {
-                Some(hessian) if is_short => corrected(evaluator, hessian, &model, (next, PART * length))?,
-                _ => next,
-            };
             let offer = Offer { promise, most, least_gain: LEAST_GAIN };
             let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let slope = dot(&d, &current.scaled_gradient);
@@ -113,24 +102,6 @@ impl Search for NewtonTrustRegion {
             }
         }
     }
-}
-
-/// A step that gains too little goes on from its end, by the same Hessian and the gradient there, not farther than `radius`; its end itself where that is no lower.
-///
-/// Along a curved valley, what a step leaves is off the valley's floor by the square of its length, which the gradient at its end tells: without the correction, steps
-/// must be so short that this does not count (the two-step method of Potra & Pták 1984; with residuals, the acceleration of Transtrum & Sethna 2012).
-fn corrected(evaluator: &mut Evaluator, hessian: &Hessian, model: &Model, (end, radius): (Point, f64)) -> Step<Point> {
-    let n = end.x.len();
-    let around = Model::new(model.weights.clone(), evaluator, &end);
-    let mut times = |p: &[f64]| Ok(Some(around.divided(&hessian.times(&around.divided(p)))));
-    let size = around.size(radius);
-    let path = Path::follow(&around.subproblem(1e-12, 10 * n), &size, &mut times)?;
-    let step = path.within(&around.gradient, &size);
-    if step.promise.is_nan() || step.promise <= 0.0 {
-        return Ok(end);
-    }
-    let further = trial(evaluator, &end, &around.divided(&step.d))?;
-    Ok(further.filter(|further| further.cost < end.cost).unwrap_or(end))
 }
 
 impl NewtonTrustRegion {

@@ -66,7 +66,10 @@ const SUSPECT: f64 = 0.05;
 
 /// That directions are told apart by the error of time steps alone, a sentence each.
 pub fn said_of_steps_alone(problem: &Problem, directions: &[Direction]) -> Vec<String> {
-    let is_driven = problem.experiments.iter().any(|experiment| !experiment.simulation.signature().inputs.is_empty());
+    let is_driven = problem.experiments.iter().any(|experiment| {
+        let (simulation, times) = (&experiment.simulation, experiment.simulation.grid().count());
+        (0..=times).any(|i| simulation.inputs_at(i) != simulation.inputs_at(0))
+    });
     let sentence = |direction: &Direction| {
         let names: Vec<String> = direction.names().into_iter().map(|name| format!("`{name}`")).collect();
         let is_delayed = direction.names().iter().any(|name| name.starts_with("delay_"));
