@@ -25,6 +25,7 @@ mod run;
 mod schema;
 mod second_order;
 mod sensors;
+mod states;
 mod step_errors;
 mod unfinished;
 mod units;

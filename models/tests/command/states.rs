@@ -1,0 +1,67 @@
+//! First-order states on the command line: listed, written and started as what they are.
+
+use crate::run;
+use run::{Place, value};
+
+/// Protects what is written of a state: its value and its rate by its name, and no position.
+#[test]
+fn states_are_written_by_name() {
+    let place = Place::new();
+    place.good("simulate bouc_wen --end 0.02 --out run");
+    let (states, outputs) = (place.read("run/states.csv"), place.read("run/outputs.csv"));
+    let header = states.lines().next().unwrap();
+    assert_eq!(header, "time [s],x [m],x' [m/s],x'' [m/s^2],z [N],z' [N/s]");
+    let column = |text: &str, k: usize| -> Vec<f64> {
+        text.lines().skip(1).map(|line| line.split(',').nth(k).unwrap().parse().unwrap()).collect()
+    };
+    assert_eq!(column(&states, 4), column(&outputs, 2));
+    assert!(column(&states, 4).iter().any(|z| z.abs() > 1.0));
+}
+
+/// Protects listings and skeletons: states are told beside coordinates, for people and for programs.
+#[test]
+fn states_are_listed() {
+    let place = Place::new();
+    let told = place.good("models dc_motor").out;
+    assert!(told.contains("coordinates: angle [rad]\n  states: current [A]\n"), "{told}");
+    let listed = place.json("models dc_motor --json", 0);
+    assert_eq!(listed["states"], serde_json::json!([{"name": "current", "unit": "A"}]), "{listed:#}");
+    place.good("simulate dc_motor --end 0.5 --out run");
+    place.good("init dc_motor --data run/outputs.csv --out motor.toml");
+    let text = place.read("motor.toml");
+    assert!(text.contains("# states of the model: current [A]"), "{text}");
+}
+
+/// Protects starts of states: free in a problem file, and from the first sample of a column.
+#[test]
+fn a_state_starts_as_a_parameter() {
+    let place = Place::new();
+    place.good("simulate dc_motor --end 1 --set i0=1.5 --out run");
+    let problem = |start: &str| {
+        format!(
+            "model = \"dc_motor\"\n[data]\nfile = \"run/outputs.csv\"\noutputs = [\"speed\", \"current\"]\n[parameters]\ni0 = {{ {start} }}\n"
+        )
+    };
+    place.write("free.toml", problem("free = true, start = 0.4"));
+    let found = place.json("identify free.toml --json", 0);
+    assert!((value(&found, "i0") - 1.5).abs() < 1e-6, "{found:#}");
+    place.write("column.toml", problem("local = true, free = true, start_column = \"current\""));
+    let found = place.json("identify column.toml --json", 0);
+    assert!((value(&found, "i0") - 1.5).abs() < 1e-6, "{found:#}");
+}
+
+/// Protects commands that look at coordinates: modes, errors of steps, orders and comparisons of schemes name states.
+#[test]
+fn commands_look_at_states() {
+    let place = Place::new();
+    let modes = place.good("modes dc_motor").out;
+    assert!(modes.contains("current") && modes.contains("decay"), "{modes}");
+    let steps = place.json("steps dc_motor --end 0.5 --json", 0).to_string();
+    assert!(steps.contains("\"current\""), "{steps}");
+    let schemes = place.good("schemes dc_motor --end 0.5").out;
+    assert!(schemes.contains("i2p"), "{schemes}");
+    place.good("check dc_motor");
+    let errors = place.json("simulate dc_motor --end 0.5 --json", 0);
+    let named = errors["step_errors"].to_string();
+    assert!(named.contains("\"current\""), "{named}");
+}
