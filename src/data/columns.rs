@@ -123,7 +123,7 @@ pub(crate) fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -
         });
         return located(header, ways.into_iter().next().or(unknown), file, sought).map(Some);
     }
-    let fits = |header: &&'r String| !sought.others.contains(header);
+    let fits = |header: &&'r String| header.starts_with(sought.column) && !sought.others.contains(header);
     let ways = record.names().iter().filter(fits).filter_map(|header| {
         let mut ways = header::read(header, sought.unit).into_iter();
         Some((header.as_str(), ways.find(|way| way.name == sought.column)?))
