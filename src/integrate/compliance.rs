@@ -1,5 +1,6 @@
 //! Constraints that yield to their multipliers by so little, or so much, that it spoils results.
 
+use crate::scheme::Scheme;
 use crate::simulate::Simulation;
 use crate::system::Point;
 
@@ -7,15 +8,26 @@ use crate::system::Point;
 const SOFT: f64 = 1e-3;
 /// By less than this part, they are lost beside the round-off of the masses.
 const LOST: f64 = 1e-13;
+/// The part of a violation that a projection may leave without a word: positions do not depend on it.
+const LEFT: f64 = 0.1;
+
+/// By how much constraints yield in the softest balance of a step of size `h`, s.
+pub(crate) fn of_step(scheme: &dyn Scheme, h: f64) -> f64 {
+    let mut balances = Vec::new();
+    scheme.step(h, 1.0, &mut balances);
+    balances.iter().fold(scheme.compliance(h), |most, balance| most.max(balance.compliance))
+}
 
 /// What is wrong with the size of a scheme's penalty, in one sentence, judged at the model's start with nominal parameters: beside
 /// C_q M⁻¹ C_qᵀ, with the diagonal of M alone.
 pub(crate) fn remark(simulation: &Simulation) -> Option<String> {
     let (signature, grid) = (simulation.signature(), simulation.grid());
-    let compliance = simulation.scheme().compliance(grid.step(1));
+    let scheme = simulation.scheme();
+    let compliance = of_step(scheme, grid.step(1));
     if compliance == 0.0 {
         return None;
     }
+    let in_projections_alone = scheme.compliance(grid.step(1)) == 0.0;
     let mut system = simulation.system().evaluator();
     system.set_parameters(&signature.nominal());
     let (n, m) = (signature.unknown_count(), signature.constraints.len());
@@ -32,8 +44,21 @@ pub(crate) fn remark(simulation: &Simulation) -> Option<String> {
     });
     let parts: Vec<f64> = yields.map(|moved| compliance / moved).collect();
     let name = |k: usize| &signature.constraints[k].name;
-    let soft =
-        (0..m).filter(|&k| parts[k] > SOFT && parts[k].is_finite()).max_by(|a, b| parts[*a].total_cmp(&parts[*b]));
+    let softest = (0..m).filter(|&k| parts[k].is_finite()).max_by(|a, b| parts[*a].total_cmp(&parts[*b]));
+    if in_projections_alone {
+        // a penalty beyond round-off is an exact projection, and harmless
+        let left = |k: usize| parts[k] / (1.0 + parts[k]);
+        return softest.filter(|&k| left(k) > LEFT).map(|k| {
+            format!(
+                "the penalty leaves the projections soft: {:.1e} of a velocity that violates `{}` is left; take a penalty {:.0e} times as \
+                 large, or none for exact projections",
+                left(k),
+                name(k),
+                parts[k] / 1e-3
+            )
+        });
+    }
+    let soft = softest.filter(|&k| parts[k] > SOFT);
     if let Some(k) = soft {
         return Some(format!(
             "the penalty leaves `{}` soft: it yields by {:.1e} of what its force moves in a step; take a penalty {:.0e} times as large, \

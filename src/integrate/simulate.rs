@@ -18,6 +18,7 @@ use states::States;
 pub(crate) use workspace::Keep;
 pub use workspace::Workspace;
 
+use crate::compliance;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
@@ -105,11 +106,12 @@ impl Simulation {
         let jumps = Arc::new(Jumps::of(&grid, &is_end, &signals, &anew));
         let inputs = inputs::checked(&grid, &signals, &jumps, &signature.inputs)?;
         let first = grid.time(ends.as_ref().map_or(1, |ends| ends[1])) - grid.time(0);
-        let compliance = scheme.compliance(grid.uniform_step().unwrap_or(first));
-        if compliance != 0.0 && !system.can_yield() {
-            let problem = "mechanisms from parts leave out constraint rows that repeat others, and need no penalty";
+        let h = grid.uniform_step().unwrap_or(first);
+        if !system.can_yield() && compliance::of_step(&scheme, h) != 0.0 {
+            let problem = "mechanisms from parts project exactly, leave out constraint rows that repeat others, and need no penalty";
             return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
         }
+        let compliance = scheme.compliance(h);
         let beginning = Beginning { compliance, ..Beginning::default() };
         let newton = NewtonOptions::default();
         let inputs = Arc::new(inputs);

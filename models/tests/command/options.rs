@@ -297,13 +297,17 @@ fn gradients_that_round_off_has_spoilt_are_told() {
     assert!(spoilt.err.contains("adjoint and tangents differ by"), "{}", spoilt.err);
     let sound = place.good("gradient pendulum --scheme i2p --method all");
     // penalties that leave constraints soft, or are lost
-    for (penalty, words) in
-        [("1e3", ["leaves `", "soft"]), ("1e25", ["so large that round-off eats it", "times as large"])]
-    {
-        let told = place.good(&format!("simulate pendulum --scheme ali3p:penalty={penalty}")).err;
+    for (penalty, words) in [
+        ("penalty=1e3", ["leaves the projections soft", "none for exact projections"]),
+        ("pure_penalty=1e3", ["leaves `", "soft"]),
+        ("pure_penalty=1e25", ["so large that round-off eats it", "times as large"]),
+    ] {
+        let told = place.good(&format!("simulate pendulum --scheme ali3p:{penalty}")).err;
         words.iter().for_each(|word| assert!(told.contains(word), "{told}"));
     }
-    assert!(place.good("simulate pendulum --scheme ali3p:penalty=1e14").err.is_empty());
+    for penalty in ["penalty=1e14", "penalty=1e25", "pure_penalty=1e14"] {
+        assert!(place.good(&format!("simulate pendulum --scheme ali3p:{penalty}")).err.is_empty(), "{penalty}");
+    }
     assert!(!sound.err.contains("differ"), "{}", sound.err);
     // so short that the cost's own round-off is most of what differences see
     for model in ["pendulum", "half_car"] {

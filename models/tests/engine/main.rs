@@ -42,5 +42,6 @@ mod starts;
 mod states;
 mod step_control;
 mod structure;
+mod textbook_ali3p;
 mod time_step;
 mod work;

@@ -1,4 +1,4 @@
-//! ALI3-P with a penalty: the paper's formulas, rows that repeat others, messages.
+//! ALI3-P with a pure penalty: its formulas, rows that repeat others, messages. (With the paper's: `textbook_ali3p`.)
 
 use crate::common::largest;
 use costate::cost::Quadrature;
@@ -59,7 +59,8 @@ impl CostFunction for All {
 }
 
 fn simulation(rods: usize, penalty: Option<f64>, h: f64, steps: usize) -> Result<Simulation, Error> {
-    let settings: Vec<(String, f64)> = penalty.map(|penalty| ("penalty".to_string(), penalty)).into_iter().collect();
+    let settings: Vec<(String, f64)> =
+        penalty.map(|penalty| ("pure_penalty".to_string(), penalty)).into_iter().collect();
     let scheme = scheme::by_name("ali3p", &settings)?;
     Simulation::new(Arc::new(Plain::new(Twins(rods))?), scheme, TimeGrid::steps(0.0, h, steps)?, Vec::new())
 }
@@ -68,10 +69,10 @@ fn run(rods: usize, penalty: Option<f64>, h: f64, steps: usize) -> Trajectory {
     simulation(rods, penalty, h, steps).unwrap().run(&[0.7, 1.3]).unwrap()
 }
 
-/// Protects the penalty's meaning: (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t and the like, with Newton's iteration for C_qᵀ α C as in
-/// Lopez Varela 2021, eqs. (1), (3), (4), written down by hand for this pendulum, with a penalty soft enough to be seen.
+/// Protects the pure penalty's meaning: λ = α C, and (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t and the like, written down by hand for this
+/// pendulum, with a penalty soft enough to be seen.
 #[test]
-fn a_penalty_is_that_of_the_paper() {
+fn a_pure_penalty_is_a_spring() {
     let (h, steps, [m, length]) = (1e-3, 200, [0.7, 1.3]);
     let penalty: f64 = 1e5;
     let varsigma = 0.25 * h * h;
@@ -187,11 +188,18 @@ fn derivatives_are_exact() {
 fn wrong_penalties_get_a_sentence() {
     for penalty in [0.0, -1e6, f64::NAN] {
         let error = simulation(1, Some(penalty), 1e-3, 1).unwrap_err().to_string();
-        assert!(error.contains("penalty") && error.contains("N/m"), "{error}");
+        assert!(error.contains("pure_penalty") && error.contains("N/m"), "{error}");
+        let error = scheme::by_name("ali3p", &[("penalty".to_string(), penalty)]).unwrap_err().to_string();
+        assert!(error.contains("its penalty is") && error.contains("N/m"), "{error}");
     }
-    let named = |penalty| scheme::by_name("ali3p", &[("penalty".to_string(), penalty)]).unwrap().settings();
-    assert_eq!(named(1e9), [("penalty", 1e9)]);
-    assert!(named(f64::INFINITY).is_empty());
+    for name in ["penalty", "pure_penalty"] {
+        let named = |penalty| scheme::by_name("ali3p", &[(name.to_string(), penalty)]).unwrap().settings();
+        assert_eq!(named(1e9), [(name, 1e9)]);
+        assert!(named(f64::INFINITY).is_empty());
+    }
+    let both = ["penalty", "pure_penalty"].map(|name| (name.to_string(), 1e9));
+    let error = scheme::by_name("ali3p", &both).unwrap_err().to_string();
+    assert!(error.contains("both `penalty` and `pure_penalty`") && error.contains("repeat others"), "{error}");
     let parts = costate_models::registry().unwrap();
     let chain = parts.get("pendulum-chain").unwrap().system.clone();
     let scheme = scheme::by_name("ali3p", &[("penalty".to_string(), 1e9)]).unwrap();

@@ -131,13 +131,14 @@ pub(super) const CANDIDATE: Keys = Keys {
 
 pub(super) const INTEGRATOR: Keys = Keys {
     head: "[integrator]",
-    about: "A setting alone (`alpha`, `spectral_radius`, `gamma`, `penalty`) names its scheme, too. [Which scheme](schemes.md).",
+    about: "A setting alone (`alpha`, `spectral_radius`, `gamma`, `penalty`, `pure_penalty`) names its scheme, too. [Which scheme](schemes.md).",
     rows: r#"| `scheme` | `hht`, `hht-literal`, `newmark`, `trapezoidal`, `generalized-alpha`, `ali3p`, `i2p` or `bdf2` | | the model's | time integrator | `"generalized-alpha"` |
 | `alpha` | number from -1/3 to 0 | | -0.05 | damping of `hht` and `hht-literal` | `-0.05` |
 | `start_order` | 1 or 2 | | 1 | of `hht`: accelerations and multipliers behind the start are of first order, as published, or of second | `1` |
 | `spectral_radius` | number from 0 to 1 | | 0.8 | of `generalized-alpha` and `i2p`; 1 does not damp | `0.8` |
 | `gamma` | number from 0.5 to 1 | | 0.5 | of `newmark` | `0.5` |
-| `penalty` | number | N/m | infinite | of `ali3p` | `1e9` |
+| `penalty` | number | N/m | infinite | of `ali3p`: of the paper's projections of velocities and accelerations | `1e9` |
+| `pure_penalty` | number | N/m | infinite | of `ali3p`: constraints as springs, for rows that repeat others; not in the paper | `1e12` |
 | `step` | number | s | the samples' step, or the scenario's | time step | `1e-3` |
 | `tolerance` | number | | none | [steps as long as this error allows](schemes.md#step-control), beside the largest value of all coordinates of a unit | `1e-4` |
 | `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` | `1` |

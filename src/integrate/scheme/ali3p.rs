@@ -1,14 +1,17 @@
-//! ALI3-P: the trapezoidal rule on the constraints' positions, with velocities and accelerations projected (Lopez Varela 2021), with
-//! P = M; with exact constraints, or with a penalty.
+//! ALI3-P: an augmented Lagrangian of index 3 with the trapezoidal rule, and velocities and accelerations projected (Lopez Varela 2021).
 //!
 //! ```text
-//! M a* + C_qᵀ λ = Q,  C(q) = 0             with the trapezoidal rule for q, v*
-//! v = v* + δ:  M δ + C_qᵀ μ = 0,  C_q v + C_t = 0
-//! a = a* + δ:  M δ + C_qᵀ κ = 0,  d²C/dt² = 0,     multipliers λ + κ
+//! M a* + C_qᵀ λ = Q,  C(q) = 0             with the trapezoidal rule for q, v*        eqs. (1), (2)
+//! v = v* + δ:  M δ + C_qᵀ μ = 0,  C_q v + C_t = μ/(ς α)                               eq. (3)
+//! a = a* + δ:  M δ + C_qᵀ κ = 0,  d²C/dt² = κ/(ς α),     multipliers λ + κ            eq. (4)
 //! ```
 //!
-//! With a penalty α, N/m, the right sides of the constraints are λ/α, μ/(ς α), κ/(ς α), ς = h²/4, in place of 0: the paper's
-//! λ = α C and (M + ς C_qᵀ α C_q) v = M v* - ς C_qᵀ α C_t, with α finite. Rows that repeat others then share their force.
+//! The paper's iteration λ <- λ + α C ends where C = 0, whatever its penalty α: positions and λ are those of exact constraints, found here by
+//! Newton's iteration at once. Only the projections yield: with μ and κ eliminated they are (P + ς C_qᵀ α C_q) v = P v* - ς C_qᵀ α C_t and the
+//! like, ς = h²/4, P = M. Their penalty may be infinite.
+//!
+//! A *pure* penalty is something else, and not in the paper: λ = α C without that iteration, so that positions yield, too, and rows that repeat
+//! others share their force.
 
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
@@ -19,40 +22,77 @@ use crate::system::Level;
 /// The scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ali3p {
+    /// Of the projections, N/m.
     penalty: f64,
+    /// Of everything, N/m.
+    pure_penalty: f64,
+}
+
+impl Default for Ali3p {
+    /// With exact projections.
+    fn default() -> Self {
+        Ali3p { penalty: f64::INFINITY, pure_penalty: f64::INFINITY }
+    }
 }
 
 impl Ali3p {
-    /// With a penalty α in N/m (of a constraint in m); infinite for exact constraints.
+    /// With the paper's penalty α in N/m (of a constraint in m), by which projections yield; infinite for exact ones.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive.
     pub fn new(penalty: f64) -> Result<Self> {
-        if penalty.is_nan() || penalty <= 0.0 {
-            let remedy = "give a stiffness in N/m that is large beside masses over the square of the time step, or leave it out \
-                          for exact constraints";
-            return Err(Error::invalid("scheme `ali3p`", format!("its penalty is {penalty}"), remedy));
-        }
-        Ok(Ali3p { penalty })
+        let remedy = "give a stiffness in N/m that is large beside masses over the square of the time step, or leave it out \
+                      for exact projections";
+        Ok(Ali3p { penalty: positive("penalty", penalty, remedy)?, ..Ali3p::default() })
     }
+
+    /// With constraints as springs of this stiffness in N/m, λ = α C, also in the projections: for rows that repeat others. Infinite for
+    /// exact constraints.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless it is positive, and where the projections have a penalty of their own.
+    pub fn pure_penalty(self, stiffness: f64) -> Result<Self> {
+        let remedy = "give a stiffness in N/m, 1e9 times the masses over h²/4, or leave it out for exact constraints";
+        let pure_penalty = positive("pure_penalty", stiffness, remedy)?;
+        if pure_penalty.is_finite() && self.penalty.is_finite() {
+            let problem = "both `penalty` and `pure_penalty` are given";
+            let remedy = "take `penalty` for the paper's scheme, or `pure_penalty` where constraint rows repeat others";
+            return Err(Error::invalid("scheme `ali3p`", problem, remedy));
+        }
+        Ok(Ali3p { pure_penalty, ..self })
+    }
+}
+
+fn positive(name: &str, value: f64, remedy: &str) -> Result<f64> {
+    if value.is_nan() || value <= 0.0 {
+        return Err(Error::invalid("scheme `ali3p`", format!("its {name} is {value}"), remedy));
+    }
+    Ok(value)
+}
+
+/// 1/(ς α) of a penalty α.
+fn compliance(h: f64, penalty: f64) -> f64 {
+    4.0 / (h * h * penalty)
 }
 
 impl Scheme for Ali3p {
     fn description(&self) -> Description {
-        let settings = if self.penalty.is_finite() { vec![("penalty", self.penalty)] } else { Vec::new() };
+        let all = [("penalty", self.penalty), ("pure_penalty", self.pure_penalty)];
+        let settings = all.into_iter().filter(|(_, penalty)| penalty.is_finite()).collect();
         Description { name: "ali3p", settings, ..Description::default() }
     }
 
     fn compliance(&self, h: f64) -> f64 {
-        4.0 / (h * h * self.penalty)
+        compliance(h, self.pure_penalty)
     }
 
     fn step(&self, h: f64, _ratio: f64, balances: &mut Vec<Balance>) {
         // Ŝ is the projected acceleration
         let motion = Balance::of_motion(Level::Position, Inertia::Of(Block::A));
         balances.push(Newmark::new(0.0, 0.0).set(motion, h, 0.0));
-        balances.push(Balance::projection(Level::Velocity).set(Block::V, [(Block::V, 1.0)], 1.0));
-        let accelerations = Balance::projection(Level::Acceleration).add_multipliers();
+        let projection = |level| Balance::projection(level).yielding(compliance(h, self.penalty));
+        balances.push(projection(Level::Velocity).set(Block::V, [(Block::V, 1.0)], 1.0));
+        let accelerations = projection(Level::Acceleration).add_multipliers();
         balances.push(accelerations.set(Block::A, [(Block::A, 1.0)], 1.0).set(Block::S, [(Block::A, 1.0)], 1.0));
     }
 

@@ -142,6 +142,8 @@ pub struct Balance {
     pub(super) load: Combination,
     pub(super) force: Option<Block>,
     pub(super) multipliers: Multipliers,
+    /// By how much its constraints yield to their multipliers, if the scheme's all yield by less ([`Weights::compliance`]).
+    pub(crate) compliance: f64,
     /// How much later than the start it holds, s, with the inputs at the end of the first step.
     pub(super) later: f64,
     /// Whether it is about the beginning of the step, not its end: a start in the middle of a run.
@@ -164,6 +166,7 @@ impl Balance {
             load: none,
             force: None,
             multipliers,
+            compliance: 0.0,
             later: 0.0,
             is_at_beginning: false,
             is_of_start: false,
@@ -220,6 +223,12 @@ impl Balance {
     /// Adds the multipliers to the state's.
     pub fn add_multipliers(mut self) -> Self {
         self.multipliers = Multipliers::Added;
+        self
+    }
+
+    /// Lets its constraints yield to their multipliers, in velocities by this a unit of impulse, in accelerations by this a unit of force.
+    pub fn yielding(mut self, compliance: f64) -> Self {
+        self.compliance = compliance;
         self
     }
 
@@ -291,11 +300,11 @@ impl Balance {
             && self.multipliers == Multipliers::Told
     }
 
-    /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]).
+    /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]), or by more if it says so.
     pub(super) fn prepare(self, compliance: f64) -> Prepared {
         let transfer = self.transfer();
         Prepared {
-            weights: self.weights(if self.is_of_start { 0.0 } else { compliance }),
+            weights: self.weights(if self.is_of_start { 0.0 } else { compliance.max(self.compliance) }),
             unknown_itself: self.unknown_itself(),
             is_linear: self.is_linear(),
             is_split: self.is_split(),

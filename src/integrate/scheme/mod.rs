@@ -89,8 +89,9 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         self.description().settings
     }
 
-    /// By how much constraints yield to their multipliers in a step of size `h`, s, in velocities a unit of impulse and in accelerations a
-    /// unit of force; in positions, the unknown's factor times as much. Zero where they hold exactly.
+    /// By how much all constraints yield to their multipliers in a step of size `h`, s, also behind a start, in velocities a unit of impulse
+    /// and in accelerations a unit of force; in positions, the unknown's factor times as much. Zero where they hold exactly. One balance alone
+    /// yields by [`Balance::yielding`].
     fn compliance(&self, h: f64) -> f64 {
         let _ = h;
         0.0
@@ -130,6 +131,7 @@ impl Scheme for Arc<dyn Scheme> {
 type Registered = (&'static str, &'static [(&'static str, f64)], fn(&[f64]) -> Result<Arc<dyn Scheme>>);
 
 const HHT: [(&str, f64); 2] = [("alpha", -0.05), ("start_order", 1.0)];
+const PENALTIES: [(&str, f64); 2] = [("penalty", f64::INFINITY), ("pure_penalty", f64::INFINITY)];
 const RADIUS: [(&str, f64); 1] = [("spectral_radius", 0.8)];
 
 /// All schemes.
@@ -139,7 +141,7 @@ const SCHEMES: [Registered; 8] = [
     ("newmark", &[("gamma", 0.5)], |set| Ok(Arc::new(GeneralizedAlpha::newmark(set[0])?))),
     ("trapezoidal", &[], |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
     ("generalized-alpha", &RADIUS, |set| Ok(Arc::new(GeneralizedAlpha::new(set[0])?))),
-    ("ali3p", &[("penalty", f64::INFINITY)], |set| Ok(Arc::new(Ali3p::new(set[0])?))),
+    ("ali3p", &PENALTIES, |set| Ok(Arc::new(Ali3p::new(set[0])?.pure_penalty(set[1])?))),
     ("i2p", &RADIUS, |set| Ok(Arc::new(I2p::new(set[0])?))),
     ("bdf2", &[], |_| Ok(Arc::new(Bdf2))),
 ];
