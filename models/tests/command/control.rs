@@ -118,6 +118,10 @@ fn the_continuous_adjoint_is_shown() {
     let place = Place::new();
     let run = place.run("gradient five_bar --method all");
     assert!(run.code == 0 && run.out.contains("continuous (BDF2)"), "{}", run.out);
+    assert!(run.out.contains("gradient of the same cost") && run.out.contains("at half the step"), "{}", run.out);
+    let gap = &place.json("gradient five_bar --method all --json", 0)["continuous_gap"];
+    let [whole, half] = ["largest_difference", "at_half_step"].map(|key| gap[key].as_f64().unwrap());
+    assert!((3.4..4.6).contains(&(whole / half)), "{whole}, {half}");
     let run = place.run("gradient oscillator --method all");
     assert!(
         run.code == 0 && run.err.contains("the continuous adjoint") && run.err.contains("no column"),

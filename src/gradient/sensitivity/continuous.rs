@@ -4,8 +4,12 @@
 //! ```text
 //! dp/dt = g_qᵀ + D_qᵀ w + C_qᵀ μ,   d(M w)/dt = g_vᵀ - p + D_vᵀ w,   C_q w = 0,      D = M a + C_qᵀ λ - Q
 //! [M C_qᵀ; C_q 0] [w; ξ] = [-S_vᵀ; 0],   p = -S_qᵀ - (C_q v)_qᵀ ξ     at the end        eqs. (38), (39)
-//! dJ/du = ∫ g_u + wᵀ D_u + μᵀ C_u dt + S_u - p_0ᵀ dq_0/du - (M w)_0ᵀ dv_0/du
+//! dJ/du = ∫ g_u + wᵀ D_u + μᵀ C_u dt + S_u + R_u - (p_0 - R_q)ᵀ dq_0/du - ((M w)_0 - R_v)ᵀ dv_0/du
 //! ```
+//!
+//! The cost is the one that the discrete gradient is of, Σ η_i g_i + S, not the integral that it may stand for: with the density η_i g_i / h,
+//! h the step, it is the trapezoidal rule's sum (an integral to second order) and what η_0 and η_N have beyond half a step, a term of the start R
+//! and one of the end that S takes in. So rectangles and plain sums of samples are compared with themselves.
 //!
 //! S_q may have any part along C_qᵀ, which no motion sees; left in p, as the paper has it, a first step has to take it away at another
 //! position, with an error of first order. It is taken away at once, so that d(C_q w)/dt = 0 holds at the end, too.
@@ -60,8 +64,7 @@ impl Gradient<'_> {
             let remedy = "let steps end at all samples; the discrete adjoint takes any";
             return Err(refused("the run is read between its steps", remedy));
         }
-        let (last, step) = (grid.count(), grid.uniform_step());
-        let Some(h) = step else {
+        let Some(h) = grid.uniform_step() else {
             let remedy = "run at even steps; the discrete adjoint takes any";
             return Err(refused("its formulas are for steps of one size", remedy));
         };
@@ -76,17 +79,17 @@ impl Gradient<'_> {
             past: Past::new(),
             by_parameters: vec![0.0; u.len()],
         };
-        let density = backwards.density()?;
-        for i in (0..=last).rev() {
-            backwards.go_to(i, &density)?;
+        let first = backwards.first()?;
+        for i in (0..=first).rev() {
+            backwards.go_to(i)?;
         }
         let Backwards { past, by_parameters, .. } = backwards;
         let bar = &mut self.bar;
-        // what the initial state does
-        clear(bar);
+        // what the initial state does, beside what the cost has there alone
+        [&mut bar.u, &mut bar.w].into_iter().for_each(|part| part.fill(0.0));
         if let Some([p, mw]) = past.front() {
-            bar.q.iter_mut().zip(p).for_each(|(bar, p)| *bar = -p);
-            bar.v.iter_mut().zip(mw).for_each(|(bar, mw)| *bar = -mw);
+            bar.q.iter_mut().zip(p).for_each(|(bar, p)| *bar -= p);
+            bar.v.iter_mut().zip(mw).for_each(|(bar, mw)| *bar -= mw);
         }
         let Workspace { simulation, states, evaluator, start, .. } = &mut self.workspace;
         if let Some(f_0) = start {
@@ -106,14 +109,6 @@ fn refused(problem: impl Into<String>, remedy: &str) -> Error {
     Error::invalid("the continuous adjoint", problem, remedy)
 }
 
-/// What makes the density of an integral over time of a cost's derivatives.
-struct Density {
-    /// A factor for each time.
-    factors: Vec<f64>,
-    /// The cost has its own weights, and no term of the end.
-    is_weighted: bool,
-}
-
 /// The adjoint equations on the way backwards along a stored run.
 struct Backwards<'a, 'p> {
     /// Its `bar` holds the derivatives of the cost at the time at hand.
@@ -129,89 +124,88 @@ struct Backwards<'a, 'p> {
 }
 
 impl Backwards<'_, '_> {
-    fn last(&self) -> usize {
-        self.of.workspace.simulation.grid().count()
-    }
-
-    fn density(&mut self) -> Result<Density> {
-        let (last, h) = (self.last(), self.h);
-        let weights: Vec<Option<f64>> = (0..=last).map(|i| self.of.cost.own_weight(i)).collect();
-        let middle = weights[last / 2];
-        if middle.is_some_and(|weight| weight <= 0.0) || middle.is_none() && last < 2 {
-            let remedy = "compare a cost that has a sample at every time; the discrete adjoint takes any";
-            return Err(refused("the cost is no integral over time", remedy));
-        }
-        let factors = match middle {
-            // in the middle, weights over steps tell how much a second counts
-            Some(middle) => {
-                let positive = weights.iter().map(|weight| weight.filter(|weight| *weight > 0.0));
-                positive.map(|weight| weight.map_or(0.0, |weight| middle / h / weight)).collect()
-            }
-            // sums with the weight 1 stand for an integral of as many samples as there are a second
-            None => {
-                let (Gradient { workspace, cost, y, .. }, u) = (&mut *self.of, self.u);
-                workspace.reach(last / 2)?;
-                let x = workspace.states.view(last / 2, &workspace.simulation, &mut workspace.room);
-                workspace.evaluator.output(&x, y);
-                let mut value =
-                    |h: f64| cost.value(&Sample { index: last / 2, last: usize::MAX, before: h, after: h, x, y, u });
-                let is_unit = value(1.0) != 0.0 && value(1.0) == value(2.0);
-                vec![if is_unit { 1.0 / h } else { 1.0 }; last + 1]
-            }
-        };
-        Ok(Density { factors, is_weighted: middle.is_some() })
-    }
-
-    /// Takes the derivatives of the cost at time `i`, for steps of length 1 on both sides; or of its term of the end, for none.
-    fn take_cost(&mut self, i: usize, is_end: bool) -> Result<()> {
+    /// Adds the derivatives of the cost at time `i` to `bar`, between steps of these lengths; with its term of the end at time `last`.
+    fn take_cost(&mut self, i: usize, last: usize, [before, after]: [f64; 2]) -> Result<()> {
         let (Gradient { workspace, cost, y, y_bar, bar, .. }, u) = (&mut *self.of, self.u);
         workspace.reach(i)?;
         let x = workspace.states.view(i, &workspace.simulation, &mut workspace.room);
         workspace.evaluator.output(&x, y);
         clear(bar);
         y_bar.fill(0.0);
-        // weights are those of an integral, whole at both ends
-        let (last, step) = if is_end { (i, 0.0) } else { (usize::MAX, 1.0) };
-        cost.gradient(&Sample { index: i, last, before: step, after: step, x, y, u }, bar, y_bar);
+        cost.gradient(&Sample { index: i, last, before, after, x, y, u }, bar, y_bar);
         workspace.evaluator.linearise_output(&x);
         workspace.evaluator.output_pull_back(y_bar, bar);
-        Ok(())
-    }
-
-    /// Goes to time `i`, and adds its part of the integral.
-    fn go_to(&mut self, i: usize, density: &Density) -> Result<()> {
-        self.take_cost(i, false)?;
-        let factor = density.factors[i];
-        let whole = if i == 0 || i == self.last() { 0.5 * self.h } else { self.h };
-        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += factor * whole * *slope);
-        if [&self.of.bar.a, &self.of.bar.a_scheme, &self.of.bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0)
-        {
+        if [&bar.a, &bar.a_scheme, &bar.lambda].into_iter().flatten().any(|slope| *slope != 0.0) {
             let remedy = "compare a cost in positions and velocities; the discrete adjoint takes any";
             return Err(refused("the cost depends on accelerations or multipliers", remedy));
         }
-        let by_w = self.of.bar.w.clone();
-        let g = [&self.of.bar.q, &self.of.bar.v].map(|g| g.iter().map(|g| factor * g).collect::<Vec<f64>>());
-        let p = if i == self.last() { self.begin(density, &g[1])? } else { self.step(i, &g)? };
+        Ok(())
+    }
+
+    /// At an end: what the cost has there beyond half a step of its density, by q and v, in the place of `bar`'s q and v; returns the
+    /// density's. Both together are the cost's own quadrature.
+    fn take_end(&mut self, i: usize) -> Result<[Vec<f64>; 2]> {
+        let (h, last) = (self.h, self.of.workspace.simulation.grid().count());
+        self.take_cost(i, usize::MAX, [h, h])?;
+        let factor = self.weight_beside(i) / h;
+        let density = [&self.of.bar.q, &self.of.bar.v].map(|g| g.iter().map(|g| factor * g).collect::<Vec<f64>>());
+        let steps = [if i == 0 { 0.0 } else { h }, if i == last { 0.0 } else { h }];
+        self.take_cost(i, last, steps)?;
+        let bar = &mut self.of.bar;
+        for (own, density) in [&mut bar.q, &mut bar.v].into_iter().zip(&density) {
+            own.iter_mut().zip(density).for_each(|(own, density)| *own -= 0.5 * h * density);
+        }
+        Ok(density)
+    }
+
+    /// The weight of the time beside an end over that of the end, where the cost has its own weights: what an integral would have there.
+    fn weight_beside(&self, i: usize) -> f64 {
+        let inner = if i == 0 { 1 } else { i - 1 };
+        let weight = |i: usize| self.of.cost.own_weight(i).filter(|weight| *weight > 0.0);
+        weight(inner).zip(weight(i)).map_or(1.0, |(inner, own)| inner / own)
+    }
+
+    /// The last time with a part in the cost.
+    fn first(&self) -> Result<usize> {
+        let count = self.of.workspace.simulation.grid().count();
+        let is_weighted = |i: &usize| self.of.cost.own_weight(*i).is_none_or(|weight| weight > 0.0);
+        let last = (0..=count).rev().find(is_weighted).filter(|last| *last >= 2 && is_weighted(&(count / 2)));
+        last.ok_or_else(|| {
+            let remedy = "compare a cost that has a sample at every time; the discrete adjoint takes any";
+            refused("the cost is no integral over time", remedy)
+        })
+    }
+
+    /// Goes to time `i`, and adds its part of the integral.
+    fn go_to(&mut self, i: usize) -> Result<()> {
+        let (h, count) = (self.h, self.of.workspace.simulation.grid().count());
+        let is_end = self.past.is_empty();
+        let g = if is_end || i == 0 {
+            self.take_end(i)?
+        } else {
+            self.take_cost(i, count, [h, h])?;
+            [&self.of.bar.q, &self.of.bar.v].map(|g| g.iter().map(|g| g / h).collect::<Vec<f64>>())
+        };
+        let whole = if is_end || i == 0 { 0.5 * h } else { h };
+        let bar = &self.of.bar;
+        self.by_parameters.iter_mut().zip(&bar.u).for_each(|(sum, slope)| *sum += slope);
+        let by_w = bar.w.clone();
+        let p = if is_end { self.begin(i, &g[1])? } else { self.step(i, &g)? };
         let own = &self.own;
         self.by_parameters.iter_mut().zip(&own.u).for_each(|(sum, slope)| *sum += whole * slope);
         if !self.of.by_inputs.is_empty() {
-            let count = own.w.len();
-            let slopes = own.w.iter().zip(&by_w).map(|(own, direct)| whole * (own + factor * direct));
-            self.of.by_inputs[i * count..(i + 1) * count].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
+            let width = own.w.len();
+            let slopes = own.w.iter().zip(&by_w).map(|(own, direct)| whole * own + direct);
+            self.of.by_inputs[i * width..(i + 1) * width].iter_mut().zip(slopes).for_each(|(w, slope)| *w = slope);
         }
         self.past.push_front([p, own.a.clone()]);
         self.past.truncate(self.formula.len() - 1);
         Ok(())
     }
 
-    /// Takes w at the end, where multipliers count as zero; returns p.
-    fn begin(&mut self, density: &Density, g_v: &[f64]) -> Result<Vec<f64>> {
-        let (h, last) = (self.h, self.last());
-        self.take_cost(last, true)?;
-        if density.is_weighted {
-            clear(&mut self.of.bar);
-        }
-        self.by_parameters.iter_mut().zip(&self.of.bar.u).for_each(|(sum, slope)| *sum += slope);
+    /// Takes w at the end, time `last`, where multipliers count as zero; returns p. `bar` holds what the cost has there alone.
+    fn begin(&mut self, last: usize, g_v: &[f64]) -> Result<Vec<f64>> {
+        let h = self.h;
         let Workspace { simulation, states, evaluator, .. } = &mut self.of.workspace;
         let point = |i: usize| states.point(i, simulation.grid().time(i), simulation.inputs_at(i));
         let (point, before) = (point(last), point(last - 1));
