@@ -41,6 +41,7 @@ mod spectra;
 mod starts;
 mod states;
 mod step_control;
+mod stiff_steps;
 mod structure;
 mod textbook_ali3p;
 mod time_step;

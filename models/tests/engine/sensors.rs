@@ -300,7 +300,7 @@ fn sensors_that_make_no_sense_are_refused() -> Result<()> {
 fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
     const DELAY: f64 = 0.02;
     const NOISE: f64 = 3e-4;
-    let (c, d, v0) = (40.0, 0.3, 0.2f64);
+    let (c, d, v0) = (40.0f64, 0.3, 0.2f64);
     let (decay, omega) = (0.5 * d, (c - 0.25 * d * d).sqrt());
     let x = |t: f64| (-decay * t).exp() * (0.1 * (omega * t).cos() + (v0 + 0.1 * decay) / omega * (omega * t).sin());
     let mut random = costate::random::SplitMix64::new(2);
