@@ -69,9 +69,10 @@ fn angles_that_a_model_knows_nothing_of_are_not_explained() {
     assert!((right.fit_percent.unwrap() - 99.961).abs() < 2e-3, "{right:?}");
     let turned = shaft(measured(0.0, 1.0));
     assert!((turned.fit_percent.unwrap() - right.fit_percent.unwrap()).abs() < 1e-9);
-    // π of π/√3
-    let opposite = shaft(measured(PI, 0.0)).fit_percent.unwrap();
-    assert!((opposite - 100.0 * (1.0 - 3f64.sqrt())).abs() < 0.5, "{opposite}");
+    // π of the spread of 6.4 turns, which is about that of whole ones, π/√3
+    let opposite = shaft(measured(PI, 0.0));
+    assert!((opposite.size / opposite.by_chance().unwrap() - 1.0).abs() < 0.05, "{}", opposite.size);
+    assert!((opposite.fit_percent.unwrap() - 100.0 * (1.0 - PI / opposite.size)).abs() < 0.1, "{opposite:?}");
 }
 
 /// Protects what is told of residuals whose squares overflow: RMSE, fit and R² are numbers, and nothing is said to be infinite.

@@ -127,3 +127,45 @@ fn every_experiment_is_told() {
     assert_eq!(derivatives["passed"], true);
     assert_eq!(derivatives["gradient"].as_array().unwrap().len(), 5);
 }
+
+// Protects angles: an encoder's record that the model knows nothing of has a fit of about nothing, and is asked for, where the spread of all its turns would make it good; so is
+// one in degrees, of an encoder and of a sensor that counts turns.
+#[test]
+fn angles_that_are_not_explained_are_asked_for() {
+    let place = Place::new();
+    let header = "t,rotor,outer,angle";
+    let torques = |t: f64| vec![0.004, 0.002 * (9.0 * t).sin()];
+    // evenly all around, in the golden section
+    let chance = |t: f64| std::f64::consts::TAU * ((500.0 * t).round() * 0.618_033_988_749_895 + (7.0 * t).round());
+    let row = |t: f64| [torques(t), vec![chance(t)]].concat();
+    place.write("chance.csv", csv(header, times(500, 2e-3), row));
+    let problem = "model = \"gyroscope\"\n[data]\nfile = \"chance.csv\"\noutputs.\"inner hinge.angle\" = { column = \"angle\" }\n\
+                   inputs.\"rotor torque\" = { column = \"rotor\" }\ninputs.\"outer torque\" = { column = \"outer\" }\n";
+    place.write("chance.toml", problem);
+    let document = place.json("check chance.toml --json", 1);
+    let output = &document["experiments"][0]["outputs"][0];
+    let (fit, r_squared) = (output["fit_percent"].as_f64().unwrap(), output["r_squared"].as_f64().unwrap());
+    assert!(fit.abs() < 2.0 && r_squared.abs() < 0.04, "{fit} {r_squared}");
+    let told = document["warnings"].to_string();
+    for part in ["tells next to nothing of `inner hinge.angle`", "come to 1.81 rad by chance", "not in degrees"] {
+        assert!(told.contains(part), "`{part}` is missing in {told}");
+    }
+    place.good("simulate half_car --out car");
+    let car = place.read("car/outputs.csv");
+    let names: Vec<&str> = car.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| names.iter().position(|own| own.starts_with(name)).unwrap();
+    let columns = ["time", "road_front", "road_rear", "pitch.angle"].map(column);
+    let mut text = String::from("t,front,rear,angle\n");
+    for line in car.lines().skip(1) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let [t, front, rear, angle] = columns.map(|k| cells[k]);
+        text += &format!("{t},{front},{rear},{}\n", angle.to_degrees());
+    }
+    place.write("degrees.csv", text);
+    let problem = "model = \"half_car\"\n[data]\nfile = \"degrees.csv\"\noutputs.\"pitch.angle\" = { column = \"angle\" }\n\
+                   inputs.road_front = { column = \"front\" }\ninputs.road_rear = { column = \"rear\" }\n";
+    place.write("degrees.toml", problem);
+    let run = place.run("check degrees.toml");
+    assert!(run.out.contains("are units the same (rad and degrees"), "{}", run.out);
+    assert!(!run.out.contains("all is well"), "{}", run.out);
+}

@@ -173,14 +173,22 @@ impl Compared {
             let unit = &self.fit.unit;
             let degrees = if unit == "rad" { ", and are they in rad, not in degrees" } else { "" };
             return Some(format!(
-                "at the start the model tells next to nothing of `{name}` (fit {}): residuals of a value that is known up to a period come to {} {unit} by chance,                  and are {} {unit}: is it the right column, with this sign{degrees}? does it begin like the data?",
+                "at the start the model tells next to nothing of `{name}` (fit {}): residuals of a value that is known up to a period come to {} {unit} by chance, \
+                 and are {} {unit}: is it the right column, with this sign{degrees}? does it begin like the data?",
                 percent(fit),
                 rounded(chance, 3),
                 rounded(rmse, 3)
             ));
         }
-        if fit >= 0.0 {
+        if fit >= 100.0 / FAR {
             return None;
+        }
+        if fit >= 0.0 {
+            return Some(format!(
+                "at the start the model tells next to nothing of `{name}` (fit {}), as one does that hardly moves beside its data: are units the same (rad and degrees, m and \
+                 mm)? is it the right column?",
+                percent(fit)
+            ));
         }
         let meaning = if rmse > FAR * size {
             "are units the same?"
