@@ -71,7 +71,8 @@ impl Model for EngineMount {
     }
 }
 
-/// Excitation of the load, N: a sweep to 105 Hz within a second (Lauss 2018, Fig. 3).
+/// Excitation of the load, N: 100 sin(4 π 25^t t), a sweep from 2 Hz to 211 Hz within a second (Lauss 2018, Fig. 3). The frequency at t is the
+/// phase's derivative over 2 π, 2 · 25^t (1 + t ln 25).
 pub fn sweep(t: f64) -> f64 {
     100.0 * (4.0 * std::f64::consts::PI * 25f64.powf(t) * t).sin()
 }

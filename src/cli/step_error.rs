@@ -78,21 +78,25 @@ impl Estimate {
             Estimate::Failed(_) => "time-step error not estimated: with steps half as long, the run fails".to_string(),
             Estimate::Unknown(reason) => format!("time-step error not estimated: {reason}"),
             Estimate::Known(errors) => {
-                let of = |what: &str, errors: &[StepError]| {
-                    StepErrors::worst(errors).map(|worst| {
+                let of = |what: &str, worst: Option<&StepError>| {
+                    worst.map(|worst| {
                         let StepError { quantity, error, time, .. } = worst;
                         format!(
                             "{what} {} (`{}`, {} at {} s)",
-                            beside(worst.relative()),
+                            beside(worst),
                             quantity.name,
                             with_unit(*error, &quantity.unit),
                             rounded(*time, 3)
                         )
                     })
                 };
-                let parts = [of("coordinates", &errors.coordinates), of("outputs", &errors.outputs)];
+                let parts =
+                    [of("coordinates", StepErrors::worst(&errors.coordinates)), of("outputs", errors.worst_output())];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
-                format!("estimated time-step error: {}", parts.join(", "))
+                match parts.is_empty() {
+                    true => "estimated time-step error: none, as nothing moves but by round-off".to_string(),
+                    false => format!("estimated time-step error: {}", parts.join(", ")),
+                }
             }
         }
     }
@@ -178,11 +182,11 @@ impl AtHalf {
     }
 }
 
-/// `1.2 % of the largest value`
-fn beside(part: f64) -> String {
-    match part {
+/// `1.2 % of the largest value`; of an error that is larger than all values, what these are.
+fn beside(error: &StepError) -> String {
+    match error.relative() {
         part if part <= 1.0 => format!("{} of the largest value", percent(part)),
-        part => format!("{} times the largest value", rounded(part, 2)),
+        _ => format!("more than the largest value, {}", with_unit(error.size, &error.quantity.unit)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lines of a text file of columns as cells and numbers.
 
+use super::foreign::Foreign;
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
@@ -87,7 +88,7 @@ pub(super) fn cells<'a>(line: &'a str, delimiter: Delimiter, path: &Path, number
     Ok(cells)
 }
 
-/// Whether a file may have cells without a value.
+/// Whether a file may have cells without a value, and columns that hold something else than numbers or have no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gaps {
     Allowed,
@@ -110,14 +111,21 @@ pub(super) struct Decimals {
     comma: Option<u64>,
 }
 
+/// Decimal signs that some number of a line has.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Signs {
+    comma: bool,
+    point: bool,
+}
+
 impl Decimals {
-    /// Takes down what a line has, some `commas` or none.
-    pub fn see(&mut self, commas: bool, line: &str, number: u64) -> std::result::Result<(), Fault> {
-        if commas {
+    /// Takes down what a line has.
+    pub fn see(&mut self, signs: Signs, number: u64) -> std::result::Result<(), Fault> {
+        if signs.comma {
             self.comma.get_or_insert(number);
         }
-        if self.point.is_none() && line.contains('.') {
-            self.point = Some(number);
+        if signs.point {
+            self.point.get_or_insert(number);
         }
         let (Some(point), Some(comma)) = (self.point, self.comma) else { return Ok(()) };
         let problem = format!(
@@ -136,34 +144,78 @@ fn with_comma(cell: &str, delimiter: Delimiter) -> Option<f64> {
     cell.replace(',', ".").parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Appends one row to the columns, and says whether a number has a decimal comma; or problem and remedy.
+/// What is known of all rows.
+pub(super) struct Row<'n> {
+    /// Names of the columns; empty ones are of columns without a name.
+    names: &'n [String],
+    delimiter: Delimiter,
+    gaps: Gaps,
+    /// Cells that a row has at least: those behind the last name may be left out.
+    least: usize,
+    /// What each column holds that is no number, if it does.
+    pub foreign: Vec<Option<Foreign>>,
+}
+
+impl<'n> Row<'n> {
+    pub fn new(names: &'n [String], delimiter: Delimiter, gaps: Gaps) -> Self {
+        let least = match gaps {
+            Gaps::Refused => names.len(),
+            Gaps::Allowed => names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1),
+        };
+        Row { names, delimiter, gaps, least, foreign: vec![None; names.len()] }
+    }
+
+    /// Whether a row of these cells is as long as the header, but for separators at the ends of lines.
+    fn fits<'a>(&self, cells: impl Iterator<Item = &'a str> + Clone) -> bool {
+        let count = cells.clone().count();
+        let is_more_empty = || self.gaps == Gaps::Allowed && cells.skip(self.names.len()).all(str::is_empty);
+        count >= self.least && (count <= self.names.len() || is_more_empty())
+    }
+}
+
+/// Appends one row to the columns, and says which decimal signs its numbers have; or problem and remedy.
 pub(super) fn read_row<'a>(
     mut cells: impl Iterator<Item = &'a str> + Clone,
-    names: &[String],
+    row: &mut Row<'_>,
     columns: &mut [Vec<f64>],
-    (delimiter, gaps): (Delimiter, Gaps),
-) -> std::result::Result<bool, Fault> {
-    let all = cells.clone();
-    let mut commas = false;
-    for (name, column) in names.iter().zip(columns) {
-        let Some(cell) = cells.next() else { return Err(wrong_count(all.count(), names.len(), delimiter)) };
+    line: u64,
+) -> std::result::Result<Signs, Fault> {
+    let (all, delimiter, expected) = (cells.clone(), row.delimiter, row.names.len());
+    let mut signs = Signs::default();
+    for (k, (name, column)) in row.names.iter().zip(columns).enumerate() {
+        let Some(cell) = cells.next() else {
+            if k < row.least {
+                return Err(wrong_count(all.count(), expected, delimiter));
+            }
+            column.push(f64::NAN);
+            continue;
+        };
         let parsed = cell.parse::<f64>();
         if let (Err(_), Some(value)) = (&parsed, with_comma(cell, delimiter)) {
             column.push(value);
-            commas = true;
+            signs.comma = true;
             continue;
         }
         match parsed {
-            Ok(value) if value.is_finite() => column.push(value),
-            // A row of the wrong length says more than its first odd cell.
-            _ if all.clone().count() != names.len() => {
-                return Err(wrong_count(all.count(), names.len(), delimiter));
+            Ok(value) if value.is_finite() => {
+                column.push(value);
+                signs.point |= cell.contains('.');
             }
-            _ if gaps == Gaps::Allowed && is_missing(cell) => column.push(f64::NAN),
+            // A row of the wrong length says more than its first odd cell.
+            _ if !row.fits(all.clone()) => return Err(wrong_count(all.count(), expected, delimiter)),
+            _ if row.gaps == Gaps::Allowed && is_missing(cell) => column.push(f64::NAN),
+            parsed if row.gaps == Gaps::Allowed => {
+                column.push(f64::NAN);
+                if row.foreign[k].is_none() {
+                    let (problem, remedy) = no_number(name, cell, parsed.is_ok(), delimiter);
+                    row.foreign[k] = Some(Foreign { line: Some(line), shown: shorten(cell), problem, remedy });
+                }
+            }
             parsed => return Err(no_number(name, cell, parsed.is_ok(), delimiter)),
         }
     }
-    if cells.next().is_some() { Err(wrong_count(all.count(), names.len(), delimiter)) } else { Ok(commas) }
+    let is_over = cells.next().is_none() || row.fits(all.clone());
+    if is_over { Ok(signs) } else { Err(wrong_count(all.count(), expected, delimiter)) }
 }
 
 fn wrong_count(found: usize, expected: usize, delimiter: Delimiter) -> Fault {
@@ -175,6 +227,8 @@ fn wrong_count(found: usize, expected: usize, delimiter: Delimiter) -> Fault {
         "write numbers with a decimal point, or separate cells by semicolons"
     } else if found < expected {
         "complete the row, or remove it"
+    } else if found == expected + 1 {
+        "remove what is too much, or name the column in the header (that of an index, too: a file may be written without one)"
     } else {
         "remove what is too much, or name the column in the header"
     };
@@ -189,6 +243,10 @@ fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> 
     if not_finite {
         let problem = format!("`{shown}` in column `{name}` is not a finite number");
         return (problem, "write the measured value, or remove the row".to_string());
+    }
+    if cell.starts_with('#') {
+        let remedy = "move a comment to the top of the file, or remove it";
+        return (format!("`{shown}` in column `{name}` is not a number"), remedy.to_string());
     }
     let comma = cell.matches(',').count() == 1 && cell.replace(',', ".").parse::<f64>().is_ok();
     let remedy = if comma {

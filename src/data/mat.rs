@@ -6,6 +6,7 @@
 
 mod elements;
 
+use super::foreign::{self, Foreign};
 use super::{Record, check_names};
 use crate::clock::is_time;
 use crate::error::{Error, Result};
@@ -133,28 +134,40 @@ fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
         }
         columns.extend(own);
     }
-    check(&names, &columns, path)?;
+    check(&names, path)?;
+    let foreign = infinite(&names, &columns);
+    if foreign.len() == names.len() {
+        return Err(foreign[0].1.error(path)); // there is a column
+    }
     let what = |LeftOut { name, what }: &LeftOut| format!("`{name}` ({what})");
     if !left_out.is_empty() {
         let all = left_out.iter().map(what).collect::<Vec<_>>().join(", ");
         remarks.push(format!("{}: no columns are made of {all}", path.display()));
     }
-    Ok(Record { names, columns, path: Some(path.to_path_buf()), first_line: 1, is_matlab: true, left_out, remarks })
+    let told: Vec<(&str, &Foreign)> = foreign.iter().map(|(k, one)| (names[*k].as_str(), one)).collect();
+    remarks.extend(foreign::remark(path, &told, &[]));
+    let path = Some(path.to_path_buf());
+    Ok(Record { names, columns, path, first_line: 1, is_matlab: true, left_out, foreign, remarks })
 }
 
-/// That names and numbers are such as a record may have.
-fn check(names: &[String], columns: &[Vec<f64>], path: &Path) -> Result<()> {
+/// That names are such as a record may have.
+fn check(names: &[String], path: &Path) -> Result<()> {
     check_names(names).map_err(|fault| {
         let remedy = "rename a variable: columns 1, 2, .. of a matrix `a` are called `a_1`, `a_2`, ..";
         Error::file(path, None, fault.problem, remedy)
     })?;
-    for (name, column) in names.iter().zip(columns) {
-        if let Some(row) = column.iter().position(|value| value.is_infinite()) {
-            let problem = format!("value {} of `{name}` is infinite", row + 1);
-            return Err(Error::file(path, None, problem, "give the measured value, or NaN where it is missing"));
-        }
-    }
     Ok(())
+}
+
+/// Columns with infinite values.
+fn infinite(names: &[String], columns: &[Vec<f64>]) -> Vec<(usize, Foreign)> {
+    let one = |(k, (name, column)): (usize, (&String, &Vec<f64>))| {
+        let row = column.iter().position(|value| value.is_infinite())?;
+        let problem = format!("value {} of `{name}` is infinite", row + 1);
+        let remedy = "give the measured value, or NaN where it is missing".to_string();
+        Some((k, Foreign { line: None, shown: format!("infinite at value {}", row + 1), problem, remedy }))
+    };
+    names.iter().zip(columns).enumerate().filter_map(one).collect()
 }
 
 /// How many rows a record of these has: as many as there are times, or else as most of them have.

@@ -17,6 +17,7 @@ pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod file_set;
 pub mod files;
+mod foreign;
 pub(crate) mod header;
 mod mat;
 pub mod noise;
@@ -30,7 +31,8 @@ use crate::rows::Rows;
 use crate::time_axis::Origin;
 pub use crate::time_axis::{EVEN_TOLERANCE, TimeAxis};
 use crate::{Error, Result};
-use cells::{Decimals, Delimiter, Gaps, cells, decode, read_row, shorten};
+use cells::{Decimals, Delimiter, Gaps, Row, cells, decode, read_row, shorten};
+use foreign::Foreign;
 use mat::LeftOut;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -48,6 +50,8 @@ pub struct Record {
     is_matlab: bool,
     /// What is in the file, and no column.
     left_out: Vec<LeftOut>,
+    /// Columns, by their places, that hold something else than numbers somewhere; NaN is there.
+    foreign: Vec<(usize, Foreign)>,
     /// What was assumed when it was read, in sentences.
     remarks: Vec<String>,
 }
@@ -89,11 +93,12 @@ impl Record {
         Self::parse_csv(&files::read(path)?, path)
     }
 
-    /// As [`Record::read_csv`], for records in which samples are missing: cells that are empty, or `NaN`, `NA`, `null`. They are NaN in
-    /// [`Record::column_with_gaps`]; [`Record::column`] refuses a column that has any.
+    /// As [`Record::read_csv`], for records as loggers write them. Samples may be missing: cells that are empty, or `NaN`, `NA`, `null`. They
+    /// are NaN in [`Record::column_with_gaps`]; [`Record::column`] refuses a column that has any. Columns may hold text, dates and so on as
+    /// long as nobody asks for them; columns without a name, and separators at the ends of lines, are left out. [`Record::remarks`] tell.
     ///
     /// # Errors
-    /// As [`Record::read_csv`], but for such cells.
+    /// As [`Record::read_csv`], but for such cells and columns; and if no column holds numbers alone.
     pub fn read_csv_with_gaps(path: &Path) -> Result<Self> {
         Self::parse(&files::read(path)?, path, Gaps::Allowed)
     }
@@ -109,7 +114,8 @@ impl Record {
     fn parse(bytes: &[u8], path: &Path, gaps: Gaps) -> Result<Self> {
         let text = decode(bytes, path)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index as u64 + 1, line));
-        let (header_line, delimiter, names) = head(text, &mut lines, path)?;
+        let (header_line, delimiter, names) = head(text, &mut lines, path, gaps)?;
+        let mut row = Row::new(&names, delimiter, gaps);
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         let mut first_line = None;
         let mut blank = None;
@@ -126,11 +132,11 @@ impl Record {
             (first_line, blank) = (first_line.or(Some(number)), None);
             if line.contains('"') {
                 let cells = cells(line, delimiter, path, number)?;
-                read_row(cells.iter().map(|s| s.as_ref()), &names, &mut columns, (delimiter, gaps))
+                read_row(cells.iter().map(|s| s.as_ref()), &mut row, &mut columns, number)
             } else {
-                read_row(line.split(delimiter.character()).map(str::trim), &names, &mut columns, (delimiter, gaps))
+                read_row(line.split(delimiter.character()).map(str::trim), &mut row, &mut columns, number)
             }
-            .and_then(|commas| decimals.see(commas, line, number))
+            .and_then(|signs| decimals.see(signs, number))
             .map_err(|(problem, remedy)| match line.trim_start().starts_with('#') {
                 false => Error::file(path, Some(number), problem, remedy),
                 true => {
@@ -139,13 +145,12 @@ impl Record {
                 }
             })?;
         }
-        match first_line {
-            Some(first_line) => Ok(Self { path: Some(path.to_path_buf()), first_line, ..Self::plain(names, columns) }),
-            None => {
-                let problem = "the file ends after its header, without any row";
-                Err(Error::file(path, Some(header_line), problem, "give a file with rows of numbers"))
-            }
-        }
+        let Some(first_line) = first_line else {
+            let problem = "the file ends after its header, without any row";
+            return Err(Error::file(path, Some(header_line), problem, "give a file with rows of numbers"));
+        };
+        let Row { foreign, .. } = row;
+        Self { path: Some(path.to_path_buf()), first_line, ..Self::plain(names, columns) }.without_foreign(foreign)
     }
 
     /// A record from columns in memory, in the given order.
@@ -177,8 +182,8 @@ impl Record {
 
     /// Of memory.
     fn plain(names: Vec<String>, columns: Vec<Vec<f64>>) -> Self {
-        let (left_out, remarks) = (Vec::new(), Vec::new());
-        Self { names, columns, path: None, first_line: 1, is_matlab: false, left_out, remarks }
+        let (left_out, foreign, remarks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { names, columns, path: None, first_line: 1, is_matlab: false, left_out, foreign, remarks }
     }
 
     /// Writes the record with commas, each number with as few digits as read back to the same bits. The file appears whole
@@ -214,7 +219,7 @@ impl Record {
     /// value that is missing.
     pub fn column(&self, name: &str) -> Result<&[f64]> {
         let index = self.place(name)?;
-        let values = self.columns[index].as_slice();
+        let values = self.column_with_gaps(name)?;
         match values.iter().position(|value| value.is_nan()) {
             None => Ok(values),
             Some(row) => {
@@ -238,9 +243,18 @@ impl Record {
     /// The same, with NaN where values are missing.
     ///
     /// # Errors
-    /// As [`Record::column`], but for missing values.
+    /// As [`Record::column`], but for missing values; [`Error::File`] where the column holds something else than numbers.
     pub fn column_with_gaps(&self, name: &str) -> Result<&[f64]> {
-        self.place(name).map(|index| self.columns[index].as_slice())
+        let index = self.place(name)?;
+        match self.foreign.iter().find(|(column, _)| *column == index) {
+            None => Ok(self.columns[index].as_slice()),
+            Some((_, foreign)) => Err(foreign.error(&self.path.clone().unwrap_or_default())),
+        }
+    }
+
+    /// Whether a column of exactly this name holds numbers, or nothing, in all rows.
+    pub(crate) fn is_numeric(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own == name) && !self.foreign.iter().any(|(column, _)| self.names[*column] == name)
     }
 
     /// The place of the column called `name`, or else of the one called `name [UNIT]`.
@@ -291,6 +305,9 @@ impl Record {
 
     /// Some of its rows.
     pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Record {
+        // where a column has no gap, it is one of numbers
+        let has_gap =
+            |(column, _): &&(usize, Foreign)| self.columns[*column][rows.clone()].iter().any(|x| !x.is_finite());
         Record {
             names: self.names.clone(),
             columns: self.columns.iter().map(|column| column[rows.clone()].to_vec()).collect(),
@@ -298,6 +315,7 @@ impl Record {
             first_line: self.first_line + rows.start as u64,
             is_matlab: self.is_matlab,
             left_out: self.left_out.clone(),
+            foreign: self.foreign.iter().filter(has_gap).cloned().collect(),
             remarks: self.remarks.clone(),
         }
     }
@@ -338,6 +356,7 @@ fn head<'t>(
     text: &str,
     lines: &mut impl Iterator<Item = (u64, &'t str)>,
     path: &Path,
+    gaps: Gaps,
 ) -> Result<(u64, Delimiter, Vec<String>)> {
     let mut comment = None;
     let is_header = |(number, line): &(u64, &str)| {
@@ -357,7 +376,9 @@ fn head<'t>(
     }
     let delimiter = Delimiter::of(header);
     let names: Vec<String> = cells(header, delimiter, path, header_line)?.iter().map(|s| s.to_string()).collect();
-    check_names(&names).map_err(|fault| {
+    let is_meant = |name: &&String| gaps == Gaps::Refused || !name.is_empty();
+    let named: Vec<String> = names.iter().filter(is_meant).cloned().collect();
+    check_names(&named).map_err(|fault| {
         let remedy = match (fault.header_missing, &comment) {
             (true, Some((number, line))) if Delimiter::of(line) == delimiter => {
                 format!("{} (if line {number} is meant to do so, remove its `#`)", fault.remedy)

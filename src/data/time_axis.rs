@@ -1,6 +1,9 @@
 //! Sampling times: strictly increasing, and even or not.
 
+use crate::report::rounded;
+use crate::shown::shown;
 use crate::{Error, Result};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// How far, in sampling steps, times may stray from an even grid and still count as even, unless
@@ -135,6 +138,37 @@ impl TimeAxis {
         self.step
     }
 
+    /// The interval that is usual, s: the mean one if sampling is even, else the median, which gaps do not lengthen; 0 for a single sample.
+    pub fn usual_step(&self) -> f64 {
+        if self.is_even() { self.step } else { usual_step(&self.times) }
+    }
+
+    /// The first and the last time of the largest interval between two samples, s; `None` for a single sample.
+    pub fn largest_interval(&self) -> Option<(f64, f64)> {
+        largest_interval(&self.times)
+    }
+
+    /// The spacing in words: that of even samples, or the usual interval with the largest one and its place.
+    pub(crate) fn spacing(&self) -> String {
+        match self.largest_interval().filter(|_| !self.is_even()) {
+            None => format!("{} s apart", shown(self.step)),
+            Some((from, until)) => format!(
+                "unevenly spaced: usually {} s apart, at most {} s, from {} s to {} s",
+                rounded(self.usual_step(), 4),
+                rounded(until - from, 4),
+                shown(from),
+                shown(until)
+            ),
+        }
+    }
+
+    /// Some of the times, at least one. They are even where all are.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let times = self.times[range].to_vec();
+        let own = Self::with_origin(&times, self.origin.clone()).ok().filter(|_| !self.is_even());
+        own.unwrap_or(Self { times, ..self.clone() })
+    }
+
     /// The largest distance of a time from the even grid between first and last, in sampling steps.
     pub fn unevenness(&self) -> f64 {
         self.unevenness
@@ -160,8 +194,7 @@ impl TimeAxis {
             return Ok(self.step);
         }
         let intervals: Vec<f64> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let mut sorted = intervals.clone();
-        let median = *sorted.select_nth_unstable_by(intervals.len() / 2, f64::total_cmp).1;
+        let median = usual_step(&self.times);
         let differs = |k: &usize| (intervals[*k] - median).abs();
         let worst = (0..intervals.len()).max_by(|a, b| differs(a).total_cmp(&differs(b))).unwrap_or(0);
         let problem = format!(
@@ -176,4 +209,18 @@ impl TimeAxis {
         let remedy = "fill the gap or resample the record, or allow more with `with_tolerance`";
         Err(self.origin.error(worst + 1, problem, remedy))
     }
+}
+
+/// The median interval between times, s, of two in the middle the shorter one; 0 where there is none.
+pub(crate) fn usual_step(times: &[f64]) -> f64 {
+    let mut intervals: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let middle = intervals.len().saturating_sub(1) / 2;
+    if intervals.is_empty() { 0.0 } else { *intervals.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+/// The ends of the largest interval between times, s.
+pub(crate) fn largest_interval(times: &[f64]) -> Option<(f64, f64)> {
+    let length = |pair: &[f64]| pair[1] - pair[0];
+    let largest = times.windows(2).max_by(|a, b| length(a).total_cmp(&length(b)))?;
+    Some((largest[0], largest[1]))
 }

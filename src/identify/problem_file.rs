@@ -248,6 +248,7 @@ fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
         time_unit: section.text("time_unit")?.or(shared.time_unit.clone()),
         interpolation,
         split: section.text("split")?.or(shared.split.clone()),
+        max_gap: section.positive("max_gap")?.or(shared.max_gap),
         from: section.number("from")?.or(shared.from),
         until: section.number("until")?.or(shared.until),
         inputs: shared.inputs.clone(),

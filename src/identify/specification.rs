@@ -4,6 +4,7 @@
 mod candidates;
 mod deviations;
 mod experiments;
+mod gaps;
 mod lines;
 mod measured;
 mod record;
@@ -13,6 +14,7 @@ mod scenario;
 mod sensors;
 mod source;
 mod spectrum;
+mod split;
 
 pub use crate::columns::Calibration;
 pub use candidates::CandidateSetting;
@@ -413,13 +415,16 @@ impl Specification {
         notes: &mut Vec<String>,
     ) -> Result<(Simulation, Option<LeastSquares>)> {
         let mut records = source.records()?;
-        if let Some(column) = &source.split {
-            let pieces = experiments::pieces(&records[0], column, &source.file, column);
-            let (name, first) = pieces.map_err(|error| error.under(&["split"]))?.swap_remove(0);
+        let mut source = source.clone();
+        if let Some(split) = source.split.clone() {
+            let cut = split::pieces(&source, &split, &records[0], None).map_err(|error| error.under(&["split"]))?;
+            notes.extend(cut.notes);
+            let mut pieces = cut.pieces;
+            let (name, first) = pieces.swap_remove(0); // there is one, as a record has rows
             notes.push(format!("of several experiments, this is the first, `{name}`"));
-            records = vec![first];
+            (records, source) = (vec![first], cut.source);
         }
-        let Measured { simulation, cost, .. } = self.measured((entry, scenario), source, &records, notes)?;
+        let Measured { simulation, cost, .. } = self.measured((entry, scenario), &source, &records, notes)?;
         Ok((simulation, cost))
     }
 

@@ -92,7 +92,16 @@ impl StepErrors {
 
     /// The worst beside its size, but for those that are round-off beside the others: coordinates out of a plane, an energy of nothing.
     pub fn worst(of: &[StepError]) -> Option<&StepError> {
-        let floor = ROUND_OFF * of.iter().fold(0.0f64, |largest, error| largest.max(error.size));
+        StepErrors::worst_beside(of, of)
+    }
+
+    /// The same of outputs; they are round-off beside coordinates, too: accelerations at rest.
+    pub fn worst_output(&self) -> Option<&StepError> {
+        StepErrors::worst_beside(&self.outputs, self.coordinates.iter().chain(&self.outputs))
+    }
+
+    fn worst_beside<'e>(of: &'e [StepError], all: impl IntoIterator<Item = &'e StepError>) -> Option<&'e StepError> {
+        let floor = ROUND_OFF * all.into_iter().fold(0.0f64, |largest, error| largest.max(error.size));
         let told = of.iter().filter(|error| error.size.max(error.error) > floor);
         told.max_by(|a, b| a.relative().total_cmp(&b.relative()))
     }

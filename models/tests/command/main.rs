@@ -8,6 +8,7 @@ mod control;
 mod convergence;
 mod design;
 mod experiments;
+mod gaps;
 mod init;
 mod interrupts;
 mod manners;

@@ -19,6 +19,11 @@ pub(super) struct Looked {
     pub until: f64,
     /// Of all files together, s; `None`: uneven.
     pub sampling: Option<f64>,
+    /// What is between samples, in words, and the ends of the largest interval, s.
+    pub spacing: String,
+    pub largest_interval: Option<(f64, f64)>,
+    /// All time steps.
+    pub steps: usize,
     /// Time steps between two samples; `None`: not as many everywhere.
     pub substeps: Option<usize>,
     /// Name, unit, least and largest value.
@@ -51,12 +56,14 @@ impl Looked {
             let (low, high) = range(values);
             (signature.inputs[k].name.clone(), signature.inputs[k].unit.clone(), low, high)
         };
+        let samples: Vec<f64> = match cost {
+            Some(cost) => cost.places().all(times.len()).map(|i| times[i]).collect(),
+            None => times.to_vec(),
+        };
+        let axis = TimeAxis::new(&samples).ok();
         let sampling = match (grid.uniform_step(), substeps) {
             (Some(step), Some(substeps)) => Some(step * substeps as f64),
-            _ => cost.and_then(|cost| {
-                let samples: Vec<f64> = cost.places().all(times.len()).map(|i| times[i]).collect();
-                TimeAxis::new(&samples).and_then(|axis| axis.sampling_step()).ok()
-            }),
+            _ => axis.as_ref().and_then(|axis| axis.sampling_step().ok()),
         };
         Looked {
             name: experiment.name.clone(),
@@ -65,6 +72,9 @@ impl Looked {
             from: times[0],
             until: times[times.len() - 1],
             sampling,
+            spacing: axis.as_ref().map_or_else(String::new, TimeAxis::spacing),
+            largest_interval: axis.as_ref().and_then(TimeAxis::largest_interval),
+            steps: simulation.steps(),
             substeps,
             inputs: (0..signature.inputs.len()).map(input).collect(),
             outputs: compared(problem, experiment).map_err(|error| error.to_string()),
@@ -100,6 +110,7 @@ impl Looked {
             "from": self.from,
             "until": self.until,
             "sampling": self.sampling,
+            "largest_interval": self.largest_interval.map(|(from, until)| json!({"from": from, "until": until})),
             "substeps": self.substeps,
             "inputs": inputs.collect::<Vec<_>>(),
             "outputs": outputs.collect::<Vec<_>>(),

@@ -70,12 +70,12 @@ fn experiment(looked: &Looked) -> Vec<String> {
     let Looked { name, samples, from, until, substeps, .. } = looked;
     let sampling = match looked.sampling {
         Some(step) => format!("{} s apart ({} Hz)", shown(step), rounded(1.0 / step, 4)),
-        None => "unevenly spaced".to_string(),
+        None => looked.spacing.clone(),
     };
     let steps = match substeps {
         Some(1) => "a time step each".to_string(),
         Some(substeps) => format!("{substeps} time steps each"),
-        None => "time steps as the tolerance asks for".to_string(),
+        None => format!("{} time steps in all", looked.steps),
     };
     let role = if looked.validation { ", for validation" } else { "" };
     let mut lines = vec![

@@ -35,6 +35,8 @@ pub(super) struct Mapped {
 pub(super) struct Columns {
     pub time: String,
     pub axis: TimeAxis,
+    /// The first and the last time at which all inputs are known, s.
+    pub known: (f64, f64),
     pub names: Vec<String>,
     pub inputs: Vec<Mapped>,
     pub outputs: Vec<Mapped>,
@@ -51,7 +53,8 @@ impl Columns {
         };
         let (mut inputs, mut outputs) = (map(&signature.inputs), map(&signature.outputs));
         by_unit(record, &mut [&mut inputs, &mut outputs], &mut used);
-        Ok(Columns { time, axis, names: record.names().to_vec(), inputs, outputs })
+        let known = known(record, &axis, &inputs);
+        Ok(Columns { time, axis, known, names: record.names().to_vec(), inputs, outputs })
     }
 
     /// Columns that nothing is mapped to.
@@ -66,6 +69,17 @@ impl Columns {
         };
         self.names.iter().map(String::as_str).filter(|name| !is_used(name)).collect()
     }
+}
+
+/// Where all columns of inputs have a value before and after.
+fn known(record: &Record, axis: &TimeAxis, inputs: &[Mapped]) -> (f64, f64) {
+    let columns = inputs.iter().filter_map(|mapped| record.column_with_gaps(&mapped.column.as_ref()?.0).ok());
+    columns.fold((axis.start(), axis.end()), |(from, until), values| {
+        let place = |k: Option<usize>, time: f64| k.map_or(time, |k| axis.times()[k]);
+        let first = place(values.iter().position(|value| !value.is_nan()), from);
+        let last = place(values.iter().rposition(|value| !value.is_nan()), until);
+        (from.max(first), until.min(last))
+    })
 }
 
 /// A name without its unit, capitals and signs.
@@ -112,7 +126,7 @@ fn by_unit(record: &Record, groups: &mut [&mut Vec<Mapped>], used: &mut Vec<Stri
         let unit = mapped.quantity.unit.clone();
         let is_one = |other: &str| !matches!(conversion(other, &unit), Conversion::Refused(_));
         let rivals = open.iter().filter(|other| is_one(&other.unit)).count();
-        let left = record.names().iter().filter(|name| !used.contains(name));
+        let left = record.names().iter().filter(|name| !used.contains(name) && record.is_numeric(name));
         let fitting: Vec<String> = left.filter(|name| fits(name, &unit) == Some(true)).cloned().collect();
         if let (None, None, [one], 1) = (&mapped.column, &mapped.refusal, fitting.as_slice(), rivals)
             && conversion(&unit, "1") != Conversion::Same

@@ -69,9 +69,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let document = json!({"model": entry.name(), "file": path.to_string(), "missing": missing});
         print_document(&format!("{document:#}"));
     } else {
-        print(&format!(
-            "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
-        ));
+        print(&match &built {
+            Ok(_) => format!(
+                "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
+            ),
+            Err(_) => format!("written to {path}"),
+        });
     }
     Ok(match built {
         Ok((problem, notes)) => {
@@ -80,7 +83,8 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
         Err(error) => {
             let problem = format!("the file is written, and cannot be run as it is: {error}");
-            kept(Err(Error::invalid(path.to_string(), problem, "complete it by hand")))
+            let remedy = format!("complete it by hand, then costate check {path}");
+            kept(Err(Error::invalid(path.to_string(), problem, remedy)))
         }
     })
 }

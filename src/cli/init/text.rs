@@ -194,8 +194,7 @@ fn data(text: &mut Text, sources: &[Source]) {
 /// What is in a record, in words.
 fn described(source: &Source) -> Vec<Said> {
     let Columns { axis, names, .. } = &source.columns;
-    let spacing =
-        if axis.is_even() { format!("{} s apart", shown(axis.mean_step())) } else { "unevenly spaced".to_string() };
+    let spacing = axis.spacing();
     let sentence = format!(
         "{}: {} samples from {} s to {} s, {spacing}; columns: {}",
         source.given.display(),
@@ -214,10 +213,10 @@ fn file(source: &Source) -> Vec<Said> {
 
 /// The first and the last sample.
 fn window(source: &Source) -> Vec<Said> {
-    let axis = &source.columns.axis;
+    let (from, until) = source.columns.known;
     vec![
-        said("from", format!("{:?}", axis.start()), "s; the first sample that counts"),
-        said("until", format!("{:?}", axis.end()), "s; the last one"),
+        said("from", format!("{from:?}"), "s; the first sample that counts"),
+        said("until", format!("{until:?}"), "s; the last one"),
     ]
 }
 

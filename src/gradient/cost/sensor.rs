@@ -49,9 +49,9 @@ impl Sensor {
     /// Its filter for samples at `times`.
     fn filter(&self, frequency: f64, values: &[f64], times: &[f64]) -> Result<LowPass> {
         let what = || format!("the low-pass filter of {frequency} Hz");
-        let step = spectrum::even_step(times).map_err(|t| {
-            let problem = format!("samples are unevenly spaced at {t} s");
-            Error::invalid(what(), problem, "resample the record, or leave the filter out")
+        let step = spectrum::even_step(times).map_err(|problem| {
+            let remedy = "choose a piece without gaps (`from`, `until`), resample the record, or leave the filter out";
+            Error::invalid(what(), problem, remedy)
         })?;
         if let Some(i) = values.iter().position(|value| value.is_nan()) {
             let problem = format!("the sample at {} s is missing", times[i]);

@@ -34,8 +34,9 @@ pub(super) fn candidate(number: usize, section: &Section<'_>) -> Result<Candidat
         None => None,
     };
     if data.is_none()
-        && let Some(key) =
-            ["time", "time_unit", "inputs", "interpolation"].iter().find(|key| section.table.contains_key(**key))
+        && let Some(key) = ["time", "time_unit", "inputs", "interpolation", "max_gap"]
+            .iter()
+            .find(|key| section.table.contains_key(**key))
     {
         return Err(section.wrong(key, "there is no record that it is about", "add: file = \"inputs.csv\""));
     }

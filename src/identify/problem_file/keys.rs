@@ -52,7 +52,8 @@ pub(super) const DATA: Keys = Keys {
 | `time` | text | | `t` or `time` | column of times | `"t"` |
 | `time_unit` | text | | that of its header, or s | unit of that column; it goes over the header | `"ms"` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
-| `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own | `"segment"` |
+| `split` | text | | none | rows of one number in this column, one after another, are an experiment of their own; `at-gaps`: so are [the pieces between gaps](experiments.md#gaps) | `"segment"` |
+| `max_gap` | number | s | five of its usual intervals | the longest interval between two samples of an input that is interpolated; a [longer one](experiments.md#gaps) is refused | `0.5` |
 | `from` | number | s | the first sample | samples before it are left out | `0.0` |
 | `until` | number | s | the last sample | samples after it are left out | `10.0` |
 | `inputs` | table of tables | | columns named like inputs, `F` or `F [N]` | columns of inputs; the others keep the scenario's signals | `{ NAME = { column = "COLUMN" } }` |
@@ -123,6 +124,7 @@ pub(super) const CANDIDATE: Keys = Keys {
 | `time_unit` | text | | that of its header, or s | unit of that column | `"ms"` |
 | `inputs` | table of tables | | columns named like inputs | as in `[data]` | `{ NAME = { column = "COLUMN" } }` |
 | `interpolation` | `zero-order`, `linear` or `cubic` | | `linear` | what inputs do between samples | `"linear"` |
+| `max_gap` | number | s | as in `[data]` | as in `[data]` | `0.5` |
 | `end` | number | s | the scenario's, or the record's | its last time | `10.0` |
 | `sampling` | number | s | the time step | without `file`: time between two samples | `0.01` |
 | `parameters` | table of numbers | the parameter's | those of `[parameters]` | what is chosen otherwise in it: values of parameters that are fixed | `{ NAME = 2.0 }` |
@@ -170,7 +172,7 @@ pub(super) const PARAMETER: Keys = Keys {
     head: "[parameters.NAME]",
     about: "Also `NAME = { .. }` in `[parameters]`, and `parameters.NAME = { .. }` in an experiment.",
     rows: r#"| `start` | number | the parameter's | the scenario's, or nominal | where the search begins, or the value of what is fixed | `1.0` |
-| `start_column` | text | | none | a local parameter starts from the first sample of this column | `"COLUMN"` |
+| `start_column` | text | | none | a local parameter starts from the first sample that this column has in the experiment | `"COLUMN"` |
 | `lower` | number | the parameter's | the model's | smallest value | `0.1` |
 | `upper` | number | the parameter's | the model's | largest value | `10.0` |
 | `scale` | `linear` or `log` | | the model's | scaling of the search | `"log"` |

@@ -84,6 +84,14 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A number above 0, in s.
+    pub fn positive(&self, key: &str) -> Result<Option<f64>> {
+        match self.number(key)? {
+            Some(value) if value <= 0.0 => Err(self.wrong(key, format!("it is {value}"), "give a time in s above 0")),
+            value => Ok(value),
+        }
+    }
+
     /// Two numbers that must be there.
     pub fn pair(&self, key: &str, remedy: &str) -> Result<[f64; 2]> {
         let values = self.table.get(key).and_then(finite_numbers);

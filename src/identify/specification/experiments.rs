@@ -1,10 +1,10 @@
 //! Several experiments from one record or many.
 
 use super::measured::Measured;
+use super::record::{Start, start_value};
 use super::recording::Recording;
-use super::{DataSource, OutputColumn, ParameterSetting, Specification};
+use super::{DataSource, OutputColumn, ParameterSetting, Specification, split};
 use crate::columns::Sought;
-use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::problem::{Experiment, Problem};
 use crate::registry::{Entry, Scenario};
@@ -162,14 +162,16 @@ impl Specification {
             }
             None => name_of(&source.file),
         };
-        let pieces = match &source.split {
-            None => vec![(name, records)],
-            Some(column) => {
-                let pieces = pieces(&records[0], column, &source.file, stated.name.as_deref().unwrap_or(column));
-                let pieces = pieces.map_err(|error| error.under(&["split"]))?;
-                pieces.into_iter().map(|(name, piece)| (name, vec![piece])).collect()
+        let (pieces, source) = match &source.split {
+            None => (vec![(name, records)], source.clone()),
+            Some(split) => {
+                let cut = split::pieces(source, split, &records[0], stated.name.as_deref());
+                let cut = cut.map_err(|error| error.under(&["split"]))?;
+                notes.extend(cut.notes);
+                (cut.pieces.into_iter().map(|(name, piece)| (name, vec![piece])).collect(), cut.source)
             }
         };
+        let source = &source;
         let count = pieces.len();
         let mut built = Vec::new();
         for (k, (name, records)) in pieces.into_iter().enumerate() {
@@ -188,7 +190,7 @@ impl Specification {
             if k == 0 {
                 notes.append(&mut own_notes);
             }
-            let parameters = self.own_parameters(entry, stated, &recording, local, notes)?;
+            let parameters = self.own_parameters((entry, &name), stated, &recording, local, notes)?;
             let experiment = Experiment::new(name.clone(), simulation, Box::new(cost));
             built.push((experiment, stated.clone(), Pending { name, parameters }));
         }
@@ -198,10 +200,10 @@ impl Specification {
         Ok(built)
     }
 
-    /// An experiment's own settings of parameters: as stated, and starts from the first sample of a column.
+    /// An experiment's own settings of parameters: as stated, and starts from the first sample that a column has.
     fn own_parameters(
         &self,
-        entry: &Entry,
+        (entry, experiment): (&Entry, &str),
         stated: &ExperimentSetting,
         recording: &Recording<'_>,
         local: &[&str],
@@ -227,10 +229,11 @@ impl Specification {
             let output = stated.data.outputs.iter().flatten().find(is_it);
             let sought =
                 Sought { column, calibration: output.map(|output| &output.calibration), ..Sought::named(name, unit) };
-            let complete = recording.complete(&sought, None);
-            let (part, values) = complete.map_err(|error| error.under(&["parameters", name]))?;
-            notes.extend(values.note.filter(|note| !notes.contains(note)));
-            let value = values.values[recording.parts[part].window.start];
+            let found = start_value(recording, &sought);
+            let Start { value, converted, late } = found.map_err(|error| error.under(&["parameters", name]))?;
+            let late = late.map(|late| format!("`{name}` of experiment `{experiment}` starts from {late}"));
+            let told: Vec<String> = converted.into_iter().chain(late).filter(|note| !notes.contains(note)).collect();
+            notes.extend(told);
             own.push(ParameterSetting::starting((name.clone(), value)));
         }
         for setting in &stated.parameters {
@@ -302,7 +305,7 @@ pub(crate) fn name_of(file: &Path) -> String {
 }
 
 /// Names stand in those of files and parameters, and on command lines.
-fn check_name(name: &str) -> Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     let problem = match name.chars().count() {
         0 => "it has no name".to_string(),
         1..=LONGEST if name.chars().all(is_plain) => return Ok(()),
@@ -312,29 +315,6 @@ fn check_name(name: &str) -> Result<()> {
     let shown: String = name.escape_debug().take(LONGEST).collect();
     let remedy = format!("give it a name of letters, digits, `-`, `_` and `.`, up to {LONGEST} of them");
     Err(Error::invalid(format!("experiment `{shown}`"), problem, remedy))
-}
-
-/// Rows with the same number in a column, one after another, each set with its name.
-pub(super) fn pieces(record: &Record, column: &str, file: &Path, prefix: &str) -> Result<Vec<(String, Record)>> {
-    const LARGEST: f64 = 1e9;
-    let numbers = record.column(column)?;
-    let mut pieces: Vec<(String, Record)> = Vec::new();
-    let mut first = 0;
-    for rows in numbers.chunk_by(|a, b| a == b) {
-        let piece = format!("{prefix}{}", rows[0]);
-        if rows[0].abs() > LARGEST || rows[0].fract() != 0.0 {
-            let problem = format!("`{column}` is {} in it, which is no number of a part", rows[0]);
-            return Err(Error::file(file, None, problem, "number the parts by whole numbers, such as 0, 1, 2"));
-        }
-        if pieces.iter().any(|(known, _)| *known == piece) {
-            let problem = format!("`{column}` is {} in two parts that do not follow each other", rows[0]);
-            return Err(Error::file(file, None, problem, "number the parts one after another"));
-        }
-        check_name(&piece)?;
-        pieces.push((piece, record.part(first..first + rows.len())));
-        first += rows.len();
-    }
-    Ok(pieces)
 }
 
 fn places(stated: &ExperimentSetting) -> Vec<PathBuf> {

@@ -1,7 +1,8 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
+use super::gaps::Driver;
 use super::recording::{Part, Recording};
-use super::sampled_steps::{met, own_steps, read_at, whole_part};
+use super::sampled_steps::{met, read_at};
 use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
 use super::{DataSource, Deviation, InputColumn, OutputColumn, Specification, SpectrumSetting};
@@ -10,7 +11,7 @@ use crate::columns::{Calibration, Column, Sought};
 use crate::cost::{LeastSquares, Quadrature, Reference, Sensors};
 use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::grid::{self, TimeGrid};
+use crate::grid::TimeGrid;
 use crate::header;
 use crate::problem::Integrator;
 use crate::registry::{Entry, Scenario};
@@ -58,10 +59,13 @@ impl Specification {
         let mut reading = Reading::begin(signature, source, records)?;
         reading.used.extend(self.start_columns(&reading.recording));
         let mut signals = scenario.signals.clone();
-        let inputs = reading.inputs(&mut signals)?;
-        let driving: Vec<usize> = inputs.iter().map(|(part, _)| *part).collect();
+        let (inputs, drivers) = reading.inputs(&mut signals)?;
+        let known = |driver: &Driver| driver.known(&reading.recording.parts[driver.part].axis);
+        let known: Vec<(f64, f64)> = drivers.iter().map(known).collect();
         let bound = if source.from.is_some() { "from" } else { "until" };
-        reading.recording.choose(source, &driving).map_err(|error| error.under(&[bound]))?;
+        reading.recording.choose(source, &known).map_err(|error| error.under(&[bound]))?;
+        let mut of_inputs = Vec::new();
+        drivers.iter().try_for_each(|driver| driver.check(source, &reading.recording, &mut of_inputs))?;
         self.check_end(&reading)?;
         let grid = self.grid(&reading.recording).map_err(|error| error.under(&["integrator"]))?;
         let mut gaps = Vec::new();
@@ -69,6 +73,8 @@ impl Specification {
         notes.extend(reading.recording.beyond(source));
         notes.extend(reading.undriven(&inputs)?);
         notes.extend(reading.describe(&inputs, &outputs));
+        notes.append(&mut of_inputs);
+        notes.extend(self.through_gaps(&reading.recording)?);
         notes.append(&mut gaps);
         notes.extend(reading.unlike_units(&outputs, &references));
         let integrator = self.integrator(scenario, &grid, !signature.constraints.is_empty(), notes)?;
@@ -112,7 +118,7 @@ impl Specification {
         references: Vec<Reference>,
     ) -> Result<LeastSquares> {
         let signature = simulation.signature();
-        let is_met = self.meets_samples(recording);
+        let is_met = self.meets_samples(recording) && self.through_gaps(recording)?.is_none();
         let substeps = if is_met { simulation.grid().count() / (recording.times().len() - 1) } else { 1 };
         // residuals of measurements are summed plainly, unless asked otherwise
         let quadrature = self.quadrature.unwrap_or(Quadrature::Unit);
@@ -189,47 +195,6 @@ impl Specification {
         }
         Ok(integrator)
     }
-
-    /// Whether steps divide the intervals between samples.
-    fn meets_samples(&self, recording: &Recording<'_>) -> bool {
-        let divides = |step: f64| whole_part(&recording.axis, step).is_some();
-        self.tolerance.is_none() && self.step.is_none_or(divides)
-    }
-
-    /// The steps: between the samples, or, where they are given and do not divide the sampling, of their own.
-    fn grid(&self, recording: &Recording<'_>) -> Result<TimeGrid> {
-        let (axis, times) = (&recording.axis, recording.times());
-        self.refuse_both()?;
-        let substeps = match (self.substeps, self.step) {
-            (Some(0), _) => {
-                let problem = "there are 0 between two samples";
-                return Err(Error::invalid("substeps", problem, "use at least 1"));
-            }
-            (Some(substeps), Some(step)) if whole_part(axis, step) != Some(substeps) => {
-                let times = whole_part(axis, step).map_or("no whole number of".to_string(), |times| times.to_string());
-                let problem =
-                    format!("{step} s is {times} substeps of the sampling step, and {substeps} are asked for");
-                return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them").under(&["step"]));
-            }
-            (Some(substeps), _) => substeps,
-            (None, None) => self.found_substeps.unwrap_or(1).max(1),
-            (None, Some(step)) if !(step.is_finite() && step > 0.0) => {
-                return Err(Error::invalid("the time step", format!("{step} s is not positive"), "give a step > 0"));
-            }
-            (None, Some(step)) => match whole_part(axis, step) {
-                Some(substeps) => substeps,
-                None => return own_steps((times[0], times[times.len() - 1]), step),
-            },
-        };
-        let what = format!("{substeps} steps between two of {} samples", times.len());
-        let counted = grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
-        counted.map_err(|error| error.under(&[if self.step.is_some() { "step" } else { "substeps" }]))?;
-        if axis.is_even() {
-            let count = (times.len() - 1) * substeps;
-            return TimeGrid::steps(times[0], axis.mean_step() / substeps as f64, count);
-        }
-        TimeGrid::through(times, substeps)
-    }
 }
 
 /// What is being read for a model.
@@ -264,8 +229,8 @@ impl<'a> Reading<'a> {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// Lets columns drive inputs; each with its part.
-    fn inputs(&mut self, signals: &mut [Signal]) -> Result<Vec<OfPart<InputColumn>>> {
+    /// Lets columns drive inputs; each with its part, and with what it is driven by.
+    fn inputs(&mut self, signals: &mut [Signal]) -> Result<(Vec<OfPart<InputColumn>>, Vec<Driver>)> {
         let signature = self.signature;
         let inputs = match &self.source.inputs {
             Some(inputs) => inputs.clone(),
@@ -281,7 +246,7 @@ impl<'a> Reading<'a> {
                 self.named_like(&signature.inputs)?.into_iter().map(column).collect()
             }
         };
-        let mut found = Vec::new();
+        let (mut found, mut drivers) = (Vec::new(), Vec::new());
         for input in inputs {
             let stated = |error: Error| error.under(&["inputs", &input.input]);
             let k = signature.input_index(&input.input).map_err(stated)?;
@@ -291,11 +256,14 @@ impl<'a> Reading<'a> {
                 others: &self.names,
                 ..Sought::named(&input.input, &signature.inputs[k].unit)
             };
-            let complete = self.recording.complete(&sought, input.file);
-            let (part, Column { name, values, note }) = complete.map_err(stated)?;
-            self.converted.extend(note);
-            let Part { file, axis, .. } = &self.recording.parts[part];
-            signals[k] = Signal::sampled(axis.times(), &values, input.interpolation).map_err(|error| match error {
+            let (part, column) = self.recording.get(&sought, input.file).map_err(stated)?;
+            let (name, Part { file, axis, .. }) = (column.name, &self.recording.parts[part]);
+            let driver = Driver::new(part, &input, &column, axis);
+            if driver.has_holes && self.source.max_gap.is_none() {
+                self.recording.complete(&sought, input.file).map_err(stated)?;
+            }
+            self.converted.extend(column.note);
+            signals[k] = driver.signal(axis).map_err(|error| match error {
                 Error::Invalid { problem, remedy, .. } => {
                     let problem = format!("column `{name}` for input `{}`: {problem}", input.input);
                     stated(Error::file(file, None, problem, remedy))
@@ -304,8 +272,9 @@ impl<'a> Reading<'a> {
             })?;
             self.used.push((part, name));
             found.push((part, input));
+            drivers.push(driver);
         }
-        Ok(found)
+        Ok((found, drivers))
     }
 
     /// What outputs are compared with; and what is missing there.
@@ -383,7 +352,8 @@ impl<'a> Reading<'a> {
     fn unused(&self, of: Option<usize>) -> String {
         let parts = self.recording.parts.iter().enumerate().filter(|(k, _)| of.is_none_or(|of| of == *k));
         let names = parts.flat_map(|(k, part)| part.record.names().iter().map(move |name| (k, name.as_str())));
-        let unused = names.filter(|column| !self.used.contains(column));
+        let is_numeric = |(k, name): &(usize, &str)| self.recording.parts[*k].record.is_numeric(name);
+        let unused = names.filter(|column| !self.used.contains(column) && is_numeric(column));
         unused.map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
@@ -414,10 +384,7 @@ impl<'a> Reading<'a> {
             let (times, unused) = (&axis.times()[window.clone()], self.unused(Some(k)));
             let inputs = inputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
             let outputs = outputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
-            let spacing = match axis.is_even() {
-                true => format!("{} s apart", shown(axis.mean_step())),
-                false => "unevenly spaced".to_string(),
-            };
+            let spacing = axis.part(window.clone()).spacing();
             notes.push(format!(
                 "{}: {} samples from {} s to {} s, {spacing}; inputs: {}; compared: {}; columns without use: {}",
                 file.display(),

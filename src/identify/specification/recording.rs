@@ -49,7 +49,7 @@ pub(super) struct Recording<'a> {
     pub parts: Vec<Part<'a>>,
     /// What was done to times, in sentences.
     pub notes: Vec<String>,
-    /// The times of all of them that are meant.
+    /// The times of all of them; once they are chosen, those that are meant.
     pub axis: TimeAxis,
 }
 
@@ -133,15 +133,13 @@ impl<'a> Recording<'a> {
         Ok((part, found))
     }
 
-    /// The times that are meant: from `from` to `until`; of several files, where nothing is said, those that the files with inputs (`driving`)
-    /// have, since nobody knows inputs beyond.
-    pub fn choose(&mut self, source: &DataSource, driving: &[usize]) -> Result<()> {
+    /// The times that are meant: from `from` to `until`; where nothing is said, those at which all inputs are known: `known` are the first
+    /// and the last time of each.
+    pub fn choose(&mut self, source: &DataSource, known: &[(f64, f64)]) -> Result<()> {
         let (mut from, mut until) = (source.from, source.until);
-        if self.parts.len() > 1 {
-            for part in driving.iter().map(|k| &self.parts[*k]) {
-                from = source.from.or(Some(from.map_or(part.axis.start(), |from| from.max(part.axis.start()))));
-                until = source.until.or(Some(until.map_or(part.axis.end(), |until| until.min(part.axis.end()))));
-            }
+        for (first, last) in known {
+            from = source.from.or(Some(from.map_or(*first, |from| from.max(*first))));
+            until = source.until.or(Some(until.map_or(*last, |until| until.min(*last))));
         }
         if let (Some(from), Some(until)) = (source.from, source.until)
             && from >= until
@@ -161,10 +159,10 @@ impl<'a> Recording<'a> {
                     from.unwrap_or(start),
                     until.unwrap_or(end),
                 );
-                return Err(Error::file(part.file, None, problem, "widen `from` and `until`"));
+                return Err(Error::file(part.file, None, problem, widened(source, fewest == 1)));
             }
         }
-        self.join()
+        self.join(source)
     }
 
     /// What is asked for beyond the ends of all files.
@@ -180,10 +178,10 @@ impl<'a> Recording<'a> {
     }
 
     /// The times of all parts, and their places among them.
-    fn join(&mut self) -> Result<()> {
+    fn join(&mut self, source: &DataSource) -> Result<()> {
         if let [part] = &mut self.parts[..] {
             part.places = (0..part.window.len()).collect();
-            self.axis = part.axis.clone();
+            self.axis = part.axis.part(part.window.clone());
             return Ok(());
         }
         // times of one file are farther apart than this by far
@@ -197,7 +195,7 @@ impl<'a> Recording<'a> {
         }
         if all.len() < 2 {
             let file = self.parts[0].file;
-            return Err(Error::file(file, None, "there is one sample only", "widen `from` and `until`"));
+            return Err(Error::file(file, None, "there is one sample only", widened(source, true)));
         }
         for part in &mut self.parts {
             let mut next = 0;
@@ -215,17 +213,9 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// The places of times that are meant, in the axis.
-    pub fn range(&self) -> Range<usize> {
-        match &self.parts[..] {
-            [part] => part.window.clone(),
-            _ => 0..self.axis.len(),
-        }
-    }
-
     /// The times that are meant.
     pub fn times(&self) -> &[f64] {
-        &self.axis.times()[self.range()]
+        self.axis.times()
     }
 
     /// Values of a part's samples that are meant, at the times of all; NaN elsewhere.
@@ -251,9 +241,15 @@ impl<'a> Recording<'a> {
         };
         let steps = times.windows(2).map(|pair| pair[1] - pair[0]);
         let (least, most) = steps.fold((f64::INFINITY, 0.0f64), |(least, most), h| (least.min(h), most.max(h)));
-        let spacing = match self.axis.is_even() {
-            true => format!("{} s apart", shown(self.axis.mean_step())),
-            false => format!("{} s to {} s apart", rounded(least, 3), rounded(most, 3)),
+        let spacing = match self.axis.largest_interval().filter(|_| !self.axis.is_even()) {
+            None => self.axis.spacing(),
+            Some((from, until)) => format!(
+                "{} s to {} s apart (most from {} s to {} s)",
+                rounded(least, 3),
+                rounded(most, 3),
+                shown(from),
+                shown(until)
+            ),
         };
         let mut sentence = format!(
             "{count} files: together {} times from {} s to {} s, {spacing}",
@@ -269,8 +265,19 @@ impl<'a> Recording<'a> {
     }
 }
 
+/// What to do where too few samples are meant, by what is said of them.
+fn widened(source: &DataSource, several: bool) -> &'static str {
+    match (source.from, source.until) {
+        (Some(_), Some(_)) => "widen `from` and `until`",
+        (Some(_), None) => "give an earlier `from`",
+        (None, Some(_)) => "give a later `until`",
+        (None, None) if several => "give files of the same time: all clocks count from one moment, in s",
+        (None, None) => "give a record in which all inputs are there at two samples or more",
+    }
+}
+
 /// Samples between `from` and `until`, with a little slack.
-fn window(axis: &TimeAxis, from: Option<f64>, until: Option<f64>) -> Range<usize> {
+pub(super) fn window(axis: &TimeAxis, from: Option<f64>, until: Option<f64>) -> Range<usize> {
     let (times, slack) = (axis.times(), 1e-6 * axis.mean_step());
     let first = from.map_or(0, |from| times.partition_point(|t| *t < from - slack));
     let last = until.map_or(times.len(), |until| times.partition_point(|t| *t <= until + slack));

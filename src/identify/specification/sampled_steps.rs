@@ -1,6 +1,8 @@
 //! Steps beside samples: between them, or passing over them.
 
-use crate::error::Result;
+use super::recording::Recording;
+use super::{Specification, gaps};
+use crate::error::{Error, Result};
 use crate::grid::{self, TimeGrid};
 use crate::report::rounded;
 use crate::simulate::Simulation;
@@ -50,4 +52,49 @@ pub(super) fn met(grid: &TimeGrid, times: &[f64]) -> Vec<usize> {
         k => k - usize::from(t - all[k - 1] < all[k] - t),
     };
     times.iter().map(nearest).collect()
+}
+
+impl Specification {
+    /// Whether steps divide the intervals between samples.
+    pub(super) fn meets_samples(&self, recording: &Recording<'_>) -> bool {
+        let divides = |step: f64| whole_part(&recording.axis, step).is_some();
+        self.tolerance.is_none() && self.step.is_none_or(divides)
+    }
+
+    /// The steps: between the samples, or, where they are given and do not divide the sampling, of their own.
+    pub(super) fn grid(&self, recording: &Recording<'_>) -> Result<TimeGrid> {
+        let (axis, times) = (&recording.axis, recording.times());
+        self.refuse_both()?;
+        let substeps = match (self.substeps, self.step) {
+            (Some(0), _) => {
+                let problem = "there are 0 between two samples";
+                return Err(Error::invalid("substeps", problem, "use at least 1"));
+            }
+            (Some(substeps), Some(step)) if whole_part(axis, step) != Some(substeps) => {
+                let times = whole_part(axis, step).map_or("no whole number of".to_string(), |times| times.to_string());
+                let problem =
+                    format!("{step} s is {times} substeps of the sampling step, and {substeps} are asked for");
+                return Err(Error::invalid("`step` and `substeps`", problem, "give only one of them").under(&["step"]));
+            }
+            (Some(substeps), _) => substeps,
+            (None, None) => self.found_substeps.unwrap_or(1).max(1),
+            (None, Some(step)) if !(step.is_finite() && step > 0.0) => {
+                return Err(Error::invalid("the time step", format!("{step} s is not positive"), "give a step > 0"));
+            }
+            (None, Some(step)) => match whole_part(axis, step) {
+                Some(substeps) => substeps,
+                None => return own_steps((times[0], times[times.len() - 1]), step),
+            },
+        };
+        let what = format!("{substeps} steps between two of {} samples", times.len());
+        let counted = grid::check_count((times.len() - 1) as f64 * substeps as f64, &what, "use fewer");
+        counted.map_err(|error| error.under(&[if self.step.is_some() { "step" } else { "substeps" }]))?;
+        let through = gaps::through(recording)?.map(|times| TimeAxis::new(&times)).transpose()?;
+        let axis = through.as_ref().unwrap_or(axis);
+        if axis.is_even() {
+            let count = (axis.len() - 1) * substeps;
+            return TimeGrid::steps(axis.start(), axis.mean_step() / substeps as f64, count);
+        }
+        TimeGrid::through(axis.times(), substeps)
+    }
 }

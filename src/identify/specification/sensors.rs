@@ -135,7 +135,7 @@ fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &
             Parameter { size, ..Parameter::new(name, quantity.unit.clone(), 0.0) }
         }
         Effect::Delay => {
-            let step = axis.mean_step();
+            let step = axis.usual_step();
             Parameter::new(name, "s", 0.0).bounds(-MOST * step, MOST * step).size(step)
         }
     }

@@ -23,8 +23,11 @@ pub struct DataSource {
     pub interpolation: Option<Interpolation>,
     /// Outputs with a column. Default: columns named like outputs, `a` or `a [m/s^2]`.
     pub outputs: Option<Vec<OutputColumn>>,
-    /// A column of numbers: rows of one number, one after another, are an experiment of their own.
+    /// A column of numbers: rows of one number, one after another, are an experiment of their own. Or `at-gaps`: so is what lies between gaps.
     pub split: Option<String>,
+    /// The largest interval between two samples of an input that is interpolated, s; by default a few of its usual ones, see
+    /// `docs/experiments.md`.
+    pub max_gap: Option<f64>,
     /// Samples before this time are left out, s.
     pub from: Option<f64>,
     /// Samples after this time are left out, s.

@@ -118,9 +118,8 @@ impl Spectrum {
             let problem = format!("the sample at {t} s is missing");
             return Err(Error::invalid(what, problem, "choose samples without gaps: `from` and `until`"));
         }
-        let step = even_step(times).map_err(|t| {
-            let problem = format!("samples are unevenly spaced at {t} s");
-            Error::invalid(what, problem, "resample the record")
+        let step = even_step(times).map_err(|problem| {
+            Error::invalid(what, problem, "choose a piece without gaps (`from`, `until`), or resample the record")
         })?;
         let samples = Samples { times, step, range };
         let mut transform = Transform::new(self.part, times.len());
@@ -369,14 +368,26 @@ impl<'a> Shaft<'a> {
     }
 }
 
-/// The step between samples, or the first time at which it is another.
-pub(super) fn even_step(times: &[f64]) -> std::result::Result<f64, f64> {
-    let [first, .., last] = times else { return Err(times.first().copied().unwrap_or_default()) };
+/// The step between samples, or what is wrong with it: the interval that differs most from the usual one.
+pub(super) fn even_step(times: &[f64]) -> std::result::Result<f64, String> {
+    let [first, .., last] = times else { return Err("there is one sample only".to_string()) };
     let step = (last - first) / (times.len() - 1) as f64;
-    match (1..times.len()).find(|&i| (times[i] - times[i - 1] - step).abs() > 1e-3 * step) {
-        Some(i) => Err(times[i]),
-        None => Ok(step),
+    let is_even = |pair: &[f64]| (pair[1] - pair[0] - step).abs() <= 1e-3 * step;
+    if times.windows(2).all(is_even) {
+        return Ok(step);
     }
+    let mut lengths: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    lengths.sort_by(f64::total_cmp);
+    let usual = lengths[lengths.len() / 2];
+    let differs = |pair: &[f64]| (pair[1] - pair[0] - usual).abs();
+    let worst = times.windows(2).max_by(|a, b| differs(a).total_cmp(&differs(b))).unwrap_or(&times[..2]);
+    let (from, until) = (worst[0], worst[1]);
+    let (length, usual) = (three(until - from), three(usual));
+    Err(format!(
+        "samples are unevenly spaced: from {} s to {} s is {length} s, where {usual} s is usual",
+        shown(from),
+        shown(until)
+    ))
 }
 
 fn positive(value: f64, of: impl Fn() -> String, name: &str) -> Result<()> {

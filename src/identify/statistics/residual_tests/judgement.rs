@@ -1,6 +1,6 @@
 //! What residuals tell, in words.
 
-use super::{InputCorrelation, ResidualTests};
+use super::{GAP, InputCorrelation, Interval, ResidualTests};
 use crate::report::rounded;
 
 /// Chance finds something in white noise as often as this.
@@ -182,7 +182,21 @@ impl ResidualTests {
             Finding::FollowInput | Finding::Correlated => too_small(self.standard_error_factor, ""),
             _ => String::new(),
         };
-        format!("residuals of `{}` {}: {}{errors}", self.output, self.clause(finding), self.meaning(finding))
+        let gap = self.across_gap();
+        format!("residuals of `{}` {}: {}{errors}{gap}", self.output, self.clause(finding), self.meaning(finding))
+    }
+
+    /// That nothing is correlated across a gap.
+    fn across_gap(&self) -> String {
+        let gap = self.largest_interval.filter(|gap| gap.until - gap.from > GAP * self.step * (1.0 + 1e-6));
+        match (gap, &self.autocorrelation) {
+            (Some(Interval { from, until }), Some(_)) => format!(
+                "; there are no samples from {} s to {} s: those on both sides are not taken for neighbours",
+                rounded(from, 6),
+                rounded(until, 6)
+            ),
+            _ => String::new(),
+        }
     }
 
     /// The tests of all outputs: a sentence each, or one for many, what matters first. Among many, chance finds something at 1 % sooner,

@@ -18,7 +18,7 @@ use crate::cost::{LeastSquares, Reference};
 use crate::plot::Correlations;
 use crate::problem::{Experiment, Problem};
 use crate::report::rounded;
-use crate::time_axis::EVEN_TOLERANCE;
+use crate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
 use correlation::{Series, beyond_bounds, by_chance, crossing};
 
 /// Lags that are tested, unless there are fewer than four times as many samples.
@@ -33,6 +33,12 @@ const FEW_FOR_NORMALITY: usize = 100;
 /// Lags over which correlated residuals are followed, at most, and products that this may take.
 const MOST_LAGS: usize = 1000;
 const MOST_PRODUCTS: usize = 50_000_000;
+
+/// Part of a step by which times may miss a whole number of steps, of each step, behind samples that are left out.
+const GAP_TOLERANCE: f64 = 1e-3;
+
+/// Samples that are more than so many usual intervals apart are no neighbours.
+const GAP: f64 = 5.0;
 
 /// A statistic and the probability that chance makes it as large.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -75,6 +81,15 @@ pub struct InputCorrelation {
     pub p_value: f64,
 }
 
+/// An interval between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Interval {
+    /// Its first sample, s.
+    pub from: f64,
+    /// Its last sample, s.
+    pub until: f64,
+}
+
 /// The largest residual.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct LargestResidual {
@@ -99,10 +114,12 @@ pub struct ResidualTests {
     pub unit: String,
     /// Samples that are there.
     pub samples: usize,
-    /// s from one sample to the next; the mean, if they are uneven.
+    /// s from one sample to the next; the usual interval (the median), if they are uneven.
     pub step: f64,
-    /// Whether samples are even; lags count samples in any case.
+    /// Whether samples are even, but for gaps of whole numbers of steps, of which lags take account; otherwise lags count samples.
     pub is_even: bool,
+    /// The largest interval between two samples; `None` of one sample.
+    pub largest_interval: Option<Interval>,
     /// Of the residuals, in the output's unit.
     pub mean: f64,
     /// The probability that chance makes it as large.
@@ -131,6 +148,15 @@ pub struct ResidualTests {
     pub finding: Finding,
     /// The same in a sentence.
     pub judgement: String,
+}
+
+/// How far samples are from each other.
+struct Spacing {
+    step: f64,
+    is_even: bool,
+    largest_interval: Option<Interval>,
+    /// The samples, one after another, with room where lags pass over a gap.
+    places: Vec<Option<usize>>,
 }
 
 /// One output of one experiment.
@@ -182,7 +208,7 @@ impl Compared<'_> {
     /// `found`: what of the fit the samples had an influence on, if they had.
     fn test(&self, found: Option<&Identifiability>) -> ResidualTests {
         let OutputFit { name, unit, times, residuals, .. } = self.fit;
-        let (step, is_even) = self.spacing();
+        let Spacing { step, is_even, largest_interval, places } = self.spacing();
         let n = residuals.len();
         let mut tests = ResidualTests {
             output: name.clone(),
@@ -190,6 +216,7 @@ impl Compared<'_> {
             samples: n,
             step,
             is_even,
+            largest_interval,
             mean: residuals.iter().sum::<f64>() / n as f64,
             mean_p_value: f64::NAN,
             autocorrelation: None,
@@ -204,7 +231,7 @@ impl Compared<'_> {
             finding: Finding::White,
             judgement: String::new(),
         };
-        let series = Series::new(&self.placed());
+        let series = Series::new(&self.placed(&places));
         match series {
             _ if self.fit.is_round_off() => tests.finding = Finding::RoundOff,
             _ if self.cost.spectrum(self.reference).is_some() => tests.finding = Finding::Lines,
@@ -212,7 +239,7 @@ impl Compared<'_> {
             None => tests.finding = Finding::Constant,
             Some(series) => {
                 tests.correlate(&series);
-                self.cross(&series, &mut tests);
+                self.cross(&series, &places, &mut tests);
                 tests.normality = Some(normality(&series));
                 tests.largest =
                     self.largest.zip(found).and_then(|(largest, found)| studentised(largest, found, times, residuals));
@@ -226,32 +253,47 @@ impl Compared<'_> {
         tests
     }
 
-    /// Residuals at the output's own samples, NaN where there is none.
-    fn placed(&self) -> Vec<f64> {
+    /// Residuals at the output's own samples, which are at these places; NaN where there is none.
+    fn placed(&self, places: &[Option<usize>]) -> Vec<f64> {
         let mut placed = vec![f64::NAN; self.cost.weights().len()];
         self.cost.samples(self.reference).zip(&self.fit.residuals).for_each(|(i, residual)| placed[i] = *residual);
-        self.cost.own_samples(self.place).into_iter().map(|i| placed[i]).collect()
+        places.iter().map(|place| place.map_or(f64::NAN, |i| placed[i])).collect()
     }
 
-    /// The mean step between the output's own samples, s, and whether all are the same.
-    fn spacing(&self) -> (f64, bool) {
+    /// How far the output's own samples are from each other.
+    fn spacing(&self) -> Spacing {
         let times = self.experiment.simulation.grid().times();
         let own = self.cost.own_samples(self.place);
-        let samples: Vec<f64> = own.into_iter().map(|i| times[self.cost.places().of(i)]).collect();
+        let samples: Vec<f64> = own.iter().map(|i| times[self.cost.places().of(*i)]).collect();
+        let largest_interval = largest_interval(&samples).map(|(from, until)| Interval { from, until });
         let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
-        (step, samples.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_TOLERANCE * step))
+        if samples.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_TOLERANCE * step) {
+            return Spacing { step, is_even: true, largest_interval, places: own.into_iter().map(Some).collect() };
+        }
+        // where samples are left out of an even sampling, their places are kept, so that none are neighbours across a gap
+        let step = usual_step(&samples);
+        let steps = |pair: &[f64]| (pair[1] - pair[0]) / step;
+        let is_whole = |steps: f64| (steps - steps.round()).abs() <= GAP_TOLERANCE * steps.max(1.0) && steps >= 0.5;
+        let is_even = samples.windows(2).all(|pair| is_whole(steps(pair)));
+        let mut places: Vec<Option<usize>> = own.first().map(|i| Some(*i)).into_iter().collect();
+        for (pair, i) in samples.windows(2).zip(&own[1..]) {
+            // beyond the last lag, nothing is counted
+            let empty = if is_even { steps(pair).round() as usize - 1 } else { usize::from(steps(pair) > GAP) * LAGS };
+            places.extend(std::iter::repeat_n(None, empty.min(MOST_LAGS)));
+            places.push(Some(*i));
+        }
+        Spacing { step, is_even, largest_interval, places }
     }
 
-    fn cross(&self, series: &Series, tests: &mut ResidualTests) {
+    fn cross(&self, series: &Series, places: &[Option<usize>], tests: &mut ResidualTests) {
         let simulation = &self.experiment.simulation;
         let Some(autocorrelation) = &tests.autocorrelation else { return };
         let last = autocorrelation.lags.len();
         let mut own = beyond_bounds(autocorrelation);
         own.extend(tests.run.iter().skip(last));
-        let own_samples = self.cost.own_samples(self.place);
         for (k, quantity) in simulation.signature().inputs.iter().enumerate() {
-            let values = own_samples.iter().map(|i| simulation.inputs_at(self.cost.places().of(*i))[k]);
-            let values: Vec<f64> = values.collect();
+            let value = |i: usize| simulation.inputs_at(self.cost.places().of(i))[k];
+            let values: Vec<f64> = places.iter().map(|place| place.map_or(f64::NAN, value)).collect();
             let Some(input) = Series::new(&values) else { continue };
             let found = crossing(series, &own, &input, last);
             let lag = found.correlogram.lags[found.most];
