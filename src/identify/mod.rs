@@ -8,6 +8,7 @@ pub mod control;
 pub mod design;
 pub mod ensemble;
 mod impossible;
+pub(crate) mod flat;
 pub mod landscape;
 pub mod likelihood;
 pub mod modal;
@@ -75,7 +76,7 @@ impl Settings {
 }
 
 /// With more free parameters, tangents cost more than the curvature that they bring is worth: the adjoint takes over.
-const MOST_FOR_TANGENTS: usize = 20;
+const MOST_FOR_TANGENTS: usize = 100;
 /// With more free parameters, BFGS's matrix is a burden.
 const MOST_FOR_BFGS: usize = 500;
 
@@ -160,6 +161,9 @@ pub struct Identification {
     pub violation: Option<String>,
     /// What differences of the cost say of its gradient, where the search got stuck.
     pub slope: Option<SlopeCheck>,
+    /// Why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`](optimise::Reason::FlatStart)
+    /// and [`Reason::NothingExplained`](optimise::Reason::NothingExplained).
+    pub shortcoming: Option<String>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,
     /// Wall-clock time, s.
@@ -172,13 +176,11 @@ impl Identification {
         self.parameters.iter().map(|p| p.value).collect()
     }
 
-    /// Why the search ended, with the constraint that is violated worst, if one is.
+    /// Why the search ended, with the constraint that is violated worst, if one is, and what is wrong with an end that looks like a minimum.
     pub fn reason(&self) -> String {
-        let mut reason = self.outcome.reason.to_string();
-        if let Some(slope) = &self.slope {
-            reason = format!("{reason}; {}", slope.sentence());
-        }
-        self.violation.as_ref().map_or_else(|| reason.clone(), |violation| format!("{reason}; {violation}"))
+        let slope = self.slope.as_ref().map(SlopeCheck::sentence);
+        let more = slope.into_iter().chain(self.violation.clone()).chain(self.shortcoming.clone());
+        more.fold(self.outcome.reason.to_string(), |reason, more| format!("{reason}; {more}"))
     }
 }
 
@@ -222,7 +224,7 @@ pub(crate) fn identify_from(
         u: start.to_vec(),
         full: vec![0.0; start.len()],
         free,
-        sizes: free.iter().map(|&k| problem::size_from(&problem.parameters[k], start[k])).collect(),
+        starts: free.iter().map(|&k| (start[k], problem::size_from(&problem.parameters[k], start[k]))).collect(),
         residuals: None,
         scale: problem.least_squares().map(|costs| costs.into_iter().map(LeastSquares::scale).sum()),
         first_failure: None,
@@ -259,6 +261,7 @@ pub(crate) fn identify_from(
         constraints,
         violation,
         slope: None,
+        shortcoming: None,
         noise: None,
         seconds: began.elapsed().as_secs_f64(),
     })
@@ -339,8 +342,8 @@ pub(crate) struct Reduced<'p> {
     pub u: Vec<f64>,
     full: Vec<f64>,
     pub free: &'p [usize],
-    /// Sizes of the free parameters.
-    sizes: Vec<f64>,
+    /// Starts and sizes of the free parameters.
+    starts: Vec<(f64, f64)>,
     /// The costs of all experiments, where a method sees their residuals.
     pub residuals: Option<Vec<&'p LeastSquares>>,
     /// The cost of the data themselves, where it is a sum of squares.
@@ -364,6 +367,17 @@ impl Reduced<'_> {
         Ok(products)
     }
 
+    /// The influence of free parameter `i`, whose column has this norm.
+    fn influence(&self, i: usize, norm: f64) -> Influence {
+        let (start, size) = self.starts[i];
+        let own = self.u[self.free[i]].abs().max(start.abs());
+        if own > 0.0 {
+            Influence { change: norm * own, is_guess: false }
+        } else {
+            Influence { change: norm * size, is_guess: true }
+        }
+    }
+
     /// Keeps the first failure's message.
     pub fn noting<T>(&mut self, result: Result<T>) -> Result<T> {
         if let (Err(error), None) = (&result, &self.first_failure)
@@ -374,6 +388,26 @@ impl Reduced<'_> {
         result
     }
 }
+
+/// What a change of a parameter by all of its value does to the residuals. Values, unlike sizes that a model suggests, are those of the
+/// problem in whatever units it has.
+#[derive(Debug, Clone, Copy)]
+struct Influence {
+    change: f64,
+    /// The parameter is zero and began there, so that its size had to do.
+    is_guess: bool,
+}
+
+impl Influence {
+    /// Derivatives that are round-off lead anywhere: a parameter without influence stays where it is.
+    fn is_none_beside(&self, largest: f64) -> bool {
+        let part = if self.is_guess { GUESSED * NO_INFLUENCE } else { NO_INFLUENCE };
+        self.change < part * largest
+    }
+}
+
+/// A size that was guessed may be too small by this part.
+const GUESSED: f64 = 1e-3;
 
 impl Objective for Reduced<'_> {
     fn dimension(&self) -> usize {
@@ -425,11 +459,12 @@ impl LeastSquaresObjective for Reduced<'_> {
         };
         let linearised = self.gradient.linearise(&self.u, costs);
         let linearised = self.noting(linearised)?;
-        // derivatives that are round-off lead anywhere: a parameter without influence stays where it is
-        let influence = |(&k, size): (&usize, &f64)| linearised.factor().column(k).norm() * size;
-        let influences: Vec<f64> = self.free.iter().zip(&self.sizes).map(influence).collect();
-        let largest = influences.iter().copied().fold(0.0, f64::max);
-        let scale = |influence: &f64| if *influence < NO_INFLUENCE * largest { 0.0 } else { 1.0 };
+        let norms = linearised.column_norms();
+        let influences: Vec<Influence> =
+            self.free.iter().enumerate().map(|(i, &k)| self.influence(i, norms[k])).collect();
+        let known = influences.iter().filter(|influence| !influence.is_guess);
+        let largest = known.map(|influence| influence.change).fold(0.0, f64::max);
+        let scale = |influence: &Influence| if influence.is_none_beside(largest) { 0.0 } else { 1.0 };
         Ok(linearised.scaled(self.free, &influences.iter().map(scale).collect::<Vec<f64>>()))
     }
 

@@ -10,7 +10,7 @@ mod before_fit;
 pub use before_fit::{BeforeFit, OutputError};
 
 use crate::error::{Error, Result};
-use crate::identify::{Identification, Settings};
+use crate::identify::{Identification, Settings, flat};
 use crate::likelihood::{continued, identify_with_noise, joined, left};
 use crate::optimise::{Flow, Iteration, Reason};
 use crate::problem::{Experiment, Problem};
@@ -171,7 +171,10 @@ pub fn identify_with_steps(
     }
     let found = identify_with_noise(problem, settings, observer)?;
     let mut fit = Fit { statistics: statistics(problem, &found, noise), found };
-    let (Ok(first), true) = (&fit.statistics, *steps != Steps::AsGiven) else { return Ok(fit) };
+    flat::judge(problem, &mut fit.found, &fit.statistics);
+    // finer steps do not mend a start
+    let may_refine = *steps != Steps::AsGiven && fit.found.shortcoming.is_none();
+    let (Ok(first), true) = (&fit.statistics, may_refine) else { return Ok(fit) };
     let fits = vec![StepFit::of(problem, divided_by, &fit.found, first)];
     let is_refused = refused.is_some();
     let mut choice = StepChoice { before: begun, fits, refused };

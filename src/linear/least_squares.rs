@@ -4,7 +4,7 @@
 //! in (p+1)² numbers, without the loss of digits of SᵀS. Rows are taken in as they come, so that a million of them need no
 //! memory.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, DVectorView};
 
 /// J(u + d) ≈ ½ |r + S d|².
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,16 @@ impl Linearised {
     /// R_S, upper triangular.
     pub fn factor(&self) -> &DMatrix<f64> {
         &self.factor
+    }
+
+    /// Norms of the columns of S.
+    pub fn column_norms(&self) -> Vec<f64> {
+        let norm = |column: DVectorView<f64>| {
+            // squares might overflow, or vanish
+            let most = column.amax();
+            if most > 0.0 && most.is_finite() { most * (column / most).norm() } else { most }
+        };
+        self.factor.column_iter().map(norm).collect()
     }
 
     /// Qᵀ r.

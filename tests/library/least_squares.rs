@@ -1,6 +1,8 @@
 //! Levenberg-Marquardt and Gauss-Newton on problems with known minima (Moré, Garbow & Hillstrom 1981), and every way to end.
 
+mod linear;
 mod problems;
+mod units;
 
 use crate::searches::{check, check_bounds, variables};
 use costate::least_squares::{Linearised, Reduction};
@@ -382,22 +384,6 @@ fn every_end_has_its_reason() {
             let damping = outcome.history.last().unwrap().damping;
             assert_eq!(damping.is_some(), method == LM && stop_at > 0);
         }
-    }
-}
-
-/// Protects the units: neither a factor of the residuals nor one of a variable changes the way that is taken.
-#[test]
-fn units_do_not_matter() {
-    for method in [LM, GN] {
-        let plain = run(bard, &variables(&[1.0; 3]), method, &Options::default());
-        let factor = 2f64.powi(30);
-        let scaled = |u: &[f64]| {
-            let rows = bard(&[u[0], u[1] / factor, u[2]])?.into_iter();
-            Ok(rows.map(|(r, s)| (factor * r, vec![factor * s[0], s[1], factor * s[2]])).collect())
-        };
-        let other = run(scaled, &variables(&[1.0, factor, 1.0]), method, &Options::default());
-        assert_eq!((other.u[0], other.u[1] / factor, other.u[2]), (plain.u[0], plain.u[1], plain.u[2]), "{method}");
-        assert_eq!(other.evaluations, plain.evaluations, "{method}");
     }
 }
 

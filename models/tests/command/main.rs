@@ -9,6 +9,7 @@ mod convergence;
 mod design;
 mod experiments;
 mod gaps;
+mod flat_starts;
 mod init;
 mod interrupts;
 mod manners;

@@ -45,4 +45,5 @@ mod stiff_steps;
 mod structure;
 mod textbook_ali3p;
 mod time_step;
+mod units;
 mod work;

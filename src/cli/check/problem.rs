@@ -7,6 +7,7 @@ use crate::cli::console::{print, print_document, tell_error, waiting};
 use crate::cli::duration::Duration;
 use crate::cli::{Verdict, kept, settings};
 use crate::error::{Error, Result};
+use crate::identify::flat;
 use crate::parallel::in_parallel;
 use crate::problem::{Experiment, Problem};
 use crate::registry::Registry;
@@ -128,6 +129,9 @@ fn look(
             Err(error) => wrong.push(error.to_string()),
         }
         identified = identifiability(problem, &problem.start).map_err(|error| error.to_string());
+        if let Ok(found) = &identified {
+            warnings.extend(flat::unseen(problem, found, &problem.start, &|_| true));
+        }
         match &identified {
             Ok(found) if found.undetermined.is_empty() && found.without_influence.is_empty() => {
                 let by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();

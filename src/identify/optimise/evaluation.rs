@@ -2,6 +2,7 @@
 
 use super::band_model::BandModel;
 use super::bounded_step::{BoundedModel, Suggestion};
+use super::magnitudes::Magnitudes;
 use super::outcome::{Curvature, Flow, Iteration, Options, Reason};
 use super::trace::Evaluation;
 use super::variable::Scaling;
@@ -25,6 +26,12 @@ pub(crate) struct Point {
     pub scaled_gradient: Vec<f64>,
     /// Norm of `scaled_gradient` without components held by bounds.
     pub gradient_norm: f64,
+    /// How steep the cost is, for comparison between points. With residuals: the norm of the slopes along the columns of their
+    /// Jacobian of unit length, without components held by bounds, which does not depend on the variables' units; otherwise
+    /// `gradient_norm`.
+    pub steepness: f64,
+    /// What counts as a change of each scaled variable by all of its size, see [`Magnitudes`].
+    pub magnitudes: Vec<f64>,
     /// Residuals and Jacobian with respect to the scaled variables, if the function gives them.
     pub model: Option<Linearised>,
 }
@@ -124,6 +131,7 @@ pub(crate) struct Evaluator<'a> {
     method: &'static str,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     pub scaling: Scaling,
+    magnitudes: Magnitudes,
     pub options: &'a Options,
     pub evaluations: usize,
     pub failed_evaluations: usize,
@@ -148,11 +156,13 @@ impl<'a> Evaluator<'a> {
         options: &'a Options,
         observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     ) -> Self {
+        let magnitudes = Magnitudes::new(scaling.start(), function.cost_scale());
         Evaluator {
             function,
             method,
             observer,
             scaling,
+            magnitudes,
             options,
             evaluations: 0,
             failed_evaluations: 0,
@@ -165,6 +175,11 @@ impl<'a> Evaluator<'a> {
             history: Vec::new(),
             reason: None,
         }
+    }
+
+    /// Magnitudes of scaled variables by themselves, see [`Magnitudes::own`].
+    pub fn own_magnitudes(&self, x: &[f64]) -> Vec<f64> {
+        self.magnitudes.own(x, &self.scaling)
     }
 
     /// See [`Objective::cost_scale`].
@@ -228,7 +243,20 @@ impl<'a> Evaluator<'a> {
             let all: Vec<usize> = (0..x.len()).collect();
             model.scaled(&all, &self.scaling.slopes(&u))
         });
-        let point = Point { x: x.to_vec(), u, cost, gradient, scaled_gradient, gradient_norm, model };
+        let (magnitudes, steepness) = match &model {
+            Some(model) => {
+                let columns = model.column_norms();
+                let free =
+                    (0..x.len()).filter(|&i| columns[i] > 0.0 && !self.scaling.is_held(i, x[i], scaled_gradient[i]));
+                (
+                    self.magnitudes.at(x, &columns, cost, &self.scaling),
+                    norm(free.map(|i| scaled_gradient[i] / columns[i])),
+                )
+            }
+            None => (x.iter().map(|x| x.abs().max(1.0)).collect(), gradient_norm),
+        };
+        let x = x.to_vec();
+        let point = Point { x, u, cost, gradient, scaled_gradient, gradient_norm, steepness, magnitudes, model };
         if point.cost < self.lowest_cost {
             self.lowest_cost = point.cost;
             self.best = Some(point.clone());
@@ -316,7 +344,7 @@ impl<'a> Evaluator<'a> {
         // Among costs that differ by round-off only, a smaller gradient is the better minimum.
         if let Some(best) = &mut self.best {
             let close = point.cost - self.lowest_cost <= self.options.cost_noise * self.lowest_cost.abs();
-            if close && point.gradient_norm < best.gradient_norm {
+            if close && point.steepness < best.steepness {
                 *best = point.clone();
             }
         }

@@ -49,6 +49,7 @@ mod executor;
 mod hessian_model;
 mod inverse_hessian;
 mod line_search;
+mod magnitudes;
 mod method;
 mod multipliers;
 mod newton_trust_region;

@@ -49,8 +49,9 @@ impl Search for NewtonTrustRegion {
         let hessian = self.last.as_ref();
         let weights = match hessian {
             Some(Hessian { matrix, .. }) => {
-                let roots = (0..n).map(|i| matrix[(i, i)].abs().sqrt());
-                self.weights.update(roots, &current.x, &evaluator.scaling)
+                let roots: Vec<f64> = (0..n).map(|i| matrix[(i, i)].abs().sqrt()).collect();
+                let sizes = &current.magnitudes;
+                self.weights.update(&roots, sizes, sizes, &evaluator.scaling)
             }
             None => vec![1.0; n],
         };

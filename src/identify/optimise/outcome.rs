@@ -23,7 +23,8 @@ pub struct Options {
     /// without damping promises no more than that, either.
     pub cost_tolerance: f64,
     /// MINPACK's xtol: stop when a step, not cut short by bounds, damping or failed evaluations, changes no variable by more than
-    /// this, relative to its value or its nominal value, whichever is larger, and no more is to be gained than round-off.
+    /// this, relative to its value or its nominal value, whichever is larger (for least squares, its value or how far it has come), and
+    /// no more is to be gained than round-off.
     pub step_tolerance: f64,
     /// Relative uncertainty of the cost: smaller changes are round-off, and there the gradient decides.
     pub cost_noise: f64,
@@ -170,6 +171,9 @@ pub enum Reason {
     GradientSmall,
     /// Least squares: no variable can lower the cost, to first order (MINPACK's gtol).
     AngleSmall,
+    /// Least squares: along all that the residuals determine, nothing is left to gain; along the rest, which their derivatives show by
+    /// round-off only, steps gain nothing.
+    DeterminedSmall,
     /// Least squares: neither the last step nor the model gains anything that counts (MINPACK's ftol).
     ReductionSmall,
     /// The steps vanished (MINPACK's xtol).
@@ -200,6 +204,11 @@ pub enum Reason {
     BlockedByFailures,
     /// The gradient vanished where the curvature is negative: no minimum.
     SaddlePoint,
+    /// Of an identification: a free parameter had no influence where the search began, although it has elsewhere, and stayed there, or
+    /// nothing is explained.
+    FlatStart,
+    /// Of an identification: no output is reproduced better than by its mean, although its residuals are no noise.
+    NothingExplained,
 }
 
 impl Reason {
@@ -210,6 +219,7 @@ impl Reason {
             Reason::CostBelowTarget
                 | Reason::GradientSmall
                 | Reason::AngleSmall
+                | Reason::DeterminedSmall
                 | Reason::ReductionSmall
                 | Reason::StepSmall
                 | Reason::ResidualsVanished
@@ -227,6 +237,9 @@ impl fmt::Display for Reason {
             Reason::GradientSmall => "the gradient fell below its tolerance",
             Reason::AngleSmall => {
                 "the residuals are perpendicular to every column of their Jacobian: the cosines fell below their tolerance (gtol)"
+            }
+            Reason::DeterminedSmall => {
+                "the cost is least along all combinations of parameters that the residuals determine; along the others steps gain nothing"
             }
             Reason::ReductionSmall => {
                 "the actual and the predicted relative reduction of the cost fell below their tolerance (ftol)"
@@ -258,6 +271,12 @@ impl fmt::Display for Reason {
             Reason::BlockedByFailures => {
                 "every step that would lower the cost runs into failed evaluations, however short; bounds that exclude \
                  the failing region, or a smaller time step, may help"
+            }
+            Reason::FlatStart => {
+                "the search began where the cost is flat, and ended there: what looks like a minimum says nothing"
+            }
+            Reason::NothingExplained => {
+                "the cost is flat here, but the fit explains nothing: start elsewhere, or search from many starts (--starts)"
             }
             Reason::SaddlePoint => {
                 "the gradient vanished, but the Hessian is not positive: a saddle or a maximum, not a minimum; start elsewhere"

@@ -13,12 +13,12 @@ const MOST_IDLE_STEPS: usize = 20;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     start_cost: f64,
-    start_gradient_norm: f64,
+    start_steepness: f64,
     /// The cost of what residuals are differences of, where it is known.
     scale: Option<f64>,
-    /// Lowest cost and gradient norm at the last progress, and the steps since.
+    /// Lowest cost and steepness at the last progress, and the steps since.
     cost: f64,
-    gradient_norm: f64,
+    steepness: f64,
     idle_steps: usize,
     /// What the last step gained.
     pub last_gain: f64,
@@ -35,21 +35,21 @@ pub(crate) enum Idle {
 impl Progress {
     /// From the start; `scale`: see [`Objective::cost_scale`](super::Objective::cost_scale).
     pub fn new(start: &Point, scale: Option<f64>) -> Self {
-        let Point { cost, gradient_norm, .. } = *start;
-        let (start_cost, start_gradient_norm) = (cost.abs(), gradient_norm);
-        Progress { start_cost, start_gradient_norm, scale, cost, gradient_norm, idle_steps: 0, last_gain: 0.0 }
+        let Point { cost, steepness, .. } = *start;
+        let (start_cost, start_steepness) = (cost.abs(), steepness);
+        Progress { start_cost, start_steepness, scale, cost, steepness, idle_steps: 0, last_gain: 0.0 }
     }
 
     /// The gradient's norm relative to that at the start.
     pub fn relative_gradient(&self, point: &Point) -> f64 {
-        point.gradient_norm / self.start_gradient_norm
+        point.steepness / self.start_steepness
     }
 
     /// The cost of what residuals are differences of. Where that is not known: the cost at the start, or that of residuals which
-    /// change as much as if every variable went from zero to its value, whichever is less. `columns`: of the Jacobian, their norms.
+    /// change as much as if every variable changed by its magnitude, whichever is less. `columns`: of the Jacobian, their norms.
     pub fn residual_scale(&self, point: &Point, columns: &[f64]) -> f64 {
         let of_variables = || {
-            let changes: Vec<f64> = columns.iter().zip(&point.x).map(|(column, x)| column * x.abs().max(1.0)).collect();
+            let changes: Vec<f64> = columns.iter().zip(&point.magnitudes).map(|(column, size)| column * size).collect();
             0.5 * norm(changes.into_iter()).powi(2)
         };
         self.scale.unwrap_or_else(|| self.start_cost.min(of_variables()))
@@ -58,9 +58,9 @@ impl Progress {
     /// Takes note of an accepted point, and says whether the last few have brought anything.
     pub fn note(&mut self, current: &Point, next: &Point, noise: f64) -> Idle {
         self.last_gain = current.cost - next.cost;
-        if next.cost < self.cost - noise * self.cost.abs() || next.gradient_norm < 0.9 * self.gradient_norm {
+        if next.cost < self.cost - noise * self.cost.abs() || next.steepness < 0.9 * self.steepness {
             self.cost = next.cost.min(self.cost);
-            self.gradient_norm = next.gradient_norm.min(self.gradient_norm);
+            self.steepness = next.steepness.min(self.steepness);
             self.idle_steps = 0;
         } else {
             self.idle_steps += 1;
@@ -74,7 +74,7 @@ impl Progress {
 
     /// Has the gradient fallen by this factor since the start?
     pub fn is_gradient_small(&self, point: &Point, tolerance: f64) -> bool {
-        point.gradient_norm <= tolerance * self.start_gradient_norm
+        point.steepness <= tolerance * self.start_steepness
     }
 
     /// The gradient has vanished, measured by that at the start; and, as a start may be absurd, so has what a quadratic model
@@ -95,7 +95,7 @@ impl Progress {
         let cost = point.cost.abs();
         let of_scale = |scale: f64| (cost * scale).sqrt() + noise * scale;
         let of_variables =
-            || point.scaled_gradient.iter().zip(&point.x).map(|(g, x)| g.abs() * x.abs().max(1.0)).sum::<f64>();
+            || point.scaled_gradient.iter().zip(&point.magnitudes).map(|(g, size)| g.abs() * size).sum::<f64>();
         let more = self.scale.map_or_else(|| of_scale(self.start_cost).min(of_variables()), of_scale);
         promise <= noise * (cost + more)
     }

@@ -1,38 +1,151 @@
 //! The quadratic model of a sum of squares, ½ |r + S d|², damped by ½ λ |D d|²; perhaps with what it leaves out of the Hessian.
 //!
-//! Without that, S is used through the singular values of R D⁻¹ (R: the triangular factor of S), which is the factorisation of the stacked
-//! matrix [R; √λ D] for every λ at once, never through SᵀS. Directions that the residuals do not determine are left alone.
+//! Without that, S is used through the singular values of R C⁻¹ (R: the triangular factor of S; C: the norms of its columns, so that
+//! units of variables drop out before anything is compared with round-off), never through SᵀS. Directions that the residuals do not
+//! determine are left alone, with or without damping: steps are those of least norm in the subspace of the others.
 
 use super::bounded_step::Quadratic;
 use super::hessian_model::factor;
 use crate::least_squares::Linearised;
 use nalgebra::{DMatrix, DVector};
 
-/// Singular values below this part of the largest are round-off.
-const RANK_TOLERANCE: f64 = 1e-13;
+/// Which singular directions of the Jacobian, its columns of unit length, a model goes along.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Subspace {
+    /// Those whose singular value is no round-off of the decomposition.
+    All,
+    /// Those that are beyond doubt. Derivatives of simulations are not exact to the last digit: directions without any information
+    /// come out with singular values up to 1e-8 of the largest ([`UNDETERMINED`](crate::statistics::UNDETERMINED)), and a step along
+    /// such a one goes anywhere.
+    Determined,
+}
+
+impl Subspace {
+    /// Singular values below this part of the largest do not count.
+    fn tolerance(self) -> f64 {
+        match self {
+            Subspace::All => 1e-13,
+            Subspace::Determined => crate::statistics::UNDETERMINED,
+        }
+    }
+}
+
 /// The linearisation at a point.
 pub(crate) struct ResidualModel<'a> {
     model: &'a Linearised,
+    /// C.
+    columns: Vec<f64>,
     /// D, positive.
     weights: &'a [f64],
+    subspace: Subspace,
     /// D⁻¹ (SᵀS + C) D⁻¹, positive definite, where the residuals' own curvature C is to count.
     hessian: Option<DMatrix<f64>>,
-    /// Singular value decompositions by the set of variables that stay where they are.
+    /// Decompositions by the set of variables that stay where they are.
     factors: Vec<(Vec<bool>, Factor)>,
 }
 
-/// R D⁻¹ = U Σ Vᵀ for the variables that move.
-struct Factor {
-    moving: Vec<usize>,
+/// U Σ Vᵀ.
+struct Decomposition {
     u: DMatrix<f64>,
     singular: DVector<f64>,
     v_t: DMatrix<f64>,
 }
 
+impl Decomposition {
+    fn of(matrix: DMatrix<f64>) -> Option<Self> {
+        let svd = matrix.svd(true, true);
+        // both were asked for
+        Some(Decomposition { u: svd.u?, v_t: svd.v_t?, singular: svd.singular_values })
+    }
+}
+
+/// R C⁻¹ = U Σ Vᵀ for the variables that move and have a column; the directions that count, and how many do not.
+struct Factor {
+    moving: Vec<usize>,
+    plain: Option<Decomposition>,
+    /// The same of R D⁻¹, without what does not count: worked out where it is needed first.
+    damped: Option<Decomposition>,
+    /// Singular values that are no round-off, but in doubt.
+    doubtful: usize,
+    left_out: usize,
+}
+
+impl Factor {
+    fn new(model: &ResidualModel, staying: &[bool]) -> Self {
+        let moving: Vec<usize> = (0..staying.len()).filter(|&i| !staying[i] && model.columns[i] > 0.0).collect();
+        let scaled = DMatrix::from_fn(staying.len(), moving.len(), |i, j| {
+            model.model.factor()[(i, moving[j])] / model.columns[moving[j]]
+        });
+        let whole = if moving.is_empty() { None } else { Decomposition::of(scaled) };
+        let (mut doubtful, mut left_out, mut plain) = (0, 0, None);
+        if let Some(Decomposition { u, singular, v_t }) = whole {
+            let largest = singular.max();
+            let above = |subspace: Subspace| {
+                let counts = |&j: &usize| singular[j] > subspace.tolerance() * largest;
+                (0..singular.len()).filter(counts).collect::<Vec<usize>>()
+            };
+            let counting = above(model.subspace);
+            doubtful = above(Subspace::All).len() - above(Subspace::Determined).len();
+            left_out = singular.len() - counting.len();
+            plain = Some(Decomposition {
+                u: u.select_columns(&counting),
+                singular: DVector::from_iterator(counting.len(), counting.iter().map(|&j| singular[j])),
+                v_t: v_t.select_rows(&counting),
+            });
+        }
+        Factor { moving, plain, damped: None, doubtful, left_out }
+    }
+
+    /// The damped step's part by the residuals that are left.
+    fn step(
+        &mut self,
+        residual: &DVector<f64>,
+        damping: f64,
+        columns: &[f64],
+        weights: &[f64],
+    ) -> Option<DVector<f64>> {
+        let moving = &self.moving;
+        let plain = self.plain.as_ref().filter(|plain| !plain.singular.is_empty())?;
+        if damping == 0.0 {
+            let y = plain.u.tr_mul(residual).component_div(&plain.singular);
+            let z = plain.v_t.tr_mul(&y);
+            return Some(DVector::from_fn(moving.len(), |j, _| -z[j] / columns[moving[j]]));
+        }
+        if self.damped.is_none() {
+            let Decomposition { singular, v_t, .. } = plain;
+            let ratio = |j: usize| columns[moving[j]] / weights[moving[j]];
+            let matrix = DMatrix::from_fn(v_t.nrows(), v_t.ncols(), |i, j| singular[i] * v_t[(i, j)] * ratio(j));
+            let Decomposition { u, singular, v_t } = Decomposition::of(matrix)?;
+            self.damped = Some(Decomposition { u: &plain.u * u, singular, v_t });
+        }
+        let Decomposition { u, singular, v_t } = self.damped.as_ref()?;
+        let y = u.tr_mul(residual).zip_map(singular, |y, s| y * s / (s * s + damping));
+        let z = v_t.tr_mul(&y);
+        Some(DVector::from_fn(moving.len(), |j, _| -z[j] / weights[moving[j]]))
+    }
+}
+
 impl<'a> ResidualModel<'a> {
-    /// `hessian`: see [`ResidualCurvature::hessian`](super::residual_curvature::ResidualCurvature::hessian).
-    pub fn new(model: &'a Linearised, weights: &'a [f64], hessian: Option<DMatrix<f64>>) -> Self {
-        ResidualModel { model, weights, hessian, factors: Vec::new() }
+    /// `hessian`: see [`ResidualCurvature::hessian`](super::residual_curvature::ResidualCurvature::hessian); it counts only where all
+    /// directions are determined.
+    pub fn new(
+        model: &'a Linearised,
+        weights: &'a [f64],
+        subspace: Subspace,
+        held: &[bool],
+        hessian: Option<DMatrix<f64>>,
+    ) -> Self {
+        let columns = model.column_norms();
+        let mut all = ResidualModel { model, columns, weights, subspace, hessian: None, factors: Vec::new() };
+        let Factor { doubtful, left_out, .. } = *all.decomposed(held);
+        all.hessian = hessian.filter(|_| doubtful + left_out == 0);
+        all
+    }
+
+    /// Whether there are directions that [`Subspace::All`] has, and [`Subspace::Determined`] has not, over the variables that are not
+    /// `held`.
+    pub fn is_doubtful(&mut self, held: &[bool]) -> bool {
+        self.decomposed(held).doubtful > 0
     }
 
     /// D d.
@@ -40,23 +153,16 @@ impl<'a> ResidualModel<'a> {
         DVector::from_iterator(d.len(), d.iter().zip(self.weights).map(|(d, weight)| d * weight))
     }
 
-    fn factor(&self, staying: &[bool]) -> Factor {
-        let moving: Vec<usize> = (0..staying.len()).filter(|&i| !staying[i]).collect();
-        let rows = staying.len();
-        let scaled =
-            DMatrix::from_fn(rows, moving.len(), |i, j| self.model.factor()[(i, moving[j])] / self.weights[moving[j]]);
-        let empty = || (DMatrix::zeros(rows, 0), DVector::zeros(0), DMatrix::zeros(0, 0));
-        let (u, singular, v_t) = if moving.is_empty() {
-            empty()
-        } else {
-            let svd = scaled.svd(true, true);
-            match (svd.u, svd.v_t) {
-                (Some(u), Some(v_t)) => (u, svd.singular_values, v_t),
-                // both were asked for
-                _ => empty(),
+    fn decomposed(&mut self, staying: &[bool]) -> &mut Factor {
+        let place = match self.factors.iter().position(|(set, _)| set == staying) {
+            Some(place) => place,
+            None => {
+                let new = Factor::new(self, staying);
+                self.factors.push((staying.to_vec(), new));
+                self.factors.len() - 1
             }
         };
-        Factor { moving, u, singular, v_t }
+        &mut self.factors[place].1
     }
 }
 
@@ -80,29 +186,14 @@ impl Quadratic for ResidualModel<'_> {
         if let Some(hessian) = &self.hessian {
             return self.solve_with(hessian, staying, damping, d);
         }
-        let place = match self.factors.iter().position(|(set, _)| set == staying) {
-            Some(place) => place,
-            None => {
-                self.factors.push((staying.to_vec(), self.factor(staying)));
-                self.factors.len() - 1
-            }
-        };
         for i in (0..d.len()).filter(|&i| !staying[i]) {
             d[i] = 0.0;
         }
         let residual = self.model.projected() + self.model.factor() * DVector::from_column_slice(d);
-        let Factor { moving, u, singular, v_t } = &self.factors[place].1;
-        if moving.is_empty() {
-            return;
-        }
-        let mut y = u.tr_mul(&residual);
-        let largest = singular.max();
-        for (y, s) in y.iter_mut().zip(singular) {
-            *y = if *s > RANK_TOLERANCE * largest { -*y * s / (s * s + damping) } else { 0.0 };
-        }
-        let y = v_t.tr_mul(&y);
-        for (&i, y) in moving.iter().zip(&y) {
-            d[i] = y / self.weights[i];
+        let (columns, weights) = (self.columns.clone(), self.weights);
+        let factor = self.decomposed(staying);
+        if let Some(step) = factor.step(&residual, damping, &columns, weights) {
+            factor.moving.iter().zip(step.iter()).for_each(|(&i, step)| d[i] = *step);
         }
     }
 

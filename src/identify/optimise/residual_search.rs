@@ -9,17 +9,19 @@
 //! a step that is small for another reason ends nothing.
 
 use super::bounded_step::{BoundedModel, Suggestion};
-use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
+use super::evaluation::{Evaluator, Halt, How, Point, Step, dot};
 use super::executor::Search;
 use super::method::LeastSquaresMethod;
 use super::outcome::Reason;
 use super::progress::Progress;
 use super::residual_curvature::ResidualCurvature;
-use super::residual_model::ResidualModel;
+use super::residual_model::{ResidualModel, Subspace};
 use super::trial::{Accepted, Offer, Taken, Trials, Verdict, relative_size, trial};
+use super::variable::LONGEST_LOG;
 use super::weights::{Weights, farthest, weighted_norm};
 use crate::error::Error;
 use crate::least_squares::Linearised;
+use std::f64::consts::LN_10;
 
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
@@ -27,6 +29,28 @@ const LEAST_GAIN: f64 = 1e-4;
 /// Residuals count as vanished below this part of the gradient's tolerance, beside what they are differences of: parameters that
 /// hardly show in them have digits to gain until then.
 const VANISHED: f64 = 0.1;
+
+/// A variable on the linear scale goes no farther in one step than so many times its magnitude.
+const LONGEST: f64 = 10.0;
+
+/// A step across the whole of its limits that gains what is promised to this part shows residuals that are linear.
+const LINEAR: f64 = 1e-6;
+
+/// Directions in doubt are worth another step if the last one has lowered the cost by this part.
+const WORTHWHILE: f64 = 1e-6;
+
+/// So many trials in a row along directions in doubt that gain nothing, and they are left alone.
+const DOUBTFUL_TRIALS: usize = 3;
+
+/// So many corrections of a step.
+const MOST_CORRECTIONS: usize = 3;
+
+/// A correction is tried where what it promises for the whole step is the step's own promise to this part: both linearisations then tell of
+/// the same valley.
+const SAME_PROMISE: f64 = 0.1;
+
+/// The region grows with a corrected step that gains this part of what is promised.
+const GOOD_GAIN: f64 = 0.25;
 
 /// The search.
 pub(crate) struct ResidualSearch {
@@ -37,6 +61,19 @@ pub(crate) struct ResidualSearch {
     curvature: ResidualCurvature,
     /// The region |D d| <= radius in which the linearisation is trusted.
     radius: f64,
+    /// Steps keep to what is determined without doubt, as others have gained nothing.
+    is_cautious: bool,
+    /// Along what is determined without doubt, nothing was left to gain at the last point.
+    was_settled: bool,
+    /// The last step has shown that the residuals are linear, as far as it went: the next one has no limits.
+    is_linear: bool,
+}
+
+/// Whether a model goes along directions that [`Subspace::Determined`] leaves out; and whether nothing is left to gain along the others.
+#[derive(Debug, Clone, Copy)]
+struct Doubt {
+    is_doubtful: bool,
+    is_settled: bool,
 }
 
 impl Search for ResidualSearch {
@@ -63,16 +100,33 @@ impl Search for ResidualSearch {
 
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let model = linearised(current)?;
-        let norms = (0..current.x.len()).map(|k| norm(model.factor().column(k).iter().copied()));
-        let weights = self.weights.update(norms, &current.x, &evaluator.scaling);
-        let mut bounded = self.model(evaluator, current, model, &weights);
-        let undamped = bounded.minimiser(0.0);
-        if let Some(reason) = self.end(evaluator, current, model, &undamped) {
+        let columns = model.column_norms();
+        let own = evaluator.own_magnitudes(&current.x);
+        let weights = self.weights.update(&columns, &own, &current.magnitudes, &evaluator.scaling);
+        let held = evaluator.scaling.held(current);
+        let mut bounded = self.model(evaluator, current, &weights, Subspace::All)?;
+        let mut is_doubtful = bounded.quadratic.is_doubtful(&held);
+        let mut undamped = bounded.minimiser(0.0);
+        let mut is_settled = false;
+        if is_doubtful {
+            let mut determined = self.model(evaluator, current, &weights, Subspace::Determined)?;
+            let sure = determined.minimiser(0.0);
+            is_settled = self.progress.is_round_off(sure.promise, current, evaluator.options.cost_noise);
+            if is_settled && self.was_settled && self.progress.last_gain <= WORTHWHILE * current.cost {
+                return Err(Halt::Stop(Reason::DeterminedSmall));
+            }
+            if self.is_cautious && !is_settled {
+                (bounded, undamped, is_doubtful) = (determined, sure, false);
+            }
+        }
+        self.was_settled = is_settled;
+        if let Some(reason) = self.end(evaluator, current, &columns, &undamped) {
             return Err(Halt::Stop(reason));
         }
+        let doubt = Doubt { is_doubtful, is_settled };
         match self.method {
-            LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, &undamped),
-            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, &mut bounded, &weights),
+            LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, undamped, &weights, doubt),
+            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, bounded, &weights, doubt),
         }
     }
 }
@@ -85,6 +139,9 @@ impl ResidualSearch {
             weights: Weights::default(),
             curvature: ResidualCurvature::default(),
             radius: f64::INFINITY,
+            is_cautious: false,
+            was_settled: false,
+            is_linear: false,
         }
     }
 
@@ -92,24 +149,23 @@ impl ResidualSearch {
     fn model<'m>(
         &self,
         evaluator: &Evaluator,
-        current: &'m Point,
-        model: &'m Linearised,
+        point: &'m Point,
         weights: &'m [f64],
-    ) -> BoundedModel<'m, ResidualModel<'m>> {
+        subspace: Subspace,
+    ) -> Step<BoundedModel<'m, ResidualModel<'m>>> {
+        let (model, held) = (linearised(point)?, evaluator.scaling.held(point));
         let hessian = match self.method {
             LeastSquaresMethod::GaussNewton => None,
-            LeastSquaresMethod::LevenbergMarquardt => {
-                self.curvature.hessian(model, weights, &evaluator.scaling.held(current))
-            }
+            LeastSquaresMethod::LevenbergMarquardt => self.curvature.hessian(model, weights, &held),
         };
-        BoundedModel::new(ResidualModel::new(model, weights, hessian), current, &evaluator.scaling)
+        let quadratic = ResidualModel::new(model, weights, subspace, &held, hessian);
+        Ok(BoundedModel::new(quadratic, point, &evaluator.scaling))
     }
 
     /// MINPACK's tests; and two that it leaves to its user, of residuals that are round-off and of columns that are zero.
-    fn end(&self, evaluator: &Evaluator, current: &Point, model: &Linearised, undamped: &Suggestion) -> Option<Reason> {
+    fn end(&self, evaluator: &Evaluator, current: &Point, columns: &[f64], undamped: &Suggestion) -> Option<Reason> {
         let (options, cost) = (evaluator.options, current.cost);
-        let columns: Vec<f64> = model.factor().column_iter().map(|column| norm(column.iter().copied())).collect();
-        if cost <= (VANISHED * options.gradient_tolerance).powi(2) * self.progress.residual_scale(current, &columns) {
+        if cost <= (VANISHED * options.gradient_tolerance).powi(2) * self.progress.residual_scale(current, columns) {
             return Some(Reason::ResidualsVanished);
         }
         let held = evaluator.scaling.held(current);
@@ -141,16 +197,24 @@ impl ResidualSearch {
     }
 
     /// Gauss-Newton: backtracks from the undamped step until the cost falls as its slope promises (Armijo's rule).
-    fn backtrack(&mut self, evaluator: &mut Evaluator, current: &Point, undamped: &Suggestion) -> Step<Point> {
-        let d = &undamped.d;
-        let slope: f64 = d.iter().zip(&current.scaled_gradient).map(|(d, g)| d * g).sum();
+    fn backtrack(
+        &mut self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        mut undamped: Suggestion,
+        weights: &[f64],
+        mut doubt: Doubt,
+    ) -> Step<Point> {
+        let slope_along = |d: &[f64]| dot(d, &current.scaled_gradient);
+        let mut slope = slope_along(&undamped.d);
         if slope >= 0.0 {
             return Err(Halt::Stop(Reason::CostAtRoundOff));
         }
-        let mut t = longest(evaluator, current, d).min(1.0);
+        let limits = self.limits(evaluator, current);
+        let mut t = (1.0 / farthest(&undamped.d, &limits)).min(1.0);
         let mut trials = Trials::default();
-        while t * relative_size(current, d) > f64::EPSILON {
-            let step: Vec<f64> = d.iter().map(|d| t * d).collect();
+        while t * relative_size(current, &undamped.d) > f64::EPSILON {
+            let step: Vec<f64> = undamped.d.iter().map(|d| t * d).collect();
             let Some(next) = trial(evaluator, current, &step)? else {
                 trials.failed();
                 t *= 0.25;
@@ -160,6 +224,9 @@ impl ResidualSearch {
             let offer = Offer { promise, most: undamped.promise, least_gain: LEAST_GAIN };
             match self.progress.judge(evaluator, current, &next, offer, &mut trials)? {
                 Verdict::Accepted | Verdict::AcceptedInNoise => {
+                    // of the parabola that the model is along the step
+                    let bend = 2.0 * (-slope - undamped.promise);
+                    self.is_linear = t < 1.0 && is_kept(current.cost - next.cost, promise - 0.5 * t * t * bend);
                     let next = Accepted { point: next, limited: t < 1.0, how: How::default() };
                     return self.progress.accept(evaluator, current, next, undamped.promise);
                 }
@@ -168,23 +235,29 @@ impl ResidualSearch {
                     t = if parabola.is_finite() { parabola.clamp(0.1 * t, 0.5 * t) } else { 0.1 * t };
                 }
             }
+            if self.leaves_doubtful(doubt, &trials)? {
+                undamped = self.model(evaluator, current, weights, Subspace::Determined)?.minimiser(0.0);
+                (doubt.is_doubtful, slope) = (false, slope_along(&undamped.d));
+                t = (1.0 / farthest(&undamped.d, &limits)).min(1.0);
+            }
         }
         Err(self.progress.without_step(evaluator, current, undamped.promise, &trials))
     }
 
     /// Levenberg-Marquardt: damps until the cost falls.
-    fn damp(
+    fn damp<'m>(
         &mut self,
         evaluator: &mut Evaluator,
-        current: &Point,
-        bounded: &mut BoundedModel<ResidualModel>,
-        weights: &[f64],
+        current: &'m Point,
+        mut bounded: BoundedModel<'m, ResidualModel<'m>>,
+        weights: &'m [f64],
+        mut doubt: Doubt,
     ) -> Step<Point> {
-        let most = bounded.minimiser(0.0).promise;
-        let limits = evaluator.scaling.trusted_steps(&current.x);
+        let mut most = bounded.minimiser(0.0).promise;
+        let mut limits = self.limits(evaluator, current);
+        let mut radius = if std::mem::take(&mut self.is_linear) { f64::INFINITY } else { self.radius };
         let mut trials = Trials::default();
         loop {
-            let radius = self.radius;
             let suggestion = bounded.within(|d| farthest(d, &limits).max(weighted_norm(weights, d) / radius));
             let Suggestion { d, damping, promise } = &suggestion;
             if *promise <= 0.0 && trials.is_new() {
@@ -196,28 +269,107 @@ impl ResidualSearch {
             let length = weighted_norm(weights, d);
             let Some(next) = trial(evaluator, current, d)? else {
                 trials.failed();
-                self.radius = 0.25 * length;
+                radius = 0.25 * length;
                 continue;
             };
             let gain = current.cost - next.cost;
             let offer = Offer { promise: *promise, most, least_gain: LEAST_GAIN };
             let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let taken = Taken { length, slope: dot(d, &current.scaled_gradient), gain, promise: *promise };
-            self.radius = taken.radius(radius, *damping == 0.0);
+            let how = How { damping: Some(*damping), ..How::default() };
             if verdict != Verdict::Rejected {
+                self.radius = taken.radius(radius, *damping == 0.0);
+                self.is_linear = *damping > 0.0 && is_kept(gain, *promise);
                 self.curvature.learn(current, &next, weights);
                 let limited = *damping > 0.0 || trials.any_failed();
-                let how = How { damping: Some(*damping), ..How::default() };
                 return self.progress.accept(evaluator, current, Accepted { point: next, limited, how }, most);
+            }
+            if self.leaves_doubtful(doubt, &trials)? {
+                bounded = self.model(evaluator, current, weights, Subspace::Determined)?;
+                (doubt.is_doubtful, most) = (false, bounded.minimiser(0.0).promise);
+                continue;
+            }
+            let promise = *promise;
+            if let Some(next) = self.corrected(evaluator, current, next, weights, offer)? {
+                let length = weighted_norm(weights, &difference(&next.x, &current.x));
+                let is_good = current.cost - next.cost >= GOOD_GAIN * promise;
+                self.radius = if is_good { 2.0 * length.max(taken.length) } else { taken.radius(radius, false) };
+                return self.progress.accept(evaluator, current, Accepted { point: next, limited: true, how }, most);
+            }
+            limits = self.limits(evaluator, current);
+            radius = taken.radius(radius.min(self.radius), false);
+        }
+    }
+
+    /// How far each variable may go in one step: beyond, no model is worth anything, unless it has proved to be exact.
+    fn limits(&self, evaluator: &Evaluator, point: &Point) -> Vec<f64> {
+        let limit = |(i, size): (usize, &f64)| match () {
+            _ if evaluator.scaling.is_log(i) && self.method == LeastSquaresMethod::GaussNewton => LN_10,
+            _ if evaluator.scaling.is_log(i) => LONGEST_LOG,
+            _ if self.is_linear => f64::INFINITY,
+            _ => LONGEST * size,
+        };
+        point.magnitudes.iter().enumerate().map(limit).collect()
+    }
+
+    /// After a trial that was rejected: from now on, steps keep to what is determined. Where nothing is left to gain there, some more
+    /// trials are granted, and that is the end.
+    fn leaves_doubtful(&mut self, doubt: Doubt, trials: &Trials) -> Step<bool> {
+        match doubt {
+            Doubt { is_doubtful: false, .. } => Ok(false),
+            Doubt { is_settled: true, .. } if trials.rejections() >= DOUBTFUL_TRIALS => {
+                Err(Halt::Stop(Reason::DeterminedSmall))
+            }
+            Doubt { is_settled: true, .. } => Ok(false),
+            _ => {
+                self.is_cautious = true;
+                Ok(true)
             }
         }
     }
+
+    /// From a rejected trial back into the valley, where the linearisation there promises that the cost falls below that of `current`
+    /// after all. Along a narrow curved valley a step that follows its tangent leaves it soon, so that a region in which each
+    /// single one lowers the cost lets the search creep.
+    fn corrected(
+        &self,
+        evaluator: &mut Evaluator,
+        current: &Point,
+        mut next: Point,
+        weights: &[f64],
+        offer: Offer,
+    ) -> Step<Option<Point>> {
+        let subspace = if self.is_cautious { Subspace::Determined } else { Subspace::All };
+        for _ in 0..MOST_CORRECTIONS {
+            let radius = weighted_norm(weights, &difference(&next.x, &current.x));
+            let limits = self.limits(evaluator, &next);
+            let mut bounded = self.model(evaluator, &next, weights, subspace)?;
+            let step = bounded.within(|d| farthest(d, &limits).max(weighted_norm(weights, d) / radius));
+            let promise = current.cost - (next.cost - step.promise);
+            if (promise - offer.promise).abs() > SAME_PROMISE * offer.promise {
+                return Ok(None);
+            }
+            let Some(point) = trial(evaluator, &next, &step.d)? else { return Ok(None) };
+            let gain = current.cost - point.cost;
+            if gain >= LEAST_GAIN * offer.promise && gain > 0.0 {
+                return Ok(Some(point));
+            }
+            if point.cost >= next.cost {
+                return Ok(None);
+            }
+            next = point;
+        }
+        Ok(None)
+    }
 }
 
-/// The t at which the first variable has gone as far along d as any model is worth.
-fn longest(evaluator: &Evaluator, point: &Point, d: &[f64]) -> f64 {
-    let moving = d.iter().enumerate().filter(|(_, d)| **d != 0.0);
-    moving.map(|(i, d)| evaluator.scaling.longest_step(i, point.x[i]) / d.abs()).fold(f64::INFINITY, f64::min)
+/// Whether a gain is what was promised, as of a quadratic function.
+fn is_kept(gain: f64, promise: f64) -> bool {
+    (gain - promise).abs() <= LINEAR * promise
+}
+
+fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
 fn linearised(point: &Point) -> Step<&Linearised> {

@@ -27,6 +27,11 @@ impl Trials {
         self.last_failed = false;
     }
 
+    /// In a row.
+    pub fn rejections(&self) -> usize {
+        self.count
+    }
+
     pub fn is_new(&self) -> bool {
         self.count + self.failures == 0
     }
@@ -105,7 +110,7 @@ impl Progress {
         let gain = current.cost - next.cost;
         let uncertain = noise * current.cost.abs();
         let is_noise = offer.promise <= uncertain && gain.abs() <= uncertain;
-        if is_noise && next.gradient_norm < 0.9 * current.gradient_norm {
+        if is_noise && next.steepness < 0.9 * current.steepness {
             return Ok(Verdict::AcceptedInNoise);
         }
         if gain >= offer.least_gain * offer.promise && gain > 0.0 {
@@ -171,7 +176,8 @@ pub(crate) fn trial(evaluator: &mut Evaluator, from: &Point, d: &[f64]) -> Step<
     evaluator.evaluate(&x)
 }
 
-/// The largest change of a variable, relative to its value or nominal value.
+/// The largest change of a variable, relative to its magnitude.
 pub(crate) fn relative_size(point: &Point, d: &[f64]) -> f64 {
-    d.iter().zip(&point.x).map(|(d, x)| d.abs() / x.abs().max(1.0)).fold(0.0, f64::max)
+    let changes = d.iter().zip(&point.magnitudes).filter(|(d, _)| **d != 0.0);
+    changes.map(|(d, size)| d.abs() / size).fold(0.0, f64::max)
 }

@@ -4,6 +4,9 @@
 use super::evaluation::Point;
 use crate::error::{Error, Result};
 
+/// On the logarithmic scale, a step of a trust region goes no farther than by a factor of e.
+pub(crate) const LONGEST_LOG: f64 = 1.0;
+
 /// How a variable is scaled for the optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
@@ -243,8 +246,7 @@ impl Scaling {
 
     /// How far each variable may go in one step of a trust region: on the logarithmic scale a factor of e.
     pub fn trusted_steps(&self, x: &[f64]) -> Vec<f64> {
-        let step = |(i, &x): (usize, &f64)| if self.is_log(i) { 1.0 } else { self.longest_step(i, x) };
-        x.iter().enumerate().map(step).collect()
+        x.iter().enumerate().map(|(i, &x)| if self.is_log(i) { LONGEST_LOG } else { self.longest_step(i, x) }).collect()
     }
 
     /// On the logarithmic scale.

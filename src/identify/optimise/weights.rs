@@ -18,27 +18,39 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// Takes note of what variables weigh at a point `x`; gives D. Variables on a logarithmic scale have no units, and a change
-    /// by a factor e is a large one even if it hardly shows in the cost: these count at least [`LEAST_LOG_WEIGHT`] of the
-    /// heaviest, the others [`LEAST_WEIGHT`]. A variable that has never weighed anything gets the largest.
-    pub fn update(&mut self, now: impl ExactSizeIterator<Item = f64>, x: &[f64], scaling: &Scaling) -> Vec<f64> {
+    /// Takes note of what variables weigh at a point where they have these magnitudes; gives D. Variables on a logarithmic scale have no
+    /// units, and a change by a factor e is a large one even if it hardly shows in the cost: these count at least [`LEAST_LOG_WEIGHT`]
+    /// of the heaviest, the others [`LEAST_WEIGHT`]. A variable that has never weighed anything gets the largest. `own`: magnitudes
+    /// without what residuals tell ([`Magnitudes::own`](super::magnitudes::Magnitudes::own)); what is at zero is no measure for others.
+    pub fn update(&mut self, now: &[f64], own: &[f64], magnitudes: &[f64], scaling: &Scaling) -> Vec<f64> {
         self.largest.resize(now.len(), 0.0);
-        let now: Vec<f64> = now.collect();
-        for (weight, now) in self.largest.iter_mut().zip(&now) {
+        for (weight, now) in self.largest.iter_mut().zip(now) {
             *weight = weight.max(*now);
         }
-        let magnitude = |i: usize| if scaling.is_log(i) { 1.0 } else { x[i].abs().max(1.0) };
+        let magnitude = |i: usize, magnitudes: &[f64]| if scaling.is_log(i) { 1.0 } else { magnitudes[i] };
         let largest = |of_log: bool| {
             // what weighed much at an absurd start is no measure for the others
             let counted = now.iter().enumerate().filter(|(i, _)| !of_log || scaling.is_log(*i));
-            counted.map(|(i, weight)| weight * magnitude(i)).fold(0.0, f64::max)
+            counted.map(|(i, weight)| weight * magnitude(i, own)).fold(0.0, f64::max)
         };
         let (of_all, of_log) = (largest(false), largest(true));
-        let weight = |(i, weight): (usize, &f64)| match *weight {
-            _ if of_all == 0.0 => 1.0,
-            weight if scaling.is_log(i) && of_log > 0.0 => weight.max(LEAST_LOG_WEIGHT * of_log),
-            0.0 => of_all / magnitude(i),
-            weight => weight.max(LEAST_WEIGHT * of_all / magnitude(i)),
+        let weight = |(i, weight): (usize, &f64)| match (*weight, of_all / magnitude(i, magnitudes)) {
+            (weight, _) if scaling.is_log(i) && of_log > 0.0 => weight.max(LEAST_LOG_WEIGHT * of_log),
+            (weight, heaviest) if heaviest > 0.0 && heaviest.is_finite() => {
+                if weight > 0.0 {
+                    weight.max(LEAST_WEIGHT * heaviest)
+                } else {
+                    heaviest
+                }
+            }
+            // nothing to be measured by; and without a column, nothing moves, so that any weight does
+            (weight, _) => {
+                if weight > 0.0 {
+                    weight
+                } else {
+                    1.0
+                }
+            }
         };
         self.largest.iter().enumerate().map(weight).collect()
     }
