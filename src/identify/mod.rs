@@ -9,6 +9,7 @@ pub mod design;
 pub mod ensemble;
 mod impossible;
 pub(crate) mod flat;
+mod influence;
 pub mod landscape;
 pub mod likelihood;
 pub mod modal;
@@ -38,7 +39,7 @@ use crate::optimise::{
 use crate::problem::Problem;
 use crate::sensitivity::Method;
 use crate::signature::{Parameter, Scale};
-use crate::statistics::NO_INFLUENCE;
+use influence::Influence;
 use std::time::Instant;
 
 /// How the optimum is searched.
@@ -388,26 +389,6 @@ impl Reduced<'_> {
         result
     }
 }
-
-/// What a change of a parameter by all of its value does to the residuals. Values, unlike sizes that a model suggests, are those of the
-/// problem in whatever units it has.
-#[derive(Debug, Clone, Copy)]
-struct Influence {
-    change: f64,
-    /// The parameter is zero and began there, so that its size had to do.
-    is_guess: bool,
-}
-
-impl Influence {
-    /// Derivatives that are round-off lead anywhere: a parameter without influence stays where it is.
-    fn is_none_beside(&self, largest: f64) -> bool {
-        let part = if self.is_guess { GUESSED * NO_INFLUENCE } else { NO_INFLUENCE };
-        self.change < part * largest
-    }
-}
-
-/// A size that was guessed may be too small by this part.
-const GUESSED: f64 = 1e-3;
 
 impl Objective for Reduced<'_> {
     fn dimension(&self) -> usize {
