@@ -66,7 +66,7 @@ const PARTS: [(&str, usize, Build); 22] = [
     ("motor with inductance", 1, |m| {
         let [first, second] = links(m);
         let voltage = m.input("voltage", "V");
-        let circuit = [("torque constant", 0.4), ("R", 1.3), ("L", 0.2)].map(|(n, v)| value(m, n, v));
+        let circuit = [("torque constant", 0.4), ("R", 1.3), ("inductance", 0.2)].map(|(n, v)| value(m, n, v));
         let (gain, start) = (value(m, "gain", 1.5), value(m, "i0", -0.6));
         let current = m.dc_motor("motor", &first, &second, voltage.times(gain), circuit);
         m.start_state(current, start);
