@@ -25,7 +25,7 @@ fn states_are_listed() {
     let told = place.good("models dc_motor").out;
     assert!(told.contains("coordinates: angle [rad]\n  states: current [A]\n"), "{told}");
     let listed = place.json("models dc_motor --json", 0);
-    assert_eq!(listed["states"], serde_json::json!([{"name": "current", "unit": "A"}]), "{listed:#}");
+    assert_eq!(listed[0]["states"], serde_json::json!([{"name": "current", "unit": "A"}]), "{listed:#}");
     place.good("simulate dc_motor --end 0.5 --out run");
     place.good("init dc_motor --data run/outputs.csv --out motor.toml");
     let text = place.read("motor.toml");
@@ -38,16 +38,18 @@ fn a_state_starts_as_a_parameter() {
     let place = Place::new();
     place.good("simulate dc_motor --end 1 --set i0=1.5 --out run");
     let problem = |start: &str| {
-        format!(
-            "model = \"dc_motor\"\n[data]\nfile = \"run/outputs.csv\"\noutputs = [\"speed\", \"current\"]\n[parameters]\ni0 = {{ {start} }}\n"
-        )
+        format!("model = \"dc_motor\"\n[data]\nfile = \"run/outputs.csv\"\n[parameters]\ni0 = {{ {start} }}\n")
     };
     place.write("free.toml", problem("free = true, start = 0.4"));
     let found = place.json("identify free.toml --json", 0);
     assert!((value(&found, "i0") - 1.5).abs() < 1e-6, "{found:#}");
     place.write("column.toml", problem("local = true, free = true, start_column = \"current\""));
     let found = place.json("identify column.toml --json", 0);
-    assert!((value(&found, "i0") - 1.5).abs() < 1e-6, "{found:#}");
+    // of one experiment, and called by it
+    let own = found["parameters"].as_array().unwrap().iter().find(|p| p["name"].as_str().unwrap().starts_with("i0"));
+    for key in ["start", "value"] {
+        assert!((own.unwrap()[key].as_f64().unwrap() - 1.5).abs() < 1e-6, "{found:#}");
+    }
 }
 
 /// Protects commands that look at coordinates: modes, errors of steps, orders and comparisons of schemes name states.
@@ -62,6 +64,6 @@ fn commands_look_at_states() {
     assert!(schemes.contains("i2p"), "{schemes}");
     place.good("check dc_motor");
     let errors = place.json("simulate dc_motor --end 0.5 --json", 0);
-    let named = errors["step_errors"].to_string();
+    let named = errors["time_step_error"].to_string();
     assert!(named.contains("\"current\""), "{named}");
 }
