@@ -121,8 +121,8 @@ pub use gradient::{cost, modes, sensitivity};
 use identify::beside;
 #[doc(inline)]
 pub use identify::{
-    bands, bootstrap, constraint, control, design, ensemble, landscape, likelihood, modal, optimise, prior, problem,
-    problem_file, profile, registry, specification, starts, statistics, steps, work,
+    bands, bootstrap, constraint, control, design, ensemble, homotopy, landscape, likelihood, modal, optimise, prior,
+    problem, problem_file, profile, registry, specification, starts, statistics, steps, work,
 };
 #[doc(inline)]
 pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};

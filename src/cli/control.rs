@@ -5,7 +5,7 @@ use super::output::Output;
 use super::progress::{self, Progress};
 use super::settings::{self, ProblemArguments};
 use super::{Verdict, kept, watch_for_interrupt};
-use crate::control::{Control, ControlScenario, Nodes, Shape, Solution, UnknownSignal};
+use crate::control::{Control, ControlScenario, Nodes, Refined, Shape, Solution, Stage, Told, UnknownSignal, refine};
 use crate::error::{Error, Result};
 use crate::optimise::{Flow, Method, Options};
 use crate::registry::{Entry, Registry};
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// How much outputs may move at half the step, beside their range
     #[arg(long, value_name = "X", default_value = "0.02", allow_hyphen_values = true, value_parser = settings::number)]
     replay_tolerance: f64,
-    /// Stop after so many iterations
+    /// Stop after so many iterations, those of all refinements and rounds together
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
     #[command(flatten)]
@@ -69,7 +69,11 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let folder = folder(arguments)?;
     let interrupt = watch_for_interrupt();
     let trace = progress::trace(Vec::new());
-    let mut options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
+    let stated = match arguments.problem.file() {
+        Some(_) => specification.options.clone(),
+        None => Options::of_control(),
+    };
+    let mut options = Options { interrupt: interrupt.clone(), trace, ..stated };
     options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     let begun = Instant::now();
@@ -81,24 +85,24 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         arguments,
         options: &options,
     };
-    let (control, solution) = match search.run(entry.name()) {
+    let refined = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
             tell_error(&error.to_string());
             return Ok(Verdict::Bad);
         }
         other => other?,
     };
-    let document = control_json(&control, method, &solution, arguments.replay_tolerance);
-    let written =
-        folder.as_ref().map(|folder| search.write(folder, (&control, &solution), document.clone())).transpose();
+    let Refined { control, solution, .. } = &refined;
+    let document = control_json(&refined, method, arguments.replay_tolerance);
+    let written = folder.as_ref().map(|folder| search.write(folder, &refined, document.clone())).transpose();
     if arguments.output.json {
         print_document(&format!("{document:#}"));
     } else {
-        print(&summary(&control, &solution, arguments, begun.elapsed().as_secs_f64()));
+        print(&summary(&refined, arguments, begun.elapsed().as_secs_f64()));
         if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
             let path = folder.path().display();
             print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
-            print(&read_back(&control, &solution, &path.to_string()));
+            print(&read_back(control, solution, &path.to_string()));
         }
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
@@ -195,55 +199,102 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&self, name: &str) -> Result<(Control, Solution)> {
-        let mut start = self.scenario.start.clone();
-        let mut round = 0;
-        let mut last: Option<(Control, Solution)> = None;
-        loop {
-            let control = self.scenario.control(name, self.simulation, 1 << round, start);
+    fn run(&self, name: &str) -> Result<Refined> {
+        let mut progress = None;
+        let mut problem = |parts, start: Option<Vec<_>>| {
+            let start = start.unwrap_or_else(|| self.scenario.start.clone());
+            let control = self.scenario.control(name, self.simulation, parts, start);
             let mut control = control.map_err(|error| self.specification.locate(error))?;
             let Control { simulation, parameters, start: values, .. } = &mut control;
             self.specification.set_parameters(simulation.signature(), parameters, values)?;
-            if let Some((last, found)) = &last {
-                control.begin_with(last, &found.outcome.u);
+            Ok(control)
+        };
+        let of = (self.method, self.arguments.constraint_tolerance, self.options);
+        let found = refine(self.scenario.refinements, &mut problem, of, &mut |told| {
+            match told {
+                // how many evaluations control takes depends on its signals
+                Told::Begin(_, control) => progress = Some(Progress::begin(&self.begins(name, control), "")),
+                Told::Iteration(iteration) => progress.iter_mut().for_each(|progress| progress.show(iteration)),
+                Told::End(stage, goes_on) => {
+                    progress = None;
+                    if goes_on {
+                        tell(&format!("cost {:.6e} after {} iterations", stage.cost, stage.iterations));
+                    }
+                    lost(stage).iter().for_each(|sentence| tell(sentence));
+                }
             }
-            let sentence = format!(
-                "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
-                control.simulation.steps(),
-                control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
-                scheme::in_words(control.simulation.scheme()),
-                control.unknowns().0,
-                self.method
-            );
-            // how many evaluations control takes depends on its signals
-            let mut progress = Progress::begin(&sentence, "");
-            let tolerance = self.arguments.constraint_tolerance;
-            let solution = control.minimise(self.method, tolerance, self.options, &mut |iteration| {
-                progress.show(iteration);
-                Flow::Continue
-            });
+            Flow::Continue
+        });
+        if let Some(progress) = &mut progress {
             progress.finish();
-            let solution = solution?;
-            if round == self.scenario.refinements || self.options.interrupt.is_raised() {
-                return Ok((control, solution));
-            }
-            tell(&format!("cost {:.6e} after {} iterations", solution.outcome.cost, solution.outcome.iterations));
-            start = control.signals_of(&solution.outcome.u)?;
-            last = Some((control, solution));
-            round += 1;
         }
+        found
+    }
+
+    fn begins(&self, name: &str, control: &Control) -> String {
+        format!(
+            "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
+            control.simulation.steps(),
+            control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
+            scheme::in_words(control.simulation.scheme()),
+            control.unknowns().0,
+            self.method
+        )
     }
 
     /// Writes results, with the inputs of the start beside those found.
-    fn write(&self, folder: &Folder, (control, solution): (&Control, &Solution), document: Value) -> Result<()> {
+    fn write(&self, folder: &Folder, refined: &Refined, document: Value) -> Result<()> {
         let at_start = self.simulation.on(self.simulation.grid().clone(), self.scenario.start.clone())?;
         let times = at_start.grid().times();
         let w: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
         let signature = self.simulation.signature();
         let mut u = signature.nominal();
         self.specification.set_parameters(signature, &mut signature.parameters.clone(), &mut u)?;
-        folder.control(control, solution, (times, &w, &u), document)
+        folder.control(refined, (times, &w, &u), document)
     }
+}
+
+/// Says of a stage that it has lost the solution.
+fn lost(stage: &Stage) -> Option<String> {
+    let start =
+        stage.cost_of_first_start.map_or(String::new(), |start| format!("; the first start costs {start:.6e} on them"));
+    let steps = stage.step.map_or(format!("{} steps", stage.steps), |step| format!("steps of {} s", shown(step)));
+    stage.lost.then(|| {
+        format!(
+            "warning: stage {} has lost the solution: on {steps} it begins at a cost of {:.6e} and ends at {:.6e}{start}",
+            stage.number, stage.start_cost, stage.cost
+        )
+    })
+}
+
+/// What became of a refined search, stage by stage.
+fn staged(refined: &Refined) -> Vec<String> {
+    let Refined { stages, kept, .. } = refined;
+    if stages.len() == 1 {
+        return Vec::new();
+    }
+    let row = |stage: &Stage| {
+        vec![
+            stage.number.to_string(),
+            stage.step.map_or_else(|| format!("{} steps", stage.steps), |step| format!("{} s", shown(step))),
+            format!("{:.6e}", stage.start_cost),
+            format!("{:.6e}", stage.cost),
+            stage.iterations.to_string(),
+            match stage {
+                stage if stage.lost => "solution lost".to_string(),
+                stage if stage.converged => "converged".to_string(),
+                _ => "not converged".to_string(),
+            },
+        ]
+    };
+    let rows: Vec<Vec<String>> = stages.iter().map(row).collect();
+    let mut lines = vec![table(&["stage", "step", "cost at its start", "cost", "iterations", ""], &rows)];
+    lines.extend(stages.iter().filter_map(lost));
+    if *kept < stages.len() {
+        lines.push(format!("the solution of stage {kept} is kept: the later one costs more than the start"));
+    }
+    lines.push(String::new());
+    lines
 }
 
 /// The command that simulates with what has been found: parameters that are not nominal have to be told.
@@ -293,7 +344,7 @@ fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> 
         outcome.cost, solution.start_cost, outcome.gradient_norm
     ));
     lines.push(format!(
-        "{} iterations, {} evaluations in the last search{}, {seconds:.2} s",
+        "{} iterations, {} evaluations{}, {seconds:.2} s",
         outcome.iterations,
         outcome.evaluations,
         if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
@@ -319,10 +370,12 @@ fn found(control: &Control, solution: &Solution) -> Vec<String> {
     lines
 }
 
-fn summary(control: &Control, solution: &Solution, arguments: &Arguments, seconds: f64) -> String {
+fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
+    let Refined { control, solution, .. } = refined;
     let rows: Vec<Vec<String>> =
         solution.shares.iter().map(|(name, cost)| vec![name.clone(), format!("{cost:.3e}")]).collect();
     let mut lines = vec![table(&["share of the cost", "value"], &rows), String::new()];
+    lines.extend(staged(refined));
     lines.extend(met(solution, arguments, seconds));
     lines.extend(found(control, solution));
     lines.push(String::new());

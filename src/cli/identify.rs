@@ -9,6 +9,7 @@ use super::settings::{self, ProblemArguments};
 use super::{Verdict, is_for, kept, unfinished, watch_for_interrupt};
 use crate::constraint::{ConstraintResult, ConstraintSetting};
 use crate::error::{Error, Result};
+use crate::homotopy::Homotopy;
 use crate::identify::{Identification, Settings};
 use crate::interrupt::Interrupt;
 use crate::likelihood::NoiseEstimate;
@@ -65,6 +66,16 @@ steepest-descent or steepest-descent-fixed"
     /// Stop after so many iterations
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
     max_iterations: Option<usize>,
+    /// Pull the model towards its record, less and less, in so many stages [5]
+    #[arg(
+        long,
+        value_name = "STAGES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = settings::count
+    )]
+    homotopy: Option<usize>,
     #[command(flatten)]
     pub certainty: certainty::CertaintyArguments,
     #[command(flatten)]
@@ -204,7 +215,8 @@ fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Int
     let trace = progress::trace(names);
     let options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
     let constraints = specification.constraint_options.clone();
-    Settings { method: specification.method, options, constraints, ..Settings::default() }
+    let homotopy = specification.homotopy.clone();
+    Settings { method: specification.method, options, constraints, homotopy, ..Settings::default() }
 }
 
 /// Says that it was interrupted.
@@ -304,6 +316,11 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
     let options = &mut specification.options;
     options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
+    if let Some(stages) = arguments.homotopy {
+        let homotopy = Homotopy { stages, ..specification.homotopy.unwrap_or_default() };
+        homotopy.validate()?;
+        specification.homotopy = Some(homotopy);
+    }
     Ok(specification)
 }
 
@@ -350,6 +367,7 @@ fn summary(
     lines.push(format!("{verdict}: {}", found.reason()));
     let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
     lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    lines.extend(found.homotopy.as_ref().map(|homotopy| homotopy.report()));
     lines.extend(priors(problem, found, statistics.as_ref().ok()));
     lines.extend(modes(problem, found));
     match statistics {

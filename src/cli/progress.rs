@@ -3,6 +3,7 @@
 use super::console::{self, Waiting, tell, waiting};
 use super::duration::{time, usual};
 use crate::optimise::{Evaluation, Iteration, Trace};
+use crate::shown::shown;
 use std::time::Instant;
 
 /// A line that changes on a terminal, lines one below the other elsewhere.
@@ -24,13 +25,14 @@ impl Progress {
     }
 
     pub fn show(&mut self, iteration: &Iteration) {
-        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, .. } = iteration;
+        let Iteration { number, evaluations, cost, gradient_norm, failed_evaluations, outer, homotopy, .. } = iteration;
         let failed = if *failed_evaluations > 0 { format!(" ({failed_evaluations} failed)") } else { String::new() };
         let outer = outer.map_or(String::new(), |outer| {
             format!("; outer iteration {}, violation {:.1e}", outer.number, outer.violation)
         });
+        let pull = homotopy.map_or(String::new(), |share| format!("; pull {}", shown(share)));
         let line = format!(
-            "iteration {number:4}: cost {cost:.6e}, gradient {gradient_norm:.1e}, {evaluations} {}{failed}{}{outer}",
+            "iteration {number:4}: cost {cost:.6e}, gradient {gradient_norm:.1e}, {evaluations} {}{failed}{}{outer}{pull}",
             if *evaluations == 1 { "run" } else { "runs" },
             self.left(*evaluations)
         );

@@ -8,6 +8,7 @@ pub mod control;
 pub mod design;
 pub mod ensemble;
 pub(crate) mod flat;
+pub mod homotopy;
 mod impossible;
 mod influence;
 pub mod landscape;
@@ -53,6 +54,9 @@ pub struct Settings {
     pub gradient: Method,
     /// When the problem's constraints are met.
     pub constraints: optimise::ConstraintOptions,
+    /// How the model is pulled towards its record on the way, if it is ([`homotopy`]): by [`identify`](fn@identify) alone, not by repeated fits from near by,
+    /// such as those of profiles.
+    pub homotopy: Option<homotopy::Homotopy>,
 }
 
 impl Default for Settings {
@@ -62,6 +66,7 @@ impl Default for Settings {
             options: optimise::Options::default(),
             gradient: Method::Adjoint,
             constraints: optimise::ConstraintOptions::default(),
+            homotopy: None,
         }
     }
 }
@@ -167,6 +172,8 @@ pub struct Identification {
     pub shortcoming: Option<String>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,
+    /// What became of the homotopy, where there was one ([`Settings::homotopy`]).
+    pub homotopy: Option<homotopy::HomotopyResult>,
     /// Wall-clock time, s.
     pub seconds: f64,
 }
@@ -198,7 +205,11 @@ pub fn identify(
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
     problem.validate()?;
-    let mut found = identify_from(problem, (&problem.start, &some_free(problem)?), settings, observer)?;
+    let from = (&problem.start[..], &some_free(problem)?[..]);
+    let mut found = match &settings.homotopy {
+        Some(homotopy) => homotopy::identify_by_homotopy(problem, from, settings, homotopy, observer)?,
+        None => identify_from(problem, from, settings, observer)?,
+    };
     let is_stuck = matches!(found.outcome.reason, Reason::NoDescent | Reason::NoProgress);
     if is_stuck && problem.constraints.is_empty() {
         found.slope = SlopeCheck::of(problem, &found, &settings.options.interrupt);
@@ -264,6 +275,7 @@ pub(crate) fn identify_from(
         slope: None,
         shortcoming: None,
         noise: None,
+        homotopy: None,
         seconds: began.elapsed().as_secs_f64(),
     })
 }

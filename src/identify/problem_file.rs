@@ -16,6 +16,7 @@
 mod candidate;
 mod constraint;
 mod control;
+mod homotopy;
 mod keys;
 mod mode;
 mod prior;
@@ -126,6 +127,9 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
         }
     }
     specification.control = root.section("control")?.map(|section| control::control(&section)).transpose()?;
+    if specification.control.is_some() {
+        specification.options = optimise::Options::of_control();
+    }
     for constraint in root.sections("constraint")? {
         specification.constraints.push(constraint::constraint(&constraint)?);
     }
@@ -197,7 +201,7 @@ fn cost(cost: &Section<'_>, specification: &mut Specification) -> Result<()> {
 fn optimiser(optimiser: &Section<'_>, specification: &mut Specification) -> Result<()> {
     optimiser.only(&[&keys::OPTIMISER])?;
     specification.method = optimiser.named("method", str::parse)?;
-    let defaults = optimise::Options::default();
+    let defaults = specification.options.clone();
     specification.options = optimise::Options {
         max_evaluations: optimiser.count("max_evaluations")?.unwrap_or(defaults.max_evaluations),
         max_iterations: optimiser.count("max_iterations")?.unwrap_or(defaults.max_iterations),
@@ -207,6 +211,7 @@ fn optimiser(optimiser: &Section<'_>, specification: &mut Specification) -> Resu
         step_tolerance: optimiser.number("step_tolerance")?.unwrap_or(defaults.step_tolerance),
         ..defaults
     };
+    specification.homotopy = homotopy::homotopy(optimiser)?;
     let constraints = &mut specification.constraint_options;
     constraints.tolerance = optimiser.number("constraint_tolerance")?.unwrap_or(constraints.tolerance);
     constraints.penalty = optimiser.number("penalty")?;

@@ -200,6 +200,8 @@ pub struct Specification {
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.
     pub options: optimise::Options,
+    /// How the model is pulled towards its record on the way, if it is.
+    pub homotopy: Option<crate::homotopy::Homotopy>,
     /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
     pub found_deviations: Vec<(String, f64)>,
     /// Where a file says all of this.

@@ -232,6 +232,15 @@ impl Simulation {
         self.system.signature()
     }
 
+    /// The same with another system of the same signature and start.
+    pub(crate) fn with_system(&self, system: Arc<dyn System>) -> Self {
+        Simulation { system, ..self.clone() }
+    }
+
+    pub(crate) fn shared_system(&self) -> Arc<dyn System> {
+        self.system.clone()
+    }
+
     /// The system.
     pub fn system(&self) -> &dyn System {
         &*self.system

@@ -1,7 +1,7 @@
 //! What a control problem gives: `result.json`, `signals.csv`, `outputs.csv`, `history.csv` and figures.
 
 use super::{Folder, named, plot, units};
-use crate::control::{Control, Solution, UnknownSignal};
+use crate::control::{Refined, Stage, UnknownSignal};
 use crate::error::Result;
 use crate::optimise::Method;
 use crate::plot::{Axis, Color, Dash, Figure, Panel, Series};
@@ -10,7 +10,8 @@ use crate::signature::Quantity;
 use serde_json::{Value, json};
 
 /// The result of a control problem as JSON.
-pub fn control_json(control: &Control, method: Method, solution: &Solution, replay_tolerance: f64) -> Value {
+pub fn control_json(refined: &Refined, method: Method, replay_tolerance: f64) -> Value {
+    let Refined { control, solution, stages, kept } = refined;
     let outcome = &solution.outcome;
     let signature = control.simulation.signature();
     let (u, _) = control.expand(&outcome.u);
@@ -39,6 +40,9 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
         "rounds": solution.rounds,
         "iterations": outcome.iterations,
         "evaluations": outcome.evaluations,
+        "gradient_norm": outcome.gradient_norm,
+        "stages": stages,
+        "kept_stage": kept,
         "parameters": parameters
             .map(|((p, value), start)| json!({"name": p.name, "unit": p.unit, "value": value, "start": start, "free": p.free}))
             .collect::<Vec<_>>(),
@@ -54,19 +58,19 @@ pub fn control_json(control: &Control, method: Method, solution: &Solution, repl
     })
 }
 
+/// The number of the stage that a record of the history belongs to.
+fn stage_of(stages: &[Stage], iteration: usize) -> usize {
+    stages.partition_point(|stage| stage.first_iteration <= iteration)
+}
+
 impl Folder {
     /// Everything that a control problem gives; `start`: all inputs and parameters with which the first search began, as (times, inputs,
     /// parameters).
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn control(
-        &self,
-        control: &Control,
-        solution: &Solution,
-        start: (&[f64], &[f64], &[f64]),
-        document: Value,
-    ) -> Result<()> {
+    pub fn control(&self, refined: &Refined, start: (&[f64], &[f64], &[f64]), document: Value) -> Result<()> {
+        let Refined { control, solution, stages, .. } = refined;
         let signature = control.simulation.signature();
         let (u, w) = control.expand(&solution.outcome.u);
         let times = control.simulation.grid().times();
@@ -90,13 +94,16 @@ impl Folder {
             aside.csv(
                 "history.csv",
                 vec![
+                    ("stage".to_string(), history.iter().map(|i| stage_of(stages, i.number) as f64).collect()),
                     ("iteration".to_string(), history.iter().map(|i| i.number as f64).collect::<Vec<f64>>()),
                     ("evaluations".to_string(), history.iter().map(|i| i.evaluations as f64).collect()),
                     ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
                     ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
                 ],
             )?;
-            aside.draw("cost", &plot::cost_history(&history.iter().map(|i| i.cost).collect::<Vec<f64>>())?)?;
+            let costs: Vec<f64> = history.iter().map(|i| i.cost).collect();
+            let firsts: Vec<usize> = stages.iter().map(|stage| stage.first_iteration).collect();
+            aside.draw("cost", &plot::cost_history_in_stages(&costs, &firsts)?)?;
             let mut figure = Figure::column();
             for (quantity, begun, found) in &signals {
                 let begun = Series::line(start.0, begun).label("start");

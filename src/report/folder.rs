@@ -361,6 +361,10 @@ impl Folder {
             ("cost".to_string(), history.iter().map(|i| i.cost).collect()),
             ("gradient_norm".to_string(), history.iter().map(|i| i.gradient_norm).collect()),
         ];
+        if found.homotopy.is_some() {
+            let share = history.iter().map(|i| i.homotopy.unwrap_or(0.0)).collect();
+            columns.push(("pull".to_string(), share));
+        }
         if !found.constraints.is_empty() {
             let outer = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.number as f64)).collect();
             let violation = history.iter().map(|i| i.outer.map_or(0.0, |outer| outer.violation)).collect();
@@ -382,7 +386,10 @@ impl Folder {
     pub(super) fn history_figures(&self, problem: &Problem, found: &Identification) -> Result<()> {
         let history = &found.outcome.history;
         let costs: Vec<f64> = history.iter().map(|i| i.cost).collect();
-        self.draw("cost", &plot::cost_history(&costs)?)?;
+        let stages = found.homotopy.iter().flat_map(|homotopy| &homotopy.stages);
+        let firsts: Vec<usize> = stages.filter_map(|stage| stage.first_iteration).collect();
+        let firsts = if firsts.is_empty() { vec![0] } else { firsts };
+        self.draw("cost", &plot::cost_history_in_stages(&costs, &firsts)?)?;
         let free = problem.free();
         let values: Vec<Vec<f64>> = free.iter().map(|&k| found.history.iter().map(|u| u[k]).collect()).collect();
         let named: Vec<_> = free

@@ -268,6 +268,9 @@ fn extend(result: &mut Value, problem: &Problem, identification: &Identification
     if !modes.is_empty() {
         result["modes"] = modes.iter().map(ModeResult::json).collect();
     }
+    if let Some(homotopy) = &identification.homotopy {
+        result["homotopy"] = json!(homotopy);
+    }
     if let Some(noise) = &identification.noise {
         result["estimated_deviations"] = noise.json();
     }

@@ -82,6 +82,20 @@ fn failures_are_told() {
     assert!(run.code == 1 && run.out.contains("does NOT survive") && run.out.contains("--refine"), "{}", run.out);
 }
 
+// Protects the bound of the whole: rounds of multipliers and refinements share the iterations that are allowed, and what was cut short is no success.
+#[test]
+fn iterations_are_those_of_all_rounds_and_refinements() {
+    let place = Place::new();
+    place.write("swing.toml", SWING);
+    for refine in ["", "--refine 2"] {
+        let found = place.json(&format!("control swing.toml --max-iterations 2 {refine} --json"), 1);
+        assert_eq!((&found["iterations"], &found["converged"]), (&2.into(), &false.into()), "{refine}");
+        assert!(
+            found["stages"].as_array().unwrap().len() == 1 && found["reason"].as_str().unwrap().contains("used up")
+        );
+    }
+}
+
 // Protects sentences: each names what is wrong and where; nothing that control would overlook is accepted.
 #[test]
 fn wrong_problems_are_told() {
@@ -173,7 +187,22 @@ fn a_motion_is_found() {
     assert!(slide.iter().all(|s| *s >= 0.0) && slide[0] == 0.0 && (slide[250] - 1.5).abs() < 1e-12);
     // the second search begins where the first one has ended
     let before = place.json("control load.toml --refine 0 --json", 0);
-    assert!(found["start_cost"].as_f64().unwrap() < 1.01 * before["cost"].as_f64().unwrap(), "{}", found["start_cost"]);
+    let stages = found["stages"].as_array().unwrap();
+    assert!(stages.len() == 2 && found["kept_stage"] == 2 && stages.iter().all(|stage| stage["lost"] == false));
+    let begins = stages[1]["start_cost"].as_f64().unwrap();
+    assert!(begins < 1.01 * before["cost"].as_f64().unwrap(), "{begins}");
+    assert_eq!((&found["start_cost"], &stages[0]["cost"]), (&before["start_cost"], &before["cost"]));
+    // the history is that of both, in running numbers, and each stage begins where the result says
+    let history = place.read("found/history.csv");
+    let rows: Vec<Vec<f64>> =
+        history.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    assert!(history.starts_with("stage,iteration,evaluations,cost,gradient_norm\n"), "{history}");
+    let second = stages[1]["first_iteration"].as_f64().unwrap();
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(row[..2], [if i as f64 >= second { 2.0 } else { 1.0 }, i as f64], "{history}");
+    }
+    assert!(second > 3.0 && rows.windows(2).all(|pair| pair[0][2] <= pair[1][2]), "{history}");
+    assert!(place.read("found/cost.svg").contains("stage 2"));
     assert!(place.read("found/signals.csv").starts_with("time [s],slide [m]\n"));
     let back = run.lines().find_map(|line| line.strip_prefix("read back by: costate ")).unwrap();
     place.good(&format!("{back} --end 2.5 --out again"));

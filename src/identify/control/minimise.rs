@@ -42,7 +42,7 @@ pub struct Solution {
 impl Control {
     /// Finds the unknowns by `method`: one that works by gradients, `newton-tr` on products with the Hessian, or `lm` for sums of squares,
     /// whose steps cost O(steps). Signals are many, and some of their directions hardly matter: a search ends, too, where the cost has settled.
-    /// What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
+    /// [`Options::max_iterations`] and [`Options::max_evaluations`] bound all rounds of multipliers together. What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
     ///
     /// # Errors
     /// As [`minimise`](crate::optimise::minimise); a cost that is not finite at the start; a method for few unknowns.
@@ -60,7 +60,7 @@ impl Control {
         let mut variables = self.variables()?;
         let begin: Vec<f64> = variables.iter().map(|variable| variable.start).collect();
         let start_cost = self.check_start(&begin, tolerance)?;
-        let mut rounds = Rounds::new(method, options, observer);
+        let mut rounds = Rounds::new(method, options, observer, (start_cost, self.has_constraints()));
         loop {
             let outcome = rounds.search(self, &variables)?;
             let last = outcome.u.clone();
@@ -68,14 +68,17 @@ impl Control {
             let now = violations.iter().map(|violation| violation.by).fold(0.0, worse);
             let is_met = now <= tolerance;
             let is_over = rounds.judge(outcome, now, violations) || is_met;
-            let ends = is_over || rounds.stopped || options.interrupt.is_raised();
+            let used_up = rounds.used_up();
+            let ends = is_over || rounds.stopped || used_up.is_some() || options.interrupt.is_raised();
             if let Some((mut outcome, violations)) = ends.then(|| rounds.end()).flatten() {
                 let (shares, replay) = (self.shares(&outcome.u)?, self.replay(&outcome.u)?);
                 if self.has_constraints() {
                     outcome.cost = shares.iter().map(|share| share.1).sum();
                 }
-                if !is_met && is_over {
-                    (outcome.reason, outcome.converged) = (Reason::ConstraintsViolated, false);
+                if !is_met {
+                    let cut_short = used_up.unwrap_or(Reason::Interrupted);
+                    outcome.reason = if is_over { Reason::ConstraintsViolated } else { cut_short };
+                    outcome.converged = false;
                 }
                 let rounds = rounds.round;
                 return Ok(Solution { outcome, violations, is_met, start_cost, rounds, shares, replay });
@@ -83,6 +86,12 @@ impl Control {
             self.update_multipliers(&last, rounds.factor)?;
             variables.iter_mut().zip(&last).for_each(|(variable, u)| variable.start = *u);
         }
+    }
+
+    /// The cost at the start, without penalties.
+    pub(super) fn cost_at_start(&self) -> Result<f64> {
+        let start: Vec<f64> = self.variables()?.iter().map(|variable| variable.start).collect();
+        Ok(self.shares(&start)?.iter().map(|share| share.1).sum())
     }
 
     /// A cost that is no number at the start is told by its term; so is a limit on rates that the start breaks.
@@ -127,7 +136,7 @@ impl Control {
         rates.map(|(i, rate)| (i + 1, rate.abs())).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    fn has_constraints(&self) -> bool {
+    pub(super) fn has_constraints(&self) -> bool {
         self.cost.goals.as_ref().is_some_and(|goals| goals.has_constraints())
             || self.signals.iter().any(|placed| placed.signal.rate.is_finite())
     }

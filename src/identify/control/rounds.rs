@@ -11,6 +11,9 @@ const MOST_ROUNDS: usize = 30;
 /// A search ends where the cost falls by less than this part of it in so many iterations.
 /// More of them for methods that learn curvature slowly; those that creep along gradients never settle.
 const SETTLED: f64 = 1e-3;
+/// A cost has not settled where a change of all unknowns by a tenth of their size in all would still take away as much, to first order, as the geometric mean of
+/// what it is and what it was at the start. Not asked where something must be met: penalties make gradients large across what they keep to.
+const STEEP: f64 = 10.0;
 /// So many rounds without lowering violations to this part, and they cannot be met.
 const MOST_IDLE: usize = 5;
 const PROGRESS: f64 = 0.9;
@@ -22,6 +25,8 @@ pub(super) struct Rounds<'a> {
     method: Method,
     options: &'a Options,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
+    /// The cost that all rounds began with, and whether something must be met.
+    start: (f64, bool),
     history: Vec<Iteration>,
     evaluations: usize,
     pub round: usize,
@@ -37,11 +42,17 @@ pub(super) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    pub fn new(method: Method, options: &'a Options, observer: &'a mut dyn FnMut(&Iteration) -> Flow) -> Self {
+    pub fn new(
+        method: Method,
+        options: &'a Options,
+        observer: &'a mut dyn FnMut(&Iteration) -> Flow,
+        start: (f64, bool),
+    ) -> Self {
         Rounds {
             method,
             options,
             observer,
+            start,
             history: Vec::new(),
             evaluations: 0,
             round: 0,
@@ -67,6 +78,11 @@ impl<'a> Rounds<'a> {
             evaluations: evaluations + iteration.evaluations,
             ..iteration.clone()
         };
+        let left = Options {
+            max_iterations: self.options.max_iterations.saturating_sub(self.iterations()),
+            max_evaluations: self.options.max_evaluations.saturating_sub(self.evaluations),
+            ..self.options.clone()
+        };
         let (mut costs, mut settled) = (Vec::new(), false);
         let mut watch = |iteration: &Iteration| {
             costs.push(iteration.cost);
@@ -77,23 +93,39 @@ impl<'a> Rounds<'a> {
             if settled { Flow::Stop } else { flow }
         };
         let mut outcome = match self.method {
-            Method::LevenbergMarquardt => minimise_band(&mut objective, variables, self.options, &mut watch)?,
+            Method::LevenbergMarquardt => minimise_band(&mut objective, variables, &left, &mut watch)?,
             Method::GaussNewton => {
                 let remedy = "take lm, whose damping vanishes where that pays";
                 return Err(Error::invalid("method `gauss-newton`", "signals have no such search", remedy));
             }
             method => match method.for_second_derivatives() {
-                Some(curved) => minimise_curved(&mut objective, variables, curved, self.options, &mut watch)?,
-                None => minimise(&mut objective, variables, method, self.options, &mut watch)?,
+                Some(curved) => minimise_curved(&mut objective, variables, curved, &left, &mut watch)?,
+                None => minimise(&mut objective, variables, method, &left, &mut watch)?,
             },
         };
         if settled && !self.stopped && outcome.reason == Reason::Interrupted {
-            (outcome.reason, outcome.converged) = (Reason::CostSettled, true);
+            let (start, constrained) = self.start;
+            let steep = outcome.gradient_norm > STEEP * (outcome.cost * start).abs().sqrt();
+            outcome.reason = if steep && !constrained { Reason::CostStalled } else { Reason::CostSettled };
+            outcome.converged = outcome.reason.was_successful();
         }
         self.history.extend(outcome.history.drain(..).map(|iteration| renumbered(&iteration)));
         self.evaluations += outcome.evaluations;
         self.round += 1;
         Ok(outcome)
+    }
+
+    fn iterations(&self) -> usize {
+        self.history.len() - self.round
+    }
+
+    /// Which of the limits has been reached by all rounds together.
+    pub fn used_up(&self) -> Option<Reason> {
+        match self.options {
+            options if self.iterations() >= options.max_iterations => Some(Reason::MaxIterations),
+            options if self.evaluations >= options.max_evaluations => Some(Reason::MaxEvaluations),
+            _ => None,
+        }
     }
 
     /// Takes note of what a round has come to; says whether another one is in vain.
@@ -110,7 +142,7 @@ impl<'a> Rounds<'a> {
     /// The round that came nearest, with the history of all.
     pub fn end(&mut self) -> Option<(Outcome, Vec<Violation>)> {
         let (mut outcome, _, violations) = self.best.take()?;
-        outcome.iterations = self.history.len() - self.round;
+        outcome.iterations = self.iterations();
         outcome.evaluations = self.evaluations;
         outcome.history = std::mem::take(&mut self.history);
         Some((outcome, violations))

@@ -206,9 +206,9 @@ fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
     Ok((share.squares / freedom).sqrt())
 }
 
-/// Settings with what the search so far has left of evaluations and iterations.
+/// Settings with what the search so far has left of evaluations and iterations, from where it is: without a homotopy.
 pub(crate) fn left(settings: &Settings, so_far: &Outcome) -> Settings {
-    let mut settings = settings.clone();
+    let mut settings = Settings { homotopy: None, ..settings.clone() };
     let options = &mut settings.options;
     options.max_evaluations = options.max_evaluations.saturating_sub(so_far.evaluations);
     options.max_iterations = options.max_iterations.saturating_sub(so_far.iterations);
@@ -249,6 +249,7 @@ pub(crate) fn joined(before: Option<Identification>, found: Identification, leve
     Identification {
         outcome,
         history,
+        homotopy: before.homotopy.or(found.homotopy),
         first_failure: before.first_failure.or(found.first_failure),
         impossible: if found.impossible.is_empty() { before.impossible } else { found.impossible },
         seconds: before.seconds + found.seconds,

@@ -362,6 +362,7 @@ impl<'a> Evaluator<'a> {
             damping: how.damping,
             curvature: how.curvature,
             outer: None,
+            homotopy: None,
             step_length: norm(point.x.iter().zip(&last).map(|(new, old)| new - old)),
         };
         let flow = (self.observer)(&iteration);

@@ -51,6 +51,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The defaults of searches for signals, whose many unknowns take more iterations, and which run in rounds and stages that share them.
+    pub fn of_control() -> Self {
+        Options { max_evaluations: 20_000, max_iterations: 10_000, ..Options::default() }
+    }
+
     /// Says what is wrong with the options, if anything is.
     pub(crate) fn validate(&self) -> Result<()> {
         let tolerances = [
@@ -121,6 +126,8 @@ pub struct Iteration {
     pub step_length: f64,
     /// Where the outer loop is, with constraints. The cost is then that without the constraints' terms; the gradient has them.
     pub outer: Option<OuterIteration>,
+    /// With a homotopy: the share of the pull towards the record, 0 in the last fit. The cost is that of the model that is pulled. `None` in plain fits.
+    pub homotopy: Option<f64>,
 }
 
 /// An outer iteration of a constrained minimisation.
@@ -184,6 +191,10 @@ pub enum Reason {
     CostAtRoundOff,
     /// The cost still falls, but by no more than is worth it: see [`Control::minimise`](crate::control::Control::minimise).
     CostSettled,
+    /// The cost hardly falls any more, though its gradient is large: no minimum.
+    CostStalled,
+    /// A solution was lost on smaller steps: see [`refine`](crate::control::refine).
+    SolutionLost,
     /// The constraints are met, and the cost cannot fall along them.
     ConstrainedMinimum,
     /// No point was found that meets the constraints.
@@ -249,6 +260,14 @@ impl fmt::Display for Reason {
             Reason::CostAtRoundOff => "the cost can decrease no further: its changes are at round-off level",
             Reason::CostSettled => "the cost has settled: it fell by less than 0.1 % in the last 20 iterations (50 of bfgs and l-bfgs); a lower one may \
              exist, which another method or start may find",
+            Reason::CostStalled => {
+                "the cost hardly falls any more (by less than 0.1 % in the last 20 iterations, 50 of bfgs and l-bfgs), but its gradient is large: no \
+                 minimum; another method (lm, where the cost is a sum of squares), a start nearby or an effort (effort = WEIGHT) may help"
+            }
+            Reason::SolutionLost => {
+                "the solution was lost on smaller steps: what was found on larger ones lived on the error of the steps; another method (lm), an \
+                 effort (effort = WEIGHT) or smaller steps from the start on (--step) may find a gentler one"
+            }
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {
                 "the constraints cannot be met from this start: they contradict each other, the bounds or the model; loosen \

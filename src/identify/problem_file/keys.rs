@@ -220,14 +220,22 @@ pub(super) const OPTIMISER: Keys = Keys {
     head: "[optimiser]",
     about: "[Which method](methods.md).",
     rows: r#"| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed` | | by the problem | how the optimum is searched | `"lm"` |
-| `max_evaluations` | whole number | | 2000 | stop after so many simulations | `2000` |
-| `max_iterations` | whole number | | 1000 | stop after so many steps | `1000` |
+| `max_evaluations` | whole number | | 2000; with `[control]` 20000 | stop after so many simulations, those of all rounds and refinements together | `2000` |
+| `max_iterations` | whole number | | 1000; with `[control]` 10000 | stop after so many steps, likewise | `1000` |
+| `homotopy` | `true`, or a table | | none | the model is [pulled towards its record](homotopy.md) on the way: `[optimiser.homotopy]` | `true` |
 | `cost_target` | number | that of the cost | -inf | stop at this cost | `0.0` |
 | `gradient_tolerance` | number | | 1e-12 | MINPACK's gtol for least squares; else what is left of the gradient at the start | `1e-12` |
 | `cost_tolerance` | number | | 1e-24 | MINPACK's ftol, for least squares | `1e-24` |
 | `step_tolerance` | number | | 1e-15 | MINPACK's xtol | `1e-15` |
 | `constraint_tolerance` | number | | 1e-8 | by how much constraints may be violated, relative to their sizes | `1e-8` |
 | `penalty` | number | that of the cost | from cost and gradient at the start | first penalty on constraints | `10.0` |"#,
+};
+
+pub(super) const HOMOTOPY: Keys = Keys {
+    head: "[optimiser.homotopy]",
+    about: "Also `homotopy = { stages = 10 }` in `[optimiser]`. [How it works](homotopy.md).",
+    rows: r#"| `stages` | whole number | | 5 | the pull falls by 1/stages from fit to fit, by more or less where fits follow or do not | `10` |
+| `gain` | number | | 3 | the frequency of the pull beside that of the record | `3.0` |"#,
 };
 
 pub(super) const CONTROL: Keys = Keys {
@@ -271,7 +279,7 @@ pub(super) const GOAL: Keys = Keys {
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 18] = [
+const ALL: [&Keys; 19] = [
     &TOP,
     &DATA,
     &INPUT,
@@ -287,6 +295,7 @@ const ALL: [&Keys; 18] = [
     &CONSTRAINT,
     &MODE,
     &OPTIMISER,
+    &HOMOTOPY,
     &CONTROL,
     &SIGNAL,
     &GOAL,

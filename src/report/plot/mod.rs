@@ -54,7 +54,8 @@ pub use series::{Dash, Marker, Series};
 pub use spectrum::{Curve, Order, campbell, spectrum};
 pub(crate) use standard::guides;
 pub use standard::{
-    MOST_SIGNALS, Signal, comparison, convergence, cost_history, errors, input, outputs, parameters, trajectory,
+    MOST_SIGNALS, Signal, comparison, convergence, cost_history, cost_history_in_stages, errors, input, outputs,
+    parameters, trajectory,
 };
 pub use statistics::{Ellipse, correlation, ellipses, residuals};
 pub(crate) use text::escaped;

@@ -82,21 +82,37 @@ pub fn trajectory(time: &[f64], signals: &[Signal]) -> Result<Figure> {
 ///
 /// If there is no finite cost.
 pub fn cost_history(costs: &[f64]) -> Result<Figure> {
-    let finite = costs.iter().copied().enumerate().filter(|(_, cost)| cost.is_finite());
+    cost_history_in_stages(costs, &[0])
+}
+
+/// The same of a search in stages, which begin at these iterations: a line for each, and the best one of the last, as costs of different stages need not
+/// be those of the same problem.
+///
+/// # Errors
+///
+/// As [`cost_history`]; the last stage is the one that needs a finite cost.
+pub fn cost_history_in_stages(costs: &[f64], firsts: &[usize]) -> Result<Figure> {
+    let last = firsts.last().copied().unwrap_or(0);
+    let finite = costs.iter().copied().enumerate().skip(last).filter(|(_, cost)| cost.is_finite());
     let Some((best, lowest)) = finite.min_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Err(Error::invalid("the figure of costs", "there is no finite cost to draw", "give at least one"));
     };
-    let linear = lowest < 0.0 || !costs.iter().any(|cost| cost.is_finite() && *cost > 0.0);
+    let linear = costs.iter().any(|cost| *cost < 0.0) || !costs.iter().any(|cost| cost.is_finite() && *cost > 0.0);
     let axis = if linear { Axis::linear("cost") } else { Axis::log("cost") };
     let below = if lowest == 0.0 && !linear { ", below the axis" } else { "" };
     let text = format!("best: {} at iteration {best}{below}", short_number(lowest));
     let iterations: Vec<f64> = (0..costs.len()).map(|i| i as f64).collect();
     let best = Series::points(&[best as f64], &[lowest]).label(text);
-    Ok(Figure::column().panel(
-        Panel::new(Axis::linear("iteration").whole_numbers(), axis)
-            .series(Series::line(&iterations, costs).marker(Marker::Circle))
-            .series(best.color(Color::PALETTE[1]).marker(Marker::Ring)),
-    ))
+    let mut panel = Panel::new(Axis::linear("iteration").whole_numbers(), axis);
+    for (k, &first) in firsts.iter().enumerate() {
+        let end = firsts.get(k + 1).copied().unwrap_or(costs.len());
+        let line = Series::line(&iterations[first..end], &costs[first..end]).marker(Marker::Circle);
+        // the second colour marks the best
+        let color = Color::PALETTE[(k + usize::from(k > 0)) % Color::PALETTE.len()];
+        let line = if firsts.len() > 1 { line.color(color).label(format!("stage {}", k + 1)) } else { line };
+        panel = panel.series(line);
+    }
+    Ok(Figure::column().panel(panel.series(best.color(Color::PALETTE[1]).marker(Marker::Ring))))
 }
 
 /// One output against its reference, before identification in one panel and after it in another, with the same axes
