@@ -20,8 +20,8 @@ pub(crate) struct Clock<'r> {
 
 /// Names of times, in any capitals, the usual ones first.
 const USUAL: [&str; 2] = ["t", "time"];
-const OTHERS: [&str; 11] =
-    ["timestamp", "zeit", "temps", "tiempo", "seconds", "second", "sec", "s", "tow", "clock", "elapsed"];
+const OTHERS: [&str; 10] =
+    ["timestamp", "zeit", "temps", "tiempo", "seconds", "second", "sec", "tow", "clock", "elapsed"];
 
 /// Whether a column of this name holds times.
 pub(crate) fn is_time(name: &str) -> bool {

@@ -7,7 +7,7 @@ use crate::statistics::NO_INFLUENCE;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Influence {
     pub change: f64,
-    /// The parameter is zero and began there, so that its size had to do.
+    /// The parameter is zero, or next to nothing, so that its size had to do.
     pub is_guess: bool,
 }
 
@@ -18,6 +18,9 @@ impl Influence {
         self.change < part * largest
     }
 }
+
+/// A value says nothing that is less than this part of the parameter's size.
+pub(super) const NEXT_TO_NOTHING: f64 = 1e-9;
 
 /// A size that was guessed may be too small by this part.
 const GUESSED: f64 = 1e-3;

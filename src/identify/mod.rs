@@ -40,7 +40,7 @@ use crate::optimise::{
 use crate::problem::Problem;
 use crate::sensitivity::Method;
 use crate::signature::{Parameter, Scale};
-use influence::Influence;
+use influence::{Influence, NEXT_TO_NOTHING};
 use std::time::Instant;
 
 /// How the optimum is searched.
@@ -236,7 +236,7 @@ pub(crate) fn identify_from(
         u: start.to_vec(),
         full: vec![0.0; start.len()],
         free,
-        starts: free.iter().map(|&k| (start[k], problem::size_from(&problem.parameters[k], start[k]))).collect(),
+        sizes: free.iter().map(|&k| problem::size_from(&problem.parameters[k], start[k])).collect(),
         residuals: None,
         scale: problem.least_squares().map(|costs| costs.into_iter().map(LeastSquares::scale).sum()),
         first_failure: None,
@@ -356,7 +356,7 @@ pub(crate) struct Reduced<'p> {
     full: Vec<f64>,
     pub free: &'p [usize],
     /// Starts and sizes of the free parameters.
-    starts: Vec<(f64, f64)>,
+    sizes: Vec<f64>,
     /// The costs of all experiments, where a method sees their residuals.
     pub residuals: Option<Vec<&'p LeastSquares>>,
     /// The cost of the data themselves, where it is a sum of squares.
@@ -382,9 +382,8 @@ impl Reduced<'_> {
 
     /// The influence of free parameter `i`, whose column has this norm.
     fn influence(&self, i: usize, norm: f64) -> Influence {
-        let (start, size) = self.starts[i];
-        let own = self.u[self.free[i]].abs().max(start.abs());
-        if own > 0.0 {
+        let (own, size) = (self.u[self.free[i]].abs(), self.sizes[i]);
+        if own > NEXT_TO_NOTHING * size {
             Influence { change: norm * own, is_guess: false }
         } else {
             Influence { change: norm * size, is_guess: true }

@@ -6,6 +6,11 @@
 
 use nalgebra::{DMatrix, DVector, DVectorView};
 
+/// Directions whose singular value is below this part of the largest one are undetermined. Round-off alone leaves as much
+/// of a direction without any information: about 1e-11 for a pendulum in Cartesian coordinates with steps of 2 ms, growing
+/// with 1/h² to 3e-8 with 50 µs. No measurement is so free of noise that it would tell more.
+pub const UNDETERMINED: f64 = 1e-6;
+
 /// J(u + d) ≈ ½ |r + S d|².
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linearised {

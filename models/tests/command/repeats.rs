@@ -172,7 +172,8 @@ fn problem_again(place: &Place) {
 #[test]
 fn killed_searches_leave_whole_results() {
     let place = Place::new();
-    let arguments = ["identify oscillator --fix d --out results", "identify oscillator --png --out results"];
+    let arguments =
+        ["identify oscillator --start d=0.8 --fix d --out results", "identify oscillator --png --out results"];
     let run = |arguments: &str| Place::end(place.command(arguments).env("SOURCE_DATE_EPOCH", "0")).code;
     let content = || -> Vec<(String, Vec<u8>)> {
         let names = place.files().into_iter().filter(|name| name.starts_with("results/") && !name.contains("/."));

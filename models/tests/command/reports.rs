@@ -175,7 +175,7 @@ fn a_report_is_of_its_result() {
     assert!(!place.path("results/report.html").exists());
     let said = place.good("report results").out;
     assert_eq!(said.trim(), "written to results/report.html");
-    place.good("identify oscillator --fix d --out results");
+    place.good("identify oscillator --start d=0.8 --fix d --out results");
     assert!(!place.path("results/report.html").exists(), "the page of an earlier result is still there");
     place.write("results/report.html", "mine");
     place.good("identify oscillator --out results");

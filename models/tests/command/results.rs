@@ -274,7 +274,7 @@ fn a_rerun_leaves_no_file_of_the_run_before() {
     place.write("results/notes.txt", "mine").write("results/old.svg", "mine");
     place.good("identify oscillator --out results --png");
     assert!(place.files().contains(&"results/correlation.png".to_string()));
-    place.good("identify oscillator --fix d --out results");
+    place.good("identify oscillator --start d=0.8 --fix d --out results");
     let listed = |name: &str| -> Vec<String> {
         let head: Value = serde_json::from_str(&place.read(&format!("results/{name}"))).unwrap();
         head["files"].as_array().unwrap().iter().map(|name| format!("results/{}", name.as_str().unwrap())).collect()
@@ -288,7 +288,7 @@ fn a_rerun_leaves_no_file_of_the_run_before() {
     place.good("simulate pendulum --out results");
     place.good("draw pendulum_chain --png --out results");
     let bitmap = std::fs::read(place.path("results/mechanism.png")).unwrap();
-    place.good("identify oscillator --fix d --out results");
+    place.good("identify oscillator --start d=0.8 --fix d --out results");
     place.good("draw pendulum_chain --at 0.5 --step 0.01 --out results");
     assert_ne!(std::fs::read(place.path("results/mechanism.png")).unwrap(), bitmap);
     for name in listed("simulation.json").iter().chain(&listed("result.json")) {

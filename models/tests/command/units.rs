@@ -68,7 +68,9 @@ fn all_commands_read_columns_alike() {
         let problem = "model = \"oscillator\"\n[data]\nfile = \"plain.csv\"\noutputs.x = { deviation = 1e-3 }\n";
         place.write("plain.csv", record("t,F,x", [1.0; 3])).write(file, record(header, factors));
         place.write("design.toml", format!("{problem}{}", candidate.replace("FILE", file)));
-        document(&place, "design design.toml --json").0["candidates"][0]["standard_errors"]["c"].as_f64().unwrap()
+        document(&place, "design design.toml --json").0["candidates"][0]["after"]["standard_errors"]["c"]
+            .as_f64()
+            .unwrap()
     };
     let (one, two) =
         (design("one.csv", "t,F,y", [1.0; 3]), design("two.csv", "time/min,F_kN,y", [1.0 / 60.0, 1e-3, 1.0]));

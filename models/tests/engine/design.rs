@@ -175,7 +175,8 @@ fn excitations_are_found_within_limits() {
     let mut limited = limited.informed_by(sought.clone()).unwrap();
     let mut free = Control::new("free", control.simulation, Sum::default(), signals).unwrap();
     free = free.informed_by(sought).unwrap();
-    let options = Options { max_iterations: 60, ..Options::default() };
+    // those of all rounds of multipliers together
+    let options = Options { max_iterations: 600, ..Options::default() };
     let run = |control: &mut Control, method| control.minimise(method, 1e-6, &options, &mut |_| Flow::Continue);
     let bounded = run(&mut free, Method::LBfgs { memory: 20 }).unwrap();
     assert!(bounded.outcome.cost < bounded.start_cost - 0.5, "{} {}", bounded.outcome.cost, bounded.start_cost);

@@ -31,7 +31,7 @@ fn parts(x: &StateVector) -> [&[f64]; 7] {
 
 /// All products of an evaluator at one point: first and second derivatives, each by name.
 fn products(evaluator: &mut dyn Evaluator, signature: &Signature, salt: f64) -> Vec<(String, Vec<f64>)> {
-    let (n, m) = (signature.coordinates.len(), signature.constraints.len());
+    let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let at = tangent(signature, salt);
     let x = Point { t: 0.2 * salt, q: &at.q, v: &at.v, a: &at.a, lambda: &at.lambda, w: &at.w };
     let (dx, d, c) = (tangent(signature, 5.0), values(n, 8.0), values(m, 9.0));

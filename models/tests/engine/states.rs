@@ -120,8 +120,8 @@ fn hysteresis_agrees_with_runge_kutta() {
             (0..=count).map(gap).fold(0.0, f64::max) / size
         };
         let (coarse, fine) = (error(1000), error(4000));
-        // at 150 steps a period of 33 Hz; HHT, which damps, errs most
-        assert!(coarse < 4e-3 && fine < coarse / 12.0, "{scheme}: {coarse:e}, {fine:e}");
+        // at 150 steps a period of 33 Hz; BDF2, which damps most, errs most
+        assert!(coarse < 8e-3 && fine < coarse / 12.0, "{scheme}: {coarse:e}, {fine:e}");
     }
 }
 

@@ -21,11 +21,13 @@ pub(super) enum Prefixes {
     None,
     /// Thousands: k, M, G.
     Large,
+    /// Thousandths: m, µ, n.
+    Small,
     /// All but c, d, da and h.
     Thousands,
     All,
 }
-use Prefixes::{All, Large, None as Bare, Thousands};
+use Prefixes::{All, Large, None as Bare, Small, Thousands};
 
 /// A unit with its names.
 #[derive(Debug)]
@@ -74,7 +76,8 @@ pub(super) const SYMBOLS: &[Symbol] = &[
     unit(&["thou"], &["mil"], LENGTH, 1e-3 * INCH, Bare),
     unit(&[], &["micron"], LENGTH, 1e-6, Bare),
     unit(&["g"], &["gram", "gramme"], MASS, 1e-3, All),
-    unit(&["g", "gn", "g0", "G"], &["gee"], ACCELERATION, GRAVITY, Thousands),
+    // nobody measures in thousands of g, and a kilogram is a mass
+    unit(&["g", "gn", "g0", "G"], &["gee"], ACCELERATION, GRAVITY, Small),
     unit(&["t"], &["tonne"], MASS, 1e3, Large),
     unit(&["lb", "lbs", "lbm"], &["pound"], MASS, POUND, Bare),
     unit(&["lbf", "lb", "lbs"], &["pound", "poundforce"], FORCE, POUND * GRAVITY, Large),
@@ -156,6 +159,7 @@ impl Prefixes {
         match self {
             Bare => false,
             Large => ["k", "M", "G"].contains(&prefix),
+            Small => ["m", "u", "n"].contains(&prefix),
             Thousands => !["c", "d", "h", "da"].contains(&prefix),
             All => true,
         }

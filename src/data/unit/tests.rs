@@ -157,6 +157,8 @@ fn what_no_factor_leads_to_is_refused() {
         ("C", "K", "zero is not the same temperature"),
         ("degF", "degC", "zero is not the same temperature"),
         ("kg", "N", "different quantities"),
+        // a kilogram is no thousand times gravity
+        ("kg", "m/s^2", "different quantities"),
         ("furlong", "m", "`furlong` is no unit"),
         ("dB", "m", "`dB` is no unit"),
         ("counts", "V", "`counts` is no unit"),

@@ -178,8 +178,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Magnitudes of scaled variables by themselves, see [`Magnitudes::own`].
-    pub fn own_magnitudes(&self, x: &[f64]) -> Vec<f64> {
-        self.magnitudes.own(x, &self.scaling)
+    pub fn own_magnitudes(&self, x: &[f64], columns: &[f64]) -> Vec<f64> {
+        self.magnitudes.own(x, columns, &self.scaling)
     }
 
     /// See [`Objective::cost_scale`].

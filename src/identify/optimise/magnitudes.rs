@@ -3,6 +3,9 @@
 
 use super::variable::Scaling;
 
+/// A variable whose whole value changes the residuals by less than this part of what they are differences of is next to nothing.
+const NEXT_TO_NOTHING: f64 = 1e-8;
+
 /// How large variables are. The nominal value that a variable is scaled by is a guess, and may be wrong by decades (a start of zero
 /// has none at all): what a variable has been is not.
 #[derive(Debug, Clone)]
@@ -20,22 +23,28 @@ impl Magnitudes {
     }
 
     /// At x, where the columns of the residuals' Jacobian have these norms. On the logarithmic scale, which has no units: 1. On the
-    /// linear one: the value, or how far it has come from its start, whichever is more. A variable that starts at zero says nothing
-    /// by that; it counts at least what changes the residuals as much as if all that they are differences of had gone.
+    /// linear one: the value, or how far it has come from its start, whichever is more, but of the way from an absurd start no more than
+    /// changes the residuals as much as if all that they are differences of had gone. A variable that starts at zero, or next to nothing,
+    /// says nothing by that; it counts at least as much.
     pub fn at(&mut self, x: &[f64], columns: &[f64], cost: f64, scaling: &Scaling) -> Vec<f64> {
         let size = *self.size.get_or_insert((2.0 * cost).sqrt());
         let magnitude = |(i, own): (usize, f64)| {
-            let has_none = self.start[i] == 0.0 && columns[i] > 0.0 && !scaling.is_log(i);
-            if has_none { own.max(size / columns[i]) } else { own }
+            let has_none = self.start[i] == 0.0 || own * columns[i] < NEXT_TO_NOTHING * size;
+            let tells = has_none && columns[i] > 0.0 && !scaling.is_log(i);
+            if tells { own.max(size / columns[i]) } else { own }
         };
-        self.own(x, scaling).into_iter().enumerate().map(magnitude).collect()
+        self.own(x, columns, scaling).into_iter().enumerate().map(magnitude).collect()
     }
 
-    /// The same without what residuals tell: zero for a variable that is still at zero.
-    pub fn own(&self, x: &[f64], scaling: &Scaling) -> Vec<f64> {
+    /// The same without what residuals tell of what is next to nothing: zero for a variable that is still at zero.
+    pub fn own(&self, x: &[f64], columns: &[f64], scaling: &Scaling) -> Vec<f64> {
         let own = |(i, x): (usize, &f64)| match scaling.is_log(i) {
             true => 1.0,
-            false => x.abs().max((x - self.start[i]).abs()),
+            false => {
+                let most = self.size.map_or(f64::INFINITY, |size| size / columns[i]);
+                let way = (x - self.start[i]).abs();
+                x.abs().max(if way > most { most } else { way })
+            }
         };
         x.iter().enumerate().map(own).collect()
     }

@@ -6,7 +6,7 @@
 
 use super::bounded_step::Quadratic;
 use super::hessian_model::factor;
-use crate::least_squares::Linearised;
+use crate::least_squares::{Linearised, UNDETERMINED};
 use nalgebra::{DMatrix, DVector};
 
 /// Which singular directions of the Jacobian, its columns of unit length, a model goes along.
@@ -15,7 +15,7 @@ pub(crate) enum Subspace {
     /// Those whose singular value is no round-off of the decomposition.
     All,
     /// Those that are beyond doubt. Derivatives of simulations are not exact to the last digit: directions without any information
-    /// come out with singular values up to 1e-8 of the largest ([`UNDETERMINED`](crate::statistics::UNDETERMINED)), and a step along
+    /// come out with singular values up to 1e-8 of the largest ([`UNDETERMINED`]), and a step along
     /// such a one goes anywhere.
     Determined,
 }
@@ -25,7 +25,7 @@ impl Subspace {
     fn tolerance(self) -> f64 {
         match self {
             Subspace::All => 1e-13,
-            Subspace::Determined => crate::statistics::UNDETERMINED,
+            Subspace::Determined => UNDETERMINED,
         }
     }
 }

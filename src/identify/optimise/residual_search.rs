@@ -101,7 +101,7 @@ impl Search for ResidualSearch {
     fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
         let model = linearised(current)?;
         let columns = model.column_norms();
-        let own = evaluator.own_magnitudes(&current.x);
+        let own = evaluator.own_magnitudes(&current.x, &columns);
         let weights = self.weights.update(&columns, &own, &current.magnitudes, &evaluator.scaling);
         let held = evaluator.scaling.held(current);
         let mut bounded = self.model(evaluator, current, &weights, Subspace::All)?;
@@ -297,7 +297,8 @@ impl ResidualSearch {
                 return self.progress.accept(evaluator, current, Accepted { point: next, limited: true, how }, most);
             }
             limits = self.limits(evaluator, current);
-            radius = taken.radius(radius.min(self.radius), false);
+            // a trial without limits that fails says nothing of the region that has proved itself
+            radius = taken.radius(radius, false).min(self.radius);
         }
     }
 

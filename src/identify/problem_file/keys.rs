@@ -142,10 +142,10 @@ pub(super) const INTEGRATOR: Keys = Keys {
 | `penalty` | number | N/m | infinite | of `ali3p`: of the paper's projections of velocities and accelerations | `1e9` |
 | `pure_penalty` | number | N/m | infinite | of `ali3p`: constraints as springs, for rows that repeat others; not in the paper | `1e12` |
 | `step` | number | s | the samples' step, or the scenario's | time step | `1e-3` |
-| `tolerance` | number | | none | [steps as long as this error allows](schemes.md#step-control), beside the largest value of all coordinates of a unit | `1e-4` |
+| `tolerance` | number | | none | [steps as long as this error allows](schemes.md#step-control), beside the largest value of all coordinates and [states](states.md) of a unit | `1e-4` |
 | `substeps` | whole number | | [chosen](residuals.md#the-steps-that-are-chosen) by `identify`, else 1 | time steps between two samples, in the place of `step` | `1` |
 | `end` | number | s | the scenario's; with a record, the record's | end of the simulated time | `1.0` |
-| `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance | `"as-given"` |
+| `initial_state` | `as-given`, `projected` or `equilibrium` | | the scenario's | begin as the model says, moved onto the constraints, or at rest in balance, where [states](states.md) have no rate | `"as-given"` |
 | `hold` | list of texts | | none | coordinates that a projected start keeps while it moves the others | `["COORDINATE"]` |
 | `memory` | text | | a quarter of what there is | kB, MB, GB, KiB, MiB or GiB: what the states of all runs may take; [checkpoints](methods.md#memory) where they do not fit | `"200MB"` |"#,
 };
@@ -220,8 +220,8 @@ pub(super) const OPTIMISER: Keys = Keys {
     head: "[optimiser]",
     about: "[Which method](methods.md).",
     rows: r#"| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed` | | by the problem | how the optimum is searched | `"lm"` |
-| `max_evaluations` | whole number | | 2000; with `[control]` 20000 | stop after so many simulations, those of all rounds and refinements together | `2000` |
-| `max_iterations` | whole number | | 1000; with `[control]` 10000 | stop after so many steps, likewise | `1000` |
+| `max_evaluations` | whole number | | 2000 | stop after so many simulations, those of all rounds and refinements together; 20000 with `[control]` | `2000` |
+| `max_iterations` | whole number | | 1000 | stop after so many steps, likewise; 10000 with `[control]` | `1000` |
 | `homotopy` | `true`, or a table | | none | the model is [pulled towards its record](homotopy.md) on the way: `[optimiser.homotopy]` | `true` |
 | `cost_target` | number | that of the cost | -inf | stop at this cost | `0.0` |
 | `gradient_tolerance` | number | | 1e-12 | MINPACK's gtol for least squares; else what is left of the gradient at the start | `1e-12` |

@@ -4,15 +4,10 @@ use super::direction::{Analysed, Direction};
 use super::residuals;
 use crate::constraint;
 use crate::error::{Error, Result};
-use crate::least_squares::Linearised;
+use crate::least_squares::{Linearised, UNDETERMINED};
 use crate::problem::Problem;
 use crate::signature::Scale;
 use nalgebra::{DMatrix, DVector};
-
-/// Directions whose singular value is below this part of the largest one are undetermined. Round-off alone leaves as much
-/// of a direction without any information: about 1e-11 for a pendulum in Cartesian coordinates with steps of 2 ms, growing
-/// with 1/h² to 3e-8 with 50 µs. No measurement is so free of noise that it would tell more.
-pub const UNDETERMINED: f64 = 1e-6;
 
 /// Directions whose singular value is below this part of the largest one are named in a warning: parameters that replace each
 /// other so well that their common part must be measured a thousand times better than any of them is to be told. Statistics

@@ -47,12 +47,13 @@ mod tail;
 mod text;
 mod time_step;
 
+pub use crate::least_squares::UNDETERMINED;
 pub use curvature::{Bend, Curvature, Definiteness};
 pub use direction::{Analysed, Direction, Term};
 pub(crate) use fit::ROUND_OFF;
 pub use fit::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict, fits};
 pub(crate) use identifiability::analysed;
-pub use identifiability::{Identifiability, NO_INFLUENCE, UNDETERMINED, WEAK, identifiability, said_of_steps_alone};
+pub use identifiability::{Identifiability, NO_INFLUENCE, WEAK, identifiability, said_of_steps_alone};
 pub(crate) use residual_tests::block_length;
 pub use residual_tests::{
     Correlogram, Finding, InputCorrelation, LargestResidual, Normality, ResidualTests, Test, test_unfitted,
