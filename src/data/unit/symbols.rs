@@ -92,8 +92,8 @@ pub(super) const SYMBOLS: &[Symbol] = &[
     // of degrees see `super::scale_of_temperature`: here they are differences
     unit(&["K", "°C", "degC"], &["kelvin", "celsius"], TEMPERATURE, 1.0, Thousands),
     unit(&["°F", "degF"], &["fahrenheit"], TEMPERATURE, 5.0 / 9.0, Bare),
-    unit(&["rad"], &["radian", "rad"], ANGLE, 1.0, Thousands),
-    unit(&["deg", "°", "º"], &["degree", "deg"], ANGLE, PI / 180.0, Thousands),
+    unit(&["rad"], &["radian", "rad"], ANGLE, 1.0, Small),
+    unit(&["deg", "°", "º"], &["degree", "deg"], ANGLE, PI / 180.0, Small),
     unit(&["arcmin"], &["arcmin"], ANGLE, PI / 10800.0, Bare),
     unit(&["arcsec"], &["arcsec"], ANGLE, PI / 648000.0, Bare),
     unit(&["gon"], &["gon"], ANGLE, PI / 200.0, Bare),

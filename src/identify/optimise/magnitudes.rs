@@ -14,12 +14,14 @@ pub(crate) struct Magnitudes {
     start: Vec<f64>,
     /// The norm of what residuals are differences of; where that is not known, of the first residuals.
     size: Option<f64>,
+    /// Whether that is known.
+    is_known: bool,
 }
 
 impl Magnitudes {
     /// `scale`: see [`Objective::cost_scale`](super::Objective::cost_scale).
     pub fn new(start: Vec<f64>, scale: Option<f64>) -> Self {
-        Magnitudes { start, size: scale.map(|scale| (2.0 * scale).sqrt()) }
+        Magnitudes { start, size: scale.map(|scale| (2.0 * scale).sqrt()), is_known: scale.is_some() }
     }
 
     /// At x, where the columns of the residuals' Jacobian have these norms. On the logarithmic scale, which has no units: 1. On the
@@ -29,7 +31,7 @@ impl Magnitudes {
     pub fn at(&mut self, x: &[f64], columns: &[f64], cost: f64, scaling: &Scaling) -> Vec<f64> {
         let size = *self.size.get_or_insert((2.0 * cost).sqrt());
         let magnitude = |(i, own): (usize, f64)| {
-            let has_none = self.start[i] == 0.0 || own * columns[i] < NEXT_TO_NOTHING * size;
+            let has_none = self.start[i] == 0.0 || self.is_known && own * columns[i] < NEXT_TO_NOTHING * size;
             let tells = has_none && columns[i] > 0.0 && !scaling.is_log(i);
             if tells { own.max(size / columns[i]) } else { own }
         };
@@ -41,7 +43,8 @@ impl Magnitudes {
         let own = |(i, x): (usize, &f64)| match scaling.is_log(i) {
             true => 1.0,
             false => {
-                let most = self.size.map_or(f64::INFINITY, |size| size / columns[i]);
+                let known = self.size.filter(|_| self.is_known);
+                let most = known.map_or(f64::INFINITY, |size| size / columns[i]);
                 let way = (x - self.start[i]).abs();
                 x.abs().max(if way > most { most } else { way })
             }

@@ -62,8 +62,10 @@ impl BeforeFit {
             };
             let own = match run {
                 Ok(own) => Some((parts, own)),
+                // finer steps of a motion that grows without limit may fail where coarse ones do not
+                Err(error) if error.is_simulation_failure() && before.is_some() => break,
                 Err(error) if error.is_simulation_failure() => {
-                    failure = failure.or(before.is_none().then(|| error.to_string()));
+                    failure = failure.or(Some(error.to_string()));
                     None
                 }
                 Err(_) => return None,
