@@ -10,7 +10,7 @@ use crate::signature::Quantity;
 pub(crate) fn norm(values: impl Iterator<Item = f64>) -> f64 {
     // Σ x² = largest² · sum, as BLAS keeps it: neither overflows where the norm does not
     let (largest, sum) = values.fold((0.0f64, 0.0f64), |(largest, sum), value| match value.abs() {
-        size if size == 0.0 => (largest, sum),
+        0.0 => (largest, sum),
         size if size > largest => (size, 1.0 + sum * (largest / size) * (largest / size)),
         size => (largest, sum + (size / largest) * (size / largest)),
     });

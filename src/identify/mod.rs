@@ -167,8 +167,8 @@ pub struct Identification {
     pub violation: Option<String>,
     /// What differences of the cost say of its gradient, where the search got stuck.
     pub slope: Option<SlopeCheck>,
-    /// Why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`](optimise::Reason::FlatStart)
-    /// and [`Reason::NothingExplained`](optimise::Reason::NothingExplained).
+    /// Why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`]
+    /// and [`Reason::NothingExplained`].
     pub shortcoming: Option<String>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,

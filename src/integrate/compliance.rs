@@ -1,6 +1,6 @@
 //! Constraints that yield to their multipliers by so little, or so much, that it spoils results.
 
-use crate::scheme::Scheme;
+use crate::scheme::compliance_of_step;
 use crate::simulate::Simulation;
 use crate::system::Point;
 
@@ -11,19 +11,12 @@ const LOST: f64 = 1e-13;
 /// The part of a violation that a projection may leave without a word: positions do not depend on it.
 const LEFT: f64 = 0.1;
 
-/// By how much constraints yield in the softest balance of a step of size `h`, s.
-pub(crate) fn of_step(scheme: &dyn Scheme, h: f64) -> f64 {
-    let mut balances = Vec::new();
-    scheme.step(h, 1.0, &mut balances);
-    balances.iter().fold(scheme.compliance(h), |most, balance| most.max(balance.compliance))
-}
-
 /// What is wrong with the size of a scheme's penalty, in one sentence, judged at the model's start with nominal parameters: beside
 /// C_q M⁻¹ C_qᵀ, with the diagonal of M alone.
 pub(crate) fn remark(simulation: &Simulation) -> Option<String> {
     let (signature, grid) = (simulation.signature(), simulation.grid());
     let scheme = simulation.scheme();
-    let compliance = of_step(scheme, grid.step(1));
+    let compliance = compliance_of_step(scheme, grid.step(1));
     if compliance == 0.0 {
         return None;
     }

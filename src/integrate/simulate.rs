@@ -18,11 +18,10 @@ use states::States;
 pub(crate) use workspace::Keep;
 pub use workspace::Workspace;
 
-use crate::compliance;
 use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
-use crate::scheme::{Counters, Description, Layout, NewtonOptions, Scheme, Stepper};
+use crate::scheme::{Counters, Description, Layout, NewtonOptions, Scheme, Stepper, compliance_of_step};
 use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
@@ -107,7 +106,7 @@ impl Simulation {
         let inputs = inputs::checked(&grid, &signals, &jumps, &signature.inputs)?;
         let first = grid.time(ends.as_ref().map_or(1, |ends| ends[1])) - grid.time(0);
         let h = grid.uniform_step().unwrap_or(first);
-        if !system.can_yield() && compliance::of_step(&scheme, h) != 0.0 {
+        if !system.can_yield() && compliance_of_step(&scheme, h) != 0.0 {
             let problem = "mechanisms from parts project exactly, leave out constraint rows that repeat others, and need no penalty";
             return Err(Error::invalid(format!("scheme `{}`", scheme.name()), problem, "leave the penalty out"));
         }

@@ -277,7 +277,7 @@ fn columns_that_nobody_uses_may_hold_anything() {
         (t, force(t), 0.1 * t.cos())
     };
     let write = |header: &str, line: &dyn Fn(usize, f64, f64, f64) -> String| {
-        let lines = (0..60).map(|i| row(i)).enumerate().map(|(i, (t, force, x))| line(i, t, force, x));
+        let lines = (0..60).map(&row).enumerate().map(|(i, (t, force, x))| line(i, t, force, x));
         place.write("record.csv", format!("{header}\n{}\n", lines.collect::<Vec<_>>().join("\n")));
     };
     let check = || {

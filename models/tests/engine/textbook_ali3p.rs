@@ -95,12 +95,14 @@ fn solve(mut m: Matrix, mut r: Vec<Twofold>) -> Vec<Twofold> {
         let pivot = (k..n).max_by(|a, b| m[*a][k].size().total_cmp(&m[*b][k].size())).unwrap();
         m.swap(k, pivot);
         r.swap(k, pivot);
-        for i in k + 1..n {
-            let factor = m[i][k] / m[k][k];
-            for j in k..n {
-                m[i][j] = m[i][j] - factor * m[k][j];
+        let (above, below) = m.split_at_mut(k + 1);
+        let row = &above[k];
+        for (other, right) in below.iter_mut().zip(k + 1..n) {
+            let factor = other[k] / row[k];
+            for (entry, own) in other[k..].iter_mut().zip(&row[k..]) {
+                *entry = *entry - factor * *own;
             }
-            r[i] = r[i] - factor * r[k];
+            r[right] = r[right] - factor * r[k];
         }
     }
     for k in (0..n).rev() {

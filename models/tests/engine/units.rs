@@ -58,7 +58,7 @@ impl Swing {
     }
 }
 
-/// Protects small and fast motions: a swing of 10 nm or 5 kHz is fitted as one of a metre a second is, in as many steps, through the same points to
+/// Protects small and fast motions: a swing of 10 nm or 5 kHz is fitted as one of a metre a second is, through the same points to
 /// nine digits, and ends where the stiffness is right to what 40 steps a period leave of it.
 #[test]
 fn small_and_fast_swings_are_fitted_as_large_and_slow_ones() {
@@ -73,9 +73,7 @@ fn small_and_fast_swings_are_fitted_as_large_and_slow_ones() {
                 let found = swing.found(length, time, method);
                 let (outcome, other) = (&plain.outcome, &found.outcome);
                 assert!(other.converged, "{name}: {}", found.reason());
-                // cosines of 1e-12 are round-off here: the last steps, which change nothing any more, are its own
-                let more = found.history.len().abs_diff(plain.history.len());
-                assert!(more <= 3, "{name}: {more} steps more or fewer; {}", found.reason());
+                // cosines of 1e-12 are round-off here: how many last steps change nothing any more is chance
                 let rate = frequency / time;
                 let units = [1.0, rate * rate, rate, amplitude * length, amplitude * length * rate];
                 for (step, (a, b)) in plain.history.iter().zip(&found.history).enumerate() {
@@ -153,8 +151,8 @@ fn mechanisms_are_identified_the_same_way_in_other_units() {
             let other = path(units, factor, nominal);
             assert_eq!((other.reason, other.evaluations), (plain.reason, plain.evaluations), "{name}");
             for (step, (a, b)) in plain.history.iter().zip(&other.history).enumerate() {
-                for k in 0..free.len() {
-                    let (a, b) = (a.u[k], b.u[k] / units[k]);
+                for (k, unit) in units.iter().enumerate() {
+                    let (a, b) = (a.u[k], b.u[k] / unit);
                     assert!((a - b).abs() <= 1e-9 * a.abs(), "{name}, step {step}, {k}: {a} {b}");
                 }
             }

@@ -181,7 +181,6 @@ impl Stage {
     fn has_lost(&self, before: &[Stage], constrained: bool) -> bool {
         let Some(least) = before.iter().map(|stage| stage.cost).reduce(f64::min) else { return false };
         let start = self.cost_of_first_start.filter(|_| !constrained).unwrap_or(least);
-        // true for a cost that is no number
-        !(self.cost - least <= (OF_COST * least.abs()).max(OF_START * (start - least)))
+        self.cost.is_nan() || self.cost - least > (OF_COST * least.abs()).max(OF_START * (start - least))
     }
 }

@@ -187,7 +187,7 @@ impl Identifiability {
         from_weakest.take_while(fades).map(|j| self.along(j)).collect()
     }
 
-    /// The [fading](Identifiability::fading) directions of a problem at `u`, by one more run with tangents where a direction is weak at all.
+    /// The fading directions of a problem at `u`, by one more run with tangents where a direction is weak at all.
     ///
     /// # Errors
     /// As [`identifiability`], at half the step.

@@ -134,6 +134,13 @@ const HHT: [(&str, f64); 2] = [("alpha", -0.05), ("start_order", 1.0)];
 const PENALTIES: [(&str, f64); 2] = [("penalty", f64::INFINITY), ("pure_penalty", f64::INFINITY)];
 const RADIUS: [(&str, f64); 1] = [("spectral_radius", 0.8)];
 
+/// By how much constraints yield in the softest balance of a step of size `h`, s.
+pub(crate) fn compliance_of_step(scheme: &dyn Scheme, h: f64) -> f64 {
+    let mut balances = Vec::new();
+    scheme.step(h, 1.0, &mut balances);
+    balances.iter().fold(scheme.compliance(h), |most, balance| most.max(balance.compliance))
+}
+
 /// All schemes.
 const SCHEMES: [Registered; 8] = [
     ("hht", &HHT, |set| Ok(Arc::new(Hht::new(set[0])?.start_order(set[1])?))),

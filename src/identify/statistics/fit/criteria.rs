@@ -111,8 +111,8 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
         residuals,
         deviation: reference.deviation,
         size: if varies { data.deviation } else { data.mean.abs() },
-        r_squared: varies.then(|| 1.0 - unexplained * unexplained),
-        fit_percent: varies.then(|| 100.0 * (1.0 - unexplained)),
+        r_squared: varies.then_some(1.0 - unexplained * unexplained),
+        fit_percent: varies.then_some(100.0 * (1.0 - unexplained)),
     }
 }
 
