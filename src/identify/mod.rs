@@ -355,7 +355,7 @@ pub(crate) struct Reduced<'p> {
     pub u: Vec<f64>,
     full: Vec<f64>,
     pub free: &'p [usize],
-    /// Starts and sizes of the free parameters.
+    /// Sizes of the free parameters.
     sizes: Vec<f64>,
     /// The costs of all experiments, where a method sees their residuals.
     pub residuals: Option<Vec<&'p LeastSquares>>,
