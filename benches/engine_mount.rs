@@ -5,9 +5,9 @@
 
 mod hand_written;
 
-use costate::problem::Problem;
 use costate::{Method, Result};
 use costate_benches::{Contestant, measuring, medians};
+use costate_identify::problem::Problem;
 use costate_models::engine_mount::{START, sweep};
 use criterion::Criterion;
 use hand_written::{Job, dense::Dense, reduced::Reduced};

@@ -4,8 +4,8 @@
 //! from 30000 rods on as much less as keeps the stored states within 3 GB. With `space`, chains on hinges that alternate instead of planar ones.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::report::table;
 use costate::{Gradient, Hht, Method, Simulation, System, TimeGrid};
+use costate_identify::table::table;
 use costate_models::{pendulum_chain, spatial_chain};
 use std::sync::Arc;
 use std::time::Instant;

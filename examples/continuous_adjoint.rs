@@ -5,10 +5,10 @@
 
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::plot::{Axis, Color, Figure, Marker, Panel, Series};
-use costate::report::table;
 use costate::{Gradient, Method, Number, Plain, Result, Signal, Simulation, State, TimeGrid, scheme};
+use costate_identify::table::table;
 use costate_models::{OverheadCrane, overhead_crane};
+use costate_report::plot::{Axis, Color, Figure, Marker, Panel, Series};
 use std::sync::Arc;
 use std::time::Instant;
 

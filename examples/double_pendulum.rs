@@ -4,13 +4,15 @@
 //! `cargo run --release --example double_pendulum -- FILE.csv` (columns segment, t, theta1, theta2, omega1, omega2; default:
 //! train.csv in `$COSTATE_DATA/double_pendulum` or `../shared/data/double_pendulum`)
 
-use costate::data::Record;
-use costate::identify::{Identification, Settings, Status, identify};
-use costate::optimise::{Flow, Method};
-use costate::problem::Problem;
-use costate::report::{number, problem_errors, table};
-use costate::statistics::{Noise, Statistics, identifiability};
+use costate::shown::number;
+use costate_identify::data::Record;
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics, identifiability};
+use costate_identify::table::table;
+use costate_identify::{Identification, Settings, Status, identify};
 use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
+use costate_report::problem_errors;
 use std::path::PathBuf;
 
 /// What swings determine, H22 being I2 + m2 a2².

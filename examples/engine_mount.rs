@@ -4,10 +4,10 @@
 //! `cargo run --release --example engine_mount`
 
 use costate::Method;
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::report::{Folder, parameter_table, result_json};
-use costate::statistics::{Noise, Statistics};
+use costate_identify::optimise::Flow;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Settings, identify};
+use costate_report::{Folder, parameter_table, result_json};
 use std::path::Path;
 
 fn main() -> costate::Result<()> {

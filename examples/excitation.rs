@@ -4,19 +4,20 @@
 //!
 //! `cargo run --release --example excitation [-- --png]`
 
-use costate::control::{Control, UnknownSignal};
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
-use costate::design::{Optimality, Sought};
-use costate::identify::{Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method, Options};
-use costate::plot::{Axis, Figure, Panel, Series};
-use costate::problem::{Integrator, Problem};
 use costate::random::SplitMix64;
-use costate::report::{Folder, table};
-use costate::spatial::Spline;
 use costate::{Simulation, System, TimeGrid};
+use costate_identify::control::{Control, UnknownSignal};
+use costate_identify::design::{Optimality, Sought};
+use costate_identify::optimise::{Flow, Method, Options};
+use costate_identify::problem::{Integrator, Problem};
+use costate_identify::table::table;
+use costate_identify::{Settings, identify};
 use costate_models::rigid_body::{DURATION, ENTRIES, Excitation, INERTIA, PEAK, rigid_body};
+use costate_parts::spatial::Spline;
+use costate_report::Folder;
+use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;

@@ -4,14 +4,14 @@
 //! `cargo run --release --example five_bar` writes `plots/five_bar.svg`.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::plot::{Axis, Figure, Panel, Series};
-use costate::problem::Problem;
-use costate::report::table;
 use costate::{Gradient, Method, Plain, Result, Simulation, System, TimeGrid, scheme};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Problem;
+use costate_identify::table::table;
+use costate_identify::{Settings, identify};
 use costate_models::FiveBar;
 use costate_models::five_bar::{PERIOD, wanted};
+use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::sync::Arc;
 
 const STEP: f64 = 2.5e-3;

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example hand_derived`
 
-use costate::check::{CheckOptions, HandDerived, Supplied, check_jacobians};
 use costate::system::Point;
 use costate::{Matrix, Plain};
+use costate_check::{CheckOptions, HandDerived, Supplied, check_jacobians};
 
 /// What somebody has derived on paper, in the model's order of coordinates (x, y) and parameters (m, L, d, g, ..).
 struct OnPaper;

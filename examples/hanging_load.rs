@@ -3,10 +3,10 @@
 //!
 //! `cargo run --release --example hanging_load`
 
-use costate::control::{Control, ControlObjective};
-use costate::optimise::{Flow, Method, Objective, Options};
-use costate::report::table;
 use costate::{Hht, Result, Simulation, TimeGrid};
+use costate_identify::control::{Control, ControlObjective};
+use costate_identify::optimise::{Flow, Method, Objective, Options};
+use costate_identify::table::table;
 use costate_models::hanging_load;
 use costate_models::hanging_load::{DURATION, rest_to_rest};
 use std::sync::Arc;

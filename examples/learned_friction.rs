@@ -7,16 +7,17 @@
 //! `$COSTATE_DATA/emps` or `../shared/data/emps`, and where neither is there, a record simulated with the physical law and noise)
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::data::Record as Columns;
-use costate::identify::{Settings, identify};
-use costate::optimise::{Flow, Options};
-use costate::plot::{Axis, Figure, Panel, Series};
-use costate::prior::Distribution;
-use costate::problem::Problem;
-use costate::report::{number, table};
+use costate::shown::number;
 use costate::signal::Interpolation;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Result, Signal, Signature, Simulation, State, TimeGrid};
+use costate_identify::data::Record as Columns;
+use costate_identify::optimise::{Flow, Options};
+use costate_identify::prior::Distribution;
+use costate_identify::problem::Problem;
+use costate_identify::table::table;
+use costate_identify::{Settings, identify};
 use costate_models::{Emps, Network, emps::voltage};
+use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example order` writes `plots/order.svg`.
 
-use costate::plot;
-use costate::problem::Integrator;
 use costate::{Result, Trajectory};
+use costate_identify::problem::Integrator;
+use costate_report::plot;
 
 const ALPHA: f64 = -0.1;
 const END: f64 = 1.0;

@@ -3,13 +3,13 @@
 //!
 //! `cargo run --release --example overhead_crane` writes `plots/overhead_crane.svg`, and the motion as `plots/overhead_crane.gif`.
 
-use costate::control::{Control, ControlObjective};
-use costate::optimise::{CurvedObjective, Flow, Method, Objective, Options};
-use costate::plot::mechanism::{Animation, Picture};
-use costate::plot::{Axis, Color, Dash, Figure, Panel, Series};
-use costate::report::table;
 use costate::{Plain, Result, Simulation, TimeGrid, scheme};
+use costate_identify::control::{Control, ControlObjective};
+use costate_identify::optimise::{CurvedObjective, Flow, Method, Objective, Options};
+use costate_identify::table::table;
 use costate_models::{OverheadCrane, overhead_crane};
+use costate_report::plot::mechanism::{Animation, Picture};
+use costate_report::plot::{Axis, Color, Dash, Figure, Panel, Series};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,7 +35,7 @@ fn animate(control: &Control, unknowns: &[f64]) -> Result<()> {
     let simulation = control.simulation_of(unknowns, 1)?;
     let motion = simulation.run(&u)?;
     let bytes = Picture::of_motion(&simulation, &u, &motion)?.animation(&Animation::default(), &mut |_| {})?;
-    costate::files::write_atomically(Path::new("plots/overhead_crane.gif"), &bytes)?;
+    costate_identify::data::files::write_atomically(Path::new("plots/overhead_crane.gif"), &bytes)?;
     println!("written to plots/overhead_crane.gif ({} kB)", bytes.len() / 1000);
     Ok(())
 }

@@ -4,10 +4,10 @@
 //! `cargo run --release --example own_model`
 
 use costate::cost::Quadrature;
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::problem::Problem;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid, unpack};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Problem;
+use costate_identify::{Settings, identify};
 use std::sync::Arc;
 
 // [model]
@@ -41,7 +41,7 @@ fn main() -> costate::Result<()> {
     let (truth, start) = ([40.0, 300.0, 0.8], [25.0, 100.0, 0.3]);
     let problem = Problem::synthetic("duffing", simulation, &truth, &start, &["a"], Quadrature::Trapezoid)?;
     let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue)?;
-    println!("{}", costate::report::parameter_table(&found));
+    println!("{}", costate_report::parameter_table(&found));
     println!("{} after {} simulations", found.outcome.reason, found.outcome.evaluations);
     Ok(())
 }

@@ -3,10 +3,11 @@
 //! `cargo run --release --example picture` writes `out/picture/slider_crank.svg`, `slider_crank_overlay.svg`, `symbols.svg`
 //! (and PNG), and `slider_crank.gif`.
 
-use costate::assembly::{Assembly, Value};
-use costate::planar::{Axes, Body, Mechanism};
-use costate::plot::mechanism::{Animation, Picture};
+use costate::value::Value;
 use costate::{Hht, InitialState, Parameter, Result, Signal, Simulation, TimeGrid};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Axes, Body, Mechanism};
+use costate_report::plot::mechanism::{Animation, Picture};
 use std::sync::Arc;
 
 /// A crank, turned by a motor, moves a slider against a spring with a damper; a sensor sits on the connecting rod.
@@ -93,7 +94,7 @@ fn main() -> Result<()> {
         figure.write_png(folder.join(format!("{name}.png")))?;
     }
     let bytes = picture.animation(&Animation::default(), &mut |_| {})?;
-    costate::files::write_atomically(&folder.join("slider_crank.gif"), &bytes)?;
+    costate_identify::data::files::write_atomically(&folder.join("slider_crank.gif"), &bytes)?;
     println!("written to {}", folder.display());
     Ok(())
 }

@@ -3,12 +3,11 @@
 //! `cargo run --release --example picture_in_space` writes `out/picture_in_space/four_bar.svg` (and others of it), `top.svg`,
 //! `symbols.svg` (and PNG), and `four_bar.gif`.
 
-use costate::assembly::Assembly;
-use costate::plot::mechanism::{Animation, Picture, View};
-use costate::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Linear, Mechanism, Member, Path, Vector, euler_parameters_of,
-};
+use costate::vector::{Vector, euler_parameters_of};
 use costate::{Hht, InitialState, Number, Result, Signal, Simulation, TimeGrid};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Linear, Mechanism, Member, Path};
+use costate_report::plot::mechanism::{Animation, Picture, View};
 use std::sync::Arc;
 
 /// A thin rod between two points, its axes those of the world.
@@ -223,7 +222,7 @@ fn main() -> Result<()> {
         figure.write_png(folder.join(format!("{name}.png")))?;
     }
     let bytes = seen(View::ISOMETRIC)?.animation(&Animation::default(), &mut |_| {})?;
-    costate::files::write_atomically(&folder.join("four_bar.gif"), &bytes)?;
+    costate_identify::data::files::write_atomically(&folder.join("four_bar.gif"), &bytes)?;
     println!("written to {}", folder.display());
     Ok(())
 }

@@ -3,16 +3,17 @@
 //!
 //! `cargo run --release --example rigid_body [-- --png]`
 
-use costate::identify::{Identification, Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method};
-use costate::plot::{self, Axis, Figure, Marker, Panel, Series};
-use costate::problem::{Integrator, Problem};
-use costate::report::{Folder, table};
-use costate::spatial::entries_of_factors;
-use costate::statistics::{Noise, Statistics};
 use costate::{System, TimeGrid};
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::{Integrator, Problem};
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::table::table;
+use costate_identify::{Identification, Settings, identify};
 use costate_models::rigid_body::{self, ENTRIES, Excitation, INERTIA, START};
+use costate_parts::spatial::entries_of_factors;
+use costate_report::Folder;
+use costate_report::plot::{self, Axis, Figure, Marker, Panel, Series};
 use nalgebra::SymmetricEigen;
 use std::path::Path;
 use std::sync::Arc;

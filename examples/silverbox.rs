@@ -4,11 +4,13 @@
 //! `cargo run --release --example silverbox -- FILE.csv` (columns t, u, y; default: multisine.csv in
 //! `$COSTATE_DATA/silverbox` or `../shared/data/silverbox`)
 
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::report::{number, parameter_table, rmse, table};
+use costate::shown::number;
 use costate::signal::Interpolation;
-use costate::specification::{DataSource, ParameterSetting, Specification};
+use costate_identify::optimise::Flow;
+use costate_identify::specification::{DataSource, ParameterSetting, Specification};
+use costate_identify::table::table;
+use costate_identify::{Settings, identify};
+use costate_report::{parameter_table, rmse};
 use std::path::PathBuf;
 
 fn main() -> costate::Result<()> {

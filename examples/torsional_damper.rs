@@ -8,11 +8,11 @@
 use costate::cost::spectrum::{Lines, Part, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
 use costate::modes::{Character, Modes};
-use costate::plot::{Order, campbell};
-use costate::problem::Integrator;
 use costate::random::SplitMix64;
 use costate::{Error, Model, Plain, Result, Signal, Simulation, TimeGrid};
+use costate_identify::problem::Integrator;
 use costate_models::TorsionalDamper;
+use costate_report::plot::{Order, campbell};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ fn main() -> Result<()> {
         let measured = twist + 0.01 * size * random.normal();
         let _ = writeln!(text, "{t},{:.4},{:.2},{measured:.3e}", asked(t), RPM * speed); // a text takes everything
     }
-    costate::files::write_atomically(&folder.join("run_up.csv"), text.as_bytes())?;
+    costate_identify::data::files::write_atomically(&folder.join("run_up.csv"), text.as_bytes())?;
     println!(
         "{} samples, twist {size:.3e} rad (root mean square) with noise of 1 %: {}",
         twist.len(),

@@ -4,13 +4,13 @@
 //! `cargo run --release --example triple_pendulum` writes `plots/triple_pendulum.svg`, poses of the swing-up
 //! (`plots/triple_pendulum_poses.svg`) and its animation (`plots/triple_pendulum.gif`).
 
-use costate::control::{Control, ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::optimise::{Flow, Method, Options};
-use costate::plot::mechanism::{Animation, Picture};
-use costate::plot::{Axis, Color, Figure, Panel, Series};
 use costate::{Plain, Result, Signal, Simulation, TimeGrid, Trajectory, scheme};
+use costate_identify::control::{Control, ControlScenario, UnknownSignal};
+use costate_identify::optimise::{Flow, Method, Options};
 use costate_models::{TriplePendulum, triple_pendulum};
+use costate_report::plot::mechanism::{Animation, Picture};
+use costate_report::plot::{Axis, Color, Figure, Panel, Series};
 use std::f64::consts::PI;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn draw(swing: &Simulation, swung: &Trajectory) -> Result<()> {
     let picture = Picture::of_motion(swing, &swing.signature().nominal(), swung)?.height(115.0)?;
     picture.panels(&[0.0, 0.7, 1.4, 1.9, 2.3, 3.0])?.write_svg("plots/triple_pendulum_poses.svg")?;
     let bytes = picture.animation(&Animation::default(), &mut |_| {})?;
-    costate::files::write_atomically(Path::new("plots/triple_pendulum.gif"), &bytes)?;
+    costate_identify::data::files::write_atomically(Path::new("plots/triple_pendulum.gif"), &bytes)?;
     println!("\nwritten to plots/triple_pendulum_poses.svg and plots/triple_pendulum.gif ({} kB)", bytes.len() / 1000);
     Ok(())
 }

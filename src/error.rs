@@ -1,6 +1,6 @@
 //! The one error type. Every message names the quantity, where it is, and what to do next.
 
-use crate::shown::{shown, tidy};
+use crate::shown::{shown, size, tidy};
 use std::path::{Path, PathBuf};
 
 /// Shorthand for results of this crate.
@@ -259,7 +259,7 @@ pub enum Error {
         step: usize,
     },
 
-    /// What another process has said, see [`work::Team`](crate::work::Team).
+    /// What another process has said.
     #[error("{sentence}")]
     Elsewhere {
         /// Its sentence.
@@ -312,7 +312,7 @@ impl Error {
     }
 
     /// The same, with `place` as the context of an unknown name that has none yet.
-    pub(crate) fn within(self, place: impl Into<String>) -> Self {
+    pub fn within(self, place: impl Into<String>) -> Self {
         match self {
             Error::UnknownName { kind, name, context, nearest, known } if context.is_empty() => {
                 Error::UnknownName { kind, name, context: place.into(), nearest, known }
@@ -322,7 +322,7 @@ impl Error {
     }
 
     /// The same of something that stands in a file or in a part of one.
-    pub(crate) fn located(self, place: &str) -> Self {
+    pub fn located(self, place: &str) -> Self {
         match self {
             Error::Invalid { what, problem, remedy } => {
                 Error::Invalid { what: format!("{what} in {place}"), problem, remedy }
@@ -333,7 +333,7 @@ impl Error {
 
     /// The same of what these keys of a problem file say, or the table under them. Simulations that fail and other files, whose lines are
     /// known, are no fault of a line.
-    pub(crate) fn under(self, keys: &[&str]) -> Self {
+    pub fn under(self, keys: &[&str]) -> Self {
         let outer = keys.iter().map(|key| key.to_string());
         match self {
             Error::Stated { keys: inner, place: None, cause } => {
@@ -354,7 +354,7 @@ impl Error {
     }
 
     /// The same of one of several experiments; being interrupted is no fault of one.
-    pub(crate) fn in_experiment(self, name: &str) -> Self {
+    pub fn in_experiment(self, name: &str) -> Self {
         match self {
             Error::Interrupted { .. } | Error::Experiment { .. } => self,
             Error::Stated { keys, place, cause } => {
@@ -402,13 +402,6 @@ fn distance(name: &str, known: &str) -> Option<usize> {
     let begins = !short.is_empty() && long.starts_with(short.as_str()) && long.len() <= 2 * short.len();
     let slips = strsim::damerau_levenshtein(&name, &known);
     (begins || 3 * slips <= long.chars().count()).then_some(slips)
-}
-
-/// Bytes for a person.
-pub(crate) fn size(bytes: f64) -> String {
-    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
-    let power = ((bytes.max(1.0).log10() / 3.0).floor() as usize).clamp(1, units.len());
-    format!("{} {}", crate::report::rounded(bytes / 1e3f64.powi(power as i32), 3), units[power - 1])
 }
 
 fn had(available: &Option<f64>) -> String {

@@ -1,7 +1,7 @@
-//! Exact gradients of multibody simulations, and parameter identification on top of them.
+//! Exact gradients of multibody simulations.
 //!
 //! A mechanism is written once, as plain functions generic over [`Number`]. Dual numbers turn it into exact derivatives at one
-//! narrow waist; above it every scheme, gradient, optimiser, report and command works on plain `f64`.
+//! narrow waist; above it every scheme and gradient works on plain `f64`.
 //!
 //! ```
 //! use costate::{Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
@@ -58,94 +58,76 @@
 //! ```text
 //! your model                 plain generic functions: mass, force, constraint, output, initial          model/
 //! ----------------------     Number: the one bound ----------------------------------------------------- number/
-//! linearise | assembly       values + exact derivatives by dual numbers; plain models, or sums of elements (sparse)
-//! planar, spatial            bodies, joints, forces and sensors of the plane and of space, as elements  parts/
+//! linearise                  values + exact derivatives by dual numbers, of plain models                linearise/
 //! ======================     System: object-safe, f64 only (the waist) =========================== model/system
 //! scheme                     a time integrator is the balances that it solves                           integrate/
 //! simulate                   forward runs from a start over a grid of times
 //! cost | sensitivity         what is compared; adjoint, tangents, differences: one recursion            gradient/
-//! optimise, constraint       how the optimum is searched, and what it must keep to                      identify/
-//! control                    inputs and motions that are to be found, and goals for outputs
-//! statistics                 how well the data determine what was found
-//! problem, specification     what a person asks for, from a program or a file
-//! check                      which entry of a hand-derived Jacobian is wrong                            check/
-//! report, plot, cli          what a person reads                                                        report/, cli/
+//! modes                      small vibrations about an equilibrium, and their derivatives
 //! ```
 //!
-//! Beside it: linear algebra that knows nothing of mechanisms (`linear/`), and records and files (`data/`).
+//! Beside it: linear algebra that knows nothing of mechanisms (`linear/`).
 //!
-//! Arrows point down only: no module above the waist names dual numbers, none below it knows of costs and optimisers
+//! Arrows point down only: no module above the waist names dual numbers, none below it knows of costs
 //! (a cost may be *written* as a generic function; [`linearise::Differentiated`] makes it an `f64` one).
+//!
+//! This crate is the engine. It knows vectors of parameters and of inputs, but no files, records, figures, optimisers, commands or
+//! messages on a terminal. What stands on it are crates of their own, each of which knows those above it here:
+//!
+//! ```text
+//! costate             the engine
+//! costate-check       derivatives by hand and orders of schemes, compared with exact ones                   check/
+//! costate-parts       mechanisms of the plane and of space from bodies, joints, forces and sensors; sums of elements  parts/
+//! costate-identify    records, problems, constraints, optimisers, statistics, optimal control, design       identify/
+//! costate-report      figures, drawings of mechanisms, result files, pages                                  report/
+//! costate-cli         the commands, for the models of any registry                                          cli/
+//! costate-models      ready models, and the program `costate`                                               models/
+//! ```
 //!
 //! # Where to go
 //!
-//! - Identify parameters: [`identify`](mod@identify), from a [`problem::Problem`] or a [`specification::Specification`]; problem files:
-//!   [`problem_file`].
-//! - Find inputs and driven motions over time that reach goals: [`control`]; `docs/control.md`.
-//! - Put a mechanism together from bodies, joints, forces and sensors: [`planar`], [`spatial`]; add elements of your own: [`assembly`].
-//! - Draw and animate such a mechanism, of the plane or of space, or a plain model that says what it looks like
-//!   ([`Model::picture`]): [`plot::mechanism`].
-//! - Check hand-derived Jacobians: [`check`].
-//! - Give your own models a command line: [`cli`].
 //! - The equations, as implemented: `docs/mathematics.md`; why `x.a` and not `x.a_scheme`: `docs/accelerations.md`;
-//!   which optimiser: `docs/methods.md`.
+//!   which scheme: `docs/schemes.md`.
+//! - Put a mechanism together from bodies, joints, forces and sensors: `costate_parts`.
+//! - Identify parameters, or find inputs that reach goals: `costate_identify`.
+//! - Give your own models a command line: `costate_cli`.
 //!
 //! # What it does not do
 //!
-//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an [`assembly`] has sparse ones.
-//! Time steps are given, or chosen: by a simulation for a tolerance ([`adapt`]), by a fit for its standard errors ([`steps`]). The gradient is that of the discretised problem (that is the point); where the step is too coarse, so is the model.
+//! A plain [`Model`] has dense matrices: some hundred coordinates, not thousands; an assembly of `costate_parts` has sparse ones.
+//! Time steps are given, or chosen by a simulation for a tolerance ([`adapt`]). The gradient is that of the discretised problem (that is the
+//! point); where the step is too coarse, so is the model.
 
-// what a command says goes through `cli::console`, and a library says nothing
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod check;
-pub mod cli;
-pub mod data;
-pub mod error;
+mod error;
 mod gradient;
-pub mod identify;
 mod integrate;
 mod linear;
 pub mod linearise;
-pub mod model;
+mod model;
 pub mod number;
-mod parts;
-pub mod report;
 
 // every module has one name, whatever folder it lives in
-use data::{clock, columns, file_set, header, rows, spread, unit};
 #[doc(inline)]
-pub use data::{files, noise, random, time_axis};
+pub use gradient::{cost, modes, noise, sensitivity};
 #[doc(inline)]
-pub use gradient::{cost, modes, sensitivity};
-use identify::beside;
-#[doc(inline)]
-pub use identify::{
-    bands, bootstrap, constraint, control, design, ensemble, homotopy, landscape, likelihood, modal, optimise, prior,
-    problem, problem_file, profile, registry, specification, starts, statistics, steps, work,
+pub use integrate::{
+    adapt, compliance, continuous, diagnosis, grid, interrupt, memory, pace, parallel, scheme, signal, simulate, start,
+    step_error, time_axis,
 };
 #[doc(inline)]
-pub use integrate::{adapt, grid, parallel, scheme, signal, simulate, step_error};
-use integrate::{compliance, continuous, diagnosis, interrupt, memory, pace, start};
+pub use linear::{least_squares, sparse};
 #[doc(inline)]
-pub use linear::least_squares;
-use linear::sparse;
-#[doc(inline)]
-pub use model::{drawing, signature, system};
-use model::{mass, shown, sketch, slip, spline};
-#[doc(inline)]
-pub use parts::{assembly, planar, spatial};
-use parts::{connectivity, law, sampled, totals};
-#[doc(inline)]
-pub use report::plot;
-use report::table;
+pub use model::{drawing, mass, shown, signature, sketch, slip, spline, spread, system, value, vector};
+pub use number::random;
 
 pub use drawing::Drawing;
 pub use error::{Error, Result};
 pub use grid::TimeGrid;
 pub use interrupt::Interrupt;
 pub use linearise::Plain;
-pub use model::{Matrix, Model, State, unpack};
+pub use model::{FreeEndTime, Matrix, Model, State, unpack};
 pub use number::Number;
 pub use scheme::Hht;
 pub use sensitivity::{Gradient, Method};

@@ -9,9 +9,9 @@
 //! the products βγ and βδ enter; here, they are β and γ.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// Displacement and hysteretic force; a force drives it.
 #[derive(Debug, Clone, Copy)]

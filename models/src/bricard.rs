@@ -5,10 +5,11 @@
 //! to both its edges. Counting rows there is no freedom left, yet it moves.
 
 use crate::named;
-use costate::assembly::{Assembly, RedundantRows};
-use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Inertia, Mechanism, Vector, euler_parameters_of};
+use costate::vector::{Vector, euler_parameters_of};
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::spatial::{Body, Inertia, Mechanism};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 

@@ -9,10 +9,11 @@
 //! rates are known up to a common factor; so the body's mass is fixed, as if weighed.
 
 use crate::named;
-use costate::assembly::{Assembly, Input, Value};
-use costate::planar::{Body, Law, Linear, Mechanism, Member, Mounting, Place};
-use costate::registry::{Registry, Scenario};
+use costate::value::Value;
 use costate::{Number, Parameter, Result, Signal};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::{Assembly, Input};
+use costate_parts::planar::{Body, Law, Linear, Mechanism, Member, Mounting, Place};
 use std::sync::Arc;
 
 /// A spring and a damper whose rate in rebound (elongation) differs from that in bump, smoothly through zero:

@@ -2,9 +2,9 @@
 
 use crate::hand_derived::CartPoleByHand;
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 pub(crate) const GRAVITY: f64 = 9.81;
 

@@ -9,9 +9,9 @@
 //! -2.0025/s.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// Angle of the rotor and current of the armature; a voltage drives it.
 #[derive(Debug, Clone, Copy)]

@@ -21,13 +21,14 @@
 //! L1 = g H12/G2 is known from swings and gravity.
 
 use crate::named;
-use costate::assembly::{Assembly, Connection, Element, Value};
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::data::Record;
-use costate::planar::Mechanism;
-use costate::problem::{Experiment, Integrator, Problem};
-use costate::registry::{Registry, Scenario};
+use costate::value::Value;
 use costate::{Error, Hht, Matrix, Number, Parameter, Result, Simulation, State, System, TimeGrid, unpack};
+use costate_identify::data::Record;
+use costate_identify::problem::{Experiment, Integrator, Problem};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::{Assembly, Connection, Element};
+use costate_parts::planar::Mechanism;
 use std::sync::Arc;
 
 /// Two arms. Coordinates: both angles. Parameters: those of [`PHYSICAL`], then those of [`REFINEMENTS`].

@@ -36,9 +36,9 @@
 //! another warning says.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// Position of the carriage; the motor's voltage drives it.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@
 //! chamber whose fluid moves the decoupler x3 and the inertia track's fluid x4; volume is conserved.
 
 use crate::hand_derived::EngineMountByHand;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// Constants that are not identified, SI units.
 pub(crate) const LOAD: f64 = 20.0;

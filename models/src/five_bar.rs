@@ -12,9 +12,9 @@
 //! With the nominal ones, point 2 goes once around the ellipse of [`wanted`] and comes back to where it began, 0.2 mm off it at most.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 const GRAVITY: f64 = 9.81;
 const FRAME: f64 = 1.0;

@@ -14,10 +14,11 @@
 //! ```
 
 use crate::named;
-use costate::assembly::{Assembly, Value};
-use costate::planar::{Body, Mechanism};
-use costate::registry::{Registry, Scenario};
+use costate::value::Value;
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;
 
 /// The chain with `windows` four-bar linkages. Parameters: mass of a crank, mass of a coupler, and the start's velocity of the

@@ -5,9 +5,10 @@ use crate::engine_mount::{
     CHAMBER_STIFFNESS, DECOUPLER, DECOUPLER_ARM, DECOUPLER_DAMPING, DECOUPLER_STIFFNESS, GRAVITY, LOAD, TRACK,
     TRACK_ARM, TRACK_DAMPING,
 };
-use costate::assembly::{Assembler, Assembly, Connection, Element, Value};
-use costate::planar::{Body, Law, Linear, Mechanism};
+use costate::value::Value;
 use costate::{Matrix, Model, Number, Result, State};
+use costate_parts::assembly::{Assembler, Assembly, Connection, Element};
+use costate_parts::planar::{Body, Law, Linear, Mechanism};
 
 /// [`SliderCrank`] from planar parts, with the same coordinates and parameters in the same order, but for `angle0` and `omega0`.
 /// It starts where that starts with nominal parameters; for other lengths, project the start. Outputs: position, velocity and

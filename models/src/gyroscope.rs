@@ -1,10 +1,11 @@
 //! A rotor in two gimbals, with a weight that makes it precess, motors and friction in its hinges.
 
 use crate::named;
-use costate::assembly::{Assembly, Value};
-use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
+use costate::value::Value;
 use costate::{Parameter, Result, Signal};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
 use std::sync::Arc;
 
 /// Names, units and values of the parameters: moments of the rotor along and across its axis; of each gimbal about its hinge; weight on

@@ -4,13 +4,14 @@
 //! The rope (9.81 m/s², 0.8 m) swings once in 1.8 s; the trolley has 2.5 s for its way of 1.5 m, and begins and ends at rest.
 
 use crate::named;
-use costate::assembly::{Assembly, Value};
-use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::planar::{Axes, Mechanism, Spline};
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
+use costate::value::Value;
 use costate::{Parameter, Result};
+use costate_identify::control::{ControlScenario, UnknownSignal};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Axes, Mechanism, Spline};
 use std::sync::Arc;
 
 /// How long the trolley moves, s, and how far, m.

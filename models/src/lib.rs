@@ -59,7 +59,7 @@ pub use torsional_damper::TorsionalDamper;
 pub use triple_pendulum::TriplePendulum;
 
 use costate::Result;
-use costate::registry::Registry;
+use costate_identify::registry::Registry;
 
 fn named<const N: usize>(pairs: [(&str, f64); N]) -> Vec<(String, f64)> {
     pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()

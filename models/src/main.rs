@@ -1,5 +1,5 @@
 //! The `costate` command, on the models of this crate.
 
 fn main() -> std::process::ExitCode {
-    costate::cli::main(costate_models::registry())
+    costate_cli::main(costate_models::registry())
 }

@@ -1,9 +1,9 @@
 //! One mass on a spring and a damper (Lauss 2018, section 4), pushed by a force.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// m x'' = F - c x - d x'.
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,12 @@
 //! hoists; 98.1 N m hold the load. The system is flat: force and torque follow from the load's path ([`flat`]).
 
 use crate::named;
-use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
 use costate::number::Jet;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::control::{ControlScenario, UnknownSignal};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 const GRAVITY: f64 = 9.81;
 /// Time in which the load is moved, s.

@@ -2,8 +2,8 @@
 
 use crate::hand_derived::PendulumByHand;
 use crate::named;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
+use costate_identify::registry::{Registry, Scenario};
 
 /// Position (x, y) from the pivot, y upwards; hangs at angle 0.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! A chain of rods in the plane, hung up at one end: for speed and size.
 
 use crate::named;
-use costate::assembly::Assembly;
-use costate::planar::{Body, Mechanism};
-use costate::registry::{Registry, Scenario};
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;
 
 /// `count` uniform rods of 1 m and 1 kg, horizontal and at rest at the start, with a damper in every joint. Parameters: all masses,

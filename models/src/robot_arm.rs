@@ -1,13 +1,14 @@
 //! A serial robot from a table of its links: motor torques as inputs, friction in the joints, masses and centres unknown.
 
 use crate::named;
-use costate::assembly::{Assembly, Value};
-use costate::control::{ControlScenario, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::optimise::Method;
-use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
+use costate::value::Value;
 use costate::{Parameter, Result, Signal};
+use costate_identify::control::{ControlScenario, Shape, UnknownSignal};
+use costate_identify::optimise::Method;
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Mounting};
 use std::sync::Arc;
 
 /// A link with the joint that carries it.

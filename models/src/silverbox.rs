@@ -1,9 +1,9 @@
 //! The Silverbox: an electronic Duffing oscillator with offset (Wigren & Schoukens 2013).
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// m y'' + d y' + k1 y + k3 y³ = u + offset, from an unknown state.
 #[derive(Debug, Clone, Copy)]

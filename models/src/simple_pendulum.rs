@@ -1,10 +1,11 @@
 //! A point mass on a massless rod, let go horizontally (IFToMM benchmark library, problem A01).
 
 use crate::named;
-use costate::assembly::{Assembly, Value};
-use costate::planar::Mechanism;
-use costate::registry::{Registry, Scenario};
+use costate::value::Value;
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::Mechanism;
 use std::sync::Arc;
 
 /// The pendulum of the benchmark: 1 kg at 1 m, at rest at (-1, 0) m. Parameters: mass, length, gravity; outputs: position and

@@ -20,9 +20,9 @@
 //! from the built-in start, but from 32 of those 50 only. Longer runs let phases slip by whole turns.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 /// Crank (x1, y1, phi1), rod (x2, y2, phi2), slider (x3, y3).
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! A chain of rods in space, hung up at one end on hinges whose axes alternate: for speed and size.
 
 use crate::named;
-use costate::assembly::Assembly;
-use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Freedom, Inertia, Mechanism};
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism};
 use std::sync::Arc;
 
 /// `count` rods of 1 m, 1 kg and a square section of 0.1 m along x, at rest at the start, on hinges with dampers. The axes of the hinges

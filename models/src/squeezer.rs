@@ -4,9 +4,9 @@
 // digits as printed
 #![allow(clippy::excessive_precision)]
 
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{InitialState, Matrix, Model, Number, Parameter, Result, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 
 use crate::named;
 

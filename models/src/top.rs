@@ -9,10 +9,11 @@
 //! ```
 
 use crate::named;
-use costate::assembly::Assembly;
-use costate::registry::{Registry, Scenario};
-use costate::spatial::{Body, Inertia, Mechanism, Vector, euler_parameters_of};
+use costate::vector::{Vector, euler_parameters_of};
 use costate::{Parameter, Result};
+use costate_identify::registry::{Registry, Scenario};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Body, Inertia, Mechanism};
 use std::sync::Arc;
 
 /// Mass (kg), distance of the centre of mass from the tip (m), moments about the centre of mass across and along the axis (kg m²),
@@ -42,12 +43,12 @@ pub fn top() -> Result<Assembly> {
     let inertia = Inertia::diagonal([across, across, along]);
     let turn = euler_parameters_of(Vector([0.0, TILT, 0.0]));
     let rate = [spin * TILT.sin(), &spin * 0.0, spin * TILT.cos()];
-    let zero = || costate::assembly::Value::from(0.0);
+    let zero = || costate::value::Value::from(0.0);
     let body = Body::new(mass, inertia).center([zero(), zero(), length]).turned(turn).moving([0.0; 3], rate);
     let body = mechanism.body("top", body);
     mechanism.spherical("tip", mechanism.ground().at([0.0; 3]), body.at([0.0; 3]));
     mechanism.position("axis", body.at([0.0, 0.0, 1.0]));
-    mechanism.angular_velocity("rate", &body, costate::spatial::Axes::Body);
+    mechanism.angular_velocity("rate", &body, costate_parts::spatial::Axes::Body);
     mechanism.energy("energy");
     mechanism.momentum("momentum");
     mechanism.build()

@@ -7,9 +7,9 @@
 //! to what is missing. All data are our own: a petrol engine of two litres as textbooks describe it.
 
 use crate::named;
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 use std::f64::consts::{PI, TAU};
 
 /// Of the ring, kg m²; with it, the hub with its pulley, a throw without reciprocating parts, the flywheel, the dynamometer.

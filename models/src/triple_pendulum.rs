@@ -4,11 +4,11 @@
 //! are the revolute joints. π is upright.
 
 use crate::named;
-use costate::control::{ControlScenario, UnknownSignal};
 use costate::cost::{Aim, Goal};
-use costate::problem::Integrator;
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State};
+use costate_identify::control::{ControlScenario, UnknownSignal};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::{Registry, Scenario};
 use std::f64::consts::PI;
 
 const GRAVITY: f64 = 9.81;

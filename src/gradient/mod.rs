@@ -3,4 +3,5 @@
 
 pub mod cost;
 pub mod modes;
+pub mod noise;
 pub mod sensitivity;

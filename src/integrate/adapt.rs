@@ -12,11 +12,11 @@
 
 mod chooser;
 
-use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::shown::shown;
 use crate::simulate::Simulation;
 use crate::step_error::{StepError, StepErrors};
+use crate::{Error, Result};
 use chooser::{Chooser, met};
 
 /// What steps are asked for.

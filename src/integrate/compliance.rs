@@ -13,7 +13,7 @@ const LEFT: f64 = 0.1;
 
 /// What is wrong with the size of a scheme's penalty, in one sentence, judged at the model's start with nominal parameters: beside
 /// C_q M⁻¹ C_qᵀ, with the diagonal of M alone.
-pub(crate) fn remark(simulation: &Simulation) -> Option<String> {
+pub fn remark(simulation: &Simulation) -> Option<String> {
     let (signature, grid) = (simulation.signature(), simulation.grid());
     let scheme = simulation.scheme();
     let compliance = compliance_of_step(scheme, grid.step(1));

@@ -1,11 +1,11 @@
 //! Why equations have no solution, in sentences: matrices without inverse, values that are not finite.
 
-use crate::error::{Error, Result};
-use crate::model::Matrix;
+use crate::Matrix;
 use crate::shown::shown;
 use crate::signature::Signature;
 use crate::sparse::redundant_rows;
 use crate::system::{Blocks, Evaluator, Point};
+use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 
 /// What a singular matrix was meant for.

@@ -1,18 +1,18 @@
 //! The times at which a simulation stops.
 
-use crate::error::{Error, Result};
 use crate::memory;
 use crate::shown::shown;
+use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
 /// What to do where there are too many steps for the memory.
-pub(crate) const FEWER_STEPS: &str = "take larger steps, or end earlier";
+pub const FEWER_STEPS: &str = "take larger steps, or end earlier";
 
 /// Steps that no computer gets through in a year: of even ones there may be so many, their times are not kept.
 const MOST: f64 = 1e12;
 
 /// Refuses a number of steps whose times no memory holds.
-pub(crate) fn check_count(count: f64, what: &str, remedy: &str) -> Result<()> {
+pub fn check_count(count: f64, what: &str, remedy: &str) -> Result<()> {
     memory::check(|| times_of(count, what), memory::bytes_of(1) * count, remedy)
 }
 

@@ -24,12 +24,12 @@ impl Interrupt {
     }
 
     /// Whether anybody has asked to stop, also where that is not to be heeded.
-    pub(crate) fn was_raised(&self) -> bool {
+    pub fn was_raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed)
     }
 
     /// Does `work` that must be finished whatever is asked.
-    pub(crate) fn suspended<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn suspended<T>(&self, work: impl FnOnce() -> T) -> T {
         self.suspended.store(true, Ordering::Relaxed);
         let done = work();
         self.suspended.store(false, Ordering::Relaxed);

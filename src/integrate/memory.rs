@@ -1,6 +1,6 @@
 //! Memory that a run takes, asked for before the run begins: what cannot fit is refused in a sentence, not ended by the system halfway.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::path::Path;
 
 /// What the system can give is asked for needs above this only, bytes: asking takes a tenth of a millisecond.
@@ -21,7 +21,7 @@ pub(crate) fn usual() -> f64 {
 }
 
 /// Bytes of so many numbers.
-pub(crate) fn bytes_of(numbers: usize) -> f64 {
+pub fn bytes_of(numbers: usize) -> f64 {
     size_of::<f64>() as f64 * numbers as f64
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn bytes_of(numbers: usize) -> f64 {
 ///
 /// # Errors
 /// [`Error::Memory`].
-pub(crate) fn check(what: impl FnOnce() -> String, bytes: f64, remedy: &str) -> Result<()> {
+pub fn check(what: impl FnOnce() -> String, bytes: f64, remedy: &str) -> Result<()> {
     if bytes < LARGE {
         return Ok(());
     }

@@ -17,7 +17,7 @@ const FIRST: usize = 64;
 
 /// A run that takes long.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct LongRun {
+pub struct LongRun {
     /// Its steps.
     pub steps: usize,
     /// Those that are done.
@@ -30,7 +30,7 @@ static LISTENER: OnceLock<fn(&LongRun)> = OnceLock::new();
 static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Has the first long run of this process told to `listener`; the first one who listens does.
-pub(crate) fn listen(listener: fn(&LongRun)) {
+pub fn listen(listener: fn(&LongRun)) {
     LISTENER.get_or_init(|| listener);
 }
 

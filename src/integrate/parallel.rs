@@ -1,6 +1,6 @@
 //! Independent work on several threads, with results that do not depend on their number.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,7 +33,7 @@ pub fn threads() -> Result<usize> {
 }
 
 /// What this thread does from now on is not divided further.
-pub(crate) fn keep_to_one() {
+pub fn keep_to_one() {
     DIVIDED.set(true);
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn keep_to_one() {
 ///
 /// # Errors
 /// Those of `work`.
-pub(crate) fn in_parallel<M: Send, R: Send>(
+pub fn in_parallel<M: Send, R: Send>(
     items: &mut [M],
     threads: usize,
     work: impl Fn(usize, &mut M) -> Result<R> + Sync,

@@ -38,7 +38,7 @@ enum Kind {
 }
 
 /// Values at times, and what is between them.
-pub(crate) struct Samples {
+pub struct Samples {
     times: Vec<f64>,
     values: Vec<f64>,
     interpolation: Interpolation,
@@ -136,7 +136,7 @@ impl Signal {
     }
 
     /// Times at which it jumps or has a kink, s.
-    pub(crate) fn kinks(&self) -> Cow<'_, [f64]> {
+    pub fn kinks(&self) -> Cow<'_, [f64]> {
         match &self.0 {
             Kind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => Cow::Borrowed(&samples.times),
             Kind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.kinks())),
@@ -145,7 +145,7 @@ impl Signal {
     }
 
     /// Times at which it may jump, s; see [`Signal::before`].
-    pub(crate) fn jumps(&self) -> Cow<'_, [f64]> {
+    pub fn jumps(&self) -> Cow<'_, [f64]> {
         match &self.0 {
             Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
                 Cow::Borrowed(&samples.times)
@@ -180,7 +180,7 @@ impl Signal {
     ///
     /// # Errors
     /// [`Error::Invalid`] if interpolation overflows.
-    pub(crate) fn interpolated(&self, from: Interpolation, to: Interpolation) -> Result<Self> {
+    pub fn interpolated(&self, from: Interpolation, to: Interpolation) -> Result<Self> {
         match &self.0 {
             Kind::Sampled(samples) if samples.interpolation == from && samples.times.len() >= to.fewest_samples() => {
                 Self::sampled(&samples.times, &samples.values, to)
@@ -252,7 +252,7 @@ impl fmt::Debug for Signal {
 
 impl Samples {
     /// As [`Signal::sampled`].
-    pub(crate) fn new(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
+    pub fn new(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
         let invalid = |problem: String, remedy: &str| Err(Error::invalid("sampled signal", problem, remedy));
         if times.len() != values.len() {
             let problem = format!("there are {} times and {} values", times.len(), values.len());
@@ -291,12 +291,14 @@ impl Samples {
             nearly_even: axis.unevenness() < 0.25,
         })
     }
+    /// The first time, s.
 
-    pub(crate) fn start(&self) -> f64 {
+    pub fn start(&self) -> f64 {
         self.times[0] // there are at least two, checked when made
     }
+    /// The last time, s.
 
-    pub(crate) fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.times[self.times.len() - 1] // there are at least two, checked when made
     }
 
@@ -367,7 +369,7 @@ impl Samples {
     }
 
     /// The cubic spline at any time, with derivatives by time; beyond an end that end's cubic goes on.
-    pub(crate) fn spline<D: Number>(&self, t: D) -> D {
+    pub fn spline<D: Number>(&self, t: D) -> D {
         self.cubic(self.interval(t.re()), t)
     }
 }

@@ -15,10 +15,9 @@ use jumps::Jumps;
 pub(crate) use kept::Companion;
 pub(crate) use reads::{Between, Room};
 use states::States;
-pub(crate) use workspace::Keep;
+pub use workspace::Keep;
 pub use workspace::Workspace;
 
-use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::memory::{self, bytes_of};
 use crate::scheme::{Counters, Description, Layout, NewtonOptions, Scheme, Stepper, compliance_of_step};
@@ -26,6 +25,7 @@ use crate::signal::{Signal, check_range};
 use crate::signature::Signature;
 use crate::start::{Beginning, InitialState, StartReport};
 use crate::system::{OutputPoint, Point, System};
+use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
 /// What is shown the times of a run: number of the time, state, outputs. The run ends where it refuses one.
@@ -122,7 +122,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub(crate) fn starting_anew_at(&self, times: &[f64]) -> Result<Self> {
+    pub fn starting_anew_at(&self, times: &[f64]) -> Result<Self> {
         let anew = self.anew.iter().chain(times).copied().collect();
         self.like(anew, self.ends.clone(), self.scheme.clone(), self.grid.clone(), self.signals.clone())
     }
@@ -232,11 +232,12 @@ impl Simulation {
     }
 
     /// The same with another system of the same signature and start.
-    pub(crate) fn with_system(&self, system: Arc<dyn System>) -> Self {
+    pub fn with_system(&self, system: Arc<dyn System>) -> Self {
         Simulation { system, ..self.clone() }
     }
+    /// What is simulated, to be kept.
 
-    pub(crate) fn shared_system(&self) -> Arc<dyn System> {
+    pub fn shared_system(&self) -> Arc<dyn System> {
         self.system.clone()
     }
 
@@ -279,13 +280,13 @@ impl Simulation {
 
     /// The inputs at all times, one row after another: where they jump, those just before it. Behind these, for each jump the inputs from
     /// then on.
-    pub(crate) fn all_inputs(&self) -> &[f64] {
+    pub fn all_inputs(&self) -> &[f64] {
         self.inputs.get_or_init(|| inputs::all(&self.grid, &self.signals, &self.jumps))
     }
 
     /// The row of the inputs that apply from time `i` on.
     #[inline]
-    pub(crate) fn row_from(&self, i: usize) -> usize {
+    pub fn row_from(&self, i: usize) -> usize {
         self.jumps.at(i).map_or(i, |jump| self.grid.count() + 1 + jump)
     }
 
@@ -301,12 +302,12 @@ impl Simulation {
 
     /// The rows of the inputs that step `k` sees: that of its end, and another one, if there is one.
     #[inline]
-    pub(crate) fn rows_of(&self, k: usize) -> (usize, Option<usize>) {
+    pub fn rows_of(&self, k: usize) -> (usize, Option<usize>) {
         (self.end_of(k), self.other_row(k))
     }
 
     /// The time of each row of the inputs, s, and whether it is that just before a jump.
-    pub(crate) fn input_rows(&self) -> impl Iterator<Item = (f64, bool)> {
+    pub fn input_rows(&self) -> impl Iterator<Item = (f64, bool)> {
         let times = (0..=self.grid.count()).map(|i| (self.grid.time(i), self.jumps.at(i).is_some()));
         times.chain(self.jumps.places().iter().map(|i| (self.grid.time(*i), false)))
     }
@@ -342,7 +343,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::run`].
-    pub(crate) fn outputs(&self, u: &[f64], outputs: &[usize]) -> Result<Vec<Vec<f64>>> {
+    pub fn outputs(&self, u: &[f64], outputs: &[usize]) -> Result<Vec<Vec<f64>>> {
         let times = self.grid.count() + 1;
         let place = || self.kept("outputs");
         let room = |_| -> Result<Vec<f64>> {
@@ -359,7 +360,7 @@ impl Simulation {
     }
 
     /// Bytes of a run that keeps states and outputs, with its times.
-    pub(crate) fn run_bytes(&self) -> f64 {
+    pub fn run_bytes(&self) -> f64 {
         let description = self.scheme_description();
         let states = States::new(&Layout::new(&description, self.signature()), &description);
         let numbers = states.size() + self.signature().outputs.len() + 1;
@@ -367,16 +368,20 @@ impl Simulation {
     }
 
     /// Bytes that the states of a run may take.
-    pub(crate) fn room(&self) -> f64 {
+    pub fn room(&self) -> f64 {
         self.memory.unwrap_or_else(memory::usual)
     }
 
     /// What is kept of a run, for sentences on memory.
-    pub(crate) fn kept(&self, what: &str) -> String {
+    pub fn kept(&self, what: &str) -> String {
         kept(what, self.signature(), &self.grid)
     }
+    /// Whether these can be parameters of the system.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a wrong number of values, or one that is not finite.
 
-    pub(crate) fn check_parameters(&self, u: &[f64]) -> Result<()> {
+    pub fn check_parameters(&self, u: &[f64]) -> Result<()> {
         let signature = self.signature();
         if u.len() != signature.parameters.len() {
             let problem = format!("{} values are given for {} parameters", u.len(), signature.parameters.len());
@@ -428,7 +433,7 @@ impl Trajectory {
     }
 
     /// All outputs at time `i`.
-    pub(crate) fn outputs_at(&self, i: usize) -> &[f64] {
+    pub fn outputs_at(&self, i: usize) -> &[f64] {
         &self.outputs[i * self.output_count..(i + 1) * self.output_count]
     }
 

@@ -1,7 +1,7 @@
 //! What the size of the time steps makes wrong, from the same run with every step divided in two: with errors of second order, the
 //! difference is three quarters of the error.
 
-use crate::error::Result;
+use crate::Result;
 use crate::signature::{Quantity, Signature};
 use crate::simulate::{Simulation, Trajectory};
 

@@ -2,7 +2,7 @@
 //! nothing of mechanisms.
 
 pub mod least_squares;
-pub(crate) mod sparse;
+pub mod sparse;
 
 /// Sets all to zero. Few without a call: in a step of a small mechanism calls count.
 #[inline(always)]

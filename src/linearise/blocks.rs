@@ -4,12 +4,13 @@
 //! checked against.
 
 use super::functions::{Dual, Functions, Square};
-use crate::model::Matrix;
+use crate::Matrix;
 use crate::system::{Blocks, Point};
 
 type Nested = Square<1>;
+/// The values and first derivatives of all equations of a model at a point.
 
-pub(crate) fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
+pub fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
     blocks.mass.fill(0.0);
     model.mass(x.q, u, &mut blocks.mass);
     evaluate_motion(model, x, u, blocks);

@@ -7,20 +7,23 @@ use crate::system::{Level, Part, Point, StateVector};
 
 /// Where C is differentiated.
 #[derive(Clone, Copy)]
-pub(crate) struct ConstraintPoint<'a> {
+pub struct ConstraintPoint<'a> {
+    /// Time, s.
     pub t: f64,
+    /// Coordinates.
     pub q: &'a [f64],
+    /// Parameters.
     pub u: &'a [f64],
 }
 
 /// C with its first derivatives by a list of coordinates.
-pub(crate) trait JacobianKernel: Send {
+pub trait JacobianKernel: Send {
     /// C into `value`, and its derivatives into `slopes`, rows x list.
     fn evaluate(&mut self, model: &dyn Functions, x: ConstraintPoint<'_>, value: &mut [f64], slopes: &mut [f64]);
 }
 
 /// C with first and second derivatives by a list of variables (coordinates, then `n +` parameters).
-pub(crate) trait CurvatureKernel: Send {
+pub trait CurvatureKernel: Send {
     /// C into `value`, its derivatives into `slopes`, rows x list, and λᵀ d²C into `curvature`, coordinates of the list x list.
     fn evaluate(
         &mut self,
@@ -32,8 +35,9 @@ pub(crate) trait CurvatureKernel: Send {
         curvature: &mut [f64],
     );
 }
+/// That of these coordinates.
 
-pub(crate) fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel> {
+pub fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel> {
     match coordinates.len() {
         0..=2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),
         3..=4 => Box::new(JetJacobian::<4>::new(sizes, coordinates)),
@@ -42,7 +46,7 @@ pub(crate) fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn 
 }
 
 /// For a list that is not empty.
-pub(crate) fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
+pub fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
     match variables.len() {
         0..=1 => Box::new(AllPairs::<1>::new(sizes, variables)),
         2 => Box::new(AllPairs::<2>::new(sizes, variables)),
@@ -299,19 +303,20 @@ where
 }
 
 /// C, dC/dt and d²C/dt² along q + v s + a s²/2 at s = 0, with derivatives.
-pub(crate) struct TimeDerivatives {
+pub struct TimeDerivatives {
     values: Along<f64>,
     slopes: Along<Jet<f64, LANES>>,
     curved: Along<Square<1>>,
 }
 
 impl TimeDerivatives {
-    pub(crate) fn new(sizes: Sizes) -> Self {
+    /// Room for models of these sizes.
+    pub fn new(sizes: Sizes) -> Self {
         TimeDerivatives { values: Along::new(sizes), slopes: Along::new(sizes), curved: Along::new(sizes) }
     }
 
     /// One of them.
-    pub(crate) fn value(&mut self, model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
+    pub fn value(&mut self, model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
         self.values.take(x, u);
         self.values.evaluate(model, x.t);
         value.iter_mut().zip(&self.values.c).for_each(|(value, c)| *value = of_level(c, level));
@@ -319,7 +324,7 @@ impl TimeDerivatives {
 
     /// Derivatives of all three by a list of variables (coordinates, then `n +` parameters), rows x list: those of C, dC/dt and
     /// d²C/dt². That of the l-th time derivative by the k-th one of q is (l over k) times that of the (l-k)-th by q.
-    pub(crate) fn slopes(
+    pub fn slopes(
         &mut self,
         model: &dyn Functions,
         x: &Point<'_>,
@@ -364,7 +369,7 @@ impl TimeDerivatives {
     }
 
     /// Adds `scale` ∇ ∂_X (cᵀ d^l C/dt^l) to `cotangent`.
-    pub(crate) fn curvature(
+    pub fn curvature(
         &mut self,
         model: &dyn Functions,
         level: Level,

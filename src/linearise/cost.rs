@@ -1,10 +1,10 @@
 //! A cost written as plain generic functions, with its gradient by dual numbers.
 
 use super::structure::state_of;
+use crate::Result;
+use crate::State;
 use crate::cost::{Cost, CostEvaluator, Quadrature, Sample};
-use crate::error::Result;
 use crate::grid::TimeGrid;
-use crate::model::State;
 use crate::number::{Jet, Number, Sweep, Taped, Var, all_finite};
 use crate::signature::Signature;
 use crate::system::StateVector;

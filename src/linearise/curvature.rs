@@ -7,9 +7,9 @@
 use super::functions::{Functions, LANES, Second, Third};
 use super::kernel::Sizes;
 use super::structure::{Structure, groups, state_of};
-use crate::model::{Matrix, State};
 use crate::number::Jet;
 use crate::system::{OutputPoint, Point, StateVector};
+use crate::{Matrix, State};
 
 fn along(value: f64, tangent: f64) -> Second {
     Jet { re: Jet::constant(value), eps: [Jet::constant(tangent)] }
@@ -72,7 +72,7 @@ fn union(rows: &[Vec<usize>]) -> Vec<usize> {
 }
 
 /// Scratch memory for the second derivatives of one model.
-pub(crate) struct Curvature<'m> {
+pub struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
     with_mass: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Curvature<'m> {
 
 impl<'m> Curvature<'m> {
     /// `chosen`: what is differentiated by, and coordinates by which C_q changes, or depends on parameters.
-    pub(crate) fn new(structure: &'m Structure, (chosen, coordinates): (&Structure, Vec<usize>), sizes: Sizes) -> Self {
+    pub fn new(structure: &'m Structure, (chosen, coordinates): (&Structure, Vec<usize>), sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, outputs, .. } = sizes;
         let zeros = |count| vec![Second::from(0.0); count];
         let third = |count| vec![Third::from(0.0); count];
@@ -224,7 +224,7 @@ impl<'m> Curvature<'m> {
 
     /// Adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to `cotangent`, with C itself only: without time derivatives.
     #[allow(clippy::too_many_arguments)]
-    pub(crate) fn equations(
+    pub fn equations(
         &mut self,
         model: &dyn Functions,
         at: (&Point<'_>, &[f64]),
@@ -239,7 +239,7 @@ impl<'m> Curvature<'m> {
     }
 
     /// Adds ∇ ∂_X (ȳᵀ y) to `cotangent`.
-    pub(crate) fn output(
+    pub fn output(
         &mut self,
         model: &dyn Functions,
         x: &OutputPoint<'_>,

@@ -9,12 +9,12 @@
 /// nothing branches. It is found anew as soon as a multiplier exceeds [`GROWTH`]; and where a matrix looks singular, once more
 /// with rows and columns in other units: masses of 1e-15 kg beside constraints with slopes of 1 are no singularity.
 #[derive(Debug, Clone)]
-pub(crate) struct DenseLu {
+pub struct DenseLu {
     size: usize,
     matrix: Vec<f64>,
     factors: Vec<f64>,
     /// Row of the matrix that became row k of the factors.
-    pub(crate) order: Vec<usize>,
+    pub order: Vec<usize>,
     scratch: Vec<f64>,
     /// The matrix in other units; empty until one looks singular.
     balanced: Vec<f64>,
@@ -43,7 +43,8 @@ macro_rules! by_size {
 pub(super) use by_size;
 
 impl DenseLu {
-    pub(crate) fn new(size: usize) -> Self {
+    /// For matrices of this size.
+    pub fn new(size: usize) -> Self {
         let square = vec![0.0; size * size];
         DenseLu {
             size,
@@ -56,17 +57,17 @@ impl DenseLu {
     }
 
     /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
-    pub(crate) fn forget_order(&mut self) {
+    pub fn forget_order(&mut self) {
         self.order.iter_mut().enumerate().for_each(|(k, row)| *row = k);
     }
 
     /// The matrix to be filled before [`DenseLu::factorise`], row by row.
-    pub(crate) fn matrix_mut(&mut self) -> &mut [f64] {
+    pub fn matrix_mut(&mut self) -> &mut [f64] {
         &mut self.matrix
     }
 
     /// False if a pivot vanishes beside the entries of its column, whatever the units (or is not a number).
-    pub(crate) fn factorise(&mut self) -> bool {
+    pub fn factorise(&mut self) -> bool {
         let DenseLu { size, matrix, factors, order, scratch, balanced } = self;
         let kept = by_size!(*size, kept_order_fixed, (matrix, factors, order), {
             kept_order_general(matrix, factors, order, *size, scratch)
@@ -74,13 +75,15 @@ impl DenseLu {
         kept || fresh_order(matrix, factors, order, *size, scratch)
             || balanced_order(matrix, factors, order, *size, scratch, balanced)
     }
+    /// Solves A x = b in place.
 
-    pub(crate) fn solve(&mut self, b: &mut [f64]) {
+    pub fn solve(&mut self, b: &mut [f64]) {
         let DenseLu { size, factors, order, scratch, .. } = self;
         by_size!(*size, solve_fixed, (factors, order, b), solve_general(factors, order, *size, b, scratch));
     }
+    /// Solves Aᵀ x = b in place.
 
-    pub(crate) fn solve_transposed(&mut self, b: &mut [f64]) {
+    pub fn solve_transposed(&mut self, b: &mut [f64]) {
         let DenseLu { size, factors, order, scratch, .. } = self;
         by_size!(*size, solve_transposed_fixed, (factors, order, b), {
             solve_transposed_general(factors, order, *size, b, scratch)

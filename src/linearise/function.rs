@@ -1,12 +1,36 @@
 //! A function of the parameters written generically, with its derivatives in reverse.
 
-use crate::constraint::Function;
 use crate::number::{Jet, Number, Sweep, Taped, Var};
+
+/// A smooth function of the parameters, in plain `f64`.
+pub trait Function: Send + Sync {
+    /// Its value.
+    fn value(&self, u: &[f64]) -> f64;
+
+    /// Adds `scale` times its gradient.
+    fn add_gradient(&self, u: &[f64], scale: f64, gradient: &mut [f64]);
+
+    /// Adds `scale` times the product of its Hessian and `direction`.
+    fn add_curvature(&self, u: &[f64], scale: f64, direction: &[f64], product: &mut [f64]);
+}
 
 /// A smooth function of the parameters, for a constraint.
 pub trait ParameterFunction: Send + Sync {
     /// Its value at the parameters u, in the model's order.
     fn value<D: Number>(&self, u: &[D]) -> D;
+}
+
+/// A weighted sum of parameters, each by its place.
+impl Function for Vec<(usize, f64)> {
+    fn value(&self, u: &[f64]) -> f64 {
+        self.iter().map(|(k, weight)| weight * u[*k]).sum()
+    }
+
+    fn add_gradient(&self, _u: &[f64], scale: f64, gradient: &mut [f64]) {
+        self.iter().for_each(|(k, weight)| gradient[*k] += scale * weight);
+    }
+
+    fn add_curvature(&self, _u: &[f64], _scale: f64, _direction: &[f64], _product: &mut [f64]) {}
 }
 
 /// A [`ParameterFunction`] as a [`Function`].

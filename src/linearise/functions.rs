@@ -3,27 +3,27 @@
 //! Only these entries are compiled once a model or element. Everything that differentiates a model speaks of
 //! [`dyn Functions`](Functions) and is compiled once.
 
-use crate::model::{Matrix, Model, State};
 use crate::number::{Jet, Number, Rounded, SecondOrder, Tracer, Var};
+use crate::{Matrix, Model, State};
 
 /// M and Q on numbers `D`.
-pub(crate) trait MotionOn<D> {
+pub trait MotionOn<D> {
     fn mass(&self, q: &[D], u: &[D], m: &mut Matrix<D>);
     fn force(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]);
 }
 
 /// C on numbers `D`.
-pub(crate) trait ConstraintOn<D> {
+pub trait ConstraintOn<D> {
     fn constraint(&self, t: D, q: &[D], u: &[D], c: &mut [D]);
 }
 
 /// Outputs on numbers `D`.
-pub(crate) trait OutputOn<D> {
+pub trait OutputOn<D> {
     fn output(&self, t: D, x: &State<'_, D>, u: &[D], y: &mut [D]);
 }
 
 /// Initial positions and velocities on numbers `D`.
-pub(crate) trait InitialOn<D> {
+pub trait InitialOn<D> {
     fn initial(&self, u: &[D], q: &mut [D], v: &mut [D]);
 }
 
@@ -76,7 +76,7 @@ pub(crate) type Directed = Jet<Rounded, 1>;
 
 /// M and Q on all numbers that are needed. Every width of [`Jet`] here costs compile time for every model and element: one is here
 /// because a step is slower without it.
-pub(crate) trait AnyMotion:
+pub trait AnyMotion:
     MotionOn<f64>
     + MotionOn<Tracer>
     + MotionOn<Rounded>
@@ -91,7 +91,7 @@ pub(crate) trait AnyMotion:
 }
 
 /// C on all numbers that are needed.
-pub(crate) trait AnyConstraint:
+pub trait AnyConstraint:
     ConstraintOn<f64>
     + ConstraintOn<Tracer>
     + ConstraintOn<Directed>
@@ -111,7 +111,7 @@ pub(crate) trait AnyConstraint:
 }
 
 /// Outputs on all numbers that are needed.
-pub(crate) trait AnyOutput:
+pub trait AnyOutput:
     OutputOn<f64>
     + OutputOn<Tracer>
     + OutputOn<Jet<f64, 4>>
@@ -123,13 +123,13 @@ pub(crate) trait AnyOutput:
 }
 
 /// Initial states on all numbers that are needed.
-pub(crate) trait AnyInitial:
+pub trait AnyInitial:
     InitialOn<f64> + InitialOn<Tracer> + InitialOn<Dual> + InitialOn<Var<f64>> + InitialOn<Var<Dual>>
 {
 }
 
 /// All functions of a model.
-pub(crate) trait Functions: AnyMotion + AnyConstraint + AnyOutput + AnyInitial + Send + Sync {}
+pub trait Functions: AnyMotion + AnyConstraint + AnyOutput + AnyInitial + Send + Sync {}
 
 impl<M: Model> AnyMotion for M {}
 impl<M: Model> AnyConstraint for M {}

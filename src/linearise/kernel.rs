@@ -3,13 +3,14 @@
 use super::functions::{Functions, MotionOn, OutputOn};
 use super::plan::{Plan, Seed, Target};
 use super::structure::state_of;
-use crate::model::{Matrix, State};
 use crate::number::Jet;
 use crate::signature::Signature;
 use crate::system::{OutputPoint, Part, Point, Weights};
+use crate::{Matrix, State};
 
 /// Evaluates Q and M a with derivatives.
-pub(crate) trait ForceKernel: Send {
+pub trait ForceKernel: Send {
+    /// What follows is at these parameters.
     fn set_parameters(&mut self, u: &[f64]);
 
     /// `dynamics`, if there is room for it, = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to
@@ -77,18 +78,24 @@ fn set_values<const W: usize>(jets: &mut [Jet<f64, W>], values: &[f64]) {
 
 /// Numbers of coordinates with states, of states, inputs and parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub struct Sizes {
+    /// Coordinates and states.
     pub n: usize,
     /// The last ones of n.
     pub states: usize,
+    /// Constraints.
     pub m: usize,
+    /// Parameters.
     pub p: usize,
+    /// Inputs.
     pub inputs: usize,
+    /// Outputs.
     pub outputs: usize,
 }
 
 impl Sizes {
-    pub(crate) fn of(signature: &Signature) -> Self {
+    /// Those of a model.
+    pub fn of(signature: &Signature) -> Self {
         Sizes {
             n: signature.unknown_count(),
             states: signature.states.len(),
@@ -111,7 +118,7 @@ impl Sizes {
     }
 
     /// Variable `i` of (q, v, a, a_scheme, λ, u, w).
-    pub(crate) fn output_variable(self, i: usize) -> (Part, usize) {
+    pub fn output_variable(self, i: usize) -> (Part, usize) {
         let Sizes { n, m, p, .. } = self;
         match i {
             i if i < 4 * n => (Part::STATE[i / n], i % n),
@@ -122,12 +129,13 @@ impl Sizes {
     }
 
     /// How many these are.
-    pub(crate) fn output_variables(self) -> usize {
+    pub fn output_variables(self) -> usize {
         4 * self.n + self.m + self.p + self.inputs
     }
 }
+/// That of a plan; `mass_entries` are those of M that can be non-zero.
 
-pub(crate) fn force_kernel<'m>(
+pub fn force_kernel<'m>(
     sizes: Sizes,
     plan: Plan,
     mass_entries: &'m [(usize, usize)],
@@ -221,7 +229,8 @@ where
 }
 
 /// Evaluates the outputs with derivatives.
-pub(crate) trait OutputKernel: Send {
+pub trait OutputKernel: Send {
+    /// What follows is at these parameters.
     fn set_parameters(&mut self, u: &[f64]);
     /// Derivatives at the plan's destinations.
     fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]);
@@ -234,8 +243,9 @@ struct JetOutputs<const W: usize> {
     x: Vec<Jet<f64, W>>,
     y: Vec<Jet<f64, W>>,
 }
+/// That of a plan.
 
-pub(crate) fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
+pub fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
     match plan.width {
         4 => Box::new(JetOutputs::<4>::new(sizes, plan)),
         _ => Box::new(JetOutputs::<8>::new(sizes, plan)),

@@ -22,25 +22,25 @@ mod step;
 mod structure;
 mod waist;
 
-pub(crate) use functions::Functions;
+pub use functions::Functions;
 pub use plain::Plain;
 
-pub(crate) use blocks::evaluate as element_blocks;
-pub(crate) use constraint::{
+pub use blocks::evaluate as element_blocks;
+pub use constraint::{
     ConstraintPoint, CurvatureKernel, JacobianKernel, TimeDerivatives, curvature_kernel, jacobian_kernel,
 };
 pub use cost::{CostFunction, Differentiated};
-pub(crate) use curvature::Curvature;
-pub(crate) use dense_lu::DenseLu;
-pub use function::{DifferentiatedFunction, ParameterFunction};
-pub(crate) use kernel::{ForceKernel, OutputKernel, Sizes, force_kernel, output_kernel};
-pub(crate) use plan::{FullEntries, Plan};
-pub(crate) use round_off::RoundOff;
-pub(crate) use step::step_jacobians;
-pub(crate) use structure::{Structure, probe};
+pub use curvature::Curvature;
+pub use dense_lu::DenseLu;
+pub use function::{DifferentiatedFunction, Function, ParameterFunction};
+pub use kernel::{ForceKernel, OutputKernel, Sizes, force_kernel, output_kernel};
+pub use plan::{FullEntries, Plan};
+pub use round_off::RoundOff;
+pub use step::step_jacobians;
+pub use structure::{Structure, probe};
 
+use crate::Matrix;
 use crate::linear::clear;
-use crate::model::Matrix;
 use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
 use choice::Choice;
 use pattern::Pattern;
@@ -62,7 +62,7 @@ fn full_plans(structure: &Structure, sizes: Sizes) -> ([Plan; 2], FullEntries) {
 }
 
 /// Every variable on its own.
-pub(crate) fn separate(equations: Equations) -> Weights {
+pub fn separate(equations: Equations) -> Weights {
     Weights { acceleration: 1.0, position: 1.0, velocity: 1.0, state: 1.0, compliance: 0.0, equations }
 }
 
@@ -428,6 +428,6 @@ impl<'s> PlainEvaluator<'s> {
 }
 
 /// l over k, l at most 2.
-pub(crate) fn binomial(l: usize, k: usize) -> f64 {
+pub fn binomial(l: usize, k: usize) -> f64 {
     if l == 2 && k == 1 { 2.0 } else { 1.0 }
 }

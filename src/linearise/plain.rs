@@ -5,14 +5,14 @@ use super::functions::Functions;
 use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::drawing::Drawing;
-use crate::error::{Error, Result};
 use crate::mass;
-use crate::model::{Matrix, Model, State};
 use crate::number::Number;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 use crate::slip;
 use crate::system::{By, Evaluator, System};
+use crate::{Error, Result};
+use crate::{Matrix, Model, State};
 
 /// A model whose states are handled as velocities of coordinates of unit mass. The positions of these are nobody's: the model does not
 /// see them, and what is not seen is not differentiated by.

@@ -36,28 +36,31 @@ pub(super) struct Chunk {
 
 /// A plan for one kernel.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub struct Plan {
     pub(super) width: usize,
     pub(super) chunks: Vec<Chunk>,
 }
 
 /// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.
 #[derive(Debug, Clone)]
-pub(crate) struct FullEntries {
+pub struct FullEntries {
+    /// By coordinates.
     pub position: Vec<(usize, usize)>,
+    /// By velocities.
     pub velocity: Vec<(usize, usize)>,
     /// By parameters, and by inputs, which follow them.
     pub parameter: Vec<(usize, usize)>,
 }
 
 impl FullEntries {
-    pub(crate) fn len(&self) -> usize {
+    /// How many they are.
+    pub fn len(&self) -> usize {
         self.position.len() + self.velocity.len() + self.parameter.len()
     }
 
     /// Their values by positions, velocities and parameters.
     #[inline]
-    pub(crate) fn split<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 3] {
+    pub fn split<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 3] {
         let (position, rest) = values.split_at(self.position.len());
         let (velocity, parameter) = rest.split_at(self.velocity.len());
         [position, velocity, parameter]
@@ -154,7 +157,7 @@ impl Plan {
     }
 
     /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
-    pub(crate) fn newton_entries(structure: &Structure, n: usize) -> (Self, Vec<(usize, usize)>) {
+    pub fn newton_entries(structure: &Structure, n: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = newton_rows(structure, n);
         let entries = entries_of(&rows);
         let number = |row, j| entries.binary_search(&(row, j)).unwrap_or_default();
@@ -162,7 +165,7 @@ impl Plan {
     }
 
     /// All derivatives by q, v, u and w; the destinations number the entries, which are returned, too.
-    pub(crate) fn full(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
+    pub fn full(structure: &Structure, sizes: Sizes) -> (Self, FullEntries) {
         let ([plan], entries) = Plan::of_motion(structure, sizes, |_| true, [|_, _| true]);
         (plan, entries)
     }
@@ -175,7 +178,7 @@ impl Plan {
     }
 
     /// Those by u and w alone.
-    pub(crate) fn by_parameters(structure: &Structure, sizes: Sizes) -> Self {
+    pub fn by_parameters(structure: &Structure, sizes: Sizes) -> Self {
         let ([plan], _) = Plan::of_motion(structure, sizes, |variable| variable >= 2 * sizes.n, [|_, _| true]);
         plan
     }
@@ -223,7 +226,7 @@ impl Plan {
     }
 
     /// All derivatives of the outputs; variables as in [`Structure::output`].
-    pub(crate) fn output(structure: &Structure, variables: usize) -> (Self, Vec<(usize, usize)>) {
+    pub fn output(structure: &Structure, variables: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = &structure.output;
         let entries = entries_of(rows);
         let number = |row, variable| entries.binary_search(&(row, variable)).unwrap_or_default();

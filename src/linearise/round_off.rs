@@ -2,7 +2,7 @@
 
 use super::functions::{Directed, Functions};
 use super::kernel::Sizes;
-use crate::model::Matrix;
+use crate::Matrix;
 use crate::number::{Jet, Rounded};
 use crate::system::{Equations, Level, Point};
 
@@ -13,7 +13,7 @@ fn constant(re: Rounded) -> Directed {
 }
 
 /// Scratch memory for the bounds of one model.
-pub(crate) struct RoundOff {
+pub struct RoundOff {
     q: Vec<Rounded>,
     v: Vec<Rounded>,
     w: Vec<Rounded>,
@@ -30,7 +30,8 @@ fn set(numbers: &mut [Rounded], values: &[f64]) {
 }
 
 impl RoundOff {
-    pub(crate) fn new(sizes: Sizes) -> Self {
+    /// Room for models of these sizes.
+    pub fn new(sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, .. } = sizes;
         let zeros = |count| vec![ZERO; count];
         let directed = |count| vec![constant(ZERO); count];
@@ -48,7 +49,7 @@ impl RoundOff {
     }
 
     /// Bounds for D = M a + C_qᵀ λ - Q and for C or dC/dt, with every argument and constant taken as rounded once.
-    pub(crate) fn bound(
+    pub fn bound(
         &mut self,
         model: &dyn Functions,
         (x, u): (&Point<'_>, &[f64]),

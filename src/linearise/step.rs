@@ -1,7 +1,7 @@
 //! Exact Jacobians of one time step, from the step equation itself on dual numbers.
 
 use super::functions::{Dual, Functions, Square};
-use crate::model::Matrix;
+use crate::Matrix;
 use crate::system::Point;
 
 /// A state x = (q, v, a, λ) with its time and inputs.
@@ -85,7 +85,7 @@ fn state<'a>(x: &'a [Dual], point: &Point<'a>) -> StepState<'a> {
 
 /// df_i/dx_i and df_{i+1}/dx_i of the literal HHT step, Lauss 2018, eqs. (16) and (17), at x_i = `now`, x_{i+1} = `next`.
 /// Rows (f1, f2, f3, f4) and columns (q, v, a, λ), 3 n + m of each.
-pub(crate) fn step_jacobians(
+pub fn step_jacobians(
     model: &dyn Functions,
     alpha: f64,
     h: f64,

@@ -2,10 +2,10 @@
 
 use super::functions::Functions;
 use super::kernel::Sizes;
-use crate::model::{Matrix, State};
 use crate::number::{Tracer, with_branch_detection};
 use crate::signature::Signature;
 use crate::system::By;
+use crate::{Matrix, State};
 use std::ops::Range;
 
 /// The variables of one traced value, as places in the list of traced variables.
@@ -22,12 +22,14 @@ pub(crate) struct Row {
 /// Sparsity of a model. Variable numbers: coordinates `j`, velocities `n + j`, parameters `2 n + k`, inputs `2 n + p + k`, unless said
 /// otherwise.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Structure {
+pub struct Structure {
     /// Entries of M that can be non-zero.
     pub mass: Vec<(usize, usize)>,
     /// Variables (q, u) of each row of M a.
     pub inertia: Vec<Vec<usize>>,
+    /// Whether M depends on coordinates.
     pub mass_by_position: bool,
+    /// Whether M depends on parameters.
     pub mass_by_parameter: bool,
     /// Variables (q, v, u, w) of each row of Q.
     pub force: Vec<Vec<usize>>,
@@ -106,7 +108,7 @@ fn union(rows: &[Row], pick: impl Fn(&Row) -> &Vec<usize>) -> Vec<usize> {
 }
 
 /// Generic values, so that no product vanishes by accident.
-pub(crate) fn probe(count: usize, salt: f64) -> Vec<f64> {
+pub fn probe(count: usize, salt: f64) -> Vec<f64> {
     (0..count).map(|i| 0.618 + 0.1 * (salt + i as f64 * 1.7).sin()).collect()
 }
 
@@ -216,7 +218,8 @@ impl Traces {
 }
 
 impl Structure {
-    pub(crate) fn find(model: &dyn Functions, signature: &Signature) -> Self {
+    /// That of a model, by tracing its functions once.
+    pub fn find(model: &dyn Functions, signature: &Signature) -> Self {
         let traces = Traces::of(model, signature);
         let Sizes { n, m, p, inputs: k, .. } = traces.sizes;
         let (mass, inertia) = traces.inertia();
@@ -306,7 +309,7 @@ impl Structure {
     }
 
     /// Takes the parameters at these places for constants: nothing is differentiated by them.
-    pub(crate) fn forget_parameters(&mut self, n: usize, m: usize, is_constant: &[bool]) {
+    pub fn forget_parameters(&mut self, n: usize, m: usize, is_constant: &[bool]) {
         let kept = |first: usize, i: usize| i < first || !is_constant.get(i - first).is_some_and(|c| *c);
         self.inertia.iter_mut().chain(&mut self.force).for_each(|row| row.retain(|&i| kept(2 * n, i)));
         self.curved_motion.retain(|&i| kept(2 * n, i));

@@ -1,8 +1,8 @@
 //! A plain model at the waist.
 
 use super::{ConstraintPoint, Pattern, PlainEvaluator, Sizes, blocks, jacobian_kernel, probe, reverse, separate};
+use crate::State;
 use crate::linear::clear;
-use crate::model::State;
 use crate::number::Jet;
 use crate::system::{
     Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights,

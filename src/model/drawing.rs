@@ -1,9 +1,8 @@
 //! How a plain model says what it looks like: bodies, points and parts at one time, in world coordinates.
 
-use crate::assembly::Value;
-use crate::error::{Error, Result};
-use crate::law::Seen;
-use crate::sketch::{About, Direction, GROUND, Kind, Part, Posed, Ray, Sketch, Slider, Spot};
+use crate::sketch::{About, Direction, GROUND, Kind, Part, Posed, Ray, Seen, Sketch, Slider, Spot};
+use crate::value::Value;
+use crate::{Error, Result};
 
 /// Somewhere on the ground, on a point or on a body of a [`Drawing`].
 #[derive(Debug, Clone, Copy, PartialEq)]

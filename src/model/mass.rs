@@ -4,11 +4,11 @@
 //! part alone. M may be singular (massless coordinates, Euler parameters); whether a coordinate is determined at all is found out
 //! where the equations are solved. What no mechanism has is a motion whose kinetic energy is negative.
 
-use crate::error::{Error, Result};
 use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::slip;
 use crate::system::{Evaluator, Point, System};
+use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
@@ -282,7 +282,7 @@ const REMEDY: &str = "masses and moments of inertia must not be negative, nor pr
 ///
 /// # Errors
 /// [`Error::Invalid`], with the entries by place and by the names of their coordinates.
-pub(crate) fn check_nominal(system: &dyn System) -> Result<()> {
+pub fn check_nominal(system: &dyn System) -> Result<()> {
     // a function that panics beyond the start is not asked there
     slip::caught(|| check(system)).unwrap_or(Ok(()))
 }

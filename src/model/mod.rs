@@ -2,16 +2,19 @@
 
 pub mod drawing;
 mod end_time;
-pub(crate) mod mass;
-pub(crate) mod shown;
+pub mod mass;
+pub mod shown;
 pub mod signature;
-pub(crate) mod sketch;
-pub(crate) mod slip;
-pub(crate) mod spline;
+mod size;
+pub mod sketch;
+pub mod slip;
+pub mod spline;
+pub mod spread;
 pub mod system;
+pub mod value;
+pub mod vector;
 
 pub use end_time::FreeEndTime;
-pub use spline::Spline;
 
 use crate::drawing::Drawing;
 use crate::number::Number;
@@ -112,7 +115,7 @@ pub trait Model: Send + Sync {
         let _ = (t, x, u, y);
     }
 
-    /// What it looks like where it is at time `t`, with y upwards, for [`crate::plot::mechanism`] and the commands `draw` and
+    /// What it looks like where it is at time `t`, with y upwards, for `costate_report::plot::mechanism` and the commands `draw` and
     /// `animate`. Default: it has no picture.
     ///
     /// ```

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A number as a sentence holds it: as few digits as read back to the same value, in powers of ten where it is very large or very small,
 /// and without the last digits where they are the round-off of a short number (0.009999999999999998 is 0.01).
-pub(crate) fn shown(x: f64) -> String {
+pub fn shown(x: f64) -> String {
     /// Digits that round-off leaves alone, and how much shorter a number must get by it.
     const SOUND: usize = 14;
     const SHORTER: usize = 4;
@@ -14,17 +14,17 @@ pub(crate) fn shown(x: f64) -> String {
 }
 
 /// As few digits as read back to the same bits; in powers of ten outside of 1e-5 to 1e16.
-pub(crate) fn shortest(x: f64) -> String {
+pub fn shortest(x: f64) -> String {
     if is_plain(x) { format!("{x}") } else { format!("{x:e}") }
 }
 
 /// Whether digits without a power of ten are the shorter way.
-pub(crate) fn is_plain(x: f64) -> bool {
+pub fn is_plain(x: f64) -> bool {
     x == 0.0 || !x.is_finite() || (1e-5..1e16).contains(&x.abs())
 }
 
 /// A sentence with every number in it [`shown`] that has more digits than any number needs.
-pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
+pub fn tidy(text: &str) -> Cow<'_, str> {
     /// 17 digits tell all numbers apart; a sign, a zero and a point may come with them.
     const LONGEST: usize = 17;
     if text.len() <= LONGEST {
@@ -52,6 +52,45 @@ pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(tidied + rest)
+}
+
+/// A number for tables: seven significant digits, plainly where that is short.
+pub fn number(x: f64) -> String {
+    rounded(x, 7)
+}
+
+/// A number for tables: so many significant digits, plainly where that is short.
+pub fn rounded(x: f64, digits: usize) -> String {
+    let last = digits.saturating_sub(1);
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let zeros = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    // the power after rounding: 9.9996e-4 is 0.001
+    let text = format!("{x:.last$e}");
+    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+    match power.parse::<i32>() {
+        Ok(power @ -3..7) => zeros(&format!("{x:.0$}", (last as i32 - power).clamp(0, 9) as usize)),
+        _ => format!("{}e{power}", zeros(mantissa)),
+    }
+}
+
+/// A value to two digits with its unit, if it has one.
+pub fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "" | "1" => rounded(value, 2),
+        _ => format!("{} {unit}", rounded(value, 2)),
+    }
+}
+
+/// Bytes for a person.
+pub fn size(bytes: f64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    let power = ((bytes.max(1.0).log10() / 3.0).floor() as usize).clamp(1, units.len());
+    format!("{} {}", rounded(bytes / 1e3f64.powi(power as i32), 3), units[power - 1])
 }
 
 #[cfg(test)]

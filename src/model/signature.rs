@@ -1,8 +1,8 @@
 //! What a model is made of, by name and unit: coordinates, constraints, inputs, outputs, parameters.
 
 use crate::continuous::beside;
-use crate::error::{Error, Result};
 use crate::spline::Spline;
+use crate::{Error, Result};
 use std::collections::HashSet;
 
 /// A name with its unit, e.g. `x1 [m]`.
@@ -46,12 +46,12 @@ impl Quantity {
 
     /// The value that means the same as `value` and is nearest to `other`; `value` itself where `other` is none.
     #[inline]
-    pub(crate) fn beside(&self, value: f64, other: f64) -> f64 {
+    pub fn beside(&self, value: f64, other: f64) -> f64 {
         self.period.map_or(value, |period| beside(value, other, period))
     }
 
     /// The same values without jumps, of which the first lies within half a period from zero, as angles do that come from `atan2`.
-    pub(crate) fn unwrapped(&self, values: Vec<f64>) -> Vec<f64> {
+    pub fn unwrapped(&self, values: Vec<f64>) -> Vec<f64> {
         let first = values.iter().copied().find(|value| !value.is_nan()).unwrap_or(0.0);
         let shift = self.beside(first, 0.0) - first;
         self.continuous(values).into_iter().map(|value| value + shift).collect()
@@ -71,7 +71,7 @@ impl Quantity {
 
 /// The difference of the least size, where there is a period.
 #[inline]
-pub(crate) fn difference(value: f64, reference: f64, period: Option<f64>) -> f64 {
+pub fn difference(value: f64, reference: f64, period: Option<f64>) -> f64 {
     period.map_or(value - reference, |period| beside(value - reference, 0.0, period))
 }
 
@@ -82,10 +82,9 @@ impl std::fmt::Display for Quantity {
 }
 
 /// How a parameter is scaled for the optimiser.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// Divided by its size, or that of its start or nominal value: see [`Problem::size`](crate::problem::Problem::size).
+    /// Divided by its size, or that of its start or nominal value: see [`Parameter::size_from`].
     #[default]
     Linear,
     /// By its logarithm: for positive parameters known only in order of magnitude.
@@ -291,12 +290,12 @@ impl Signature {
     }
 
     /// Its name.
-    pub(crate) fn unknown_name(&self, j: usize) -> &str {
+    pub fn unknown_name(&self, j: usize) -> &str {
         self.unknown(j).map_or("", |quantity| &quantity.name)
     }
 
     /// Where the states are among them.
-    pub(crate) fn state_places(&self) -> std::ops::Range<usize> {
+    pub fn state_places(&self) -> std::ops::Range<usize> {
         self.coordinates.len()..self.unknown_count()
     }
 
@@ -362,8 +361,9 @@ impl Signature {
             _ => format!("row {row}"),
         }
     }
+    /// The model by its name, for messages.
 
-    pub(crate) fn place(&self) -> String {
+    pub fn place(&self) -> String {
         format!("model `{}`", self.name)
     }
 
@@ -419,7 +419,7 @@ impl Parameter {
     }
 
     /// The same, where the nominal value is called `role` in messages.
-    pub(crate) fn validate_as(&self, role: &str) -> Result<()> {
+    pub fn validate_as(&self, role: &str) -> Result<()> {
         let what = || format!("parameter `{}`", self.name);
         if self.lower.is_nan() || self.upper.is_nan() || self.lower > self.upper {
             let problem = format!("its bounds [{}, {}] exclude every value", self.lower, self.upper);

@@ -1,36 +1,36 @@
 //! What a mechanism looks like: its members, and its parts with the points where they are attached.
 //!
-//! A [`Sketch`] is noted down while a [`crate::planar::Mechanism`] or a [`crate::spatial::Mechanism`] is put together, or made by
-//! a plain model at each time ([`crate::Model::picture`]), and drawn by [`crate::plot::mechanism`]. Properties are kept as they were
+//! A [`Sketch`] is noted down while a `costate_parts::planar::Mechanism` or a `costate_parts::spatial::Mechanism` is put together, or made by
+//! a plain model at each time ([`crate::Model::picture`]), and drawn by `costate_report::plot::mechanism`. Properties are kept as they were
 //! given, numbers or parameters. Everything lives in space; mechanisms of the plane are in that of z = 0.
 
-use crate::assembly::Value;
-use crate::error::Error;
-use crate::law::Seen;
-use crate::report::rounded;
-use crate::signature::Signature;
-use crate::spatial::{self, Inertia, Pose, Rotation, Vector};
+use crate::shown::rounded;
+use crate::value::Value;
+use crate::vector::{Pose, Rotation, Vector};
+use std::sync::Arc;
 
 /// Place of the ground among the members.
-pub(crate) const GROUND: usize = 0;
+pub const GROUND: usize = 0;
 
 /// What a mechanism looks like; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
 pub struct Sketch {
     /// It moves in space, and not in the plane only.
-    pub(crate) in_space: bool,
+    pub in_space: bool,
     /// The ground, then bodies and point masses.
-    pub(crate) members: Vec<Member>,
-    pub(crate) parts: Vec<Part>,
+    pub members: Vec<Member>,
+    /// What is drawn between them.
+    pub parts: Vec<Part>,
     /// Points whose path is drawn.
-    pub(crate) traces: Vec<Spot>,
+    pub traces: Vec<Spot>,
     /// Where other sensors sit.
-    pub(crate) sensors: Vec<Spot>,
+    pub sensors: Vec<Spot>,
 }
 
 /// Something that parts are fixed to.
 #[derive(Debug, Clone)]
-pub(crate) struct Member {
+pub struct Member {
+    /// What it is.
     pub kind: Kind,
     /// Where its coordinates are.
     pub coordinates: Vec<usize>,
@@ -42,21 +42,23 @@ pub(crate) struct Member {
 
 /// What its coordinates mean, and how a body's mass is distributed.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// What does not move; no coordinates.
     Ground,
     /// Coordinates (x, y) or (x, y, z).
     Point,
     /// Coordinates (x, y, φ); inertia, kg m².
     Planar(Value),
     /// Coordinates (x, y, z) and Euler parameters.
-    Spatial(Box<Inertia>),
+    Spatial(Tensor),
     /// Where a plain model says at a time; no coordinates.
     Posed(Box<Posed>),
 }
 
 /// A member that a plain model puts into the plane.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Posed {
+pub struct Posed {
+    /// Its name.
     pub name: String,
     /// x and y, m, and an angle, rad.
     pub pose: [f64; 3],
@@ -79,21 +81,25 @@ impl Member {
 
 /// A point of a member, in its axes, m.
 #[derive(Debug, Clone)]
-pub(crate) struct Spot {
+pub struct Spot {
+    /// The member, by its place in [`Sketch::members`].
     pub member: usize,
+    /// Where, in its axes, m.
     pub location: [Value; 3],
 }
 
 /// A direction that is fixed to a member.
 #[derive(Debug, Clone)]
-pub(crate) struct Ray {
+pub struct Ray {
+    /// The member, by its place in [`Sketch::members`].
     pub member: usize,
+    /// Where to.
     pub direction: Direction,
 }
 
 /// In a member's axes.
 #[derive(Debug, Clone)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// Against x, in the plane, rad.
     Angle(Value),
     /// Of any length.
@@ -113,7 +119,11 @@ struct Fixed {
 
 /// About what something turns.
 #[derive(Debug, Clone)]
-pub(crate) enum About {
+#[allow(
+    missing_docs,
+    reason = "what a part is attached to says all of it: `spots` are points, `line`, `axis` and `normal` directions"
+)]
+pub enum About {
     /// Two members of the plane turn against each other.
     Members([usize; 2]),
     /// A member turns about an axis through a point.
@@ -122,7 +132,7 @@ pub(crate) enum About {
 
 /// What goes along a guide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slider {
+pub enum Slider {
     /// It does not turn against the guide.
     Block,
     /// It turns about the guide.
@@ -135,7 +145,7 @@ pub(crate) enum Slider {
 
 /// What stays on a plane.
 #[derive(Debug, Clone)]
-pub(crate) enum Touch {
+pub enum Touch {
     /// A flat face.
     Face,
     /// A point.
@@ -146,7 +156,11 @@ pub(crate) enum Touch {
 
 /// What is drawn between members.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+#[allow(
+    missing_docs,
+    reason = "what a part is attached to says all of it: `spots` are points, `line`, `axis` and `normal` directions"
+)]
+pub enum Part {
     /// Two points coincide: a pin of the plane, a ball in a socket of space.
     Pin([Spot; 2]),
     /// Two points coincide, and axes.
@@ -189,6 +203,59 @@ pub(crate) enum Part {
     DrivenTurn(About),
     /// A displacement along a line follows a function of time.
     DrivenSlide { spots: [Spot; 1], line: Ray },
+}
+
+/// A strength (N, N m) as drawings need it: at a time, with all inputs and all parameters.
+#[derive(Clone)]
+pub struct Seen(Arc<StrengthAt>);
+
+type StrengthAt = dyn Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync;
+
+impl Seen {
+    /// By a function of time, s, inputs and parameters.
+    pub fn of(strength: impl Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        Seen(Arc::new(strength))
+    }
+
+    /// The same whatever the inputs and parameters are.
+    pub fn constant(strength: f64) -> Self {
+        Seen::of(move |_, _, _| strength)
+    }
+
+    /// At a time, s, with all inputs and parameters.
+    pub fn at(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
+        (self.0)(t, w, u)
+    }
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seen")
+    }
+}
+
+/// The inertia of a body of space about its centre of mass: I_11, I_22, I_33, I_12, I_13, I_23 in kg m², with all parameters.
+#[derive(Clone)]
+pub struct Tensor(Arc<EntriesAt>);
+
+type EntriesAt = dyn Fn(&[f64]) -> [f64; 6] + Send + Sync;
+
+impl Tensor {
+    /// By a function of parameters.
+    pub fn of(entries: impl Fn(&[f64]) -> [f64; 6] + Send + Sync + 'static) -> Self {
+        Tensor(Arc::new(entries))
+    }
+
+    /// With these parameters.
+    pub fn entries_at(&self, u: &[f64]) -> [f64; 6] {
+        (self.0)(u)
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tensor")
+    }
 }
 
 impl Direction {
@@ -249,7 +316,7 @@ impl Part {
 
 impl Sketch {
     /// The ground alone.
-    pub(crate) fn new(in_space: bool) -> Self {
+    pub fn new(in_space: bool) -> Self {
         let (parts, traces, sensors) = (Vec::new(), Vec::new(), Vec::new());
         let mut sketch = Sketch { in_space, members: Vec::new(), parts, traces, sensors };
         let zero = || Value::from(0.0);
@@ -258,77 +325,51 @@ impl Sketch {
     }
 
     /// Adds a member; returns its place.
-    pub(crate) fn member(&mut self, kind: Kind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
+    pub fn member(&mut self, kind: Kind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
         self.members.push(Member { kind, coordinates, center, mass });
         self.members.len() - 1
     }
 
-    /// What no body can have, with these parameters: masses below nothing, inertias that contradict themselves. A sentence each.
-    pub(crate) fn impossible(&self, signature: &Signature, u: &[f64]) -> Vec<String> {
-        let mut found = Vec::new();
-        for Member { kind, coordinates, mass, .. } in &self.members {
-            // a member's coordinates are called `NAME.x` and so on
-            let name = coordinates.first().and_then(|&j| signature.coordinates.get(j));
-            let name = name.map_or("", |q| q.name.rsplit_once('.').map_or(q.name.as_str(), |(name, _)| name));
-            let mass = mass.evaluate(u);
-            if mass < 0.0 {
-                found.push(format!("`{name}` has a mass of {} kg, less than nothing", rounded(mass, 4)));
-            }
-            match kind {
-                Kind::Planar(inertia) if inertia.evaluate(u) < 0.0 => {
-                    let inertia = rounded(inertia.evaluate(u), 4);
-                    found.push(format!("`{name}` has an inertia of {inertia} kg m^2, less than nothing"));
-                }
-                Kind::Spatial(inertia) => {
-                    if let Err(Error::Invalid { what, problem, .. }) = spatial::check_inertia(inertia.entries_at(u)) {
-                        found.push(format!("no body has the {what} of `{name}`: {problem}"));
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
     /// Is there anything but the ground?
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.members.len() < 2
     }
 
     /// Where all members are.
-    pub(crate) fn poses(&self, q: &[f64]) -> Vec<Pose<f64>> {
+    pub fn poses(&self, q: &[f64]) -> Vec<Pose<f64>> {
         (0..self.members.len()).map(|member| self.pose(member, q)).collect()
     }
 
     fn pose(&self, member: usize, q: &[f64]) -> Pose<f64> {
         // a member of another mechanism is a slip; it is drawn at the origin
         let Some(Member { kind, coordinates, .. }) = self.members.get(member) else {
-            return spatial::Side::Ground.pose(&[]);
+            return Pose::default();
         };
         let mut own = [0.0; 7];
         own.iter_mut().zip(coordinates).for_each(|(own, j)| *own = q[*j]);
         match kind {
-            Kind::Ground => spatial::Side::Ground.pose(&own),
-            Kind::Point => spatial::Side::Point.pose(&own),
+            Kind::Ground => Pose::default(),
+            Kind::Point => Pose { origin: Vector::of(&own), ..Pose::default() },
             Kind::Planar(_) => flat([own[0], own[1], own[2]]),
             Kind::Posed(posed) => flat(posed.pose),
             Kind::Spatial(_) => {
                 // between time steps and before a start is projected, they are not quite of unit length
                 let length = own[3..].iter().map(|e| e * e).sum::<f64>().sqrt();
                 own[3..].iter_mut().for_each(|e| *e /= length);
-                spatial::Side::Body.pose(&own)
+                let rotation = Rotation::from_euler_parameters([own[3], own[4], own[5], own[6]]);
+                Pose { origin: Vector::of(&own), rotation }
             }
         }
     }
 
     /// Where all traced points are in the world, m.
-    pub(crate) fn traced(&self, q: &[f64], u: &[f64]) -> Vec<Vector<f64>> {
+    pub fn traced(&self, q: &[f64], u: &[f64]) -> Vec<Vector<f64>> {
         self.traces.iter().map(|spot| self.pose(spot.member, q).point(spot.at(u))).collect()
     }
 
     /// What a later sketch of the same plain model has that contradicts this one, in a sentence; whether places have moved on what they
     /// are fixed to is looked at only if they are to be `rigid`.
-    pub(crate) fn contradiction(&self, later: &Sketch, rigid: bool) -> Option<String> {
+    pub fn contradiction(&self, later: &Sketch, rigid: bool) -> Option<String> {
         let counts = |sketch: &Sketch| [sketch.members.len() - 1, sketch.parts.len(), sketch.traces.len()];
         let ([members, parts, traces], now) = (counts(self), counts(later));
         if now != [members, parts, traces] {
@@ -396,6 +437,6 @@ fn flat([x, y, angle]: [f64; 3]) -> Pose<f64> {
 }
 
 /// Three values with these parameters.
-pub(crate) fn evaluate(values: &[Value; 3], u: &[f64]) -> Vector<f64> {
+pub fn evaluate(values: &[Value; 3], u: &[f64]) -> Vector<f64> {
     Vector(values.each_ref().map(|value| value.evaluate(u)))
 }

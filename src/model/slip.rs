@@ -16,7 +16,7 @@ thread_local! {
 ///
 /// Panics of other threads are reported as ever, by whatever hook the program has installed. In programs that abort at a panic
 /// nothing can be caught, and nothing is kept quiet.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     if cfg!(panic = "unwind") {
         listen();
         KEPT.set(Some(String::new()));

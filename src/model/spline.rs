@@ -1,14 +1,14 @@
 //! Splines whose coefficients are parameters: motions that are to be found.
 
-use crate::error::{Error, Result};
 use crate::number::Number;
+use crate::{Error, Result};
 
 /// Coefficients that act at one time, at most.
 pub(crate) const MOST_ACTING: usize = 6;
 
 /// de Boor's recurrence: the factors of the degree + 1 B-splines that act at `t`. Of `knot`, number degree - 1 is the last one before `t`.
 #[inline]
-pub(crate) fn factors<D: Number>(degree: usize, t: D, knot: impl Fn(usize) -> f64) -> [D; MOST_ACTING] {
+pub fn factors<D: Number>(degree: usize, t: D, knot: impl Fn(usize) -> f64) -> [D; MOST_ACTING] {
     let mut factors = [D::from(0.0); MOST_ACTING];
     factors[0] = D::from(1.0);
     for k in 1..=degree {
@@ -132,7 +132,7 @@ impl Spline {
     /// The first coefficient that acts at time `t`, and the factors of it and those after it, [`Spline::acting`] in all. Costs the same for any
     /// number of coefficients.
     #[inline]
-    pub(crate) fn factors<D: Number>(&self, t: D) -> (usize, [D; MOST_ACTING]) {
+    pub fn factors<D: Number>(&self, t: D) -> (usize, [D; MOST_ACTING]) {
         let last = self.intervals as f64;
         let mut x = (t - self.times[0]) * (1.0 / self.step());
         if x.re() > last && self.ends_at_rest() {
@@ -146,7 +146,7 @@ impl Spline {
     }
 
     /// Number of coefficients that act at one time.
-    pub(crate) fn acting(&self) -> usize {
+    pub fn acting(&self) -> usize {
         self.degree + 1
     }
 
@@ -163,7 +163,7 @@ impl Spline {
     }
 
     /// First and last time at which it is known, s.
-    pub(crate) fn known_times(&self) -> (f64, f64) {
+    pub fn known_times(&self) -> (f64, f64) {
         (self.times[0], if self.ends_at_rest() { f64::MAX } else { self.times[1] })
     }
 
@@ -171,7 +171,7 @@ impl Spline {
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the motion.
-    pub(crate) fn validate(&self, name: &str) -> Result<()> {
+    pub fn validate(&self, name: &str) -> Result<()> {
         let invalid =
             |problem: String, remedy: &str| Err(Error::invalid(format!("the motion `{name}`"), problem, remedy));
         let [from, to] = self.times;

@@ -8,8 +8,8 @@ mod state;
 
 pub use state::{Part, StateVector};
 
-use crate::error::Result;
-use crate::model::Matrix;
+use crate::Matrix;
+use crate::Result;
 use crate::signature::Signature;
 use crate::sketch::Sketch;
 
@@ -40,7 +40,7 @@ pub trait System: Send + Sync {
     }
 
     /// What it looks like, if it is made of parts that have a shape or says so itself (then at its nominal start): for
-    /// [`crate::plot::mechanism`].
+    /// `costate_report::plot::mechanism`.
     fn sketch(&self) -> Option<&Sketch> {
         None
     }
@@ -165,7 +165,7 @@ impl Weights {
     }
 
     /// The factor of R's derivative.
-    pub(crate) fn rate(&self) -> f64 {
+    pub fn rate(&self) -> f64 {
         if self.equations.level == Level::Velocity && self.position != 0.0 {
             self.position / self.velocity
         } else {
@@ -235,8 +235,9 @@ impl Blocks {
         let (n, m) = (signature.unknown_count(), signature.constraints.len());
         Blocks::of_sizes(n, m, signature.parameters.len())
     }
+    /// All zero, for n coordinates and states, m constraints and p parameters.
 
-    pub(crate) fn of_sizes(n: usize, m: usize, p: usize) -> Self {
+    pub fn of_sizes(n: usize, m: usize, p: usize) -> Self {
         let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
         Blocks {
             mass: zeros(n, n),

@@ -3,6 +3,7 @@
 mod boilerplate;
 mod functions;
 mod jet;
+pub mod random;
 mod rounded;
 mod second_order;
 mod tape;
@@ -10,11 +11,11 @@ mod tracer;
 mod variable;
 
 pub use jet::Jet;
-pub(crate) use rounded::Rounded;
-pub(crate) use second_order::{Derivatives, LANES, SecondOrder};
-pub(crate) use tape::{Sweep, Taped, all_finite};
-pub(crate) use tracer::{Tracer, with_branch_detection};
-pub(crate) use variable::Var;
+pub use rounded::Rounded;
+pub use second_order::{Derivatives, LANES, SecondOrder};
+pub use tape::{Sweep, Taped, all_finite};
+pub use tracer::{Tracer, with_branch_detection};
+pub use variable::Var;
 
 /// A real number as models see it: `f64`, a dual number of any kind, nested ones.
 ///

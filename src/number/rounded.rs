@@ -15,8 +15,10 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 /// A value and a first-order bound on its error (running error analysis: Higham, *Accuracy and Stability of Numerical
 /// Algorithms*, section 3.3).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rounded {
+pub struct Rounded {
+    /// The value.
     pub re: f64,
+    /// The bound on its error.
     pub error: f64,
 }
 

@@ -13,7 +13,7 @@ use super::Jet;
 use std::cell::RefCell;
 
 /// Variables of one group.
-pub(crate) const LANES: usize = 4;
+pub const LANES: usize = 4;
 const SQUARE: usize = LANES * LANES;
 /// First and second derivatives by the variables of one group.
 const OWN: usize = LANES + SQUARE;
@@ -24,7 +24,8 @@ const NONE: [f64; OWN] = [0.0; OWN];
 ///
 /// It lives as long as the evaluation that it is part of, on one thread: see [`Derivatives::evaluate`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SecondOrder {
+pub struct SecondOrder {
+    /// The value.
     pub re: f64,
     /// Where its derivatives are: those by the first group, if it depends on that, those by the second, those by both.
     place: u32,
@@ -38,7 +39,7 @@ thread_local! {
 
 /// Derivatives of all numbers of one evaluation, one after the other.
 #[derive(Debug, Default)]
-pub(crate) struct Derivatives {
+pub struct Derivatives {
     values: Vec<f64>,
     used: usize,
 }

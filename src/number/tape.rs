@@ -64,7 +64,7 @@ const ROOM: usize = 1 << 13;
 const PRODUCTS: u32 = CONSTANT + 1;
 
 /// Operations of one evaluation on one thread.
-pub(crate) struct Tape<T> {
+pub struct Tape<T> {
     /// Places that are taken.
     length: Cell<u32>,
     /// The first ones have a place of their own: looking whether a list has to grow takes time at every operation.
@@ -148,7 +148,7 @@ impl<T: Taped> Tape<T> {
 }
 
 /// A number of which tapes are made.
-pub(crate) trait Taped: Number {
+pub trait Taped: Number {
     /// Works with the tape of the thread.
     fn with<R>(work: impl FnOnce(&Tape<Self>) -> R) -> R;
 
@@ -179,7 +179,7 @@ taped!(Jet<Jet<f64, 1>, 1>, |x: &Self| x.re.is_nothing() && x.eps[0].is_nothing(
 
 /// Derivatives of a sum of results by the variables of an evaluation, with the room that it takes to find them.
 #[derive(Debug)]
-pub(crate) struct Sweep<T> {
+pub struct Sweep<T> {
     variables: usize,
     bars: Vec<T>,
 }
@@ -231,7 +231,7 @@ impl<T: Taped> Sweep<T> {
 }
 
 /// Whether derivatives are finite; several at a time.
-pub(crate) fn all_finite(slopes: &[f64]) -> bool {
+pub fn all_finite(slopes: &[f64]) -> bool {
     let (lanes, rest) = slopes.as_chunks::<8>();
     // zeros, or no numbers
     let mut sums = [0.0; 8];

@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Runs `work` and tells whether it looked at the value of any [`Tracer`].
-pub(crate) fn with_branch_detection<R>(work: impl FnOnce() -> R) -> (R, bool) {
+pub fn with_branch_detection<R>(work: impl FnOnce() -> R) -> (R, bool) {
     BRANCHED.set(false);
     let result = work();
     (result, BRANCHED.get())
@@ -26,7 +26,7 @@ pub(crate) fn with_branch_detection<R>(work: impl FnOnce() -> R) -> (R, bool) {
 
 /// A value with the set of variables (bits) that it depends on, and of those that enter it nonlinearly.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tracer {
+pub struct Tracer {
     re: f64,
     /// Variables that the value depends on.
     pub depends: u128,

@@ -18,7 +18,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 
 /// A number on the tape of its thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Var<T> {
+pub struct Var<T> {
     /// The value.
     pub re: T,
     pub(super) place: u32,

@@ -1,25 +1,27 @@
-//! Who may know whom: the front page of the library says that arrows point down only.
+//! Who may know whom: between crates Cargo sees to it; here are the arrows within the engine and its optimisers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A module, all others that it may name, and the sentence that this protects.
 const ARROWS: [(&str, &[&str], &str); 8] = [
-    ("number", &[], "numbers know nothing of what is computed with them"),
-    ("linear/sparse", &[], "linear algebra knows nothing of mechanisms"),
-    ("linear/least_squares", &[], "a reduced least-squares problem is numbers alone"),
+    ("src/number", &[], "numbers know nothing of what is computed with them"),
+    ("src/linear/sparse", &[], "linear algebra knows nothing of mechanisms"),
+    ("src/linear/least_squares", &[], "a reduced least-squares problem is numbers alone"),
     (
-        "integrate/scheme",
+        "src/integrate/scheme",
         &["diagnosis", "error", "signature", "system"],
         "a scheme is the equation that it solves: it knows the waist alone",
     ),
     (
-        "integrate/diagnosis",
+        "src/integrate/diagnosis",
         &["error", "model", "shown", "signature", "sparse", "system"],
         "messages are made at the waist",
     ),
-    ("identify/optimise", &["error", "interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
+    ("identify/src/optimise", &["interrupt", "least_squares"], "optimisers see vectors, not mechanisms"),
     (
-        "integrate/simulate",
+        "src/integrate/simulate",
         &[
             "continuous",
             "error",
@@ -37,7 +39,7 @@ const ARROWS: [(&str, &[&str], &str); 8] = [
         "forward runs know nothing of costs and gradients",
     ),
     (
-        "gradient/cost",
+        "src/gradient/cost",
         &["error", "grid", "memory", "noise", "random", "shown", "signature", "system"],
         "costs know nothing of how their derivatives are found",
     ),
@@ -54,17 +56,20 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules of this crate that lines of code name.
+/// The modules of the own crate and of the engine that lines of code name.
 fn named(text: &str) -> Vec<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let names = code.flat_map(|line| line.split("crate::").skip(1).map(str::to_string).collect::<Vec<_>>());
+    let split = |line: &str| {
+        line.replace("costate::", "crate::").split("crate::").skip(1).map(str::to_string).collect::<Vec<_>>()
+    };
+    let names = code.flat_map(split);
     names.map(|rest| rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect()).collect()
 }
 
 /// Protects the house: a module names only what its sentence lets it know.
 #[test]
 fn arrows_point_down() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (module, allowed, sentence) in ARROWS {
         let mut own = Vec::new();
         let folder = source.join(module);
@@ -83,9 +88,9 @@ fn arrows_point_down() {
     }
 }
 
-/// Protects whoever looks for something: a dozen folders, each of which begins with what comes in and what goes out, and no loose files.
+/// Protects whoever looks for something: a few folders, each of which begins with what comes in and what goes out, and no loose files.
 #[test]
-fn the_house_has_a_dozen_rooms() {
+fn the_engine_has_a_few_rooms() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut rooms = 0;
     for entry in std::fs::read_dir(&source).unwrap() {
@@ -99,5 +104,44 @@ fn the_house_has_a_dozen_rooms() {
             assert!(name == "lib.rs" || name == "error.rs", "{} belongs into a folder", path.display());
         }
     }
-    assert!(rooms <= 12, "{rooms} folders");
+    assert!(rooms <= 7, "{rooms} folders");
+}
+
+/// The packages that `package` needs to be built, by their names, from what Cargo has locked.
+fn needed(package: &str) -> BTreeSet<String> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args([
+        "tree",
+        "--offline",
+        "--prefix",
+        "none",
+        "--edges",
+        "normal,build",
+        "--format",
+        "{p}",
+        "--package",
+        package,
+    ]);
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_string)
+        .collect()
+}
+
+/// Protects who depends on the engine alone: no files of data, figures, commands or optimisers come with it, and few libraries.
+#[test]
+fn the_engine_stands_alone() {
+    let needed = needed("costate");
+    for foreign in
+        ["serde", "serde_json", "toml", "plotters", "png", "clap", "ctrlc", "argmin", "indicatif", "costate-parts"]
+    {
+        assert!(!needed.contains(foreign), "{foreign}");
+    }
+    assert!(needed.len() <= 25, "{needed:?}");
 }

@@ -1,12 +1,13 @@
 //! Constrained minimisation: textbook problems with known solutions and multipliers, by every method.
 
+use costate::Error;
 use costate::Result;
 use costate::least_squares::{Linearised, Reduction};
-use costate::optimise::{
+use costate_identify::optimise;
+use costate_identify::optimise::{
     ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, Flow, Limit, Method, Multipliers, Options, Reason,
     Variable, minimise_constrained,
 };
-use costate::{Error, optimise};
 
 type Rows = Vec<(f64, Vec<f64>)>;
 type Cost = fn(&[f64]) -> (f64, Vec<f64>);

@@ -1,6 +1,7 @@
 //! Records: what a file may look like, what is said when it cannot be used, and writing that reads back bit for bit.
 
-use costate::data::{Record, TimeAxis};
+use costate::time_axis::TimeAxis;
+use costate_identify::data::Record;
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 

@@ -6,11 +6,11 @@ mod units;
 
 use crate::searches::{check, check_bounds, variables};
 use costate::least_squares::{Linearised, Reduction};
-use costate::optimise::{
+use costate::{Error, Result};
+use costate_identify::optimise::{
     Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Objective, Options, Outcome, Reason, Scale, Variable,
     VariableStatus, minimise, minimise_least_squares,
 };
-use costate::{Error, Result};
 use problems::{
     bard, box_3d, brown_badly_scaled, brown_dennis, freudenstein_roth, jennrich_sampson, kowalik_osborne, meyer,
     osborne_1, osborne_2, powell_singular, rosenbrock,

@@ -2,12 +2,12 @@
 
 use crate::statistics::problems::{Noisy, TwoSprings, close, even, line, problem, simulation};
 use costate::cost::{Quadrature, Reference};
-use costate::identify::{Identification, Settings};
-use costate::likelihood::{RoundsEnd, identify_with_noise};
-use costate::optimise::{Flow, Options};
-use costate::problem::Problem;
-use costate::statistics::{Noise, Statistics};
 use costate::{Interrupt, Matrix, Model, Number, Signature, State};
+use costate_identify::likelihood::{RoundsEnd, identify_with_noise};
+use costate_identify::optimise::{Flow, Options};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Identification, Settings};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,11 +1,11 @@
 //! Statistics against normal equations in exact rational arithmetic.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
-use costate::optimise::{Flow, Method};
-use costate::problem::Problem;
-use costate::statistics::{Noise, Statistics};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Settings, identify};
 use std::sync::Arc;
 
 /// A body under a constant force: x = a + b t + c t²/2, v = b + c t, which the trapezoidal rule reproduces exactly.

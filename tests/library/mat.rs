@@ -1,6 +1,6 @@
 //! Files of MATLAB: which variables are columns, what is said of the others, and bytes that mean harm.
 
-use costate::data::Record;
+use costate_identify::data::Record;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::Write;

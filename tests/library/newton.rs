@@ -4,11 +4,11 @@ mod ends;
 mod functions;
 
 use crate::searches::{check, check_bounds, variables};
-use costate::optimise::{
+use costate::{Error, Number, Result};
+use costate_identify::optimise::{
     Curvature, CurvedMethod, CurvedObjective, Flow, Objective, Options, Outcome, Reason, Scale, Variable,
     VariableStatus, minimise_curved,
 };
-use costate::{Error, Number, Result};
 use functions::{Beale, BrownBadlyScaled, Chain, Decades, Function, PowellSingular, Rosenbrock, Saddle, squares};
 use num_dual::{Dual64, HyperDual64};
 

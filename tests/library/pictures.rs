@@ -2,11 +2,11 @@
 
 use crate::svg;
 
-use costate::assembly::Value;
-use costate::planar::{Axes, Body, Linear, Mechanism, Member};
-use costate::plot::mechanism::{Animation, Picture};
+use costate::value::Value;
 use costate::{Hht, Parameter, Plain, Signal, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
+use costate_parts::planar::{Axes, Body, Linear, Mechanism, Member};
+use costate_report::plot::mechanism::{Animation, Picture};
 use std::sync::Arc;
 use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
 
@@ -324,8 +324,8 @@ fn what_cannot_be_drawn_is_explained() {
             "has no picture",
             "plain functions",
             "add `picture` to its `Model`",
-            "costate::planar::Mechanism",
-            "costate::spatial::Mechanism",
+            "costate_parts::planar::Mechanism",
+            "costate_parts::spatial::Mechanism",
         ],
     );
     let simulation = simulation(parallelogram().build().unwrap(), 0.5, 1e-2);

@@ -2,11 +2,11 @@
 
 use crate::svg;
 
+use costate::FreeEndTime;
 use costate::drawing::{Drawing, Place};
-use costate::model::FreeEndTime;
-use costate::plot::mechanism::{Animation, Picture, sketch};
 use costate::{Hht, Matrix, Model, Number, Plain, Result, Signal, Signature, Simulation, System, TimeGrid};
 use costate_models::{FiveBar, OverheadCrane, Pendulum};
+use costate_report::plot::mechanism::{Animation, Picture, sketch};
 use std::sync::{Arc, Mutex};
 use svg::{JOINT, assert_told, circles, tick};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use costate::Error;
-use costate::plot::{self, Axis, Color, Figure, Marker, Panel, Series};
+use costate_report::plot::{self, Axis, Color, Figure, Marker, Panel, Series};
 
 /// A folder of its own for each test, removed at the end.
 struct Folder(PathBuf);

@@ -2,13 +2,13 @@
 
 use crate::statistics::problems::{Line, Noisy, TwoSprings, close, even, line, problem, simulation};
 use costate::Method;
-use costate::constraint::Constraint;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
-use costate::optimise::{Flow, Method as Search};
-use costate::prior::{Distribution, PriorResult};
-use costate::problem::{Experiment, Problem};
-use costate::statistics::{Noise, Statistics, Verdict, identifiability};
+use costate_identify::constraint::Constraint;
+use costate_identify::optimise::{Flow, Method as Search};
+use costate_identify::prior::{Distribution, PriorResult};
+use costate_identify::problem::{Experiment, Problem};
+use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability};
+use costate_identify::{Settings, identify};
 
 const NORMAL: Distribution = Distribution::Normal { mean: 1.5, deviation: 0.1 };
 

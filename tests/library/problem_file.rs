@@ -1,6 +1,6 @@
 //! Problem files: whatever text they hold, the answer is a specification or a sentence.
 
-use costate::problem_file::parse;
+use costate_identify::problem_file::parse;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn lines_are_counted_in_any_text() {
 #[test]
 fn all_keys_are_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problem-file.md");
-    let reference = costate::problem_file::reference();
+    let reference = costate_identify::problem_file::reference();
     if std::env::var_os("WRITE").is_some() {
         std::fs::write(&page, &reference).unwrap();
     }
@@ -34,20 +34,20 @@ fn all_keys_are_documented() {
 /// Protects the reference from keys that nothing reads any more, and from defaults of another time.
 #[test]
 fn documented_keys_are_read_and_have_their_defaults() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // settings of schemes and quantities of modes are read by their own names for them
-    let mut files = ["identify/problem_file.rs", "integrate/scheme/mod.rs", "identify/modal.rs"]
-        .map(|file| source.join(file))
+    let mut files = ["identify/src/problem_file.rs", "src/integrate/scheme/mod.rs", "identify/src/modal.rs"]
+        .map(|file| root.join(file))
         .to_vec();
-    let others = std::fs::read_dir(source.join("identify/problem_file")).unwrap();
+    let others = std::fs::read_dir(root.join("identify/src/problem_file")).unwrap();
     files.extend(others.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("keys.rs")));
     let reader: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    let reference = costate::problem_file::reference();
+    let reference = costate_identify::problem_file::reference();
     for name in reference.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()) {
         assert!(reader.contains(&format!("\"{name}\"")), "nothing reads `{name}`");
     }
     let row = |name: &str| reference.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
-    let options = costate::optimise::Options::default();
+    let options = costate_identify::optimise::Options::default();
     for (name, default) in [
         ("max_evaluations", options.max_evaluations as f64),
         ("max_iterations", options.max_iterations as f64),
@@ -55,7 +55,7 @@ fn documented_keys_are_read_and_have_their_defaults() {
         ("gradient_tolerance", options.gradient_tolerance),
         ("cost_tolerance", options.cost_tolerance),
         ("step_tolerance", options.step_tolerance),
-        ("constraint_tolerance", costate::optimise::ConstraintOptions::default().tolerance),
+        ("constraint_tolerance", costate_identify::optimise::ConstraintOptions::default().tolerance),
     ] {
         let cell = row(name).unwrap().split('|').nth(4).unwrap().trim().parse::<f64>();
         assert_eq!(cell, Ok(default), "{name}");

@@ -1,15 +1,15 @@
 //! Tests on residuals: how often they cry wolf, and what they find.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::plot::correlograms;
-use costate::problem::{Experiment, Problem};
 use costate::random::SplitMix64;
-use costate::report::{Folder, result_json};
 use costate::signal::Interpolation;
-use costate::statistics::{Finding, Noise, ResidualTests, Statistics};
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::{Experiment, Problem};
+use costate_identify::statistics::{Finding, Noise, ResidualTests, Statistics};
+use costate_identify::{Settings, identify};
+use costate_report::plot::correlograms;
+use costate_report::{Folder, result_json};
 use std::sync::Arc;
 
 const STEP: f64 = 0.01;
@@ -133,7 +133,7 @@ fn bounds_hold_99_percent() {
         let (mut own, mut crossed, mut all) = (0, 0, 0);
         for seed in 0..200 {
             let tests = tests_of(&force(400, seed), &coloured(400, seed, c));
-            let outside = |found: &costate::statistics::Correlogram| {
+            let outside = |found: &costate_identify::statistics::Correlogram| {
                 found.values.iter().zip(&found.bounds_99).filter(|(value, bound)| value.abs() > **bound).count()
             };
             own += outside(tests.autocorrelation.as_ref().unwrap());

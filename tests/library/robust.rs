@@ -3,10 +3,10 @@
 use crate::statistics::problems::{Noisy, TwoSprings, close, even, problem, simulation};
 use costate::Method;
 use costate::cost::{Loss, Quadrature, Reference};
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method as Search};
-use costate::problem::Problem;
-use costate::statistics::{Noise, Statistics};
+use costate_identify::optimise::{Flow, Method as Search};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Identification, Settings, identify};
 
 const SIGMA: f64 = 1e-3;
 const TRUTH: [f64; 4] = [1.0, 30.0, 10.0, 0.8];

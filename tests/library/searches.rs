@@ -1,6 +1,6 @@
 //! What every search is checked for.
 
-use costate::optimise::{Options, Outcome, Variable};
+use costate_identify::optimise::{Options, Outcome, Variable};
 
 pub fn variables(start: &[f64]) -> Vec<Variable> {
     start.iter().enumerate().map(|(i, &s)| Variable::new(format!("u{i}"), s)).collect()

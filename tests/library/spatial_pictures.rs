@@ -2,12 +2,13 @@
 
 use crate::svg;
 
-use costate::assembly::RedundantRows;
-use costate::plot::mechanism::{Animation, Picture, View, check_view};
-use costate::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Linear, Mechanism, Member, Path, Place, euler_parameters_of,
-};
+use costate::vector::euler_parameters_of;
 use costate::{Hht, Number, Signal, Simulation, System, TimeGrid};
+use costate_parts::assembly::RedundantRows;
+use costate_parts::spatial::{
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Linear, Mechanism, Member, Path, Place,
+};
+use costate_report::plot::mechanism::{Animation, Picture, View, check_view};
 use std::sync::Arc;
 use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
 
@@ -355,7 +356,7 @@ fn every_part_has_a_symbol() {
 fn loose_bodies_are_solids() {
     let shown = |moments: [f64; 3], turn: f64| {
         let mut m = Mechanism::new("loose");
-        let turned = euler_parameters_of(costate::spatial::Vector([0.3 * turn, 0.2 * turn, turn]));
+        let turned = euler_parameters_of(costate::vector::Vector([0.3 * turn, 0.2 * turn, turn]));
         let body = m.body("body", Body::new(1.0, Inertia::diagonal(moments)).turned(turned));
         m.free(&body);
         start(m, View::ISOMETRIC)
@@ -428,8 +429,8 @@ fn wrong_views_are_explained() {
             &["the view", "from -90 to 90 degrees", "front, side, top, isometric"],
         );
     }
-    let mut m = costate::planar::Mechanism::new("flat");
-    let body = m.body("body", costate::planar::Body::new(1.0, 0.1));
+    let mut m = costate_parts::planar::Mechanism::new("flat");
+    let body = m.body("body", costate_parts::planar::Body::new(1.0, 0.1));
     m.free(&body);
     let flat = m.build().unwrap();
     assert!(check_view(&flat, View::TOP).is_ok() && View::of(&flat).unwrap() == View::TOP);

@@ -3,14 +3,14 @@
 pub mod problems;
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
 use costate::least_squares::Reduction;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method};
-use costate::problem::Problem;
-use costate::report::{Folder, parameter_table_with_errors, result_json};
-use costate::statistics::{Analysed, Identifiability, Noise, Statistics, Verdict, identifiability};
 use costate::{Gradient, Parameter};
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Analysed, Identifiability, Noise, Statistics, Verdict, identifiability};
+use costate_identify::{Settings, identify};
+use costate_report::{Folder, parameter_table_with_errors, result_json};
 use nalgebra::{DMatrix, DVector};
 use problems::{Line, Noisy, TwoSprings, close, even, line, optimum, problem, simulation};
 

@@ -1,11 +1,11 @@
 //! Units of columns, end to end: a record in any unit gives the parameters of the record in the model's units.
 
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::problem::Problem;
-use costate::problem_file::parse;
-use costate::registry::{Registry, Scenario};
 use costate::{Matrix, Model, Number, Parameter, Result, Signal, Signature, State};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Problem;
+use costate_identify::problem_file::parse;
+use costate_identify::registry::{Registry, Scenario};
+use costate_identify::{Settings, identify};
 use std::f64::consts::TAU;
 use std::path::PathBuf;
 

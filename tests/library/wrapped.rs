@@ -2,8 +2,8 @@
 
 use crate::statistics::problems::{Line, Noisy, even, problem, simulation};
 use costate::cost::{Quadrature, Reference};
-use costate::statistics::{Noise, OutputFit, Statistics, fits};
 use costate::{Matrix, Model, Number, Quantity, Signature, State};
+use costate_identify::statistics::{Noise, OutputFit, Statistics, fits};
 use std::f64::consts::{PI, TAU};
 
 /// [`Line`] whose output is an angle.

@@ -8,8 +8,8 @@
 //! `phi` is the angle of the gear's output, `alpha` that of the arm; both are zero where the arm hangs. `s` is the sign of the
 //! velocity, smoothed.
 
-use costate::registry::{Registry, Scenario};
 use costate::{Drawing, Matrix, Model, Number, Parameter, Result, Signal, Signature, State, unpack};
+use costate_cli::registry::{Registry, Scenario};
 
 /// Gravity, m/s².
 const GRAVITY: f64 = 9.81;

@@ -1,5 +1,5 @@
 //! The `costate` command with a model of one's own.
 
 fn main() -> std::process::ExitCode {
-    costate::cli::main(flexible_arm::registry())
+    costate_cli::main(flexible_arm::registry())
 }

@@ -1,8 +1,8 @@
 //! The cart with a pole: no constraints, but M depends on the angle and on the parameters.
 
 use costate::Matrix;
-use costate::check::{HandDerived, Supplied};
 use costate::system::Point;
+use costate_check::{HandDerived, Supplied};
 
 use crate::cart_pole::GRAVITY;
 

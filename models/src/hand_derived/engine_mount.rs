@@ -1,8 +1,8 @@
 //! The engine mount of Lauss 2018, section 5. Its constraint is linear and M is constant.
 
 use costate::Matrix;
-use costate::check::{HandDerived, Supplied};
 use costate::system::Point;
+use costate_check::{HandDerived, Supplied};
 
 use crate::engine_mount::*;
 

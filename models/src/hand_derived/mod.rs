@@ -1,7 +1,7 @@
 //! Jacobians of some models, derived by hand: how a user writes a set, checks it, and puts it in place of dual numbers.
 //!
 //! ```
-//! use costate::check::{CheckOptions, HandDerivedSystem, check_jacobians};
+//! use costate_check::{CheckOptions, HandDerivedSystem, check_jacobians};
 //! use costate::{Plain, System};
 //! use costate_models::{EngineMount, hand_derived::EngineMountByHand};
 //! use std::sync::Arc;

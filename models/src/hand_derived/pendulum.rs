@@ -1,8 +1,8 @@
 //! The pendulum in Cartesian coordinates: C_q moves with the position, C depends on the length.
 
 use costate::Matrix;
-use costate::check::{HandDerived, Supplied};
 use costate::system::Point;
+use costate_check::{HandDerived, Supplied};
 
 /// All blocks of [`crate::Pendulum`]; its parameters are m, L, d, g, and two of the start.
 #[derive(Debug, Clone, Copy)]

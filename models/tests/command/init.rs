@@ -1,9 +1,10 @@
 //! `costate init`: what it writes is what the model has, for all models; and it maps what it can.
 
 use crate::run;
-use costate::registry::Registry;
-use costate::specification::Specification;
-use costate::{Error, problem_file};
+use costate::Error;
+use costate_identify::problem_file;
+use costate_identify::registry::Registry;
+use costate_identify::specification::Specification;
 use run::{Place, csv, times};
 use std::path::Path;
 

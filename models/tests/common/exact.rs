@@ -1,12 +1,12 @@
 //! Exactness of gradients of mechanisms from parts, with every property a parameter; laws and motions for them.
 
 use super::largest;
-use costate::assembly::Assembly;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{FunctionOfTime, Law};
 use costate::scheme::Form;
 use costate::{Gradient, Hht, InitialState, Method, Number, Signal, Simulation, State, TimeGrid};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{FunctionOfTime, Law};
 use std::sync::Arc;
 
 /// Looks at everything: positions, velocities, both accelerations, multipliers, outputs and, if told to, parameters.

@@ -1,8 +1,8 @@
 //! What tests of mechanisms of space share: runs with outputs by name, and where bodies start.
 
-use costate::assembly::Assembly;
-use costate::spatial::{Rotation, Vector, euler_parameters_of};
+use costate::vector::{Rotation, Vector, euler_parameters_of};
 use costate::{Hht, InitialState, Result, Signal, Simulation, TimeGrid, Trajectory};
+use costate_parts::assembly::Assembly;
 use std::sync::Arc;
 
 /// A trajectory with the names of its outputs.

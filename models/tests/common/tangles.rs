@@ -1,10 +1,12 @@
 //! Random mechanisms from parts, of the plane and of space, by number: trees and loops of bodies and point masses, whose masses and
 //! lengths may lie decades apart.
 
-use costate::assembly::{Assembly, RedundantRows};
 use costate::random::SplitMix64;
-use costate::spatial::{Inertia, Vector, euler_parameters_of};
-use costate::{Parameter, Result, planar, spatial};
+use costate::vector::{Vector, euler_parameters_of};
+use costate::{Parameter, Result};
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::spatial::Inertia;
+use costate_parts::{planar, spatial};
 
 /// What a random mechanism is like.
 #[derive(Debug, Clone, Copy)]

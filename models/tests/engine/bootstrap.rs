@@ -1,17 +1,17 @@
 //! The bootstrap, and bands around outputs, where both have closed forms: residuals that are linear in the parameters.
 
-use costate::bands::{Band, Uncertainty, add_bootstrap, bands};
-use costate::bootstrap::{Bootstrap, Bootstrapped, Over, bootstrap};
-use costate::constraint::Constraint;
 use costate::cost::{LeastSquares, Loss, Quadrature, Reference, Sensor, Sensors};
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::Flow;
-use costate::prior::Distribution;
-use costate::problem::{Experiment, Problem};
 use costate::random::SplitMix64;
-use costate::statistics::{Noise, Statistics};
-use costate::work::Work;
 use costate::{Error, Hht, Interrupt, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate_identify::bands::{Band, Uncertainty, add_bootstrap, bands};
+use costate_identify::bootstrap::{Bootstrap, Bootstrapped, Over, bootstrap};
+use costate_identify::constraint::Constraint;
+use costate_identify::optimise::Flow;
+use costate_identify::prior::Distribution;
+use costate_identify::problem::{Experiment, Problem};
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::work::Work;
+use costate_identify::{Identification, Settings, identify};
 use std::sync::Arc;
 
 /// A body under a constant force: x = a + b t + c t²/2, v = b + c t, which the trapezoidal rule reproduces exactly.

@@ -1,13 +1,13 @@
 //! The checker finds errors in hand-derived Jacobians by name, and lets right ones pass.
 
-use costate::check::{
-    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, StepJacobians, StepPoint, Supplied,
-    check_jacobians, check_products, check_step, paper_step_jacobians,
-};
-use costate::registry::Entry;
 use costate::sensitivity::Method;
 use costate::system::{Blocks, Point};
 use costate::{Matrix, Model, Number, Parameter, Plain, Result, Signature, System};
+use costate_check::{
+    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, StepJacobians, StepPoint, Supplied,
+    check_jacobians, check_products, check_step, paper_step_jacobians,
+};
+use costate_identify::registry::Entry;
 use costate_models::hand_derived::{CartPoleByHand, EngineMountByHand, PendulumByHand};
 use costate_models::{CartPole, EngineMount, Pendulum, registry};
 use std::sync::Arc;
@@ -376,8 +376,8 @@ fn a_slip_in_a_step_is_named() {
 /// A test problem shortened to `end`, with the entry's own system or with its set in place of dual numbers.
 fn gradient(entry: &Entry, system: Arc<dyn System>, method: Method, end: f64) -> Result<(f64, Vec<f64>, String)> {
     let entry = Entry { system, ..entry.clone() };
-    let integrator = costate::problem::Integrator::hht(-0.1);
-    let scenario = costate::registry::Scenario { end, integrator, ..entry.scenario.clone() };
+    let integrator = costate_identify::problem::Integrator::hht(-0.1);
+    let scenario = costate_identify::registry::Scenario { end, integrator, ..entry.scenario.clone() };
     let problem = entry.problem(&scenario)?;
     let mut workspace = problem.gradient()?;
     let mut gradient = vec![0.0; problem.start.len()];

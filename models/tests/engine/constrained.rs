@@ -1,13 +1,13 @@
 //! Identification within constraints: every method the same, multipliers as difference quotients say, statistics of what is
 //! left free.
 
-use costate::constraint::{AugmentedCost, Constraint};
-use costate::identify::{Identification, Settings, identify};
 use costate::linearise::ParameterFunction;
-use costate::optimise::{Flow, Limit, Method, Multipliers, Reason};
-use costate::problem::{Integrator, Problem};
-use costate::statistics::{Noise, Statistics, Verdict, identifiability};
 use costate::{Gradient, Number};
+use costate_identify::constraint::{AugmentedCost, Constraint};
+use costate_identify::optimise::{Flow, Limit, Method, Multipliers, Reason};
+use costate_identify::problem::{Integrator, Problem};
+use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability};
+use costate_identify::{Identification, Settings, identify};
 
 const METHODS: [Method; 6] = [
     Method::LevenbergMarquardt,

@@ -1,12 +1,14 @@
 //! Inputs that are found: derivatives by the unknowns, steps in O(steps), goals that must be met, limits, replay, messages.
 
-use costate::check::HandDerivedSystem;
-use costate::control::{Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation};
+use costate::FreeEndTime;
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
-use costate::model::FreeEndTime;
-use costate::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
 use costate::scheme::{self, Scheme};
 use costate::{Matrix, Model, Number, Plain, Result, Signal, Signature, Simulation, State, System, TimeGrid};
+use costate_check::HandDerivedSystem;
+use costate_identify::control::{
+    Control, ControlObjective, ControlScenario, Nodes, Shape, UnknownSignal, continuation,
+};
+use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
 use costate_models::hand_derived::CartPoleByHand;
 use costate_models::{CartPole, Oscillator, OverheadCrane, TriplePendulum, overhead_crane, robot_arm, triple_pendulum};
 use std::sync::Arc;

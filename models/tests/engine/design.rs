@@ -1,11 +1,11 @@
 //! Information as a cost: its gradient by motions and inputs, against Hessians of sums of squares, Taylor series and closed forms.
 
-use costate::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sensor, Sensors, Sum};
-use costate::design::{Optimality, Sought};
-use costate::optimise::{Flow, Method, Objective, Options};
 use costate::scheme::{self, Scheme};
 use costate::{Gradient, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
+use costate_identify::design::{Optimality, Sought};
+use costate_identify::optimise::{Flow, Method, Objective, Options};
 use costate_models::rigid_body::{self, ENTRIES, Excitation};
 use costate_models::{Oscillator, hanging_load};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ fn forced(scheme: &str, shape: Shape, optimality: Optimality) -> Control {
     let mut sought = Sought::new(simulation.signature(), outputs, &["c", "d"]).unwrap().optimal(optimality);
     let first = simulation.signature().parameters.len();
     for (k, own) in sought.measured.sensors().parameters().iter().enumerate() {
-        let parameter = costate::statistics::Analysed {
+        let parameter = costate_identify::statistics::Analysed {
             index: first + k,
             name: own.name.clone(),
             unit: own.unit.clone(),

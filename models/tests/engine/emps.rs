@@ -1,13 +1,14 @@
 //! The EMPS: friction as documented, and its measured record, where it is.
 
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method, Options};
-use costate::problem::Problem;
-use costate::report::rmse;
-use costate::specification::ParameterSetting;
-use costate::statistics::{Noise, Statistics, identifiability};
-use costate::{Model, problem_file};
+use costate::Model;
+use costate_identify::optimise::{Flow, Method, Options};
+use costate_identify::problem::Problem;
+use costate_identify::problem_file;
+use costate_identify::specification::ParameterSetting;
+use costate_identify::statistics::{Noise, Statistics, identifiability};
+use costate_identify::{Identification, Settings, identify};
 use costate_models::Emps;
+use costate_report::rmse;
 use std::path::{Path, PathBuf};
 
 /// Protects the meaning of the parameters: forces forwards and backwards far beyond the smoothing velocity, none at rest, and

@@ -3,17 +3,17 @@
 use crate::common;
 
 use common::{ALL, Case, FORMS};
-use costate::assembly::Value;
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Body, FunctionOfTime, Law, Linear, Mechanism, Member};
 use costate::scheme::Form;
+use costate::value::Value;
 use costate::{
     Error, Gradient, Hht, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation,
     State, System, TimeGrid, Trajectory, unpack,
 };
 use costate_models::pendulum_chain::pendulum_chain;
 use costate_models::{Oscillator, Pendulum};
+use costate_parts::planar::{Body, FunctionOfTime, Law, Linear, Mechanism, Member};
 use std::sync::Arc;
 
 fn at_rest(system: Arc<dyn System>, signals: Vec<Signal>, form: Form, steps: usize) -> Simulation {

@@ -3,16 +3,16 @@
 use crate::common;
 
 use common::Case;
-use costate::assembly::{Assembler, Connection, Element};
-use costate::check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
 use costate::scheme::Scheme;
 use costate::signal::Interpolation;
-use costate::spatial::{Body, Inertia, Mechanism};
 use costate::system::Point;
 use costate::{
     Error, Gradient, Hht, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, TimeGrid,
 };
+use costate_check::{CheckOptions, HandDerived, HandDerivedSystem, Supplied, check_products};
 use costate_models::{EngineMount, Pendulum};
+use costate_parts::assembly::{Assembler, Connection, Element};
+use costate_parts::spatial::{Body, Inertia, Mechanism};
 use std::sync::Arc;
 
 /// What is wrong with [`Faulty`].

@@ -1,15 +1,15 @@
 //! Models that cannot be simulated: what their users are told, and what an identification makes of them.
 
-use costate::data::Record;
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method};
-use costate::problem::{Integrator, Problem};
-use costate::registry::{Registry, Scenario};
 use costate::signal::Interpolation;
-use costate::specification::Specification;
 use costate::{
     Error, Hht, InitialState, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State, TimeGrid,
 };
+use costate_identify::data::Record;
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::{Integrator, Problem};
+use costate_identify::registry::{Registry, Scenario};
+use costate_identify::specification::Specification;
+use costate_identify::{Identification, Settings, identify};
 use std::sync::Arc;
 
 /// A point mass on an inclined line x + 2 y = s, given as many times as there are constraint rows, and its start.

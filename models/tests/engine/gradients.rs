@@ -7,12 +7,12 @@ use crate::for_all_models;
 use common::compare::{compare, taylor};
 use common::{ALL, FORMS, NONE, Parts};
 use costate::cost::Quadrature;
-use costate::ensemble::Ensemble;
-use costate::identify::{Settings, identify};
-use costate::optimise::{self, Flow};
-use costate::problem::Problem;
 use costate::scheme::Form;
 use costate::{Error, Gradient, Hht, InitialState, Method, Model, Plain, Simulation, TimeGrid};
+use costate_identify::ensemble::Ensemble;
+use costate_identify::optimise::{self, Flow};
+use costate_identify::problem::Problem;
+use costate_identify::{Settings, identify};
 use costate_models::squeezer::{AT_30_MS, FOLLOWED, LENGTHS, Squeezer};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Identification by homotopy: a model that is pulled towards its record, with exact derivatives, and where that leads.
 
 use costate::cost::Quadrature;
-use costate::homotopy::{Homotopy, observed};
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method as Search};
-use costate::problem::Problem;
 use costate::{Method, Model, Plain, Result, Signal, Simulation, System, TimeGrid, scheme};
+use costate_identify::homotopy::{Homotopy, observed};
+use costate_identify::optimise::{Flow, Method as Search};
+use costate_identify::problem::Problem;
+use costate_identify::{Identification, Settings, identify};
 use costate_models::{Oscillator, Pendulum, simple_pendulum};
 use std::sync::Arc;
 

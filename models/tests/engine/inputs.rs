@@ -266,7 +266,8 @@ fn the_continuous_adjoint_is_of_the_same_cost() {
     for name in ["five_bar", "double_pendulum"] {
         let entry = registry.get(name).unwrap();
         let gap = |part: f64| {
-            let scenario = costate::registry::Scenario { step: part * entry.scenario.step, ..entry.scenario.clone() };
+            let scenario =
+                costate_identify::registry::Scenario { step: part * entry.scenario.step, ..entry.scenario.clone() };
             let problem = entry.problem(&scenario).unwrap();
             let mut engine = problem.gradient().unwrap();
             let [mut discrete, mut continuous] = [(); 2].map(|()| vec![0.0; problem.start.len()]);

@@ -2,16 +2,16 @@
 
 use super::inputs::{Driven, Everything, SCHEMES, signals, simulation};
 use costate::adapt::StepControl;
-use costate::control::{Control, ControlObjective, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::linearise::Differentiated;
-use costate::optimise::Objective;
 use costate::scheme::{self, Scheme};
 use costate::step_error::StepErrors;
 use costate::{
     Gradient, InitialState, Matrix, Method, Model, Number, Plain, Signal, Signature, Simulation, State, System,
     TimeGrid,
 };
+use costate_identify::control::{Control, ControlObjective, Shape, UnknownSignal};
+use costate_identify::optimise::Objective;
 use std::sync::Arc;
 
 /// A model that begins elsewhere.

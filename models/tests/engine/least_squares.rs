@@ -1,14 +1,14 @@
 //! Levenberg-Marquardt and Gauss-Newton on real simulations.
 
-use costate::constraint::Constraint;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Identification, Settings, default_method, identify};
 use costate::linearise::{CostFunction, Differentiated};
-use costate::optimise::{Flow, Method as Search, Options};
-use costate::problem::Problem;
 use costate::signal::Interpolation;
-use costate::specification::{DataSource, Specification};
 use costate::{Gradient, Hht, Method, Number, Parameter, Plain, Result, Scale, Simulation, State, System, TimeGrid};
+use costate_identify::constraint::Constraint;
+use costate_identify::optimise::{Flow, Method as Search, Options};
+use costate_identify::problem::Problem;
+use costate_identify::specification::{DataSource, Specification};
+use costate_identify::{Identification, Settings, default_method, identify};
 use costate_models::Pendulum;
 use std::f64::consts::{PI, TAU};
 use std::path::{Path, PathBuf};
@@ -139,8 +139,8 @@ struct Turning {
 }
 
 /// A flywheel in the plane, whose angle is that of an absolute encoder.
-fn planar_wheel() -> Result<costate::assembly::Assembly> {
-    use costate::planar::{Body, Mechanism};
+fn planar_wheel() -> Result<costate_parts::assembly::Assembly> {
+    use costate_parts::planar::{Body, Mechanism};
     let mut mechanism = Mechanism::new("planar_wheel");
     let damping = mechanism.parameter(Parameter::new("damping", "N m s/rad", 0.02));
     let rate = mechanism.parameter(Parameter::new("rate", "rad/s", 12.0));
@@ -153,8 +153,8 @@ fn planar_wheel() -> Result<costate::assembly::Assembly> {
 }
 
 /// The same in space, where a joint's angle comes from `atan2`.
-fn spatial_wheel() -> Result<costate::assembly::Assembly> {
-    use costate::spatial::{Body, Freedom, Inertia, Mechanism};
+fn spatial_wheel() -> Result<costate_parts::assembly::Assembly> {
+    use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism};
     let mut mechanism = Mechanism::new("spatial_wheel");
     let damping = mechanism.parameter(Parameter::new("damping", "N m s/rad", 0.02));
     let rate = mechanism.parameter(Parameter::new("rate", "rad/s", 12.0));

@@ -1,12 +1,12 @@
 //! Measured frequencies and damping of modes as residuals: against closed forms, differences and the methods of each other.
 
-use costate::identify::{Settings, identify};
-use costate::modal::{MeasuredMode, ModeQuantity, ModeResult};
-use costate::optimise::Flow;
-use costate::problem::Problem;
-use costate::specification::{ParameterSetting, Specification};
-use costate::statistics::{Noise, Statistics};
 use costate::{Error, Method, Result};
+use costate_identify::modal::{MeasuredMode, ModeQuantity, ModeResult};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Problem;
+use costate_identify::specification::{ParameterSetting, Specification};
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Settings, identify};
 use std::f64::consts::TAU;
 
 fn measured(number: usize, quantity: ModeQuantity, value: f64, deviation: f64) -> MeasuredMode {

@@ -1,14 +1,14 @@
 //! Samples that are not there: NaN in a reference takes part nowhere.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method as Search};
-use costate::problem::Problem;
-use costate::report::{output_errors, rmse};
-use costate::statistics::{Noise, Statistics};
 use costate::{Gradient, Hht, Method, Result, Simulation, System, TimeGrid};
+use costate_identify::optimise::{Flow, Method as Search};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Settings, identify};
 use costate_models::double_pendulum;
+use costate_report::{output_errors, rmse};
 use std::sync::Arc;
 
 const STARTS: [[f64; 4]; 2] = [[2.6, 3.5, 3.0, -1.4], [3.9, 2.2, 0.5, 1.0]];

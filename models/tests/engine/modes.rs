@@ -1,10 +1,10 @@
 //! Small motions about an equilibrium: frequencies and shapes against closed forms, derivatives against closed forms and differences.
 
 use costate::modes::{Character, Modes, Sensitivity};
-use costate::planar::{Body, Mechanism};
 use costate::{
     Error, Hht, Matrix, Model, Number, Parameter, Plain, Signal, Signature, Simulation, System, TimeGrid, unpack,
 };
+use costate_parts::planar::{Body, Mechanism};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -31,11 +31,10 @@ fn thread(count: usize) -> Simulation {
     let mass = mechanism.parameter(Parameter::new("m", "kg", 0.3));
     let length = mechanism.parameter(Parameter::new("l", "m", 0.1));
     let gravity = mechanism.parameter(Parameter::new("g", "m/s^2", 9.81));
-    mechanism.gravity([costate::assembly::Value::from(0.0), -gravity]);
+    mechanism.gravity([costate::value::Value::from(0.0), -gravity]);
     let mut last = mechanism.ground();
     for i in 1..=count {
-        let next =
-            mechanism.point(&format!("mass{i}"), mass, [costate::assembly::Value::from(0.0), length * -(i as f64)]);
+        let next = mechanism.point(&format!("mass{i}"), mass, [costate::value::Value::from(0.0), length * -(i as f64)]);
         mechanism.rod(&format!("rod{i}"), last.at([0.0, 0.0]), next.at([0.0, 0.0]), length);
         last = next;
     }

@@ -1,14 +1,14 @@
 //! Motions that are found: a driven coordinate follows a spline whose coefficients are unknowns.
 
-use costate::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
-use costate::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
-use costate::planar::{Axes, Body, Mechanism, Spline};
 use costate::scheme::{self, Scheme};
-use costate::spatial::{self, Freedom, Inertia};
 use costate::{InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid};
+use costate_identify::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
+use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
 use costate_models::hanging_load;
 use costate_models::hanging_load::{DURATION, WAY, rest_to_rest};
+use costate_parts::planar::{Axes, Body, Mechanism, Spline};
+use costate_parts::spatial::{self, Freedom, Inertia};
 use std::sync::Arc;
 
 const SCHEMES: [&str; 8] =

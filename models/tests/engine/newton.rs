@@ -1,9 +1,9 @@
 //! The methods with exact second derivatives on real simulations.
 
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method as Optimiser};
-use costate::problem::Problem;
 use costate::{Method, Scale};
+use costate_identify::optimise::{Flow, Method as Optimiser};
+use costate_identify::problem::Problem;
+use costate_identify::{Identification, Settings, identify};
 
 const CURVED: [Optimiser; 2] = [Optimiser::Ding, Optimiser::NewtonTrustRegion];
 

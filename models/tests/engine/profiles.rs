@@ -1,14 +1,14 @@
 //! Profile likelihoods.
 
 use costate::cost::Quadrature;
-use costate::identify::{Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::Flow;
-use costate::problem::Problem;
-use costate::profile::{Identifiable, Profiles, Side, profiles};
-use costate::statistics::{Noise, Statistics};
-use costate::work::Work;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signature, Simulation, State, TimeGrid};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Problem;
+use costate_identify::profile::{Identifiable, Profiles, Side, profiles};
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::work::Work;
+use costate_identify::{Settings, identify};
 use std::sync::Arc;
 
 /// q'' = u_0 sin t + u_1 cos 3 t + (what `shape` says).

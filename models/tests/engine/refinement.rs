@@ -1,9 +1,9 @@
 //! Solutions of control problems that are found once more on smaller steps.
 
-use costate::control::{Control, Told, UnknownSignal, refine};
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
-use costate::optimise::{Flow, Method, Options, Reason};
 use costate::{Plain, Signal, Simulation, TimeGrid, scheme};
+use costate_identify::control::{Control, Told, UnknownSignal, refine};
+use costate_identify::optimise::{Flow, Method, Options, Reason};
 use costate_models::Oscillator;
 use std::sync::Arc;
 

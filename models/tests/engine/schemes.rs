@@ -6,10 +6,10 @@ use crate::for_all_models;
 use common::{ALL, Case, largest};
 use costate::cost::Quadrature;
 use costate::linearise::Differentiated;
-use costate::problem::Integrator;
 use costate::scheme::{self, Scheme};
 use costate::system::Level;
 use costate::{Gradient, InitialState, Method, Model, Plain, Signal, Simulation, System, Trajectory};
+use costate_identify::problem::Integrator;
 use std::sync::Arc;
 
 /// The schemes other than HHT, whose tests are everywhere.

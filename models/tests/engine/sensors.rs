@@ -4,14 +4,14 @@ use crate::common;
 use crate::for_all_models;
 
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors};
-use costate::identify::{Settings, identify};
 use costate::least_squares::Linearised;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method as Search};
-use costate::problem::{Experiment, Integrator, Problem};
-use costate::statistics::{Noise, Statistics, Verdict, identifiability, said_of_steps_alone};
-use costate::steps::{Steps, identify_with_steps};
 use costate::{Error, Gradient, Method, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
+use costate_identify::optimise::{Flow, Method as Search};
+use costate_identify::problem::{Experiment, Integrator, Problem};
+use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability, said_of_steps_alone};
+use costate_identify::steps::{Steps, identify_with_steps};
+use costate_identify::{Settings, identify};
 use costate_models::Oscillator;
 use std::sync::Arc;
 

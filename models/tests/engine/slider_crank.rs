@@ -3,11 +3,11 @@
 use crate::common;
 
 use common::{Case, crank};
-use costate::identify::{Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method};
-use costate::specification::{ParameterSetting, Specification};
-use costate::statistics::{Noise, Statistics, identifiability};
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::specification::{ParameterSetting, Specification};
+use costate_identify::statistics::{Noise, Statistics, identifiability};
+use costate_identify::{Settings, identify};
 use costate_models::SliderCrank;
 
 /// Places of outputs.

@@ -6,11 +6,12 @@ use crate::sensors::derivatives_agree;
 
 use costate::cost::spectrum::{Lines, Part, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::problem::Integrator;
-use costate::specification::Specification;
-use costate::{Method, Parameter, Plain, Result, Signal, TimeGrid, problem_file};
+use costate::{Method, Parameter, Plain, Result, Signal, TimeGrid};
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Integrator;
+use costate_identify::problem_file;
+use costate_identify::specification::Specification;
+use costate_identify::{Settings, identify};
 use costate_models::Oscillator;
 use std::f64::consts::TAU;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! Searches from many starts.
 
+use costate::Error;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::error::Error;
-use costate::identify::Settings;
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::problem::{Experiment, Problem};
-use costate::starts::{End, HOPELESS, ManySearches, Starts, identify_from_many};
-use costate::work::Work;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Signal, Signature, Simulation, State, TimeGrid};
+use costate_identify::Settings;
+use costate_identify::problem::{Experiment, Problem};
+use costate_identify::starts::{End, HOPELESS, ManySearches, Starts, identify_from_many};
+use costate_identify::work::Work;
 use costate_models::EngineMount;
 use costate_models::engine_mount::{START, sweep};
 use std::sync::Arc;
@@ -105,7 +105,8 @@ fn optima_and_failures_are_counted() {
     }
     let mut again = wave();
     again.start = found.begin.clone().unwrap();
-    let alone = costate::identify::identify(&again, &Settings::default(), &mut |_| costate::optimise::Flow::Continue);
+    let alone =
+        costate_identify::identify(&again, &Settings::default(), &mut |_| costate_identify::optimise::Flow::Continue);
     let cost = alone.unwrap().outcome.cost;
     assert!((cost / best.cost - 1.0).abs() < 1e-6, "{cost} {}", best.cost);
     assert_eq!(found, search(&problem, &starts));

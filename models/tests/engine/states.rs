@@ -4,21 +4,21 @@
 use crate::common;
 
 use common::{ALL, Case};
+use costate::FreeEndTime;
 use costate::adapt::StepControl;
 use costate::cost::Quadrature;
-use costate::identify::{Settings, identify};
 use costate::linearise::Differentiated;
-use costate::model::FreeEndTime;
 use costate::modes::{Character, Modes};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::Flow;
-use costate::problem::Integrator;
-use costate::statistics::{Noise, Statistics};
 use costate::step_error::{StepError, StepErrors};
 use costate::{
     Error, Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation,
     State, System, TimeGrid, unpack,
 };
+use costate_identify::optimise::Flow;
+use costate_identify::problem::Integrator;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Settings, identify};
 use costate_models::bouc_wen::{self, BoucWen};
 use costate_models::{DcMotor, dc_motor};
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use costate::adapt::StepControl;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::problem::Integrator;
-use costate::registry::Entry;
 use costate::signal::{Interpolation, Signal};
 use costate::step_error::{StepError, StepErrors};
 use costate::{Method, Result, Simulation};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::Entry;
 
 fn of(name: &str, step: Option<f64>, scheme: Option<&str>) -> (Simulation, Vec<f64>) {
     let registry = costate_models::registry().unwrap();

@@ -1,18 +1,18 @@
 //! The check of the time step: shifts of the optimum are predicted, and nothing is said where the step is fine. And steps that are chosen
 //! by it.
 
+use costate::Error;
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::error::Error;
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Options};
-use costate::problem::Problem;
 use costate::random::SplitMix64;
-use costate::report::result_json;
 use costate::signal::Interpolation;
-use costate::statistics::{Noise, Shift, Statistics, TimeStep, TimeStepCheck};
-use costate::steps::{BeforeFit, Fit, MOST_SUBSTEPS, Steps, identify_with_steps};
 use costate::{Hht, Plain, Signal, Simulation, TimeGrid};
+use costate_identify::optimise::{Flow, Options};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Shift, Statistics, TimeStep, TimeStepCheck};
+use costate_identify::steps::{BeforeFit, Fit, MOST_SUBSTEPS, Steps, identify_with_steps};
+use costate_identify::{Identification, Settings, identify};
 use costate_models::{Oscillator, Pendulum};
+use costate_report::result_json;
 use std::sync::Arc;
 
 const SAMPLING: f64 = 0.02;

@@ -1,14 +1,14 @@
 //! The same records in other units: least squares take the same steps.
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
-use costate::identify::{Identification, Settings, identify};
 use costate::least_squares::{Linearised, Reduction};
-use costate::optimise::{
-    Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
-};
-use costate::problem::Problem;
 use costate::random::SplitMix64;
 use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
+use costate_identify::optimise::{
+    Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
+};
+use costate_identify::problem::Problem;
+use costate_identify::{Identification, Settings, identify};
 use costate_models::Oscillator;
 use std::f64::consts::TAU;
 use std::sync::Arc;

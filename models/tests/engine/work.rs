@@ -1,12 +1,12 @@
 //! Work in numbered tasks: kept, taken over, and divided among ranks, which are threads here.
 
-use costate::identify::{Settings, identify};
-use costate::optimise::Flow;
-use costate::profile::{Profiles, profiles};
-use costate::starts::{ManySearches, Starts, identify_from_many};
-use costate::statistics::{Noise, Statistics};
-use costate::work::{Farewell, Ranks, Stage, Team, Work, exact};
 use costate::{Error, Interrupt, Result};
+use costate_identify::optimise::Flow;
+use costate_identify::profile::{Profiles, profiles};
+use costate_identify::starts::{ManySearches, Starts, identify_from_many};
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::work::{Farewell, Ranks, Stage, Team, Work, exact};
+use costate_identify::{Settings, identify};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;

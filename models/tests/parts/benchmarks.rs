@@ -1,10 +1,10 @@
 //! Problems of the IFToMM benchmark library from planar parts: against the motion in one coordinate, energy and constraints by time
 //! step.
 
-use costate::assembly::Assembly;
 use costate::system::{Level, Point};
 use costate::{Hht, Result, Simulation, System, TimeGrid, Trajectory};
 use costate_models::{four_bar_chain, simple_pendulum};
+use costate_parts::assembly::Assembly;
 use std::sync::Arc;
 
 /// Angle from upright of a pendulum θ'' = stiffness sin θ at multiples of `step`, by Runge and Kutta's method of fourth order with

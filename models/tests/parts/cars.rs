@@ -1,12 +1,12 @@
 //! Cars over a road: rest, linear limits, and parameters found back from accelerometers.
 
-use costate::identify::{Settings, identify};
-use costate::optimise::{Flow, Method};
-use costate::planar::Law;
-use costate::specification::Specification;
 use costate::{Hht, Result, Signal, Simulation, System, TimeGrid};
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::specification::Specification;
+use costate_identify::{Settings, identify};
 use costate_models::cars::Suspension;
 use costate_models::{half_car, quarter_car, registry};
+use costate_parts::planar::Law;
 use std::sync::Arc;
 
 /// Protects the law: stiffness, both rates far from the transition, half way between them at rest.

@@ -1,15 +1,15 @@
 //! The double pendulum: against planar parts, what it determines, and the measured record, where it is.
 
-use costate::data::Record;
-use costate::identify::{Identification, Settings, identify};
-use costate::optimise::{Flow, Method};
-use costate::planar::{Body, Mechanism};
-use costate::problem::Problem;
-use costate::report::problem_errors;
-use costate::statistics::identifiability;
 use costate::{Hht, Result, Simulation, System, TimeGrid};
+use costate_identify::data::Record;
+use costate_identify::optimise::{Flow, Method};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::identifiability;
+use costate_identify::{Identification, Settings, identify};
 use costate_models::double_pendulum;
 use costate_models::double_pendulum::{PHYSICAL, REFINEMENTS, measured, ratios};
+use costate_parts::planar::{Body, Mechanism};
+use costate_report::problem_errors;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

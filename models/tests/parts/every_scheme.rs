@@ -1,11 +1,11 @@
 //! Every scheme on every model of the registry, those from parts among them: derivatives, and identification.
 
-use costate::identify::{Settings, identify};
-use costate::optimise::{Flow, Options};
-use costate::problem::Integrator;
-use costate::registry::Scenario;
 use costate::scheme;
 use costate::{InitialState, Method};
+use costate_identify::optimise::{Flow, Options};
+use costate_identify::problem::Integrator;
+use costate_identify::registry::Scenario;
+use costate_identify::{Settings, identify};
 
 /// Protects derivatives through assemblies, redundant rows and built-in problems under schemes that are not their own: adjoint against
 /// tangents over the first steps.

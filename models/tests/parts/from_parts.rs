@@ -3,11 +3,11 @@
 use crate::common;
 
 use common::exact;
-use costate::assembly::Assembly;
-use costate::planar::{Body, Mechanism};
 use costate::scheme::Form;
 use costate::{Error, Hht, InitialState, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid, Trajectory};
 use costate_models::{EngineMount, SliderCrank, engine_mount, from_parts, slider_crank};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;
 
 fn run(system: Arc<dyn System>, signal: fn(f64) -> f64, grid: &TimeGrid, u: &[f64]) -> Result<Trajectory> {
@@ -89,7 +89,7 @@ fn four_bar() -> Result<Assembly> {
     m.revolute("pin", crank.at([0.2, 0.0]), coupler.at([-&half, 0.0.into()]));
     m.revolute("wrist", coupler.at([half, 0.0.into()]), rocker.at([0.45, 0.0]));
     m.revolute("stand", m.ground().at([1.1, 0.0]), rocker.at([-0.45, 0.0]));
-    m.acceleration("sensor", coupler.at([0.1, 0.2]), costate::planar::Axes::Body);
+    m.acceleration("sensor", coupler.at([0.1, 0.2]), costate_parts::planar::Axes::Body);
     m.build()
 }
 

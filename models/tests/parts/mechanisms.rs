@@ -3,14 +3,15 @@
 mod loops;
 mod slips;
 
-use costate::assembly::{Assembly, Value};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Axes, Body, FunctionOfTime, Mechanism, Member, Mounting, Sampled};
+use costate::value::Value;
 use costate::{
     Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System, TimeGrid,
     Trajectory,
 };
+use costate_parts::assembly::Assembly;
+use costate_parts::planar::{Axes, Body, FunctionOfTime, Mechanism, Member, Mounting, Sampled};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 use std::sync::Arc;

@@ -4,13 +4,13 @@ use crate::common;
 
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
-use costate::assembly::Value;
-use costate::planar::{
-    Axes, Body, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled,
-};
+use costate::value::Value;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
 use costate::{Signal, Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
+use costate_parts::planar::{
+    Axes, Body, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled,
+};
 use std::sync::Arc;
 
 fn value(mechanism: &mut Mechanism, name: &str, nominal: f64) -> Value {
@@ -18,7 +18,7 @@ fn value(mechanism: &mut Mechanism, name: &str, nominal: f64) -> Value {
 }
 
 /// Two links hanging from the ground, everything about them a parameter.
-fn links(mechanism: &mut Mechanism) -> [costate::planar::Member; 2] {
+fn links(mechanism: &mut Mechanism) -> [costate_parts::planar::Member; 2] {
     let mut p = |name: &str, nominal: f64| mechanism.parameter(Parameter::new(name, "1", nominal));
     let (length, mass, inertia) = (p("L", 0.6), p("m", 1.2), p("I", 0.05));
     let (c_x, c_y, angle, rate) = (p("c_x", 0.25), p("c_y", 0.03), p("phi0", -0.9), p("omega0", 0.7));

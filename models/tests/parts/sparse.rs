@@ -1,13 +1,14 @@
 //! Sparse against dense matrices, on one mechanism.
 
-use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::planar::{Body, Mechanism};
 use costate::system::Point;
+use costate::value::Value;
 use costate::{
     Gradient, Hht, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, TimeGrid, Trajectory,
 };
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::planar::{Body, Mechanism};
 use std::sync::Arc;
 
 /// A beam on three parallel cranks, one more than it needs, with a spring, a motor and a load: 12 coordinates, 12 rows, one of

@@ -3,10 +3,11 @@
 use crate::common;
 
 use common::spatial::{Run, run, run_with};
-use costate::assembly::Assembly;
-use costate::planar;
-use costate::spatial::{Body, Freedom, Inertia, Mechanism, Mounting, ReactionAxes, Vector, euler_parameters_of};
+use costate::vector::{Vector, euler_parameters_of};
 use costate::{Result, Signal};
+use costate_parts::assembly::Assembly;
+use costate_parts::planar;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Mounting, ReactionAxes};
 
 /// Protects the equations of a free body: energy and momentum stay, and so does the body's length of Euler parameters. With
 /// halved steps the drift of energy is a quarter.

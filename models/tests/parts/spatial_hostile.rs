@@ -5,12 +5,10 @@ use crate::common;
 
 use common::largest;
 use common::spatial::{Run, run, run_with, simulation_with, sum};
-use costate::assembly::Assembly;
-use costate::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Path, ReactionAxes, Rotation, Vector, combine,
-    euler_parameters_of,
-};
+use costate::vector::{Rotation, Vector, combine, euler_parameters_of};
 use costate::{InitialState, Number, Parameter, Result, Signal};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Path, ReactionAxes};
 use std::f64::consts::{PI, TAU};
 
 const O: [f64; 3] = [0.0; 3];

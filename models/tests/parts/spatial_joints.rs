@@ -6,15 +6,13 @@ use crate::common;
 
 use common::largest;
 use common::spatial::{ACROSS, AXIS, FIRST, MEETING, Run, SECOND, Start, simulation_with, sum};
-use costate::assembly::{Assembly, RedundantRows};
 use costate::cost::Quadrature;
 use costate::linearise::{CostFunction, Differentiated};
-use costate::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Mechanism, Member, ReactionAxes, Rotation, Vector,
-    euler_parameters_of, euler_rates,
-};
 use costate::system::{Blocks, Level, Point};
+use costate::vector::{Rotation, Vector, euler_parameters_of, euler_rates};
 use costate::{Gradient, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System};
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Mechanism, Member, ReactionAxes};
 use proptest::prelude::*;
 use std::f64::consts::TAU;
 

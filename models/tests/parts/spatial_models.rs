@@ -1,14 +1,14 @@
 //! Ready mechanisms of space: against closed forms, benchmark properties and what was published.
 
-use costate::identify::{Identification, Settings, identify};
 use costate::noise::{NoiseLevel, SyntheticNoise};
-use costate::optimise::{Flow, Method, Options};
-use costate::problem::Problem;
-use costate::spatial::entries_of_factors;
-use costate::statistics::{Noise, Statistics};
 use costate::{Gradient, Hht, Result, Simulation, System, TimeGrid};
+use costate_identify::optimise::{Flow, Method, Options};
+use costate_identify::problem::Problem;
+use costate_identify::statistics::{Noise, Statistics};
+use costate_identify::{Identification, Settings, identify};
 use costate_models::rigid_body::{ENTRIES, INERTIA};
 use costate_models::{bricard, registry, spatial_chain, top};
+use costate_parts::spatial::entries_of_factors;
 use std::sync::Arc;
 
 fn drift(values: &[f64]) -> f64 {

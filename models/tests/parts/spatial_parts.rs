@@ -5,12 +5,13 @@ use crate::common;
 use common::FORMS;
 use common::exact::{Cubic, Swing, check, signals, simulation};
 use common::spatial::{ACROSS, AXIS, FIRST, MEETING, SECOND, Start, sum};
-use costate::assembly::Value;
-use costate::spatial::{
-    Axes, Body, BrownMcPhee, Freedom, Inertia, Joint, Linear, Mechanism, Member, Mounting, Path, Place, ReactionAxes,
-    Vector, euler_rates, factors_of_entries,
-};
+use costate::value::Value;
+use costate::vector::{Vector, euler_rates};
 use costate::{Number, Parameter, System};
+use costate_parts::spatial::{
+    Axes, Body, BrownMcPhee, Freedom, Inertia, Joint, Linear, Mechanism, Member, Mounting, Path, Place, ReactionAxes,
+    factors_of_entries,
+};
 
 fn value(m: &mut Mechanism, name: &str, nominal: f64) -> Value {
     m.parameter(Parameter::new(name, "1", nominal))

@@ -2,9 +2,11 @@
 
 mod runs;
 
-use costate::assembly::Value;
-use costate::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Member, Mounting, Path, ReactionAxes};
+use costate::value::Value;
 use costate::{Number, Parameter};
+use costate_parts::spatial::{
+    Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Member, Mounting, Path, ReactionAxes,
+};
 
 fn message(build: impl Fn(&mut Mechanism)) -> String {
     let mut mechanism = Mechanism::new("trial");

@@ -1,11 +1,12 @@
 //! First-order states of parts: against plain models, dense and sparse, at rest, and what is refused.
 
-use costate::assembly::{Assembler, Assembly, Connection, Element, StateVariable};
 use costate::modes::Modes;
-use costate::problem::Integrator;
-use costate::{InitialState, Number, Plain, Signal, Simulation, System, TimeGrid, Trajectory, planar, spatial};
+use costate::{InitialState, Number, Plain, Signal, Simulation, System, TimeGrid, Trajectory};
+use costate_identify::problem::Integrator;
 use costate_models::bouc_wen::{self, BoucWen};
 use costate_models::{DcMotor, dc_motor};
+use costate_parts::assembly::{Assembler, Assembly, Connection, Element, StateVariable};
+use costate_parts::{planar, spatial};
 use std::sync::Arc;
 
 fn simulation(system: Arc<dyn System>, h: f64, count: usize, signal: fn(f64) -> f64) -> Simulation {

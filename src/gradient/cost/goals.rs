@@ -11,10 +11,10 @@
 //! distance after each minimisation (Powell, Hestenes and Rockafellar's augmented Lagrangian, Nocedal & Wright, eq. (17.65)).
 
 use super::{Cost, CostEvaluator, Quadrature, Sample, SquaredRow};
-use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::signature::{Signature, difference};
 use crate::system::StateVector;
+use crate::{Error, Result};
 
 /// What an output is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,7 +226,7 @@ impl Goals {
     }
 
     /// Begins with the multipliers of the same goals on another grid, as far as these are for the end.
-    pub(crate) fn begin_with(&mut self, other: &Goals) {
+    pub fn begin_with(&mut self, other: &Goals) {
         for (term, other) in self.terms.iter_mut().zip(&other.terms) {
             if term.goal.must && other.shifts.len() == 1 {
                 (term.shifts, term.penalty) = (other.shifts.clone(), other.penalty);

@@ -11,12 +11,12 @@
 use super::places::Places;
 use super::spectrum::{LineValue, Transform};
 use super::{Cost, CostEvaluator, Loss, Quadrature, Sample, Sensors};
-use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::noise::{AddedNoise, NoiseLevel, SyntheticNoise};
 use crate::random::SplitMix64;
 use crate::signature::{Quantity, Signature, difference};
 use crate::system::StateVector;
+use crate::{Error, Result};
 
 /// A measured (or simulated) output over time.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +103,7 @@ impl LeastSquares {
     }
 
     /// Without any reference: of a problem that is fitted to something else than samples, with a run of two times.
-    pub(crate) fn of_nothing(times: &[f64]) -> Self {
+    pub fn of_nothing(times: &[f64]) -> Self {
         LeastSquares::unchecked(times, Vec::new(), 1, Quadrature::Unit)
     }
 
@@ -259,19 +259,19 @@ impl LeastSquares {
     }
 
     /// By what filter and spectrum of an output's sensor multiply the deviation of its samples; 1 without either.
-    pub(crate) fn noise_behind(&self, output: usize) -> f64 {
+    pub fn noise_behind(&self, output: usize) -> f64 {
         self.sensors.noise_behind(output)
     }
 
     /// The same for a simulation whose steps are divided into `parts`.
-    pub(crate) fn with_steps_divided(mut self, parts: usize) -> Self {
+    pub fn with_steps_divided(mut self, parts: usize) -> Self {
         self.places.divided(parts);
         self.sensors.places.divided(parts);
         self
     }
 
     /// Adds to every reference, by its number, what there is at a place of the run.
-    pub(crate) fn with_references_moved(mut self, by: &dyn Fn(usize, usize) -> f64) -> Self {
+    pub fn with_references_moved(mut self, by: &dyn Fn(usize, usize) -> f64) -> Self {
         let LeastSquares { references, places, .. } = &mut self;
         for (k, reference) in references.iter_mut().enumerate() {
             reference.values.iter_mut().enumerate().for_each(|(i, value)| *value += by(k, places.of(i)));
@@ -294,8 +294,9 @@ impl LeastSquares {
         let output = &signature.outputs[reference.output];
         self.spectrum(reference).map_or_else(|| output.clone(), |spectrum| spectrum.quantity(output))
     }
+    /// The transform that makes lines of the output of a reference, if it is a spectrum.
 
-    pub(crate) fn spectrum(&self, reference: &Reference) -> Option<&Transform> {
+    pub fn spectrum(&self, reference: &Reference) -> Option<&Transform> {
         self.sensors.spectrum(reference.output)
     }
 
@@ -317,7 +318,7 @@ impl LeastSquares {
     }
 
     /// Where samples are among the times of the run.
-    pub(crate) fn places(&self) -> &Places {
+    pub fn places(&self) -> &Places {
         &self.places
     }
 

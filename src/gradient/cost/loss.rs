@@ -12,7 +12,7 @@
 //! gives the gradient, both exactly, and the Gauss-Newton matrix stays positive (rows after Triggs et al. 2000, as in SciPy, keep the
 //! gradient only).
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// What a residual costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -3,7 +3,7 @@
 //! Second-order Butterworth by the bilinear transform (Oppenheim and Schafer, Discrete-Time Signal Processing, section 7.1), run forwards
 //! and then backwards from rest: with H the first of both as a matrix, the second is Hᵀ, so that HᵀH is symmetric and its own transpose.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// The filter for one sampling step, about a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]

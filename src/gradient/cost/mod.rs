@@ -17,14 +17,13 @@ pub use sensor::{Sensor, Sensors};
 pub use spectrum::Spectrum;
 pub use sum::Sum;
 
-use crate::error::Result;
+use crate::Result;
 use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::{OutputPoint, StateVector};
 
 /// The weights η_i of a sum over the time grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quadrature {
     /// η_i = h_{i+1}, and η_N = 0 (Lauss 2018, eq. (4)).
     #[default]

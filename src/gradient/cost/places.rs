@@ -2,7 +2,7 @@
 
 /// The times of a run, by number, at which samples are: the first sample is at the start, the last one at the end.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Places {
+pub enum Places {
     /// So many steps between two samples.
     Every(usize),
     /// One each, increasing.

@@ -9,8 +9,8 @@ use super::low_pass::LowPass;
 use super::places::Places;
 use super::spectrum::{self, Spectral, Spectrum, Transform};
 use super::stencil::Stencil;
-use crate::error::{Error, Result};
 use crate::signature::{Parameter, Signature};
+use crate::{Error, Result};
 use std::ops::Range;
 
 /// What the sensor of one output makes of it.
@@ -249,12 +249,12 @@ impl Sensors {
     }
 
     /// The spectrum that is compared of an output, if one is.
-    pub(crate) fn spectrum(&self, output: usize) -> Option<&Transform> {
+    pub fn spectrum(&self, output: usize) -> Option<&Transform> {
         self.spectra[self.of(output)?].as_ref()
     }
 
     /// The times of the samples that an output's own record has, by the `times` of all samples.
-    pub(crate) fn own_times(&self, output: usize, times: &[f64]) -> Vec<f64> {
+    pub fn own_times(&self, output: usize, times: &[f64]) -> Vec<f64> {
         match self.of(output).and_then(|k| self.own[k].as_ref()) {
             None => times.to_vec(),
             Some(own) => own.iter().map(|i| times[*i]).collect(),
@@ -313,7 +313,7 @@ impl Sensors {
     }
 
     /// The sensor of an output, by its place among them.
-    pub(crate) fn of(&self, output: usize) -> Option<usize> {
+    pub fn of(&self, output: usize) -> Option<usize> {
         self.sensors.iter().position(|sensor| sensor.output == output)
     }
 
@@ -361,7 +361,7 @@ impl Sensors {
 
     /// Of the samples that an output's own record has, those that can be compared whatever its delay is within its bounds; `times`: those of
     /// all samples. A filter spreads what the delay makes of the ends.
-    pub(crate) fn comparable(&self, output: usize, times: &[f64]) -> Range<usize> {
+    pub fn comparable(&self, output: usize, times: &[f64]) -> Range<usize> {
         let Some(k) = self.of(output) else { return 0..times.len() };
         let own = self.own_times(output, times);
         let delay = self.sensors[k].delay.as_ref();

@@ -1,7 +1,7 @@
 //! Several costs that add up.
 
 use super::{Cost, CostEvaluator, Goals, Sample, SquaredRow};
-use crate::error::Result;
+use crate::Result;
 use crate::grid::TimeGrid;
 use crate::signature::Signature;
 use crate::system::StateVector;

@@ -1,11 +1,11 @@
 //! Derivatives of eigenvalues by all parameters.
 
 use super::{Complex, Mode, Modes};
+use crate::Matrix;
 use crate::diagnosis::{Purpose, singular};
-use crate::error::{Error, Result};
-use crate::model::Matrix;
 use crate::simulate::Simulation;
 use crate::system::{Blocks, Equations, Evaluator, Point, StateVector, Weights};
+use crate::{Error, Result};
 use std::f64::consts::TAU;
 
 /// Eigenvalues closer than this part of their size are one of several vectors: only the derivative of their mean exists.

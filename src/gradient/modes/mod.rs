@@ -26,7 +26,7 @@ mod reduced;
 pub use derivatives::Sensitivity;
 pub use nalgebra::Complex;
 
-use crate::error::Result;
+use crate::Result;
 use crate::simulate::Simulation;
 use crate::start::{Beginning, InitialState, Start};
 use crate::system::{Blocks, Point};

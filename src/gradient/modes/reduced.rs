@@ -14,10 +14,10 @@
 //! round-off would make something of the size of its square root.
 
 use crate::diagnosis::dense;
-use crate::error::{Error, Result};
 use crate::random::SplitMix64;
 use crate::signature::Signature;
 use crate::system::Blocks;
+use crate::{Error, Result};
 use nalgebra::linalg::Schur;
 use nalgebra::{ColPivQR, Complex, DMatrix, DVector, Dyn, SymmetricEigen};
 

@@ -20,9 +20,9 @@
 use super::{Gradient, clear};
 use crate::cost::Sample;
 use crate::diagnosis::{Purpose, singular};
-use crate::error::{Error, Result};
 use crate::simulate::Workspace;
 use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
+use crate::{Error, Result};
 
 /// α_0, α_1 ... of the backward differentiation formulas of order 1 to 5.
 const BDF: [&[f64]; 5] = [

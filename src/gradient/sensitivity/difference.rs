@@ -1,7 +1,7 @@
 //! Central differences: coarse, but independent of every derivative.
 
 use super::Gradient;
-use crate::error::Result;
+use crate::Result;
 use crate::signature::Parameter;
 
 /// A gradient entry by differences, with an estimate of its error.
@@ -18,7 +18,7 @@ const LARGE: f64 = 2e-4;
 
 /// A difference before it is known how far the cost's round-off reaches.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Raw {
+pub struct Raw {
     value: f64,
     error: f64,
     /// The cost's own round-off, as far as this difference has seen it.
@@ -49,7 +49,7 @@ impl Gradient<'_> {
     }
 
     /// Those by some parameters.
-    pub(crate) fn differences_by(&mut self, u: &[f64], parameters: &[usize]) -> Result<Vec<Raw>> {
+    pub fn differences_by(&mut self, u: &[f64], parameters: &[usize]) -> Result<Vec<Raw>> {
         self.extrapolated(u, parameters, true)
     }
 

@@ -8,11 +8,11 @@
 use super::Gradient;
 use super::inside::Inside;
 use super::sensed::Sensed;
-use crate::error::{Error, Result};
 use crate::memory;
 use crate::scheme::Direction;
 use crate::simulate::{Between, Companion, Workspace};
 use crate::system::StateVector;
+use crate::{Error, Result};
 
 impl Gradient<'_> {
     /// The Hessian of the cost at `u`, p x p, symmetric up to round-off; and the gradient. Returns the cost.
@@ -63,7 +63,7 @@ impl Gradient<'_> {
     ///
     /// # Errors
     /// As [`Gradient::hessian`].
-    pub(crate) fn hessian_vectors_of(
+    pub fn hessian_vectors_of(
         &mut self,
         all: usize,
         u: &[f64],

@@ -14,22 +14,22 @@ mod step_map;
 mod tangent;
 
 pub use difference::Difference;
-pub(crate) use difference::Raw;
+pub use difference::Raw;
 pub use hessian::Change;
-pub(crate) use second_order::SlopeWeights;
-pub(crate) use step_map::StepMap;
-pub(crate) use tangent::Seen;
+pub use second_order::SlopeWeights;
+pub use step_map::StepMap;
+pub use tangent::Seen;
 pub use tangent::{OutputTangents, ResidualRow};
 
 use crate::continuous::Continuous;
 use crate::cost::{Cost, CostEvaluator, Sample};
-use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::simulate::{Checkpoints, Keep, Simulation, Workspace};
 use crate::start::Astray;
 use crate::system::{By, Evaluator, OutputPoint, StateVector};
+use crate::{Error, Result};
 use sensed::Sensed;
 
 /// How a gradient is computed.
@@ -178,7 +178,7 @@ impl<'p> Gradient<'p> {
     }
 
     /// Leaves such parameters out where a start as given does not follow them: derivatives by them come out as zero.
-    pub(crate) fn leaving_out_if_astray(mut self, may_be: impl Fn(usize) -> bool) -> Self {
+    pub fn leaving_out_if_astray(mut self, may_be: impl Fn(usize) -> bool) -> Self {
         for (_, wanted) in self.wanted.iter_mut().enumerate().filter(|(k, _)| may_be(*k)) {
             *wanted = Wanted::IfFollowed;
         }

@@ -4,14 +4,15 @@
 //! cost for each parameter j, whose price does not depend on how many c there are.
 
 use super::{Change, Gradient};
+use crate::Result;
 use crate::cost::{CostEvaluator, LeastSquares, Sample};
-use crate::error::Result;
 use crate::system::StateVector;
 
 /// Weights of the derivatives of what is compared by one parameter: for each reference, one a sample.
-pub(crate) struct SlopeWeights {
+pub struct SlopeWeights {
     /// The parameter, by its place.
     pub parameter: usize,
+    /// For each reference, one a sample.
     pub weights: Vec<Vec<f64>>,
 }
 
@@ -56,7 +57,7 @@ impl<'p> Gradient<'p> {
     ///
     /// # Errors
     /// As [`Gradient::hessian`].
-    pub(crate) fn slope_of_sensitivities(
+    pub fn slope_of_sensitivities(
         &mut self,
         u: &[f64],
         comparison: &'p LeastSquares,

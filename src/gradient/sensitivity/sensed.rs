@@ -7,11 +7,11 @@ use crate::cost::Sensors;
 use crate::cost::sensor::{PLAIN, Reading};
 use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
-use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::memory;
 use crate::simulate::{Simulation, Workspace};
 use crate::system::StateVector;
+use crate::{Error, Result};
 
 /// What sensors make of a run.
 pub(super) struct Sensed<'p> {

@@ -2,9 +2,9 @@
 
 use super::{Gradient, sample};
 use crate::cost::{Cost, SquaredRow};
-use crate::error::{Error, Result};
 use crate::simulate::Workspace;
 use crate::system::{Evaluator, OutputPoint, StateVector};
+use crate::{Error, Result};
 use nalgebra::DMatrix;
 
 /// How the state after a step follows the state before it, the inputs and the parameters; and the residuals after it.
@@ -13,11 +13,12 @@ use nalgebra::DMatrix;
 /// first time, for the start), of the others that the step sees (those one step later for the start, those from its beginning on where it
 /// starts anew, none otherwise), and of the parameters that are differentiated.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StepMap {
+pub struct StepMap {
     /// S rows.
     pub state: DMatrix<f64>,
     /// One row a residual.
     pub residuals: DMatrix<f64>,
+    /// The residuals themselves.
     pub values: Vec<f64>,
 }
 
@@ -76,12 +77,7 @@ impl Gradient<'_> {
     ///
     /// # Errors
     /// If the run fails, a matrix is singular, or the cost is no sum of squares of outputs.
-    pub(crate) fn step_maps(
-        &mut self,
-        u: &[f64],
-        cost: &dyn Cost,
-        visit: &mut dyn FnMut(usize, StepMap),
-    ) -> Result<()> {
+    pub fn step_maps(&mut self, u: &[f64], cost: &dyn Cost, visit: &mut dyn FnMut(usize, StepMap)) -> Result<()> {
         self.workspace.ensure_stored(u)?;
         self.choose(u)?;
         self.workspace.forget_orders();

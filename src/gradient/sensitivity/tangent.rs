@@ -7,13 +7,13 @@ use crate::cost::LeastSquares;
 use crate::cost::sensor::{PLAIN, Reading};
 use crate::cost::spectrum::Spectral;
 use crate::cost::stencil::Stencil;
-use crate::error::{Error, Result};
 use crate::grid::FEWER_STEPS;
 use crate::least_squares::{Linearised, Reduction};
 use crate::memory::{self, bytes_of};
 use crate::signature::Quantity;
 use crate::simulate::{Between, Keep, Workspace};
 use crate::system::{Evaluator, OutputPoint, StateVector};
+use crate::{Error, Result};
 
 /// Gives tangents the changes of the inputs in the row of a time, and in another one that a step sees.
 type TangentInputs<'f> = dyn Fn((usize, Option<usize>), &mut [StateVector]) + 'f;
@@ -233,7 +233,7 @@ impl Gradient<'_> {
     }
 
     /// Shows every residual as [`Gradient::residual_rows`], those of outputs with sensors last; and outputs at times that are `wanted`.
-    pub(crate) fn residuals_and_outputs(
+    pub fn residuals_and_outputs(
         &mut self,
         u: &[f64],
         cost: &LeastSquares,
@@ -396,8 +396,10 @@ impl<'a> OutputTangents<'a> {
 }
 
 /// What is shown of a run with tangents.
-pub(crate) enum Seen<'a> {
+pub enum Seen<'a> {
+    /// A residual with its derivatives.
     Residual(ResidualRow<'a>),
+    /// All outputs of one time with theirs.
     Outputs(OutputTangents<'a>),
 }
 

@@ -1,7 +1,6 @@
 //! A run whose steps are chosen as it goes, so that each makes the same local error.
 
 use super::MOST_STEPS;
-use crate::error::{Error, Result};
 use crate::scheme::{Block, Counters, Layout, Step, Stepper};
 use crate::shown::shown;
 use crate::signal::Signal;
@@ -10,6 +9,7 @@ use crate::simulate::Simulation;
 use crate::start::Start;
 use crate::step_error::{ROUND_OFF, sizes_by_unit};
 use crate::system::Evaluator;
+use crate::{Error, Result};
 
 /// Steps of the first, rough run that no motion is worth.
 const MOST_ROUGH: usize = 200_000;

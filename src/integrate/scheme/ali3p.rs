@@ -16,8 +16,8 @@
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
 use super::{Description, Scheme};
-use crate::error::{Error, Result};
 use crate::system::Level;
+use crate::{Error, Result};
 
 /// The scheme.
 #[derive(Debug, Clone, PartialEq)]

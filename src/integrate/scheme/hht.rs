@@ -13,8 +13,8 @@
 use super::balance::{Balance, Block, Inertia};
 use super::newmark::Newmark;
 use super::{Description, Scheme};
-use crate::error::{Error, Result};
 use crate::system::Level;
+use crate::{Error, Result};
 
 /// Which form of the step equation is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

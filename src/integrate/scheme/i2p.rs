@@ -13,7 +13,7 @@ use super::balance::{Balance, Block, Inertia};
 use super::generalized_alpha::check_radius;
 use super::newmark::Newmark;
 use super::{Description, Scheme};
-use crate::error::Result;
+use crate::Result;
 use crate::system::Level;
 
 /// The scheme with its parameters.

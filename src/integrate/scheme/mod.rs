@@ -31,9 +31,9 @@ pub use newton::NewtonOptions;
 pub(crate) use sequence::Sequence;
 pub use stepper::{Direction, Step, Stepper};
 
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::OutputPoint;
+use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -203,30 +203,25 @@ fn wrong_setting(scheme: &str, known: &[(&str, f64)], asked: &str) -> Error {
 }
 
 /// The scheme to take where [`Scheme::on_uneven_steps`] has something to say.
-pub(crate) fn for_uneven_steps(constrained: bool) -> &'static str {
+pub fn for_uneven_steps(constrained: bool) -> &'static str {
     if constrained { "i2p" } else { "generalized-alpha" }
 }
 
 /// Whether a scheme has a setting.
-pub(crate) fn has_setting(name: &str, setting: &str) -> bool {
+pub fn has_setting(name: &str, setting: &str) -> bool {
     SCHEMES.iter().any(|(own, known, _)| *own == name && known.iter().any(|(own, _)| *own == setting))
 }
 
 /// Names of all settings that a scheme may have.
-pub(crate) fn settings() -> Vec<&'static str> {
+pub fn settings() -> Vec<&'static str> {
     let mut names: Vec<&str> = SCHEMES.iter().flat_map(|(_, known, _)| known.iter().map(|(name, _)| *name)).collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
-/// A scheme's settings for files.
-pub(crate) fn settings_of(scheme: &dyn Scheme) -> serde_json::Map<String, serde_json::Value> {
-    scheme.settings().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect()
-}
-
 /// A scheme with its settings for people.
-pub(crate) fn in_words(scheme: &dyn Scheme) -> String {
+pub fn in_words(scheme: &dyn Scheme) -> String {
     let Description { name, settings, .. } = scheme.description();
     let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     match settings.as_slice() {
@@ -309,7 +304,7 @@ impl Layout {
 }
 
 /// What a simulation cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Time steps.
     pub steps: usize,

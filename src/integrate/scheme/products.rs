@@ -17,7 +17,7 @@ use super::balance::{Balance, Inertia, Prepared};
 use super::sequence::{Sequence, no_inverse};
 use super::sizes::{by_sizes, sized};
 use super::{Block, Direction, Layout, Step};
-use crate::error::Result;
+use crate::Result;
 use crate::signature::Signature;
 use crate::system::{Evaluator, Point, StateVector};
 

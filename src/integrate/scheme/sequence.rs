@@ -6,9 +6,9 @@ use super::products::{Room, Solved};
 use super::solve::{Failure, Place, Solver};
 use super::{Block, Counters, Layout, NewtonOptions, Step};
 use crate::diagnosis::{not_finite, singular};
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Evaluator, Point};
+use crate::{Error, Result};
 
 /// A list of balances with memory for one thread.
 pub(crate) struct Sequence {

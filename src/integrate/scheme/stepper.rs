@@ -3,9 +3,9 @@
 use super::balance::{Balance, Multipliers};
 use super::sequence::Sequence;
 use super::{Block, Counters, Description, Inertia, Layout, NewtonOptions, Scheme};
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Evaluator, Level, Point, StateVector};
+use crate::{Error, Result};
 use std::sync::Arc;
 
 /// One step: from time `t - h` to `t`; or the start, with what follows it.

@@ -5,7 +5,7 @@
 //! l <= β(c, r) = (c + r)! / (c! r!), and all of them together are run r l - β(c + 1, r - 1) + l times: binomial checkpoints (Griewank and
 //! Walther, Revolve, 2000). Where every segment has a checkpoint of its own, these are two levels, and every step is run twice.
 
-use crate::error::size;
+use crate::shown::size;
 
 /// The checkpoints of a run whose states do not all fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq)]

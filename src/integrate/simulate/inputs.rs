@@ -1,12 +1,12 @@
 //! The inputs of a run: at all times, or, where these are too many, at those around the time at hand.
 
 use super::{Jumps, Simulation};
-use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::memory::{self, bytes_of};
 use crate::scheme::Step;
 use crate::signal::Signal;
 use crate::signature::Quantity;
+use crate::{Error, Result};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 

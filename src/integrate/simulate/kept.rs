@@ -2,9 +2,10 @@
 
 use super::checkpoints::{Checkpoints, Plan, Sizes, next_checkpoint};
 use super::workspace::{Visitor, Workspace};
-use crate::error::{Error, Result, size};
 use crate::memory::{self, bytes_of};
+use crate::shown::size;
 use crate::system::Orders;
+use crate::{Error, Result};
 
 /// What goes along with the states of a run, and is kept for a segment at a time as they are: tangents.
 pub(crate) trait Companion {

@@ -5,12 +5,12 @@
 //! the schemes are not beaten, and where a step ends its own values are read.
 
 use super::Simulation;
-use crate::error::{Error, Result};
 use crate::grid::TimeGrid;
 use crate::scheme::Layout;
 use crate::shown::shown;
 use crate::signal::Signal;
 use crate::system::{OutputPoint, StateVector};
+use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Times that differ by less than this part of a step are one.
@@ -37,7 +37,7 @@ impl Simulation {
 
     /// Size of step `k`, from 1, s.
     #[inline]
-    pub(crate) fn step_size(&self, k: usize) -> f64 {
+    pub fn step_size(&self, k: usize) -> f64 {
         match &self.ends {
             None => self.grid.step(k),
             Some(ends) => self.grid.time(ends[k]) - self.grid.time(ends[k - 1]),
@@ -45,7 +45,7 @@ impl Simulation {
     }
 
     /// The size of all steps, s, if it is the same but for round-off.
-    pub(crate) fn even_step(&self) -> Option<f64> {
+    pub fn even_step(&self) -> Option<f64> {
         let first = self.grid.uniform_step().unwrap_or_else(|| self.step_size(1));
         let same = |k: usize| (self.step_size(k) - first).abs() <= SAME * first;
         match self.ends {
@@ -55,7 +55,7 @@ impl Simulation {
     }
 
     /// Whether all times are those of steps.
-    pub(crate) fn reads_steps_alone(&self) -> bool {
+    pub fn reads_steps_alone(&self) -> bool {
         self.ends.is_none()
     }
 
@@ -105,7 +105,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub(crate) fn divided(&self, parts: usize, signals: Vec<Signal>) -> Result<Self> {
+    pub fn divided(&self, parts: usize, signals: Vec<Signal>) -> Result<Self> {
         let Some(own) = &self.ends else { return self.on(self.grid.divided(parts)?, signals) };
         let (mut all, mut ends) = (vec![self.grid.time(0)], vec![0]);
         for pair in own.windows(2) {

@@ -1,7 +1,7 @@
 //! The states of a run.
 
 use super::{Between, Driven, Room};
-use crate::error::Result;
+use crate::Result;
 use crate::grid::FEWER_STEPS;
 use crate::memory;
 use crate::scheme::{Block, Description, Layout, Step, Stepper};

@@ -4,7 +4,6 @@ use super::kept::Kept;
 use super::states::States;
 use super::{Between, Checkpoints, Driven, Room, Simulation, Trajectory, Watcher};
 use crate::continuous::Continuous;
-use crate::error::{Error, Result};
 use crate::grid::{FEWER_STEPS, TimeGrid};
 use crate::interrupt::Interrupt;
 use crate::memory::{self, bytes_of};
@@ -13,6 +12,7 @@ use crate::scheme::{Counters, Layout, Stepper};
 use crate::signature::{Quantity, Signature};
 use crate::start::{Start, StartReport};
 use crate::system::{By, Evaluator, OutputPoint};
+use crate::{Error, Result};
 
 /// Memory and evaluators for running one simulation again and again without allocation in the time loop.
 pub struct Workspace<'p> {
@@ -41,7 +41,8 @@ pub(crate) type Visitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<
 
 /// What a run keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub enum Keep {
+    /// Nothing: whoever watches has seen it.
     Nothing,
     /// States, so that all can be had again.
     States,
@@ -139,7 +140,7 @@ impl<'p> Workspace<'p> {
     }
 
     /// Runs forward from the start.
-    pub(crate) fn forward(&mut self, u: &[f64], keep: Keep, visit: &mut Visitor<'_>) -> Result<()> {
+    pub fn forward(&mut self, u: &[f64], keep: Keep, visit: &mut Visitor<'_>) -> Result<()> {
         self.simulation.check_parameters(u)?;
         self.stored_at = None;
         let store = keep != Keep::Nothing;

@@ -13,9 +13,9 @@
 //! are held; and the shift goes to zero where steps agree with what linearisation promises.
 
 use crate::diagnosis::{Purpose, not_finite, singular};
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Equations, Evaluator, Point, Weights};
+use crate::{Error, Result};
 
 /// Iterations before the search counts as failed; each costs about one iteration of a time step.
 const LIMIT: usize = 300;

@@ -12,9 +12,9 @@
 
 use super::violations::{NAMED, Violations};
 use super::{InitialState, Start};
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
+use crate::{Error, Result};
 
 const LEVELS: [Level; 2] = [Level::Position, Level::Velocity];
 /// Sums beside the magnitudes of their terms that are looked at closely.

@@ -2,10 +2,10 @@
 
 use super::violations::NAMED;
 use crate::diagnosis::REPEATED;
-use crate::error::{Error, Result};
 use crate::signature::Signature;
 use crate::sparse::redundant_rows;
 use crate::system::{Evaluator, Point};
+use crate::{Error, Result};
 
 /// Refuses to hold so many coordinates that the others cannot satisfy the constraints.
 ///

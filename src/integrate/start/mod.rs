@@ -23,11 +23,11 @@ mod violations;
 
 pub(crate) use follow::Astray;
 
-use crate::error::{Error, Result};
 use crate::mass;
 use crate::scheme::{Balance, Block, Counters, Direction, Inertia, Sequence, Step};
 use crate::signature::Signature;
 use crate::system::{Evaluator, Level, Point, StateVector};
+use crate::{Error, Result};
 use violations::{Violations, in_words};
 
 /// Where a simulation begins.

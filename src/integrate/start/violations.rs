@@ -1,8 +1,8 @@
 //! How far a state is from the constraints, and what is told about it.
 
-use crate::error::{Error, Result};
 use crate::signature::{Quantity, Signature};
 use crate::system::{Equations, Evaluator, Level, Point};
+use crate::{Error, Result};
 
 /// A violation this many times the round-off of evaluating the constraint counts as round-off of the user's formulas: some
 /// 1e-10 of the terms in it.

@@ -26,7 +26,7 @@ use pattern::Pattern;
 use pivoting::{Guide, Pivots};
 use std::sync::Arc;
 
-pub(crate) use redundancy::redundant_rows;
+pub use redundancy::redundant_rows;
 
 /// A pivot is at least this large beside the largest entry of its column that is left (rows comparably scaled).
 const THRESHOLD: f64 = 0.1;
@@ -38,7 +38,7 @@ const SOLID: f64 = 0.1;
 
 /// A sparse matrix K = [A B^T; B 0] and its factors `P K Q = L U`.
 #[derive(Debug, Clone)]
-pub(crate) struct SparseLu {
+pub struct SparseLu {
     /// Accelerations; the other unknowns are multipliers.
     accelerations: usize,
     pattern: Pattern,
@@ -53,7 +53,7 @@ pub(crate) struct SparseLu {
 
 /// Pivots at some time, and none if there were none. Of the factors that come with them, the numbers mean nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept(Arc<Option<Factors>>);
+pub struct Kept(Arc<Option<Factors>>);
 
 /// How often the costly work was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl SparseLu {
     ///
     /// # Panics
     /// If an entry lies outside of the matrix, or `n` exceeds `size`.
-    pub(crate) fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
+    pub fn new(size: usize, n: usize, entries: &[(u32, u32)]) -> (Self, Vec<u32>) {
         assert!(n <= size, "more accelerations than unknowns");
         let (pattern, slots) = Pattern::new(size, entries);
         let values = vec![0.0; pattern.count()];
@@ -101,7 +101,7 @@ impl SparseLu {
     }
 
     /// To be filled before [`SparseLu::factorise`].
-    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+    pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
@@ -111,20 +111,20 @@ impl SparseLu {
     }
 
     /// Starts over with the order of pivots, so that results do not depend on matrices of earlier runs.
-    pub(crate) fn forget_order(&mut self) {
+    pub fn forget_order(&mut self) {
         // `order` stays: it is computed from the matching alone, and not used with another
         self.factors = None;
         self.kept = None;
     }
 
     /// The pivots at hand.
-    pub(crate) fn kept(&mut self) -> Kept {
+    pub fn kept(&mut self) -> Kept {
         let factors = &self.factors;
         self.kept.get_or_insert_with(|| Kept(Arc::new(factors.clone()))).clone()
     }
 
     /// Goes back to pivots of this matrix.
-    pub(crate) fn take_kept(&mut self, kept: &Kept) {
+    pub fn take_kept(&mut self, kept: &Kept) {
         if self.kept.as_ref().is_none_or(|own| !Arc::ptr_eq(&own.0, &kept.0)) {
             self.factors.clone_from(&kept.0);
             self.kept = Some(kept.clone());
@@ -138,7 +138,7 @@ impl SparseLu {
 
     /// Factors of the current values, on the pivots of the last time while they serve (this allocates nothing), else on
     /// fresh ones. False if the matrix is singular to working precision or not finite; there are no factors then.
-    pub(crate) fn factorise(&mut self) -> bool {
+    pub fn factorise(&mut self) -> bool {
         if let Some(factors) = &mut self.factors
             && factors.refactorise(&self.values)
         {
@@ -150,7 +150,7 @@ impl SparseLu {
     }
 
     /// b becomes K^-1 b; NaN if there are no factors.
-    pub(crate) fn solve(&mut self, b: &mut [f64]) {
+    pub fn solve(&mut self, b: &mut [f64]) {
         match &mut self.factors {
             Some(factors) => factors.solve(b),
             None => b.fill(f64::NAN),
@@ -158,7 +158,7 @@ impl SparseLu {
     }
 
     /// b becomes K^-T b; NaN if there are no factors.
-    pub(crate) fn solve_transposed(&mut self, b: &mut [f64]) {
+    pub fn solve_transposed(&mut self, b: &mut [f64]) {
         match &mut self.factors {
             Some(factors) => factors.solve_transposed(b),
             None => b.fill(f64::NAN),

@@ -60,7 +60,7 @@ impl Accumulator {
 ///
 /// `rows`: (column, entry) below `columns`, several at one place add up. A row depends on earlier ones if less than `tolerance`
 /// of its largest entry is left when they are eliminated from it; a row of zeros depends on none.
-pub(crate) fn redundant_rows(rows: &[Vec<(u32, f64)>], columns: usize, tolerance: f64) -> Vec<(usize, Vec<usize>)> {
+pub fn redundant_rows(rows: &[Vec<(u32, f64)>], columns: usize, tolerance: f64) -> Vec<(usize, Vec<usize>)> {
     // a column that no later row has makes the best pivot: nothing is eliminated with it
     let mut last_use = vec![0; columns];
     for (number, row) in rows.iter().enumerate() {

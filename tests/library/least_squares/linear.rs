@@ -1,7 +1,7 @@
 //! Problems that are linear in their variables, determined or not.
 
 use super::{GN, LM, run};
-use costate::optimise::{Options, Variable};
+use costate_identify::optimise::{Options, Variable};
 use nalgebra::{DMatrix, DVector};
 
 /// Evenly from -1 to 1, always the same.

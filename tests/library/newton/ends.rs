@@ -3,10 +3,10 @@
 use super::functions::{Function, Rosenbrock};
 use super::{METHODS, Recorder, met, run};
 use crate::searches::variables;
-use costate::optimise::{
+use costate::{Error, Number, Result};
+use costate_identify::optimise::{
     Curvature, CurvedObjective, Flow, Method, Objective, Options, Reason, minimise, minimise_curved,
 };
-use costate::{Error, Number, Result};
 
 /// Protects against failing regions: failed simulations, costs and Hessians that are not finite or fail are walked around; if
 /// nothing else is left, the end says so.

@@ -3,7 +3,9 @@
 use super::{QUASI_NEWTON, Recorder, rosenbrock, run};
 use crate::searches::{check, variables};
 use costate::Error;
-use costate::optimise::{Flow, Iteration, Method, Options, Outcome, Reason, Scale, StepRule, Variable, minimise};
+use costate_identify::optimise::{
+    Flow, Iteration, Method, Options, Outcome, Reason, Scale, StepRule, Variable, minimise,
+};
 
 /// Protects against failing regions between start and minimum: a failed simulation, NaN, infinity and a gradient that is
 /// not finite are all counted and walked around.

@@ -2,8 +2,8 @@
 
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::Linearised;
-use costate::problem::Problem;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Signature, Simulation, State, TimeGrid};
+use costate_identify::problem::Problem;
 use std::sync::Arc;
 
 /// A body without forces: y = a + b t, which the scheme reproduces exactly. `c` has no influence.

@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release --bin measure -- FOLDER`
 
-use costate::data::Record;
-use costate::problem::Integrator;
 use costate::random::SplitMix64;
 use costate::{Result, Signal, TimeGrid};
+use costate_cli::data::Record;
+use costate_cli::problem::Integrator;
 use std::path::Path;
 
 /// What an identification is to find.

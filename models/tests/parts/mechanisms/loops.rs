@@ -1,11 +1,12 @@
 //! Closed loops, with redundant rows and with starts that are open.
 
 use super::{Angles, End, run, simulation};
-use costate::assembly::{Assembly, RedundantRows, Value};
 use costate::cost::Quadrature;
 use costate::linearise::Differentiated;
-use costate::planar::{Body, Mechanism};
+use costate::value::Value;
 use costate::{Gradient, InitialState, Method, Parameter, Result};
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::planar::{Body, Mechanism};
 
 /// A beam on parallel cranks: two are enough, each more holds one direction twice. The cranks after the second are off by an angle.
 fn parallel_cranks(cranks: usize, policy: RedundantRows) -> Result<Assembly> {

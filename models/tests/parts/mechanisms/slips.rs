@@ -1,9 +1,9 @@
 //! What is said about mechanisms that cannot be.
 
 use super::{Still, run, simulation};
-use costate::assembly::Value;
-use costate::planar::{Axes, Body, Mechanism, Member};
+use costate::value::Value;
 use costate::{Error, InitialState, Parameter, Result};
+use costate_parts::planar::{Axes, Body, Mechanism, Member};
 
 fn message(build: impl Fn(&mut Mechanism)) -> String {
     let mut mechanism = Mechanism::new("trial");

@@ -4,13 +4,11 @@ use super::Kind::{Cylindrical, InLine, Planar, Revolute, Spherical, Universal};
 use super::{SEAT, Seat, body};
 use crate::common::largest;
 use crate::common::spatial::{ACROSS, AXIS, FIRST, Run, SECOND, Start, simulation_with, sum};
-use costate::assembly::Assembly;
-use costate::spatial::{
-    Axes, Body, Freedom, Inertia, Mechanism, Member, Mounting, ReactionAxes, Rotation, Vector, combine,
-    euler_parameters_of,
-};
 use costate::system::{OutputPoint, StateVector};
+use costate::vector::{Rotation, Vector, combine, euler_parameters_of};
 use costate::{InitialState, Result};
+use costate_parts::assembly::Assembly;
+use costate_parts::spatial::{Axes, Body, Freedom, Inertia, Mechanism, Member, Mounting, ReactionAxes};
 
 /// A world that is turned and moved, and the axes and reference points of the bodies against those of [`FIRST`] and the like.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,9 +2,11 @@
 
 use super::{Nowhere, O, Still, X, Y, Z, arm, block, says};
 use crate::common::spatial::{Run, run, simulation_with};
-use costate::assembly::{Assembly, RedundantRows, Value};
-use costate::spatial::{Body, Freedom, FunctionOfTime, Inertia, Mechanism, Sampled, Vector, euler_parameters_of};
+use costate::value::Value;
+use costate::vector::{Vector, euler_parameters_of};
 use costate::{Error, InitialState, Number, Parameter, Result};
+use costate_parts::assembly::{Assembly, RedundantRows};
+use costate_parts::spatial::{Body, Freedom, FunctionOfTime, Inertia, Mechanism, Sampled};
 
 /// What a simulation of something that can be built says.
 fn fails(build: impl Fn(&mut Mechanism), words: &[&str]) -> Error {

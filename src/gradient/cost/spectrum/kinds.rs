@@ -1,6 +1,6 @@
 //! Of what, and how, lines are made: units of speeds, windows, and what is compared of each.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::f64::consts::TAU;
 
 /// The unit of a shaft's speed.

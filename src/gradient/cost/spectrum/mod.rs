@@ -13,8 +13,8 @@ pub use transform::{Line, LineValue};
 pub(crate) use transform::{Spectral, Transform};
 
 use super::low_pass::LowPass;
-use crate::error::{Error, Result};
 use crate::shown::shown;
+use crate::{Error, Result};
 use nalgebra::Complex;
 use std::f64::consts::{PI, TAU};
 use std::ops::Range;

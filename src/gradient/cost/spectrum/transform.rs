@@ -2,10 +2,10 @@
 
 use super::super::low_pass::LowPass;
 use super::{Part, SpeedUnit};
-use crate::error::{Error, Result};
 use crate::memory;
 use crate::shown::shown;
 use crate::signature::Quantity;
+use crate::{Error, Result};
 use nalgebra::Complex;
 
 /// A line of a spectrum.
@@ -41,7 +41,7 @@ pub(super) struct Term {
 /// All lines of an output. The samples that it has are numbered; line by line, what is compared is in the places of those from the second
 /// one on (the first and the last of a sum may have half a weight).
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Transform {
+pub struct Transform {
     part: Part,
     samples: usize,
     lines: Vec<Line>,
@@ -213,7 +213,7 @@ impl Transform {
     }
 
     /// What a number of it is, of an output: without a period.
-    pub(crate) fn quantity(&self, output: &Quantity) -> Quantity {
+    pub fn quantity(&self, output: &Quantity) -> Quantity {
         let unit = match (&self.part, &self.over) {
             (Part::Level, _) => "dB".to_string(),
             (_, Some(over)) if over.contains([' ', '/']) => format!("{}/({over})", output.unit),
@@ -224,7 +224,7 @@ impl Transform {
     }
 
     /// Over what lines are shown.
-    pub(crate) fn axis(&self) -> Quantity {
+    pub fn axis(&self) -> Quantity {
         match self.speeds {
             None => Quantity::new("frequency", "Hz"),
             Some(unit) if self.has_speeds() => Quantity::new("speed", unit.name()),
@@ -238,13 +238,13 @@ impl Transform {
     }
 
     /// Of amplitudes of orders at several speeds, revolutions a second that are 1 of the speed's unit.
-    pub(crate) fn speed_in_hertz(&self) -> Option<f64> {
+    pub fn speed_in_hertz(&self) -> Option<f64> {
         let unit = self.speeds.filter(|_| self.has_speeds() && self.part == Part::Amplitude)?;
         Some(unit.radians() / std::f64::consts::TAU)
     }
 
     /// `12 amplitudes (orders 2 and 4 at 6 speeds)`.
-    pub(crate) fn described(&self) -> String {
+    pub fn described(&self) -> String {
         let what = match (self.part, &self.over) {
             (Part::Amplitude, None) => "amplitudes",
             (Part::Amplitude, Some(_)) => "amplitudes of a frequency response",
@@ -270,12 +270,12 @@ impl Transform {
     }
 
     /// `speed [rpm]`.
-    pub(crate) fn speed_label(&self) -> String {
+    pub fn speed_label(&self) -> String {
         format!("speed [{}]", self.speeds.unwrap_or_default().name())
     }
 
     /// The `k`-th order of those that differ.
-    pub(crate) fn order(&self, k: usize) -> f64 {
+    pub fn order(&self, k: usize) -> f64 {
         let mut orders: Vec<f64> = Vec::new();
         for line in &self.lines {
             if !orders.contains(&line.at) {
@@ -286,12 +286,12 @@ impl Transform {
     }
 
     /// Where on this axis a line is.
-    pub(crate) fn place(&self, line: &Line) -> f64 {
+    pub fn place(&self, line: &Line) -> f64 {
         line.speed.filter(|_| self.has_speeds()).unwrap_or(line.at)
     }
 
     /// What the curve of a number is called, if there are several.
-    pub(crate) fn curve(&self, value: &LineValue) -> String {
+    pub fn curve(&self, value: &LineValue) -> String {
         let part = match (self.part, value.is_imaginary) {
             (Part::Complex, false) => "real part",
             (Part::Complex, true) => "imaginary part",

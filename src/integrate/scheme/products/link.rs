@@ -5,7 +5,7 @@ use super::super::held::Held;
 use super::super::solve::Place;
 use super::super::{Block, Direction, Layout, Step};
 use super::{Room, Solved, no_inverse};
-use crate::error::Result;
+use crate::Result;
 use crate::signature::Signature;
 use crate::system::{Evaluator, Level, Point, SingularMatrix, StateVector};
 

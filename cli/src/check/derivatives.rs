@@ -1,0 +1,146 @@
+//! Derivatives of a model, and the gradient of a problem.
+
+use super::Arguments;
+use crate::Verdict;
+use crate::console::{print, print_document, waiting};
+use crate::settings;
+use costate::sensitivity::Method;
+use costate_check::{CheckOptions, JacobianReport, check_jacobians, check_products};
+use costate_identify::Result;
+use costate_identify::problem::Problem;
+use costate_identify::registry::Registry;
+use costate_identify::table::table;
+use serde_json::{Value, json};
+
+/// Agreement of adjoint and tangent that round-off explains, relative to the entry's size.
+const EXACT: f64 = 1e-9;
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let specification = arguments.problem.specification()?;
+    let problem = settings::build(&specification, registry)?;
+    let entry = settings::entry(registry, &specification)?;
+    let options = CheckOptions::default();
+    let hand =
+        entry.hand_derived.as_ref().map(|hand| check_jacobians(&*entry.system, &**hand, &options)).transpose()?;
+    let products = check_products(&*entry.system, &options)?;
+    let waiting = waiting("gradient in three ways", 0);
+    let gradient = gradient(&problem)?;
+    drop(waiting);
+    let right = hand.iter().chain([&products]).all(JacobianReport::passed) && gradient.iter().all(|entry| entry.right);
+    if arguments.output.json {
+        let document = json!({
+            "model": problem.name,
+            "passed": right,
+            "hand_derived": hand.as_ref().map(jacobians),
+            "products": jacobians(&products),
+            "gradient": gradient.iter().map(Compared::json).collect::<Vec<_>>(),
+        });
+        print_document(&format!("{document:#}"));
+    } else {
+        if let Some(report) = &hand {
+            print(&format!("hand-derived Jacobians against dual numbers\n{report}\n"));
+        }
+        print(&format!("products that the engine uses against dense Jacobians, one direction at a time\n{products}\n"));
+        print(&format!("gradient of the problem `{}` at its start", problem.name));
+        let header = ["parameter", "adjoint", "|- tangent|", "|- difference|", "its error", ""];
+        print(&table(&header, &gradient.iter().map(Compared::row).collect::<Vec<_>>()));
+        print(&summary(right, hand.is_some(), &options));
+    }
+    Ok(if right { Verdict::Good } else { Verdict::Bad })
+}
+
+/// A comparison for programs.
+fn jacobians(report: &JacobianReport) -> Value {
+    let mismatches = report.mismatches.iter().map(|mismatch| {
+        json!({
+            "block": mismatch.block.to_string(),
+            "row": mismatch.row,
+            "column": mismatch.column,
+            "checked": mismatch.checked,
+            "exact": mismatch.exact,
+            "relative_error": mismatch.relative_error,
+            "time": mismatch.time,
+        })
+    });
+    json!({
+        "passed": report.passed(),
+        "entries": report.entries,
+        "points": report.points,
+        "seed": report.seed,
+        "tolerance": report.tolerance,
+        "mismatches": mismatches.collect::<Vec<_>>(),
+    })
+}
+
+/// The verdict, and what it rests on.
+fn summary(right: bool, by_hand: bool, options: &CheckOptions) -> String {
+    let CheckOptions { points, seed, tolerance, .. } = options;
+    let hand = match by_hand {
+        true => "hand-derived Jacobians were among them",
+        false => "no hand-derived Jacobians were among them, because the model has none",
+    };
+    format!(
+        "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient at the \
+         start, adjoint against tangents to {EXACT:e} and against differences within their errors",
+        if right { "all agree" } else { "NOT all agree" }
+    )
+}
+
+/// An entry of the gradient in three ways.
+struct Compared {
+    name: String,
+    adjoint: f64,
+    tangent: f64,
+    difference: f64,
+    /// What is known of the difference's own error.
+    error: f64,
+    right: bool,
+}
+
+impl Compared {
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            format!("{:.12e}", self.adjoint),
+            format!("{:.1e}", (self.adjoint - self.tangent).abs()),
+            format!("{:.1e}", (self.adjoint - self.difference).abs()),
+            format!("{:.1e}", self.error),
+            if self.right { "ok" } else { "OFF" }.to_string(),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "adjoint": self.adjoint,
+            "tangent": self.tangent,
+            "difference": self.difference,
+            "difference_error": self.error,
+            "passed": self.right,
+        })
+    }
+}
+
+/// Adjoint against tangents and differences at the start, by all parameters that the start follows.
+fn gradient(problem: &Problem) -> Result<Vec<Compared>> {
+    let mut gradient = problem.gradient()?;
+    let u = &problem.start;
+    let (mut adjoint, mut tangent) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+    gradient.cost_and_gradient(u, Method::Adjoint, &mut adjoint)?;
+    gradient.cost_and_gradient(u, Method::Tangent, &mut tangent)?;
+    let differences = gradient.differences(u)?;
+    let shown = settings::differentiated(problem, gradient.left_out());
+    // entries are compared by what they change in the cost when a parameter changes by its size
+    let sizes: Vec<f64> = (0..u.len()).map(|k| problem.size(k)).collect();
+    let norm = adjoint.iter().zip(&sizes).map(|(g, s)| (g * s) * (g * s)).sum::<f64>().sqrt();
+    let compared = |k: usize| {
+        let (value, error) = (differences[k].value, differences[k].error);
+        let exact = (adjoint[k] - tangent[k]).abs();
+        let coarse = (adjoint[k] - value).abs();
+        let floor = EXACT * (adjoint[k].abs() + 1e-6 * norm / sizes[k]);
+        let right = exact <= floor && coarse <= 10.0 * error + 1e-6 * adjoint[k].abs() + floor;
+        let name = problem.parameters[k].name.clone();
+        Compared { name, adjoint: adjoint[k], tangent: tangent[k], difference: value, error, right }
+    };
+    Ok(shown.into_iter().map(compared).collect())
+}

@@ -1,0 +1,417 @@
+//! `costate control`: inputs over time that reach goals.
+
+use super::console::{print, print_document, tell, tell_error};
+use super::output::Output;
+use super::progress::{self, Progress};
+use super::settings::{self, ProblemArguments};
+use super::{Verdict, kept, watch_for_interrupt};
+use costate::scheme;
+use costate::shown::shown;
+use costate::simulate::Simulation;
+use costate::start::InitialState;
+use costate_identify::control::{
+    Control, ControlScenario, Nodes, Refined, Shape, Solution, Stage, Told, UnknownSignal, refine,
+};
+use costate_identify::optimise::{Flow, Method, Options};
+use costate_identify::registry::{Entry, Registry};
+use costate_identify::specification::Specification;
+use costate_identify::table::table;
+use costate_identify::{Error, Result};
+use costate_report::{Folder, control_json};
+use serde_json::Value;
+use std::time::Instant;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// lm, newton-tr, ding, bfgs, l-bfgs, dfp, steepest-descent[-fixed]
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Intervals between the nodes of every unknown input
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    intervals: Option<usize>,
+    /// Shape of every unknown input: constant, linear, cubic, fourier
+    #[arg(long, value_name = "NAME")]
+    shape: Option<String>,
+    /// Find the solution once more with half the step, so often
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    refine: Option<usize>,
+    /// End at this cost
+    #[arg(long, value_name = "COST", allow_hyphen_values = true, value_parser = settings::number)]
+    target: Option<f64>,
+    /// How exactly what must be met is met, in units of its output; of rates, beside the limit
+    #[arg(long, value_name = "X", default_value = "1e-6", allow_hyphen_values = true, value_parser = settings::number)]
+    constraint_tolerance: f64,
+    /// How much outputs may move at half the step, beside their range
+    #[arg(long, value_name = "X", default_value = "0.02", allow_hyphen_values = true, value_parser = settings::number)]
+    replay_tolerance: f64,
+    /// Stop after so many iterations, those of all refinements and rounds together
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    max_iterations: Option<usize>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    check(arguments)?;
+    let mut specification = arguments.problem.specification()?;
+    let entry = settings::entry(registry, &specification)?;
+    if specification.control.is_none() {
+        specification.step = specification.step.or(entry.control.as_ref().and_then(|scenario| scenario.step));
+    }
+    specification.refuse_identification()?;
+    specification.refuse_tolerance("signals are found at steps that stay as they are")?;
+    let (simulation, _, notes) = specification.simulation_with_notes(registry)?;
+    settings::say(notes, &simulation);
+    let scenario = scenario(registry, entry, &specification, &simulation, arguments)?;
+    let method = match &arguments.method {
+        Some(name) => name.parse()?,
+        None => specification.method.unwrap_or(scenario.method),
+    };
+    let folder = folder(arguments)?;
+    let interrupt = watch_for_interrupt();
+    let trace = progress::trace(Vec::new());
+    let stated = match arguments.problem.file() {
+        Some(_) => specification.options.clone(),
+        None => Options::of_control(),
+    };
+    let mut options = Options { interrupt: interrupt.clone(), trace, ..stated };
+    options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
+    options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
+    let begun = Instant::now();
+    let search = Search {
+        specification: &specification,
+        scenario: &scenario,
+        simulation: &simulation,
+        method,
+        arguments,
+        options: &options,
+    };
+    let refined = match search.run(entry.name()) {
+        Err(error) if interrupt.is_raised() => {
+            tell_error(&error.to_string());
+            return Ok(Verdict::Bad);
+        }
+        other => other?,
+    };
+    let Refined { control, solution, .. } = &refined;
+    let document = control_json(&refined, method, arguments.replay_tolerance);
+    let written = folder.as_ref().map(|folder| search.write(folder, &refined, document.clone())).transpose();
+    if arguments.output.json {
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&summary(&refined, arguments, begun.elapsed().as_secs_f64()));
+        if let Some(folder) = folder.as_ref().filter(|_| written.is_ok()) {
+            let path = folder.path().display();
+            print(&format!("written to {path}: result.json, signals.csv, outputs.csv, history.csv, figures"));
+            print(&read_back(control, solution, &path.to_string()));
+        }
+    }
+    let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
+    let verdict = kept(written.map(|_| ()));
+    Ok(if good { verdict } else { Verdict::Bad })
+}
+
+fn check(arguments: &Arguments) -> Result<()> {
+    for (name, value) in
+        [("--constraint-tolerance", arguments.constraint_tolerance), ("--replay-tolerance", arguments.replay_tolerance)]
+    {
+        if value <= 0.0 {
+            return Err(Error::invalid(name, format!("it is {value}"), "give a positive number"));
+        }
+    }
+    Ok(())
+}
+
+/// Where results go.
+fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
+    let usual = format!("{}_control", arguments.problem.name());
+    arguments.output.folder(&usual)
+}
+
+/// The problem of the file, or the model's own one, with what the command line says.
+fn scenario(
+    registry: &Registry,
+    entry: &Entry,
+    specification: &Specification,
+    simulation: &Simulation,
+    arguments: &Arguments,
+) -> Result<ControlScenario> {
+    let mut scenario = match &specification.control {
+        Some(setting) => setting.scenario(simulation).map_err(|error| specification.locate(error))?,
+        None => built_in(registry, entry)?,
+    };
+    scenario.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+    let signals = specification.control.iter().flat_map(|control| &control.signals);
+    for (signal, _) in signals.filter(|(signal, start)| start.is_none() && !is_motion(signal, simulation)) {
+        tell(&format!("note: `{}` begins as the model's own signal; start = 0.0 begins without it", signal.input));
+    }
+    adjust(&mut scenario, simulation, arguments)?;
+    scenario.quadrature = specification.quadrature.unwrap_or(scenario.quadrature);
+    Ok(scenario)
+}
+
+fn is_motion(signal: &UnknownSignal, simulation: &Simulation) -> bool {
+    simulation.signature().motions.iter().any(|motion| motion.quantity.name == signal.input)
+}
+
+/// The model's own control problem.
+fn built_in(registry: &Registry, entry: &Entry) -> Result<ControlScenario> {
+    entry.control.clone().ok_or_else(|| {
+        let own = registry.entries().iter().filter(|entry| entry.control.is_some());
+        let names: Vec<&str> = own.map(Entry::name).collect();
+        let problem = "it has no built-in control problem";
+        let remedy = format!(
+            "write a problem file with [[control.signal]] and [[control.goal]], or take a model that has one ({})",
+            names.join(", ")
+        );
+        Error::invalid(format!("model `{}`", entry.name()), problem, remedy)
+    })
+}
+
+/// More halvings of the step are a slip.
+const MOST_REFINEMENTS: usize = 8;
+
+/// What the command line says of all inputs.
+fn adjust(scenario: &mut ControlScenario, simulation: &Simulation, arguments: &Arguments) -> Result<()> {
+    let shape = arguments.shape.as_deref().map(Shape::by_name).transpose()?;
+    for signal in scenario.signals.iter_mut().filter(|signal| !is_motion(signal, simulation)) {
+        signal.shape = shape.unwrap_or(signal.shape);
+        if let Some(count) = arguments.intervals {
+            signal.nodes = Nodes::Intervals(count);
+        }
+    }
+    scenario.refinements = arguments.refine.unwrap_or(scenario.refinements);
+    if scenario.refinements > MOST_REFINEMENTS {
+        let problem =
+            format!("{} halvings make {} steps of one", scenario.refinements, 2f64.powi(scenario.refinements as i32));
+        return Err(Error::invalid("--refine", problem, format!("halve it {MOST_REFINEMENTS} times at most")));
+    }
+    Ok(())
+}
+
+/// A search with its refinements.
+struct Search<'a> {
+    specification: &'a Specification,
+    scenario: &'a ControlScenario,
+    simulation: &'a Simulation,
+    method: Method,
+    arguments: &'a Arguments,
+    options: &'a Options,
+}
+
+impl Search<'_> {
+    fn run(&self, name: &str) -> Result<Refined> {
+        let mut progress = None;
+        let mut problem = |parts, start: Option<Vec<_>>| {
+            let start = start.unwrap_or_else(|| self.scenario.start.clone());
+            let control = self.scenario.control(name, self.simulation, parts, start);
+            let mut control = control.map_err(|error| self.specification.locate(error))?;
+            let Control { simulation, parameters, start: values, .. } = &mut control;
+            self.specification.set_parameters(simulation.signature(), parameters, values)?;
+            Ok(control)
+        };
+        let of = (self.method, self.arguments.constraint_tolerance, self.options);
+        let found = refine(self.scenario.refinements, &mut problem, of, &mut |told| {
+            match told {
+                // how many evaluations control takes depends on its signals
+                Told::Begin(_, control) => progress = Some(Progress::begin(&self.begins(name, control), "")),
+                Told::Iteration(iteration) => progress.iter_mut().for_each(|progress| progress.show(iteration)),
+                Told::End(stage, goes_on) => {
+                    progress = None;
+                    if goes_on {
+                        tell(&format!("cost {:.6e} after {} iterations", stage.cost, stage.iterations));
+                    }
+                    lost(stage).iter().for_each(|sentence| tell(sentence));
+                }
+            }
+            Flow::Continue
+        });
+        if let Some(progress) = &mut progress {
+            progress.finish();
+        }
+        found
+    }
+
+    fn begins(&self, name: &str, control: &Control) -> String {
+        format!(
+            "{name}: {} steps of {} by {}, {} unknowns\nmethod: {}",
+            control.simulation.steps(),
+            control.simulation.grid().uniform_step().map_or("uneven size".into(), |h| format!("{} s", shown(h))),
+            scheme::in_words(control.simulation.scheme()),
+            control.unknowns().0,
+            self.method
+        )
+    }
+
+    /// Writes results, with the inputs of the start beside those found.
+    fn write(&self, folder: &Folder, refined: &Refined, document: Value) -> Result<()> {
+        let at_start = self.simulation.on(self.simulation.grid().clone(), self.scenario.start.clone())?;
+        let times = at_start.grid().times();
+        let w: Vec<f64> = (0..times.len()).flat_map(|i| at_start.inputs_at(i).to_vec()).collect();
+        let signature = self.simulation.signature();
+        let mut u = signature.nominal();
+        self.specification.set_parameters(signature, &mut signature.parameters.clone(), &mut u)?;
+        folder.control(refined, (times, &w, &u), document)
+    }
+}
+
+/// Says of a stage that it has lost the solution.
+fn lost(stage: &Stage) -> Option<String> {
+    let start =
+        stage.cost_of_first_start.map_or(String::new(), |start| format!("; the first start costs {start:.6e} on them"));
+    let steps = stage.step.map_or(format!("{} steps", stage.steps), |step| format!("steps of {} s", shown(step)));
+    stage.lost.then(|| {
+        format!(
+            "warning: stage {} has lost the solution: on {steps} it begins at a cost of {:.6e} and ends at {:.6e}{start}",
+            stage.number, stage.start_cost, stage.cost
+        )
+    })
+}
+
+/// What became of a refined search, stage by stage.
+fn staged(refined: &Refined) -> Vec<String> {
+    let Refined { stages, kept, .. } = refined;
+    if stages.len() == 1 {
+        return Vec::new();
+    }
+    let row = |stage: &Stage| {
+        vec![
+            stage.number.to_string(),
+            stage.step.map_or_else(|| format!("{} steps", stage.steps), |step| format!("{} s", shown(step))),
+            format!("{:.6e}", stage.start_cost),
+            format!("{:.6e}", stage.cost),
+            stage.iterations.to_string(),
+            match stage {
+                stage if stage.lost => "solution lost".to_string(),
+                stage if stage.converged => "converged".to_string(),
+                _ => "not converged".to_string(),
+            },
+        ]
+    };
+    let rows: Vec<Vec<String>> = stages.iter().map(row).collect();
+    let mut lines = vec![table(&["stage", "step", "cost at its start", "cost", "iterations", ""], &rows)];
+    lines.extend(stages.iter().filter_map(lost));
+    if *kept < stages.len() {
+        lines.push(format!("the solution of stage {kept} is kept: the later one costs more than the start"));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// The command that simulates with what has been found: parameters that are not nominal have to be told.
+fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
+    let (u, _) = control.expand(&solution.outcome.u);
+    let parameters = control.simulation.signature().parameters.iter().zip(&u);
+    let changed: Vec<String> = parameters
+        .filter(|(parameter, value)| parameter.nominal != **value)
+        .map(|(parameter, value)| format!("{}={value}", parameter.name))
+        .collect();
+    let model = &control.simulation.signature().name;
+    let set = if changed.is_empty() { String::new() } else { format!(" --set {}", changed.join(",")) };
+    let scheme = control.simulation.scheme();
+    let settings: Vec<String> = scheme.settings().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let settings = if settings.is_empty() { String::new() } else { format!(":{}", settings.join(",")) };
+    let begins = match control.simulation.start_state() {
+        InitialState::AsGiven => String::new(),
+        state => format!(" --initial-state {}", state.name()),
+    };
+    let held: Vec<&str> = control.simulation.held().collect();
+    let hold = if held.is_empty() { String::new() } else { format!(" --hold {}", held.join(",")) };
+    format!(
+        "read back by: costate simulate {model}{set} --scheme {}{settings}{begins}{hold} --data {folder}/signals.csv",
+        scheme.name()
+    )
+}
+
+/// A value for the table of ends: no minus zero, no row of digits.
+fn plain(x: f64) -> String {
+    if x.abs() >= 1e6 { format!("{x:.6e}") } else { format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { x }) }
+}
+
+/// What has been met, what it costs, and how long it took.
+fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> {
+    let outcome = &solution.outcome;
+    let mut lines = Vec::new();
+    for violation in &solution.violations {
+        let met = if violation.by <= arguments.constraint_tolerance { "met" } else { "NOT met" };
+        let (by, unit) = (violation.by, if violation.unit.is_empty() { "" } else { " " });
+        let time = shown(violation.time);
+        lines.push(format!("{met}: {}, off by {by:.2e}{unit}{} at t = {time} s", violation.what, violation.unit));
+    }
+    let verdict = if outcome.converged { "converged" } else { "NOT converged" };
+    lines.push(format!("{verdict}: {}", outcome.reason));
+    lines.push(format!(
+        "cost {:.6e} (from {:.6e}), scaled gradient {:.2e}",
+        outcome.cost, solution.start_cost, outcome.gradient_norm
+    ));
+    lines.push(format!(
+        "{} iterations, {} evaluations{}, {seconds:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        if solution.rounds > 1 { format!(", {} rounds of multipliers", solution.rounds) } else { String::new() },
+    ));
+    lines
+}
+
+/// What has been found: parameters, and the range of each signal.
+fn found(control: &Control, solution: &Solution) -> Vec<String> {
+    let (u, _) = control.expand(&solution.outcome.u);
+    let motions = &control.simulation.signature().motions;
+    let mut lines = Vec::new();
+    for (k, parameter) in control.parameters.iter().enumerate().filter(|(_, parameter)| parameter.free) {
+        if !motions.iter().any(|motion| motion.places().contains(&k)) {
+            let (name, unit, start) = (&parameter.name, &parameter.unit, control.start[k]);
+            lines.push(format!("found: {name} = {:.9} {unit} (from {start})", u[k]));
+        }
+    }
+    for (signal, quantity, values) in control.found(&solution.outcome.u) {
+        let largest = values.iter().fold(0.0f64, |size, w| size.max(w.abs()));
+        lines.push(format!("largest {}: {largest:.6} {}", signal.input, quantity.unit));
+    }
+    lines
+}
+
+fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
+    let Refined { control, solution, .. } = refined;
+    let rows: Vec<Vec<String>> =
+        solution.shares.iter().map(|(name, cost)| vec![name.clone(), format!("{cost:.3e}")]).collect();
+    let mut lines = vec![table(&["share of the cost", "value"], &rows), String::new()];
+    lines.extend(staged(refined));
+    lines.extend(met(solution, arguments, seconds));
+    lines.extend(found(control, solution));
+    lines.push(String::new());
+    lines.extend(replayed(solution, arguments));
+    lines.join("\n")
+}
+
+/// What became of it at half the step.
+fn replayed(solution: &Solution, arguments: &Arguments) -> [String; 3] {
+    let shifts = &solution.replay.shifts;
+    let rows: Vec<Vec<String>> = shifts
+        .iter()
+        .map(|shift| {
+            vec![
+                format!("{} [{}]", shift.output, shift.unit),
+                plain(shift.end[0]),
+                plain(shift.end[1]),
+                format!("{:.2e}", shift.largest),
+                format!("{:.2} %", 100.0 * if shift.largest > 0.0 { shift.largest / shift.range } else { 0.0 }),
+            ]
+        })
+        .collect();
+    let [cost, then] = solution.replay.cost;
+    let percent = 100.0 * solution.replay.largest;
+    let verdict = match solution.replay.survives(arguments.replay_tolerance) {
+        true => format!("the solution survives: outputs move by {percent:.2} % of their range at most"),
+        false => format!(
+            "the solution does NOT survive: outputs move by {percent:.2} % of their range; take smaller steps (--step, --refine)"
+        ),
+    };
+    [
+        table(&["replayed at half the step", "end", "end then", "largest change", "of its range"], &rows),
+        format!("cost of the goals {cost:.3e}, then {then:.3e}"),
+        verdict,
+    ]
+}

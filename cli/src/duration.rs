@@ -1,0 +1,116 @@
+//! How long a fit will take.
+
+use costate::pace::LongRun;
+use costate::sensitivity;
+use costate::shown::rounded;
+use costate_identify::Result;
+use costate_identify::Settings;
+use costate_identify::optimise::Method;
+use costate_identify::problem::Problem;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// What one evaluation takes, and how many there are as a rule.
+pub(super) struct Duration {
+    pub method: &'static str,
+    /// Of one evaluation, s.
+    pub seconds: f64,
+    /// Evaluations, from the easy problem to the harder one; `None` for methods that take any number.
+    pub evaluations: Option<(f64, f64)>,
+}
+
+/// What a method takes as a rule, from an easy problem to a harder one: docs/methods.md, medians over many starts of the slider-crank and of
+/// the engine mount.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usual {
+    pub evaluations: (f64, f64),
+    /// The same with second derivatives, in the units of a gradient.
+    gradients: (f64, f64),
+}
+
+pub(super) fn usual(method: &str) -> Option<Usual> {
+    let known = [
+        ("lm", (8.0, 21.0), (8.0, 21.0)),
+        ("gauss-newton", (9.0, 17.0), (9.0, 17.0)),
+        ("bfgs", (22.0, 68.0), (22.0, 68.0)),
+        ("l-bfgs", (27.0, 81.0), (27.0, 81.0)),
+        ("ding", (17.0, 49.0), (97.0, 283.0)),
+        ("newton-tr", (12.0, 28.0), (62.0, 157.0)),
+    ];
+    let found = known.into_iter().find(|(name, ..)| *name == method);
+    found.map(|(_, evaluations, gradients)| Usual { evaluations, gradients })
+}
+
+impl Duration {
+    /// Runs what an evaluation of the method runs: tangents for methods that see residuals, else a gradient.
+    pub fn measure(problem: &Problem, method: Option<Method>) -> Result<Self> {
+        /// Shorter evaluations are measured once more: the first one also warms up.
+        const SHORT: f64 = 0.5;
+        let (method, _) = Settings { method, ..Settings::default() }.method_for(problem);
+        let mut gradient = problem.gradient_by_free()?;
+        let costs = problem.least_squares().filter(|_| method.for_least_squares().is_some());
+        let mut slope = vec![0.0; problem.start.len()];
+        let mut seconds = f64::INFINITY;
+        for _ in 0..2 {
+            let began = Instant::now();
+            match &costs {
+                Some(costs) => drop(gradient.linearise(&problem.start, costs)?),
+                None => {
+                    gradient.cost_and_gradient(&problem.start, sensitivity::Method::Adjoint, &mut slope)?;
+                }
+            }
+            seconds = seconds.min(began.elapsed().as_secs_f64());
+            if seconds > SHORT {
+                break;
+            }
+        }
+        Ok(Duration { method: method.name(), seconds, evaluations: usual(method.name()).map(|usual| usual.gradients) })
+    }
+
+    pub fn in_words(&self) -> String {
+        let method = self.method;
+        let one = time(self.seconds);
+        match self.evaluations {
+            Some((few, many)) => format!(
+                "a fit by {method}: {few} to {many} evaluations as a rule, {one} each: {} to {}",
+                time(few * self.seconds),
+                time(many * self.seconds)
+            ),
+            None => format!("a fit by {method}: {one} an evaluation; how many it takes cannot be said"),
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        let range = self.evaluations;
+        json!({
+            "method": self.method,
+            "seconds_per_evaluation": self.seconds,
+            "evaluations": range.map(|(few, many)| [few, many]),
+            "seconds": range.map(|(few, many)| [few * self.seconds, many * self.seconds]),
+        })
+    }
+}
+
+/// What to do where a run takes too long, or its files are too large.
+pub(super) const SHORTER: &str =
+    "a larger step, steps by a tolerance (`--tolerance`) or a shorter time make it shorter";
+
+/// That a run will take long, as known after its first steps.
+pub(super) fn long_run(LongRun { steps, done, seconds_left }: &LongRun) -> String {
+    format!(
+        "note: a simulation of {} time steps: at the pace of the first {done}, the others take about {}, and what needs several simulations as many times as \
+         long; {SHORTER} (Ctrl-C ends it)",
+        rounded(*steps as f64, 4),
+        time(*seconds_left)
+    )
+}
+
+/// Seconds in the unit that suits them.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => format!("{} ms", rounded(1e3 * s, 2)),
+        s if s < 100.0 => format!("{} s", rounded(s, 2)),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

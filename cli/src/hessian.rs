@@ -1,0 +1,169 @@
+//! `costate hessian`
+
+use super::Verdict;
+use super::console::{print, print_document, waiting};
+use super::settings::{self, ProblemArguments};
+use super::step_error;
+use costate::sensitivity::Method;
+use costate_identify::ensemble::Ensemble;
+use costate_identify::problem::Problem;
+use costate_identify::registry::Registry;
+use costate_identify::statistics::Curvature;
+use costate_identify::table::table;
+use costate_identify::{Error, Result};
+use serde_json::json;
+use std::time::Instant;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
+    at: String,
+    /// `hybrid` (all directions in one sweep), `hvp` (a product a parameter), `difference` (of the gradient), or `all`
+    #[arg(long, default_value = "hybrid", value_name = "NAME")]
+    method: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const METHODS: [&str; 3] = ["hybrid", "hvp", "difference"];
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let specification = arguments.problem.specification()?;
+    let chosen: Vec<&str> = match arguments.method.as_str() {
+        "all" => METHODS.to_vec(),
+        name => {
+            let known = METHODS.into_iter().chain(["all"]);
+            let found = METHODS.into_iter().find(|method| *method == name);
+            vec![found.ok_or_else(|| Error::unknown("method", name, "`hessian`", known))?]
+        }
+    };
+    let problem = settings::build(&specification, registry)?;
+    let u = settings::point(&problem, &arguments.at)?;
+    let (mut results, mut left_out, began) = (Vec::new(), Vec::new(), Instant::now());
+    let waiting = waiting("Hessians", chosen.len());
+    for (done, method) in chosen.into_iter().enumerate() {
+        waiting.done(done);
+        let began = Instant::now();
+        let mut engine = problem.gradient()?;
+        let (gradient, hessian) = compute(&problem, &mut engine, &u, method)?;
+        left_out = engine.left_out().to_vec();
+        results.push(Computed { method, gradient, hessian, seconds: began.elapsed().as_secs_f64() });
+    }
+    drop(waiting);
+    step_error::warn_of(&problem, &u, specification.finer_steps(), began);
+    let shown = settings::differentiated(&problem, &left_out);
+    let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
+    // without free parameters there is a matrix all the same
+    let curvature = match problem.free().is_empty() {
+        true => None,
+        false => Some(Curvature::of(&problem, &u, &first.gradient, &first.hessian)?),
+    };
+    if arguments.json {
+        let names: Vec<&str> = shown.iter().map(|&k| problem.parameters[k].name.as_str()).collect();
+        let methods = results.iter().map(|Computed { method, hessian, seconds, .. }| {
+            json!({"method": method, "hessian": part(hessian, &shown), "seconds": seconds})
+        });
+        let result = json!({
+            "model": problem.name,
+            "scheme": problem.first().simulation.scheme().name(),
+            "scheme_settings": costate_report::scheme_settings(problem.first().simulation.scheme()),
+            "parameters": names,
+            "gradient": shown.iter().map(|&k| first.gradient[k]).collect::<Vec<_>>(),
+            "hessian": part(&first.hessian, &shown),
+            "curvature": curvature.map(|curvature| curvature.json()),
+            "methods": methods.collect::<Vec<_>>(),
+        });
+        print_document(&result.to_string());
+    } else {
+        print(&text(&problem, &results, &shown));
+        curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
+    }
+    Ok(Verdict::Good)
+}
+
+/// What one method gave.
+struct Computed<'m> {
+    method: &'m str,
+    gradient: Vec<f64>,
+    hessian: Vec<Vec<f64>>,
+    seconds: f64,
+}
+
+/// Rows and columns of these parameters.
+fn part(hessian: &[Vec<f64>], shown: &[usize]) -> Vec<Vec<f64>> {
+    shown.iter().map(|&j| shown.iter().map(|&k| hessian[j][k]).collect()).collect()
+}
+
+/// Gradient and Hessian.
+fn compute(problem: &Problem, engine: &mut Ensemble<'_>, u: &[f64], method: &str) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+    let p = u.len();
+    let (mut gradient, mut hessian) = (vec![0.0; p], vec![vec![0.0; p]; p]);
+    match method {
+        "hybrid" => {
+            engine.hessian(u, &mut gradient, &mut hessian)?;
+        }
+        "hvp" => {
+            for (k, row) in hessian.iter_mut().enumerate() {
+                let unit: Vec<f64> = (0..p).map(|j| if j == k { 1.0 } else { 0.0 }).collect();
+                engine.hessian_vector(u, &unit, &mut gradient, row)?;
+            }
+        }
+        _ => {
+            engine.cost_and_gradient(u, Method::Adjoint, &mut gradient)?;
+            let left_out = engine.left_out().to_vec();
+            for (k, row) in hessian.iter_mut().enumerate().filter(|(k, _)| !left_out.contains(k)) {
+                let step = 1e-4 * problem.size(k);
+                let mut at = |shift: f64| -> Result<Vec<f64>> {
+                    let (mut moved, mut slope) = (u.to_vec(), vec![0.0; p]);
+                    moved[k] += shift;
+                    engine.cost_and_gradient(&moved, Method::Adjoint, &mut slope)?;
+                    Ok(slope)
+                };
+                let (up, down) = (at(step)?, at(-step)?);
+                *row = up.iter().zip(&down).map(|(up, down)| (up - down) / (2.0 * step)).collect();
+            }
+            engine.cost_and_gradient(u, Method::Adjoint, &mut gradient)?;
+        }
+    }
+    Ok((gradient, hessian))
+}
+
+fn text(problem: &Problem, results: &[Computed<'_>], shown: &[usize]) -> String {
+    let names: Vec<&str> = shown.iter().map(|&k| problem.parameters[k].name.as_str()).collect();
+    let (p, exact) = (names.len(), part(&results[0].hessian, shown));
+    let scaled = |j: usize, k: usize, value: f64| (value * problem.size(shown[j]) * problem.size(shown[k])).abs();
+    let mut lines = Vec::new();
+    for Computed { method, hessian, seconds, .. } in results {
+        let hessian = part(hessian, shown);
+        lines.push(format!("Hessian of the cost of `{}` by {method}, {:.3} ms", problem.name, 1e3 * seconds));
+        let mut header = vec![""];
+        header.extend(&names);
+        let rows: Vec<Vec<String>> = names
+            .iter()
+            .zip(&hessian)
+            .map(|(name, row)| {
+                let mut cells = vec![name.to_string()];
+                cells.extend(row.iter().map(|value| format!("{value:.9e}")));
+                cells
+            })
+            .collect();
+        lines.push(table(&header, &rows));
+        let pairs = || (0..p).flat_map(|j| (0..p).map(move |k| (j, k)));
+        let largest = pairs().map(|(j, k)| scaled(j, k, exact[j][k])).fold(f64::MIN_POSITIVE, f64::max);
+        let worst = |other: &dyn Fn(usize, usize) -> f64| {
+            pairs().map(|(j, k)| scaled(j, k, hessian[j][k] - other(j, k))).fold(0.0, f64::max) / largest
+        };
+        let asymmetry = worst(&|j, k| hessian[k][j]);
+        let difference = worst(&|j, k| exact[j][k]);
+        lines.push(format!(
+            "asymmetry {asymmetry:.1e}, difference to {} {difference:.1e} (entries scaled by the parameters' sizes, relative \
+             to the largest)\n",
+            results[0].method
+        ));
+    }
+    lines.join("\n").trim_end().to_string()
+}

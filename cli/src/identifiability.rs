@@ -1,0 +1,47 @@
+//! `costate identifiability`
+
+use super::Verdict;
+use super::console::{print, print_document, waiting};
+use super::settings::{self, ProblemArguments};
+use costate_identify::Result;
+use costate_identify::registry::Registry;
+use costate_identify::statistics::{identifiability, said_of_steps_alone};
+use serde_json::json;
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
+    at: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let specification = arguments.problem.specification()?;
+    let problem = settings::build(&specification, registry)?;
+    let u = settings::point(&problem, &arguments.at)?;
+    let waiting = waiting("a run with tangents", 0);
+    let found = identifiability(&problem, &u)?;
+    let by_steps_alone = found.by_steps_alone(&problem, &u)?;
+    drop(waiting);
+    let mut warnings = said_of_steps_alone(&problem, &by_steps_alone);
+    warnings.extend(found.warnings());
+    if arguments.json {
+        let mut result = found.json();
+        result["model"] = json!(problem.name);
+        result["at"] = json!(arguments.at);
+        result["told_by_steps_alone"] = json!(said_of_steps_alone(&problem, &by_steps_alone));
+        print_document(&format!("{result:#}"));
+    } else {
+        print(&format!("{}: at {}\n\n{}", problem.name, arguments.at, found.report()));
+        for warning in warnings {
+            print(&format!("warning: {warning}"));
+        }
+    }
+    let determined = found.undetermined.is_empty() && by_steps_alone.is_empty() && found.without_influence.is_empty();
+    Ok(if determined { Verdict::Good } else { Verdict::Bad })
+}

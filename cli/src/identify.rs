@@ -1,0 +1,452 @@
+//! `costate identify`: the main job.
+
+use super::bootstrap;
+use super::certainty;
+use super::console::{counted, print, print_document, tell, tell_error};
+use super::progress::{self, Progress};
+use super::repeat::{self, Repeat};
+use super::settings::{self, ProblemArguments};
+use super::{Verdict, is_for, kept, unfinished, watch_for_interrupt};
+use costate::interrupt::Interrupt;
+use costate::noise::{NoiseLevel, SyntheticNoise};
+use costate::scheme;
+use costate_identify::constraint::{ConstraintResult, ConstraintSetting};
+use costate_identify::homotopy::Homotopy;
+use costate_identify::likelihood::NoiseEstimate;
+use costate_identify::modal::ModeResult;
+use costate_identify::optimise::{Curvature, Flow, Iteration, Options, Outcome};
+use costate_identify::prior::PriorResult;
+use costate_identify::problem::Problem;
+use costate_identify::registry::Registry;
+use costate_identify::specification::{ParameterSetting, Specification};
+use costate_identify::statistics::{Noise, Statistics, fits, identifiability, said_of_steps_alone};
+use costate_identify::steps::{Fit, Steps, identify_with_steps};
+use costate_identify::work::Team;
+use costate_identify::{Error, Result};
+use costate_identify::{Identification, Settings};
+use costate_report::{
+    Certainty, Folder, Origin, command_line, date, parameter_table, parameter_table_with_errors, problem_errors,
+    result_json,
+};
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+#[derive(clap::Args, Debug, Default, PartialEq)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub problem: ProblemArguments,
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,
+steepest-descent or steepest-descent-fixed"
+    )]
+    method: Option<String>,
+    /// Keep parameters at their start: name,..
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    fix: Vec<String>,
+    /// Identify parameters that are fixed otherwise: name,..
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    free: Vec<String>,
+    /// Keep to a rule: "m_1 + m_2 = 3.5", "peak a <= 12"; repeatable
+    #[arg(long = "constraint", value_name = "RULE", allow_hyphen_values = true)]
+    constraints: Vec<String>,
+    /// `given`: deviations are those of the noise; `estimated`: up to a factor [default]
+    #[arg(long, value_name = "NAME")]
+    noise: Option<String>,
+    /// Add noise of this seed to a simulated reference [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::seed)]
+    noise_seed: Option<u64>,
+    /// Its size: 0.01 of each output's spread, or deviations: name=value,..
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
+    noise_level: Option<String>,
+    /// Stop after so many simulations
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    max_evaluations: Option<usize>,
+    /// Stop after so many iterations
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    max_iterations: Option<usize>,
+    /// Pull the model towards its record, less and less, in so many stages [5]
+    #[arg(
+        long,
+        value_name = "STAGES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = settings::count
+    )]
+    homotopy: Option<usize>,
+    #[command(flatten)]
+    pub certainty: certainty::CertaintyArguments,
+    #[command(flatten)]
+    pub bootstrap: bootstrap::BootstrapArguments,
+    /// Folder for results and figures [default: out/MODEL; none with --json]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Figures as PNG, too
+    #[arg(long)]
+    pub png: bool,
+    /// Everything in one page for reading and printing, too: report.html
+    #[arg(long)]
+    pub report: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team<'_>>) -> Result<Verdict> {
+    match arguments.problem.result_alone() {
+        Some(result) => repeat::run(registry, (arguments, team), result),
+        None => search(registry, (arguments, team), None),
+    }
+}
+
+/// What is fitted, in a line.
+fn in_a_line(problem: &Problem) -> String {
+    format!(
+        "{}: {} a simulation by {}, {}",
+        problem.name,
+        counted(problem.steps(), "step"),
+        scheme::in_words(problem.first().simulation.scheme()),
+        counted(problem.free().len(), "free parameter"),
+    )
+}
+
+impl Arguments {
+    /// Whether there is work that is divided, and kept as it is done.
+    pub fn is_divided(&self) -> bool {
+        self.certainty.is_divided() || self.bootstrap.is_divided()
+    }
+}
+
+/// What is asked for, once more if it `repeats` an earlier run.
+pub(super) fn search(
+    registry: &Registry,
+    (arguments, team): (&Arguments, Option<&Team<'_>>),
+    repeats: Option<&Repeat>,
+) -> Result<Verdict> {
+    if !arguments.is_divided() && !is_for(team) {
+        return Ok(Verdict::Good);
+    }
+    let specification = stated(arguments)?;
+    let (mut problem, notes) = specification.build_with_notes(registry)?;
+    repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
+    let notes = settings::say_of(notes, &problem);
+    let mut origin = origin(registry, arguments, &specification, notes)?;
+    if let Some(repeat) = repeats {
+        origin.command.clone_from(&repeat.command);
+    }
+    let interrupt = watch_for_interrupt();
+    let settings = settings_of(&specification, &problem, &interrupt);
+    let (method, reason) = settings.method_for(&problem);
+    let folder = if team.is_none_or(Team::is_first) { folder(arguments, &problem)? } else { None };
+    folder.iter().try_for_each(|folder| folder.check_memory(&problem.first().simulation))?;
+    arguments.certainty.check(&problem)?;
+    arguments.bootstrap.check(&problem)?;
+    let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
+    warn_of_unidentifiable(&problem);
+    let many = match arguments.certainty.search(&mut problem, &settings, &work) {
+        Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
+        other => other?,
+    };
+    let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
+    let mut progress = Progress::begin(&sentence, method.name());
+    let steps = repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps());
+    let noise = specification.noise.unwrap_or_default();
+    let fit = fit(&mut problem, &settings, (noise, &steps), folder.as_ref(), &mut progress);
+    progress.finish();
+    let Fit { found, statistics } = match fit {
+        Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
+        other => other?,
+    };
+    let method = method.name();
+    let profiles = arguments.certainty.profile(&problem, &found, &statistics, &settings, &work);
+    let further = arguments.bootstrap.further(&problem, &found, &statistics, &settings, &work)?;
+    let mut document = result_json(&problem, method, &found, &statistics);
+    arguments.certainty.extend_json(&problem, many.as_ref(), profiles.as_ref(), &mut document);
+    further.extend_json(&mut document);
+    origin.extend_json(&settings, &mut document);
+    let same = repeats.map(|repeat| repeat.compare(&found, arguments.json, &mut document));
+    let profiled = profiles.as_ref().and_then(|profiles| profiles.as_ref().ok());
+    let (bootstrap, bands) = further.found();
+    let certainty = Certainty { starts: many.as_ref(), profiles: profiled, bootstrap, bands };
+    let write =
+        |folder: &Folder| folder.identification_with(&problem, &found, &statistics, &certainty, document.clone());
+    let written = written(folder.as_ref(), write);
+    let is_cut =
+        interrupt.is_raised() && (!found.outcome.converged || matches!(profiles, Some(Err(_))) || further.is_cut());
+    if is_cut && arguments.is_divided() {
+        tell(&work.remedy());
+    }
+    let written = match is_cut {
+        true => written,
+        false => written.and_then(|()| work.end()),
+    };
+    // a full disk must not cost the result
+    if arguments.json {
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&summary(&problem, &found, &statistics, folder.as_ref().filter(|_| written.is_ok())));
+        profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
+        further.texts().iter().for_each(|text| print(&format!("\n{text}")));
+    }
+    let good = found.outcome.converged && !is_cut && same != Some(Verdict::Bad);
+    let verdict = kept(written);
+    Ok(if good { verdict } else { Verdict::Bad })
+}
+
+/// Writes into the folder, if there is one, and says whether a report of the run before goes.
+fn written(folder: Option<&Folder>, write: impl FnOnce(&Folder) -> Result<()>) -> Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    let removes_report = folder.removes_report();
+    write(folder)?;
+    if removes_report {
+        tell(&format!(
+            "note: report.html was that of the run before, and is removed; one of this run: costate report {}",
+            folder.path().display()
+        ));
+    }
+    Ok(())
+}
+
+/// How it is searched.
+fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Interrupt) -> Settings {
+    let names = problem.free().into_iter().map(|k| problem.parameters[k].name.clone()).collect();
+    let trace = progress::trace(names);
+    let options = Options { interrupt: interrupt.clone(), trace, ..specification.options.clone() };
+    let constraints = specification.constraint_options.clone();
+    let homotopy = specification.homotopy.clone();
+    Settings { method: specification.method, options, constraints, homotopy, ..Settings::default() }
+}
+
+/// Says that it was interrupted.
+fn interrupted(error: &Error) -> Verdict {
+    tell_error(&error.to_string());
+    Verdict::Bad
+}
+
+/// The search itself; what is found with finer steps must fit into the folder, too.
+fn fit(
+    problem: &mut Problem,
+    settings: &Settings,
+    (noise, steps): (Noise, &Steps),
+    folder: Option<&Folder>,
+    progress: &mut Progress,
+) -> Result<Fit> {
+    let progress = RefCell::new(progress);
+    let mut show = |iteration: &Iteration| {
+        progress.borrow_mut().show(iteration);
+        Flow::Continue
+    };
+    identify_with_steps(problem, settings, noise, steps, &mut show, &mut |finer, sentence| {
+        progress.borrow().tell(sentence);
+        folder.iter().try_for_each(|folder| folder.check_memory(&finer.first().simulation))
+    })
+}
+
+/// The folder that is asked for, or else `out/MODEL`; none where the result is printed alone.
+fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
+    if arguments.report && arguments.json && arguments.out.is_none() {
+        let problem = "with --json alone, nothing is written";
+        return Err(Error::invalid("--report", problem, "say where with --out, or leave out --json"));
+    }
+    let folder = settings::results(arguments.out.as_ref(), arguments.json, &problem.name, arguments.png)?;
+    Ok(folder.map(|folder| folder.with_report(arguments.report)))
+}
+
+/// Where the result comes from: before the search, which may take long, and after which files may be others.
+fn origin(
+    registry: &Registry,
+    arguments: &Arguments,
+    specification: &Specification,
+    notes: Vec<String>,
+) -> Result<Origin> {
+    Ok(Origin {
+        summary: settings::entry(registry, specification)?.summary.clone(),
+        command: command_line(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
+        date: date()?,
+        input_files: arguments.problem.input_files(specification),
+        notes,
+    })
+}
+
+/// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
+fn warn_of_unidentifiable(problem: &Problem) {
+    const FEW: usize = 20;
+    if problem.least_squares().is_none() || !(1..=FEW).contains(&problem.free().len()) {
+        return;
+    }
+    // a simulation that fails here fails in the identification, too, which says so
+    if let Ok(found) = identifiability(problem, &problem.start) {
+        let by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();
+        let mut warnings = said_of_steps_alone(problem, &by_steps_alone);
+        warnings.extend(found.warnings());
+        warnings.iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
+    }
+}
+
+/// The problem file's statements, with those of the command line over them.
+fn stated(arguments: &Arguments) -> Result<Specification> {
+    let mut specification = arguments.problem.specification()?;
+    if let Some(name) = &arguments.method {
+        specification.method = Some(name.parse()?);
+    }
+    if let Some(name) = &arguments.noise {
+        specification.noise = Some(name.parse()?);
+    }
+    for rule in &arguments.constraints {
+        specification.constraints.push(ConstraintSetting::parse(rule)?);
+    }
+    synthetic_noise(arguments, &mut specification)?;
+    let setting = |name: &str| ParameterSetting { name: name.to_string(), ..ParameterSetting::default() };
+    if let Some(name) = arguments.fix.iter().find(|name| arguments.free.contains(name)) {
+        let problem = format!("`{name}` is in both");
+        return Err(Error::invalid("--fix and --free", problem, "leave it out of one of them"));
+    }
+    for (names, free) in [(&arguments.fix, false), (&arguments.free, true)] {
+        for name in names {
+            specification.overriding.push(ParameterSetting { free: Some(free), ..setting(name) });
+        }
+    }
+    for (key, given) in [("max_evaluations", arguments.max_evaluations), ("max_iterations", arguments.max_iterations)] {
+        if given.is_some() {
+            specification.lines.forget(&["optimiser", key]);
+        }
+    }
+    let options = &mut specification.options;
+    options.max_evaluations = arguments.max_evaluations.unwrap_or(options.max_evaluations);
+    options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
+    if let Some(stages) = arguments.homotopy {
+        let homotopy = Homotopy { stages, ..specification.homotopy.unwrap_or_default() };
+        homotopy.validate()?;
+        specification.homotopy = Some(homotopy);
+    }
+    Ok(specification)
+}
+
+/// Noise on the simulated reference: seed and level each over that of the problem file.
+fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> Result<()> {
+    let level =
+        match &arguments.noise_level {
+            None => specification.synthetic_noise.as_ref().map(|noise| noise.level.clone()),
+            Some(text) if text.contains('=') => {
+                Some(NoiseLevel::Absolute(settings::assignments("--noise-level", std::slice::from_ref(text))?))
+            }
+            Some(text) => Some(NoiseLevel::Relative(settings::number(text).map_err(|problem| {
+                Error::invalid(format!("--noise-level {text}"), problem, "or write name=value,..")
+            })?)),
+        };
+    let seed = arguments.noise_seed.or(specification.synthetic_noise.as_ref().map(|noise| noise.seed));
+    specification.synthetic_noise = match (level, seed) {
+        (Some(level), seed) => Some(SyntheticNoise { seed: seed.unwrap_or(1), level }),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let problem = "the noise has a seed, but no level";
+            return Err(Error::invalid("--noise-seed", problem, "give --noise-level, too, such as 0.01"));
+        }
+    };
+    Ok(())
+}
+
+fn summary(
+    problem: &Problem,
+    found: &Identification,
+    statistics: &Result<Statistics>,
+    folder: Option<&Folder>,
+) -> String {
+    let outcome = &found.outcome;
+    let table = match statistics {
+        Ok(statistics) => parameter_table_with_errors(found, statistics),
+        Err(_) => parameter_table(found),
+    };
+    let mut lines = vec![table, String::new()];
+    let verdict = if outcome.converged { "converged" } else { "NOT converged" };
+    if !found.constraints.is_empty() {
+        lines.extend([ConstraintResult::table(&found.constraints), String::new()]);
+    }
+    lines.push(format!("{verdict}: {}", found.reason()));
+    let first = outcome.history.first().map_or(f64::NAN, |start| start.cost);
+    lines.push(format!("cost {:.6e} (from {first:.6e}), scaled gradient {:.2e}", outcome.cost, outcome.gradient_norm));
+    lines.extend(found.homotopy.as_ref().map(|homotopy| homotopy.report()));
+    lines.extend(priors(problem, found, statistics.as_ref().ok()));
+    lines.extend(modes(problem, found));
+    match statistics {
+        Ok(statistics) => {
+            lines.push(statistics.summary());
+            lines.extend(statistics.warnings.iter().map(|warning| format!("warning: {warning}")));
+        }
+        Err(Error::Interrupted { .. }) => {
+            lines.push(
+                "no statistics and no figures of outputs, which take further simulations: interrupted".to_string(),
+            );
+        }
+        Err(reason) => {
+            lines.extend(root_mean_squares(problem, found));
+            lines.push(format!("no statistics: {reason}"));
+        }
+    }
+    lines.extend(found.noise.as_ref().map(NoiseEstimate::report));
+    lines.extend(validation(problem, found));
+    lines.extend(found.impossible.iter().map(|sentence| format!("warning: {sentence}")));
+    lines.push(format!(
+        "{} iterations, {} evaluations{}, {:.2} s",
+        outcome.iterations,
+        outcome.evaluations,
+        second_derivatives(outcome),
+        found.seconds
+    ));
+    lines.extend(curvatures(outcome));
+    if outcome.failed_evaluations > 0 {
+        let first = found.first_failure.as_deref().unwrap_or("not finite");
+        lines.push(format!("{} simulations failed and were rejected; the first: {first}", outcome.failed_evaluations));
+    }
+    if let Some(folder) = folder {
+        let page = if folder.has_report() { ", report.html" } else { "" };
+        let path = folder.path().display();
+        let outputs = if problem.all().nth(1).is_none() { "outputs.csv" } else { "outputs@*.csv" };
+        lines.push(format!("written to {path}: result.json, history.csv, {outputs}, figures{page}"));
+    }
+    lines.join("\n")
+}
+
+/// What became of the priors, if there are any.
+fn priors(problem: &Problem, found: &Identification, statistics: Option<&Statistics>) -> Option<String> {
+    let results = PriorResult::all(problem, &found.values(), statistics);
+    (!results.is_empty()).then(|| PriorResult::report(&results, found.outcome.cost))
+}
+
+/// What became of measured modes, if there are any.
+fn modes(problem: &Problem, found: &Identification) -> Option<String> {
+    // the search has ended where they are
+    let results = ModeResult::all(problem, &found.values()).unwrap_or_default();
+    (!results.is_empty()).then(|| ModeResult::report(&results))
+}
+
+/// What second derivatives were computed besides the evaluations, if any.
+fn second_derivatives(outcome: &Outcome) -> String {
+    let count = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
+    count(outcome.hessians, "Hessians") + &count(outcome.hessian_products, "products with the Hessian")
+}
+
+/// Says how many steps met a Hessian that has no inverse worth taking.
+fn curvatures(outcome: &Outcome) -> Option<String> {
+    let count = |wanted: Curvature| outcome.history.iter().filter(|i| i.curvature == Some(wanted)).count();
+    let met = [Curvature::Negative, Curvature::Singular, Curvature::Unknown].map(|c| (c, count(c)));
+    let met: Vec<String> =
+        met.iter().filter(|(_, n)| *n > 0).map(|(c, n)| format!("{n} with {} curvature", c.name())).collect();
+    (!met.is_empty()).then(|| format!("of these steps began {}", met.join(", ")))
+}
+
+/// Root mean square errors, a line for each compared output.
+fn root_mean_squares(problem: &Problem, found: &Identification) -> Vec<String> {
+    let errors = problem_errors(problem, &found.values());
+    errors.unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+/// A line for each output that is compared, but not fitted.
+fn validation(problem: &Problem, found: &Identification) -> Vec<String> {
+    match fits(problem, &problem.validation, &found.values()) {
+        Ok(found) => found.iter().map(|output| format!("validation: {}", output.line())).collect(),
+        Err(error) => vec![format!("warning: no validation: {error}")],
+    }
+}

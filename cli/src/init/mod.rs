@@ -1,0 +1,141 @@
+//! `costate init`: a problem file to begin with, which says everything that can be said.
+
+mod columns;
+mod text;
+
+use super::console::{print, print_document};
+use super::settings;
+use super::{Verdict, kept};
+use columns::Columns;
+use costate_identify::data::Record;
+use costate_identify::data::files::write_atomically;
+use costate_identify::problem_file;
+use costate_identify::registry::{Entry, Registry};
+use costate_identify::specification::name_of;
+use costate_identify::{Error, Result};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The model's name
+    model: String,
+    /// A record that is fitted; repeatable
+    #[arg(long, value_name = "FILE.csv")]
+    data: Vec<PathBuf>,
+    /// A record that is compared with the result, and not fitted; repeatable
+    #[arg(long, value_name = "FILE.csv")]
+    validation: Vec<PathBuf>,
+    /// The problem file [default: MODEL.toml]
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Replace the problem file if it is there
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A record as the file will name it.
+struct Source {
+    /// Relative to the folder of the problem file, unless it was given from the root.
+    file: PathBuf,
+    /// As it was given.
+    given: PathBuf,
+    /// The experiment's name.
+    name: String,
+    validation: bool,
+    columns: Columns,
+}
+
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let entry = registry.get(&arguments.model)?;
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", entry.name())));
+    check_out(&out, arguments.force)?;
+    if arguments.data.is_empty() && !arguments.validation.is_empty() {
+        let remedy = "give --data FILE.csv, too";
+        return Err(Error::invalid("--validation", "there is no record that could be fitted", remedy));
+    }
+    let sources = sources(entry, arguments, &out)?;
+    let text = text::write(entry, &sources, &out)?;
+    // what is written can be read, whatever names models and columns have
+    let specification = problem_file::parse(&text, &out)?;
+    write_atomically(&out, text.as_bytes())?;
+    let built = specification.build_with_notes(registry);
+    let path = out.display();
+    if arguments.json {
+        let missing = built.as_ref().err().map(ToString::to_string);
+        let document = json!({"model": entry.name(), "file": path.to_string(), "missing": missing});
+        print_document(&format!("{document:#}"));
+    } else {
+        print(&match &built {
+            Ok(_) => format!(
+                "written to {path}\nnext: costate check {path} (data, fit at the start), then costate identify {path}"
+            ),
+            Err(_) => format!("written to {path}"),
+        });
+    }
+    Ok(match built {
+        Ok((problem, notes)) => {
+            settings::say_of(notes, &problem);
+            Verdict::Good
+        }
+        Err(error) => {
+            let problem = format!("the file is written, and cannot be run as it is: {error}");
+            let remedy = format!("complete it by hand, then costate check {path}");
+            kept(Err(Error::invalid(path.to_string(), problem, remedy)))
+        }
+    })
+}
+
+/// That nothing of the user's is lost.
+fn check_out(out: &Path, force: bool) -> Result<()> {
+    if !out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        let what = format!("--out {}", out.display());
+        return Err(Error::invalid(what, "a problem file ends in .toml", "give it such a name"));
+    }
+    if out.exists() && !force {
+        let what = out.display().to_string();
+        return Err(Error::invalid(what, "it is there already", "name another with --out, or replace it with --force"));
+    }
+    Ok(())
+}
+
+/// The records with what their columns may be.
+fn sources(entry: &Entry, arguments: &Arguments, out: &Path) -> Result<Vec<Source>> {
+    let files = arguments.data.iter().map(|file| (file, false));
+    let mut sources: Vec<Source> = Vec::new();
+    for (given, validation) in files.chain(arguments.validation.iter().map(|file| (file, true))) {
+        let shown = given.to_string_lossy();
+        if !given.exists() && shown.contains(',') {
+            let remedy = "write the file for the one that drives the inputs, and then all of them in it: file = [\"A.csv\", \"B.csv\"]";
+            let problem = "files of one experiment are not put together here";
+            return Err(Error::invalid(format!("--data {shown}"), problem, remedy));
+        }
+        let record = Record::read(given)?;
+        let columns = Columns::of(&record, given, entry.system.signature())?;
+        let plain = name_of(given);
+        let is_taken = |name: &String| sources.iter().any(|other| other.name.to_lowercase() == name.to_lowercase());
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        let mut names = std::iter::once(plain.clone()).chain(numbered);
+        let name = names.find(|name| !is_taken(name)).unwrap_or(plain.clone());
+        sources.push(Source { file: beside(out, given), given: given.clone(), name, validation, columns });
+    }
+    Ok(sources)
+}
+
+/// `file` as seen from the folder of `out`; as it is where that cannot be said.
+fn beside(out: &Path, file: &Path) -> PathBuf {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(folder), Ok(target)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_path_buf() };
+    if file.is_absolute() {
+        return file.to_path_buf();
+    }
+    let common = folder.components().zip(target.components()).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return target;
+    }
+    let up = folder.components().skip(common).map(|_| Path::new("..").as_os_str());
+    up.chain(target.components().skip(common).map(|part| part.as_os_str())).collect()
+}

@@ -1,0 +1,338 @@
+//! Results of earlier runs: `--from RESULT`, and `costate validate`.
+
+use super::bootstrap::bands_of_records;
+use super::console::{print, print_document, tell};
+use super::output::Output;
+use super::progress::Progress;
+use super::settings;
+use super::{Verdict, kept};
+use costate::shown::{number, rounded};
+use costate_identify::data::files;
+use costate_identify::likelihood::identify_with_noise;
+use costate_identify::optimise::Flow;
+use costate_identify::problem::{Problem, base_name};
+use costate_identify::registry::Registry;
+use costate_identify::specification::{ExperimentSetting, Specification};
+use costate_identify::statistics::{OutputFit, ResidualTests, fits, test_unfitted};
+use costate_identify::table::table;
+use costate_identify::{Error, Result};
+use costate_identify::{Estimate, Settings, Status};
+use costate_report::html::validation_in_words;
+use costate_report::{InputFile, bands_json, bands_text};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// What is read of a `result.json`.
+pub(super) struct Earlier {
+    path: PathBuf,
+    /// All of it.
+    pub document: Value,
+    pub model: String,
+    pub parameters: Vec<(String, f64)>,
+    /// Those of them that are about sensors.
+    pub sensors: Vec<String>,
+    scheme: Option<(String, Vec<(String, f64)>)>,
+    /// Steps between two samples.
+    pub substeps: Option<usize>,
+    converged: bool,
+    /// SHA-256 of the data that were fitted.
+    sums: Vec<String>,
+    /// Fit percentages of the outputs that were fitted.
+    fit_percent: serde_json::Map<String, Value>,
+}
+
+/// A file that a result rests on.
+pub(super) struct EarlierFile<'e> {
+    pub role: &'e str,
+    pub path: &'e str,
+    sha256: Option<&'e str>,
+}
+
+impl EarlierFile<'_> {
+    /// Why it is not what was read then; `None` if it is.
+    pub fn difference(&self) -> Option<&'static str> {
+        match (self.sha256, InputFile::new("", Path::new(self.path)).sha256) {
+            (Some(then), Some(now)) if then == now => None,
+            (None, _) => Some("was no file that can be read again"),
+            (Some(_), None) => Some("is not here"),
+            (Some(_), Some(_)) => Some("has changed since"),
+        }
+    }
+}
+
+impl Earlier {
+    /// Reads a `result.json`, or the one of a folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let path = result_file(path);
+        let wrong = |problem: String| {
+            Error::file(&path, None, problem, "give the result.json of `costate identify`, or its folder")
+        };
+        let document: Value = serde_json::from_slice(&files::read(&path)?)
+            .map_err(|error| wrong(format!("this is not JSON: {error}")))?;
+        let text = |value: &Value| value.as_str().map(str::to_string);
+        let Some(model) = text(&document["model"]) else { return Err(wrong("it names no model".into())) };
+        let listed = document["parameters"].as_array().cloned().unwrap_or_default();
+        let parameters: Option<Vec<(String, f64)>> =
+            listed.iter().map(|entry| Some((text(&entry["name"])?, entry["value"].as_f64()?))).collect();
+        let Some(parameters) = parameters.filter(|parameters| !parameters.is_empty()) else {
+            return Err(wrong("it holds no parameters with name and value".into()));
+        };
+        let settings = document["scheme_settings"].as_object().cloned().unwrap_or_default();
+        let settings = settings.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
+        let scheme = text(&document["scheme"]).map(|name| (name, settings));
+        let fit_percent = document["fit_percent"].as_object().cloned().unwrap_or_default();
+        let substeps = document["experiments"][0]["substeps"].as_u64().map(|count| count as usize);
+        let files = document["input_files"].as_array().cloned().unwrap_or_default();
+        let data = files.iter().filter(|file| file["role"] == "data");
+        let sums = data.filter_map(|file| text(&file["sha256"])).collect();
+        let experiments = document["experiments"].as_array().cloned().unwrap_or_default();
+        let outputs = experiments.iter().flat_map(|experiment| experiment["outputs"].as_array().into_iter().flatten());
+        let own = outputs.flat_map(|output| output["sensor"].as_array().into_iter().flatten());
+        let sensors = own.filter_map(text).collect();
+        let converged = document["converged"].as_bool().unwrap_or(true);
+        Ok(Earlier { path, document, model, parameters, sensors, scheme, substeps, converged, sums, fit_percent })
+    }
+
+    /// The result.json.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Standard deviations of the noise that were found, by the sensors' names.
+    pub fn deviations(&self) -> Vec<(String, f64)> {
+        let sensors = self.document["estimated_deviations"]["sensors"].as_array().into_iter().flatten();
+        let found = sensors.map(|sensor| Some((sensor["name"].as_str()?.to_string(), sensor["deviation"].as_f64()?)));
+        found.flatten().collect()
+    }
+
+    /// The files that were read.
+    pub fn files(&self) -> impl Iterator<Item = EarlierFile<'_>> {
+        let files = self.document["input_files"].as_array().into_iter().flatten();
+        files.map(|file| EarlierFile {
+            role: file["role"].as_str().unwrap_or("data"),
+            path: file["path"].as_str().unwrap_or_default(),
+            sha256: file["sha256"].as_str(),
+        })
+    }
+
+    /// What the problem file said that it was found with, as far as that is here and the same; else the model's.
+    fn own_problem(&self) -> Result<Specification> {
+        let is_meant = |file: &EarlierFile<'_>| file.role == "problem" && file.difference().is_none();
+        let Some(EarlierFile { path, .. }) = self.files().find(is_meant) else {
+            return Ok(Specification::of(&self.model));
+        };
+        tell(&format!("note: columns mean what {path} says, as in the fit; --problem FILE.toml takes another"));
+        settings::specification(path)
+    }
+
+    /// That it is about this model.
+    pub fn check(&self, model: &str) -> Result<()> {
+        let plain = |name: &str| name.replace('-', "_");
+        if plain(model) == plain(&self.model) {
+            return Ok(());
+        }
+        let problem = format!("it is a result of model `{}`, and this is `{model}`", self.model);
+        Err(Error::file(&self.path, None, problem, "give a result of the same model"))
+    }
+
+    /// Gives a problem the values of what experiments share: each record has local values of its own.
+    pub fn apply(&self, problem: &mut Problem) -> Result<()> {
+        for (name, value) in self.parameters.iter().filter(|(name, _)| !name.contains('@')) {
+            match problem.parameters.iter().position(|parameter| parameter.name == *name) {
+                Some(place) => problem.start[place] = *value,
+                None if problem.places(name).is_ok() => {}
+                None => {
+                    let text = format!("it has a parameter `{name}`, which {} has not", problem.name);
+                    let remedy = match self.sensors.contains(name) {
+                        true => "say what its sensors do in a problem file: --problem FILE.toml",
+                        false => "give a result of this version of the model",
+                    };
+                    return Err(Error::file(&self.path, None, text, remedy));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what makes a comparison worth less.
+    fn doubt<'f>(&self, data: impl Iterator<Item = &'f Path>) {
+        if !self.converged {
+            tell(&format!("warning: the search of {} has not converged", self.path.display()));
+        }
+        for file in data {
+            if InputFile::new("data", file).sha256.is_some_and(|sum| self.sums.contains(&sum)) {
+                tell(&format!("warning: {} is among the data that were fitted: this is no validation", file.display()));
+            }
+        }
+    }
+}
+
+/// A `result.json`, or the one of a folder.
+pub(super) fn result_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("result.json") } else { path.to_path_buf() }
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Arguments {
+    /// The result.json of an identification, or its folder
+    result: PathBuf,
+    /// A record that was not fitted; repeatable
+    #[arg(long, value_name = "FILE.csv", required = true)]
+    data: Vec<PathBuf>,
+    /// Problem file that says what the columns mean [default: names of the model]
+    #[arg(long, value_name = "FILE.toml")]
+    problem: Option<String>,
+    /// Fit the local parameters of the problem file (initial states) first
+    #[arg(long)]
+    fit_local: bool,
+    /// Time steps between two samples
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::count)]
+    substeps: Option<usize>,
+    /// 95 % bands around outputs, and how many samples are inside
+    #[arg(long)]
+    bands: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// `costate validate`: how well a result reproduces records that it has not seen.
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+    let earlier = Earlier::read(&arguments.result)?;
+    let specification = stated(&earlier, arguments)?;
+    earlier.check(&specification.model)?;
+    earlier.doubt(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
+    let mut problem = settings::build(&specification, registry)?;
+    earlier.apply(&mut problem)?;
+    let is_local = |name: &str| {
+        specification.parameters.iter().any(|setting| setting.local == Some(true) && setting.name == base_name(name))
+    };
+    problem.parameters.iter_mut().for_each(|parameter| parameter.free = is_local(&parameter.name));
+    problem.constraints.clear();
+    let free = problem.free();
+    problem.priors.retain(|prior| free.contains(&prior.parameter));
+    if !arguments.fit_local && !problem.free().is_empty() {
+        let names = problem.free().into_iter().map(|k| format!("`{}`", problem.parameters[k].name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        tell(&format!("note: {names} start as the problem file says; --fit-local fits them first"));
+    }
+    let mut fitted: Vec<Estimate> = Vec::new();
+    if arguments.fit_local {
+        fitted = fit_local(&mut problem)?;
+    }
+    let found = fits(&problem, &problem.experiments, &problem.start)?;
+    let mut document = document(&earlier, &problem, &found, arguments);
+    document["local_parameters"] = json!(fitted);
+    let tests = test_unfitted(&problem, &found);
+    document["residual_tests"] = json!(tests);
+    let bands = if arguments.bands { bands_of_records(&earlier, &problem)? } else { Vec::new() };
+    if arguments.bands {
+        document["bands"] = bands_json(&bands);
+    }
+    let usual = format!("{}_validation", problem.name);
+    let folder = arguments.output.folder(&usual)?;
+    let written = folder
+        .as_ref()
+        .map(|folder| folder.validation(&problem, (&found, &tests), &bands, document.clone()))
+        .transpose();
+    if arguments.output.json {
+        print_document(&format!("{document:#}"));
+    } else {
+        if !fitted.is_empty() {
+            print(&format!("{}\n", local_values(&fitted)));
+        }
+        print(&compared(&earlier, &found));
+        let beside = json!({"rmse": earlier.document["rmse"], "validation": document["validation"]});
+        ResidualTests::overall(&tests).iter().for_each(|found| print(&found.sentence));
+        if arguments.bands {
+            print(&format!("\n{}", bands_text(&bands)));
+        }
+        validation_in_words(&beside).iter().for_each(|sentence| print(sentence));
+        if let Some(folder) = folder.filter(|_| written.is_ok()) {
+            print(&format!("written to {}: validation.json, figures", folder.path().display()));
+        }
+    }
+    Ok(kept(written.map(|_| ())))
+}
+
+/// Fits what is free, and lets the problem start there.
+fn fit_local(problem: &mut Problem) -> Result<Vec<Estimate>> {
+    if problem.free().is_empty() {
+        let remedy = "mark the initial state in the problem file: parameters.NAME = { local = true }";
+        return Err(Error::invalid("--fit-local", "the problem has no local parameter", remedy));
+    }
+    let settings = Settings::default();
+    let (method, reason) = settings.method_for(problem);
+    let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
+    let found = identify_with_noise(problem, &settings, &mut |iteration| {
+        progress.show(iteration);
+        Flow::Continue
+    })?;
+    progress.finish();
+    problem.start = found.values();
+    Ok(found.parameters.into_iter().filter(|parameter| parameter.status != Status::Fixed).collect())
+}
+
+/// The problem with the new records, and the result's integrator.
+fn stated(earlier: &Earlier, arguments: &Arguments) -> Result<Specification> {
+    let mut specification = match &arguments.problem {
+        Some(file) => settings::specification(file)?,
+        None => earlier.own_problem()?,
+    };
+    specification.lines.forget(&["data", "file"]);
+    let shared = specification.data.take().unwrap_or_default();
+    let of = |file: &PathBuf| ExperimentSetting { data: shared.with_files(file), ..ExperimentSetting::default() };
+    specification.experiments = arguments.data.iter().map(of).collect();
+    specification.substeps = arguments.substeps.or(specification.substeps);
+    specification.found_substeps = earlier.substeps;
+    if let (Some((scheme, settings)), None) = (&earlier.scheme, &specification.scheme) {
+        specification.scheme = Some(scheme.clone());
+        specification.scheme_settings.clone_from(settings);
+    }
+    Ok(specification)
+}
+
+/// The fit of an output in the result, by its name without an experiment's: the best and the worst.
+fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
+    let own = earlier.fit_percent.iter().filter(|(other, _)| base_name(other) == base_name(name));
+    let values: Vec<f64> = own.filter_map(|(_, value)| value.as_f64()).collect();
+    let least = values.iter().copied().reduce(f64::min)?;
+    Some((least, values.iter().copied().fold(least, f64::max)))
+}
+
+/// What was fitted to the new records.
+fn local_values(fitted: &[Estimate]) -> String {
+    let row = |own: &Estimate| vec![own.name.clone(), number(own.value), number(own.start), own.unit.clone()];
+    table(&["local parameter", "value", "start", "unit"], &fitted.iter().map(row).collect::<Vec<_>>())
+}
+
+fn compared(earlier: &Earlier, found: &[OutputFit]) -> String {
+    let percent = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2} %"));
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|output| {
+            let before = match fitted(earlier, &output.name) {
+                None => "-".to_string(),
+                Some((least, most)) if most - least < 0.01 => format!("{least:.2} %"),
+                Some((least, most)) => format!("{least:.2} to {most:.2} %"),
+            };
+            vec![
+                output.name.clone(),
+                format!("{} {}", rounded(output.rmse(), 4), output.unit),
+                percent(output.fit_percent),
+                before,
+            ]
+        })
+        .collect();
+    table(&["output", "RMSE", "fit", "fit where it was fitted"], &rows)
+}
+
+fn document(earlier: &Earlier, problem: &Problem, found: &[OutputFit], arguments: &Arguments) -> Value {
+    json!({
+        "model": problem.name,
+        "result": earlier.path.display().to_string(),
+        "data": arguments.data.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "converged": earlier.converged,
+        "local_parameters_fitted": arguments.fit_local,
+        "validation": found.iter().map(OutputFit::json).collect::<Vec<_>>(),
+    })
+}

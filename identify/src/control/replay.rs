@@ -1,0 +1,94 @@
+//! Whether a solution is one of the equations of motion, and not of the time grid: the same signals at half the step.
+
+use super::Control;
+use crate::Result;
+use costate::simulate::{Simulation, Trajectory};
+
+/// How far an output moves when steps are halved.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Shift {
+    /// The output.
+    pub output: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its value at the end with the steps of the solution, and with half of them.
+    pub end: [f64; 2],
+    /// The largest change over time.
+    pub largest: f64,
+    /// Its range over time, the largest less the smallest value.
+    pub range: f64,
+}
+
+/// A solution run once more at half the step.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Replay {
+    /// The cost of the goals with the steps of the solution, and with half of them, in the sums over the same times.
+    pub cost: [f64; 2],
+    /// One an output that has a goal.
+    pub shifts: Vec<Shift>,
+    /// The largest change over time beside the range, over these outputs.
+    pub largest: f64,
+}
+
+impl Replay {
+    /// Whether no output moves by more than this part of its range.
+    pub fn survives(&self, tolerance: f64) -> bool {
+        // false for NaN
+        self.largest <= tolerance
+    }
+}
+
+impl Control {
+    /// The simulation with the signals of a solution, every step divided into `parts`.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn simulation_of(&self, unknowns: &[f64], parts: usize) -> Result<Simulation> {
+        let grid = self.simulation.grid().divided(parts)?;
+        self.simulation.on(grid, self.signals_of(unknowns)?)
+    }
+
+    /// Runs a solution again at half the step.
+    ///
+    /// # Errors
+    /// A simulation that fails.
+    pub fn replay(&self, unknowns: &[f64]) -> Result<Replay> {
+        let (u, _) = self.expand(unknowns);
+        let [given, fine] = [1, 2].map(|parts| self.simulation_of(unknowns, parts)?.run(&u));
+        let (given, fine) = (given?, fine?);
+        let mut shifts = Vec::new();
+        let mut cost = [0.0; 2];
+        if let Some(goals) = &self.cost.goals {
+            let times = given.times();
+            cost = [goals.cost_of(times, &|k| given.output(k)), goals.cost_of(times, &|k| every_other(&fine, k))];
+            let signature = self.simulation.signature();
+            for (k, output) in signature.outputs.iter().enumerate() {
+                if !goals.goals().any(|goal| goal.output == output.name) {
+                    continue;
+                }
+                let (y, finer) = (given.output(k), every_other(&fine, k));
+                let largest = y.iter().zip(&finer).fold(0.0f64, |largest, (a, b)| largest.max((a - b).abs()));
+                let top = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let range = top - y.iter().copied().fold(f64::INFINITY, f64::min);
+                let end = [y[y.len() - 1], finer[finer.len() - 1]];
+                let (name, unit) = (output.name.clone(), output.unit.clone());
+                shifts.push(Shift { output: name, unit, end, largest, range });
+            }
+        }
+        let relative = |shift: &Shift| match shift.largest {
+            0.0 => 0.0,
+            largest => largest / shift.range,
+        };
+        let largest = shifts.iter().map(relative).fold(0.0, worse);
+        Ok(Replay { cost, shifts, largest })
+    }
+}
+
+/// The larger of two; NaN is worse than anything.
+pub(super) fn worse(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
+
+fn every_other(run: &Trajectory, output: usize) -> Vec<f64> {
+    run.output(output).into_iter().step_by(2).collect()
+}

@@ -1,0 +1,194 @@
+//! A control problem as a person states it, and the built-in ones.
+
+use super::{Control, Source, UnknownSignal};
+use crate::clock::{Clock, clock};
+use crate::columns::{self, Calibration, Column, Sought};
+use crate::data::Record;
+use crate::optimise::Method;
+use crate::{Error, Result};
+use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
+use costate::signal::{Interpolation, Signal};
+use costate::simulate::Simulation;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Goals for the times of a grid, s.
+pub type GoalsAt = Arc<dyn Fn(&[f64]) -> Vec<Goal> + Send + Sync>;
+
+/// How a model is controlled where nothing else is said.
+#[derive(Clone)]
+pub struct ControlScenario {
+    /// The inputs to begin with, one an input.
+    pub start: Vec<Signal>,
+    /// What is to be found.
+    pub signals: Vec<UnknownSignal>,
+    /// What outputs are to do.
+    pub goals: GoalsAt,
+    /// Weights of sums over time.
+    pub quadrature: Quadrature,
+    /// How the signals are searched.
+    pub method: Method,
+    /// The cost at which the search ends.
+    pub target: f64,
+    /// How often a solution is found once more with half the step.
+    pub refinements: usize,
+    /// Time step of the first search, s; otherwise that of the model's scenario.
+    pub step: Option<f64>,
+    /// What was assumed of records, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl ControlScenario {
+    /// Finds these signals for these goals by Levenberg and Marquardt's method.
+    pub fn new(
+        start: Vec<Signal>,
+        signals: Vec<UnknownSignal>,
+        goals: impl Fn(&[f64]) -> Vec<Goal> + Send + Sync + 'static,
+    ) -> Self {
+        ControlScenario {
+            start,
+            signals,
+            goals: Arc::new(goals),
+            quadrature: Quadrature::Trapezoid,
+            method: Method::LevenbergMarquardt,
+            target: f64::NEG_INFINITY,
+            refinements: 0,
+            step: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The problem on the grid of `simulation`, every step divided into `parts`, from these inputs on.
+    ///
+    /// # Errors
+    /// As [`Control::new`] and [`Goals::new`].
+    pub fn control(&self, name: &str, simulation: &Simulation, parts: usize, start: Vec<Signal>) -> Result<Control> {
+        let grid = match parts {
+            1 => simulation.grid().clone(),
+            parts => simulation.grid().divided(parts)?,
+        };
+        let simulation = simulation.on(grid, start)?;
+        let goals = Goals::new(simulation.signature(), (self.goals)(simulation.grid().times()), self.quadrature);
+        let goals = goals.map_err(|error| error.under(&["control", "goal"]))?;
+        Control::new(name, simulation, Sum::of_goals(goals), self.signals.clone())
+    }
+}
+
+/// What an output is to do, in a problem file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AimSetting {
+    /// Follow a column of a record.
+    Follow {
+        /// The record.
+        file: PathBuf,
+        /// Its column.
+        column: String,
+        /// How that column's numbers become values.
+        calibration: Calibration,
+    },
+    /// Reach a value at the end.
+    Reach(f64),
+    /// Stay between two values.
+    Within(f64, f64),
+}
+
+/// A goal in a problem file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoalSetting {
+    /// The output.
+    pub output: String,
+    /// What it is to do.
+    pub aim: AimSetting,
+    /// Its weight.
+    pub weight: f64,
+    /// Whether it must be met.
+    pub must: bool,
+}
+
+/// A control problem in a problem file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ControlSetting {
+    /// What is to be found, and the constant that it starts from, if that is given.
+    pub signals: Vec<(UnknownSignal, Option<f64>)>,
+    /// What outputs are to do.
+    pub goals: Vec<GoalSetting>,
+    /// How often a solution is found once more with half the step.
+    pub refinements: Option<usize>,
+}
+
+impl ControlSetting {
+    /// With the inputs of a simulation where nothing else is said; records are read here.
+    ///
+    /// # Errors
+    /// Unknown inputs and columns, records that cannot be read or do not cover the run.
+    pub fn scenario(&self, simulation: &Simulation) -> Result<ControlScenario> {
+        let signature = simulation.signature();
+        let mut start = simulation.signals().to_vec();
+        for (k, (signal, value)) in self.signals.iter().enumerate() {
+            let stated = |error: Error| error.under(&["control", "signal", &(k + 1).to_string()]);
+            match (Source::of(signature, &signal.input).map_err(stated)?, value) {
+                (Source::Input(input), Some(value)) => start[input] = Signal::constant(*value),
+                (Source::Motion(..), Some(_)) => {
+                    let what = format!("the start of the motion `{}`", signal.input);
+                    let remedy = "leave it out, or give starts of its parameters in [parameters]";
+                    return Err(stated(Error::invalid(what, "a motion begins as its parameters say", remedy)));
+                }
+                (_, None) => {}
+            }
+        }
+        let mut goals: Vec<(Goal, Option<Signal>)> = Vec::new();
+        let mut notes = Vec::new();
+        for (k, GoalSetting { output, aim, weight, must }) in self.goals.iter().enumerate() {
+            let (aim, path) = match aim {
+                AimSetting::Reach(value) => (Aim::Reach(*value), None),
+                AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
+                AimSetting::Follow { file, column, calibration } => {
+                    let path = path(simulation, output, file, (column, calibration));
+                    let (path, own) = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
+                    notes.extend(own);
+                    (Aim::Follow(Vec::new()), Some(path))
+                }
+            };
+            goals.push((Goal { output: output.clone(), aim, weight: *weight, must: *must }, path));
+        }
+        if self.signals.is_empty() || goals.is_empty() {
+            let problem = "it needs at least one signal to be found and one goal";
+            let remedy = "add [[control.signal]] with an input, and [[control.goal]] with an output";
+            return Err(Error::invalid("[control]", problem, remedy).under(&["control"]));
+        }
+        let signals = self.signals.iter().map(|(signal, _)| signal.clone()).collect();
+        let mut scenario = ControlScenario::new(start, signals, move |times| {
+            let goal = |(goal, path): &(Goal, Option<Signal>)| match path {
+                None => goal.clone(),
+                Some(path) => Goal { aim: Aim::Follow(times.iter().map(|t| path.value(*t)).collect()), ..goal.clone() },
+            };
+            goals.iter().map(goal).collect()
+        });
+        scenario.refinements = self.refinements.unwrap_or(0);
+        scenario.notes = notes;
+        Ok(scenario)
+    }
+}
+
+/// The path that an output is to follow, and what was assumed of it.
+fn path(
+    simulation: &Simulation,
+    output: &str,
+    file: &Path,
+    (column, calibration): (&str, &Calibration),
+) -> Result<(Signal, Vec<String>)> {
+    let (signature, times) = (simulation.signature(), simulation.grid().times());
+    let record = Record::read(file)?;
+    let Clock { axis, note, .. } = clock(&record, file, None, None)?;
+    let quantity = &signature.outputs[signature.output_index(output)?];
+    let sought = Sought { column, calibration: Some(calibration), ..Sought::named(&quantity.name, &quantity.unit) };
+    let Column { values, note: converted, .. } = columns::get(&record, file, &sought)?;
+    let path = Signal::sampled(axis.times(), &values, Interpolation::Linear)?;
+    path.covers(times[0], times[times.len() - 1]).map_err(|error| match error {
+        Error::Invalid { problem, remedy, .. } => {
+            Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
+        }
+        other => other,
+    })?;
+    Ok((path, note.into_iter().chain(converted).collect()))
+}

@@ -1,0 +1,253 @@
+//! Columns of a record for the quantities of a model: found by name, with the unit that stands behind it, and in the quantity's own unit. The
+//! one reader of inputs, outputs, start values, paths and times.
+
+use crate::data::Record;
+use crate::header::{self, Form, Named};
+use crate::unit::{Conversion, conversion};
+use crate::{Error, Result};
+use costate::shown::rounded;
+use std::path::Path;
+
+/// What is said of a column's numbers: how they become values of its quantity.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Calibration {
+    /// The column's unit, where its header names none, or another one.
+    pub unit: Option<String>,
+    /// A factor from its numbers to values in the quantity's unit, in the place of the one that units give.
+    pub scale: Option<f64>,
+    /// What is added behind the factor, in the quantity's unit.
+    pub offset: Option<f64>,
+}
+
+impl Calibration {
+    /// That it has one meaning.
+    fn validate(&self) -> Result<()> {
+        let wrong = |key: &str, value: f64, remedy: &str| {
+            Err(Error::invalid(format!("`{key}` of a column"), format!("it is {value}"), remedy).under(&[key]))
+        };
+        match (self.scale, self.offset, &self.unit) {
+            (Some(scale), ..) if !(scale.is_finite() && scale != 0.0) => {
+                wrong("scale", scale, "give the value of 1 in the column, finite and not zero")
+            }
+            (_, Some(offset), _) if !offset.is_finite() => wrong("offset", offset, "give a finite number"),
+            (Some(_), _, Some(unit)) => {
+                let problem = format!("a column in `{unit}` has a factor already");
+                let remedy =
+                    "leave out `unit`, or let `scale` lead from the column's numbers to the model's unit alone";
+                Err(Error::invalid("`scale` of a column", problem, remedy).under(&["scale"]))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a column is sought for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sought<'c> {
+    /// The column's name, with or without its unit.
+    pub column: &'c str,
+    /// The quantity's own name, the end of which is no unit.
+    pub quantity: &'c str,
+    /// The quantity's unit.
+    pub unit: &'c str,
+    /// What is said of the column's numbers.
+    pub calibration: Option<&'c Calibration>,
+    /// Names of other quantities, whose ends are no units either.
+    pub others: &'c [String],
+    /// Whether the column may be of any dimension: a gain that is fitted leads to the quantity's.
+    pub has_gain: bool,
+    /// The key of a problem file that says the column's unit, where it is not `unit`.
+    pub unit_key: Option<&'c str>,
+}
+
+impl<'c> Sought<'c> {
+    /// A column that is called like its quantity, perhaps with a unit behind it.
+    pub fn named(name: &'c str, unit: &'c str) -> Self {
+        Sought { column: name, quantity: name, unit, ..Sought::default() }
+    }
+}
+
+/// How numbers of a column become values of a quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Law {
+    conversion: Conversion,
+    scale: Option<f64>,
+    offset: f64,
+}
+
+impl Law {
+    /// The value of a number of the column.
+    pub fn of(&self, number: f64) -> f64 {
+        self.scale.map_or_else(|| self.conversion.apply(number), |scale| scale * number) + self.offset
+    }
+
+    fn is_plain(&self) -> bool {
+        self.conversion == Conversion::Same && self.scale.is_none() && self.offset == 0.0
+    }
+}
+
+/// A column of a record.
+#[derive(Debug, Clone)]
+pub(crate) struct Column<'r> {
+    /// Its name as the header has it.
+    pub name: &'r str,
+    /// Its values in the quantity's unit.
+    pub values: Vec<f64>,
+    /// What was done to its numbers, in a sentence.
+    pub note: Option<String>,
+}
+
+/// A column with what makes values of its numbers.
+pub struct Located<'r> {
+    /// Its name as the header has it.
+    pub name: &'r str,
+    /// How its numbers become values.
+    pub law: Law,
+    /// What is done to its numbers, in a sentence.
+    pub note: Option<String>,
+}
+
+/// The column called so, or else so with a unit behind it.
+///
+/// # Errors
+/// [`Error::File`] if the column is in a unit that no factor leads from, or if two columns fit as well; [`Error::Invalid`] for a calibration
+/// that contradicts itself.
+pub fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Located<'r>>> {
+    sought.calibration.map_or(Ok(()), Calibration::validate)?;
+    if let Some(header) = record.names().iter().find(|header| *header == sought.column) {
+        let mut ways = header::read(header, sought.unit);
+        // the end of a quantity's own name is no unit
+        let is_own = header == sought.quantity || sought.others.contains(header);
+        ways.retain(|way| way.form == Form::Brackets || !is_own);
+        let unknown = header::unknown_in_brackets(header).filter(|_| !is_own).map(|text| Named {
+            name: header,
+            unit: text.into(),
+            form: Form::Brackets,
+            conversion: conversion(text, sought.unit),
+        });
+        return located(header, ways.into_iter().next().or(unknown), file, sought).map(Some);
+    }
+    let fits = |header: &&'r String| header.starts_with(sought.column) && !sought.others.contains(header);
+    let ways = record.names().iter().filter(fits).filter_map(|header| {
+        let mut ways = header::read(header, sought.unit).into_iter();
+        Some((header.as_str(), ways.find(|way| way.name == sought.column)?))
+    });
+    let ways: Vec<(&'r str, Named<'r>)> = ways.collect();
+    // what is in the unit already comes before what is converted, and that before what cannot be; the end of a name is the least certain of signs
+    let rank = |way: &Named<'_>| match (&way.conversion, way.form) {
+        (Conversion::Refused(_), _) => 4,
+        (conversion, form) => i32::from(*conversion != Conversion::Same) + 2 * i32::from(form == Form::Ending),
+    };
+    let Some(best) = ways.iter().map(|(_, way)| rank(way)).min() else { return Ok(None) };
+    let mut best = ways.into_iter().filter(|(_, way)| rank(way) == best);
+    let Some((header, way)) = best.next() else { return Ok(None) };
+    let is_refused = matches!(way.conversion, Conversion::Refused(_));
+    if let Some((second, _)) = best.next().filter(|_| !is_refused) {
+        let problem = format!("both `{header}` and `{second}` may be meant by `{}`", sought.column);
+        return Err(Error::file(file, None, problem, "rename one of the columns, or name the one that is meant"));
+    }
+    located(header, Some(way), file, sought).map(Some)
+}
+
+/// What is done to the numbers of a column whose header says this of its unit.
+fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &Sought<'_>) -> Result<Located<'r>> {
+    let Calibration { unit: stated, scale, offset } = sought.calibration.cloned().unwrap_or_default();
+    let (asked, place) = (sought.unit, file.display());
+    let mut notes = Vec::new();
+    let own = way.as_ref().map(|way| &*way.unit);
+    let mut law = Law { conversion: Conversion::Same, scale, offset: offset.unwrap_or(0.0) };
+    if let Some(scale) = scale {
+        notes.push(format!("1 in it is {} {asked}, as `scale` says", rounded(scale, 6)));
+        let is_other = |way: &&Named<'_>| way.conversion != Conversion::Same && way.form != Form::Ending;
+        notes.extend(way.as_ref().filter(is_other).map(|way| format!("its unit, `{}`, is not looked at", way.unit)));
+    } else if let Some(unit) = stated.as_deref().or(own) {
+        law.conversion = match conversion(unit, asked) {
+            Conversion::Refused(_) if sought.has_gain => {
+                notes.push(format!("its numbers are in {unit}, and the gain of its sensor is in {unit} per {asked}"));
+                Conversion::Same
+            }
+            Conversion::Refused(why) => return Err(refused(header, (unit, &why), file, sought)),
+            conversion => conversion,
+        };
+        if let Conversion::Factor(factor) = law.conversion {
+            notes.push(format!("converted from {unit} to {asked}: 1 {unit} = {} {asked}", rounded(factor, 8)));
+        }
+        let contradicts = |way: &&Named<'_>| {
+            stated.as_ref().is_some_and(|unit| conversion(&way.unit, unit) != Conversion::Same)
+                && way.form != Form::Ending
+        };
+        notes.extend(way.as_ref().filter(contradicts).map(|way| {
+            format!("this unit is said in the problem file, and goes over the `{}` of its header", way.unit)
+        }));
+        let is_guess = |way: &&Named<'_>| stated.is_none() && way.form == Form::Ending && !law.is_plain();
+        notes.extend(way.as_ref().filter(is_guess).map(|way| {
+            let (end, key) = (&header[way.name.len()..], sought.unit_key.unwrap_or("unit"));
+            format!("if `{end}` is part of the name, say so in a problem file: {key} = \"{asked}\"")
+        }));
+    }
+    if law.offset != 0.0 {
+        notes.push(format!("{} {asked} are added, as `offset` says", rounded(law.offset, 6)));
+    }
+    let note = (!notes.is_empty()).then(|| format!("{place}: column `{header}`: {}", notes.join("; ")));
+    Ok(Located { name: header, law, note })
+}
+
+fn refused(header: &str, (unit, why): (&str, &str), file: &Path, sought: &Sought<'_>) -> Error {
+    let subject = match header == sought.quantity {
+        true => "what it is taken for".to_string(),
+        false => format!("`{}`", sought.quantity),
+    };
+    let (asked, key) = (sought.unit, sought.unit_key.unwrap_or("unit"));
+    let problem = format!("column `{header}` is in `{unit}`, where {subject} is in `{asked}`: {why}");
+    let is_stated = sought.calibration.is_some_and(|own| own.unit.is_some());
+    let remedy = match is_stated {
+        true => format!("correct `{key}`, or convert its values"),
+        false => format!(
+            "convert its values; if this is not its unit, correct the header, or say the right one in a problem file, {key} = \"{asked}\", or its \
+             `scale` and `offset`"
+        ),
+    };
+    Error::file(file, None, problem, remedy)
+}
+
+/// The column that is sought, NaN where values are missing.
+///
+/// # Errors
+/// As [`locate`].
+pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Option<Column<'r>>> {
+    let Some(Located { name, law, note }) = locate(record, file, sought)? else { return Ok(None) };
+    let numbers = record.column_with_gaps(name)?;
+    let values = if law.is_plain() { numbers.to_vec() } else { numbers.iter().map(|x| law.of(*x)).collect() };
+    if let Some(row) = (0..values.len()).find(|&k| values[k].is_infinite()) {
+        let problem =
+            format!("value {} of column `{name}`, {}, is too large in {}", row + 1, numbers[row], sought.unit);
+        return Err(Error::file(file, None, problem, "check the value, its unit and `scale`"));
+    }
+    Ok(Some(Column { name, values, note }))
+}
+
+/// As [`find`], for a column that must be there, with all its values.
+///
+/// # Errors
+/// As [`find`], [`Error::UnknownName`], and as [`Record::column`] for a value that is missing.
+pub(crate) fn get<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Column<'r>> {
+    let found = find(record, file, sought)?.ok_or_else(|| missing(record, file, sought.column))?;
+    record.column(found.name)?;
+    Ok(found)
+}
+
+/// That there is no such column, with what is there in its place.
+pub(crate) fn missing(record: &Record, file: &Path, name: &str) -> Error {
+    match record.left_out(name) {
+        None => Error::unknown("column", name, file.display().to_string(), record.names()),
+        Some(what) => {
+            let problem = format!("`{name}` is no column: it is {what}");
+            let remedy =
+                format!("save it as a vector of real numbers, as long as the times: save(.., 't', '{name}', '-v7')");
+            Error::file(file, None, problem, remedy)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Ends that a search calls a minimum, and that are none to a person: nothing is explained, or a parameter has never been seen.
+//!
+//! Where a start is absurd, the cost is flat, and flat is what a minimum looks like. The bare optimiser cannot tell; who knows the data can.
+
+use super::{Identification, Status};
+use crate::Result;
+use crate::optimise::Reason;
+use crate::problem::Problem;
+use crate::statistics::{Finding, Identifiability, Noise, Statistics, identifiability};
+use costate::cost::LeastSquares;
+use costate::shown::rounded;
+use costate::signature::Scale;
+
+/// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
+/// the noise itself is some percent, as soon as there are a hundred samples.)
+const NOTHING: f64 = 1.0;
+/// Residuals that are larger than the data's own spread by more than chance, in per cent of fit.
+const WORSE: f64 = -1.0;
+
+/// Outputs whose residuals are larger than their given deviations by less than this factor are met.
+const MET: f64 = 2.0;
+
+/// A parameter whose whole size changes the residuals by less than this part of what the most influential one does may as well have none.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// A change of a parameter that changes the cost by this part, of itself and of that of the data, shows in it.
+const SHOWS: f64 = 1e-6;
+
+/// A parameter that moved by less than this part has stayed where it was.
+const STAYED: f64 = 1e-9;
+
+/// Takes back the success of a search that has ended where nothing is explained, or where a parameter had no influence from its start
+/// on that it has elsewhere. What cannot be told, without statistics, stays as it is.
+pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &Result<Statistics>) {
+    let (Ok(statistics), true) = (statistics, found.outcome.converged) else { return };
+    let u = found.values();
+    let stayed = |k: usize| {
+        let own = &found.parameters[k];
+        own.status == Status::Free && (own.value - own.start).abs() <= STAYED * own.start.abs()
+    };
+    let mut told = unseen(problem, &statistics.identifiability, &u, &stayed);
+    let nothing = explains_nothing(statistics);
+    if nothing && told.is_empty() {
+        // from where nothing is seen, a parameter may also have run off
+        let at_start = identifiability(problem, &problem.start);
+        told.extend(at_start.into_iter().flat_map(|found| unseen(problem, &found, &problem.start, &|_| true)));
+    }
+    let reason = match () {
+        _ if !told.is_empty() => Reason::FlatStart,
+        _ if nothing => Reason::NothingExplained,
+        _ => return,
+    };
+    if nothing {
+        told.push(
+            "less than 1 % of what the compared outputs vary is explained, although their residuals are no noise"
+                .to_string(),
+        );
+    }
+    (found.outcome.converged, found.outcome.reason) = (false, reason);
+    found.shortcoming = Some(told.join("; "));
+}
+
+/// Whether no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are
+/// noise, which nothing explains, unless they are larger than what the data vary; and so are those that are as small as deviations that were given.
+fn explains_nothing(statistics: &Statistics) -> bool {
+    let fits: Vec<f64> = statistics.outputs.iter().filter_map(|output| output.fit_percent).collect();
+    let is_met = matches!(statistics.noise, Noise::Given)
+        && statistics.chi_square <= MET * MET * statistics.degrees_of_freedom.max(1) as f64;
+    let is_missing = |finding: Finding| matches!(finding, Finding::FollowInput | Finding::Correlated | Finding::Lines);
+    // a robust loss is there for data that have no spread of their own
+    statistics.down_weighted.is_none()
+        && !fits.is_empty()
+        && fits.iter().all(|fit| *fit < NOTHING)
+        && !is_met
+        && (fits.iter().all(|fit| *fit < WORSE)
+            || statistics.residual_tests.iter().any(|tests| is_missing(tests.finding)))
+}
+
+/// A sentence for each parameter that has no influence where it is, and some elsewhere. `may_be` says which to look at.
+pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let most = found.influences.iter().copied().fold(0.0, f64::max);
+    let negligible = found.parameters.iter().zip(&found.influences).filter(|(_, own)| **own <= NEGLIGIBLE * most);
+    negligible
+        .map(|(parameter, _)| parameter.index)
+        .filter(|k| may_be(*k))
+        .filter_map(|k| sentence(problem, u, k))
+        .collect()
+}
+
+/// What is to be said of parameter `k`, if the cost depends on it anywhere.
+fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<String> {
+    let parameter = &problem.parameters[k];
+    let elsewhere = influential(problem, u, k)?;
+    let value = |value: f64| match parameter.unit.as_str() {
+        "1" | "" => rounded(value, 4),
+        unit => format!("{} {unit}", rounded(value, 4)),
+    };
+    let where_to = if elsewhere.abs() < u[k].abs() { "there, or at a smaller value" } else { "there" };
+    Some(format!(
+        "`{}` has no influence at its start, {}, but it has at {}: start {where_to}, or search from many starts (--starts)",
+        parameter.name,
+        value(u[k]),
+        value(elsewhere)
+    ))
+}
+
+/// Another value of parameter `k`, within its bounds, at which it changes the cost.
+fn influential(problem: &Problem, u: &[f64], k: usize) -> Option<f64> {
+    let (parameter, here) = (&problem.parameters[k], u[k]);
+    let mut engine = problem.gradient_by_free().ok()?;
+    let mut cost = |value: f64| {
+        let mut other = u.to_vec();
+        other[k] = value;
+        // what cannot be simulated there says nothing
+        engine.cost(&other).ok().filter(|cost| cost.is_finite())
+    };
+    let least = cost(here)?;
+    // where the data are met, all else is round-off beside what they are
+    let scale = problem.least_squares().into_iter().flatten().map(LeastSquares::scale).sum::<f64>().max(least.abs());
+    let others = [parameter.nominal, 1e-3 * here, 1e-6 * here, 1e-9 * here, 1e3 * here];
+    others.into_iter().find(|&value| {
+        let may_be = value != here
+            && (parameter.lower..=parameter.upper).contains(&value)
+            && (parameter.scale != Scale::Log || value > 0.0);
+        may_be && cost(value).is_some_and(|other| (other - least).abs() > SHOWS * scale)
+    })
+}

@@ -1,0 +1,300 @@
+//! The noise of sensors, estimated together with the parameters: maximum likelihood.
+//!
+//! With independent normal noise of standard deviation σ_k in output k, of which there are N_k samples, the negative logarithm of the
+//! likelihood is, up to a constant,
+//!
+//! J = Σ_k [ N_k ln σ_k + Σ (y - ȳ)² / (2 σ_k²) ].
+//!
+//! For given σ it is the least-squares cost; for given parameters its minimum in σ_k is known. So the search goes by rounds: fit, estimate
+//! σ, fit again from where the last fit ended, until no σ changes by more than [`SETTLED`]. The first round begins with the spread of the
+//! data, which makes outputs of different units equally important.
+//!
+//! The plain estimate σ_k² = Σ (y - ȳ)²/N_k is too small, as the parameters have been fitted to the same samples. Taken here is
+//!
+//! σ_k² = Σ (y - ȳ)² / (N_k - p_k),   p_k = Σ sᵀ (SᵀS)⁻¹ s over the samples of output k,
+//!
+//! where s are rows of S, the derivatives of all residuals over their σ. p_k is the number of parameters that output k pays for; over all
+//! outputs they add up to the number of determined directions. That is Förstner's estimate of variance components, and restricted maximum
+//! likelihood to first order; of a single output it is the well-known Σ (y - ȳ)²/(n - p).
+//!
+//! Standard errors are then those of known noise. That σ itself is uncertain (by σ/√(2 (N - p))) is told, and neglected in them: with
+//! the hundreds of samples of a record it is a matter of per cent.
+
+mod rounds;
+
+pub use rounds::identify_with_noise;
+pub(crate) use rounds::{continued, joined, left};
+
+use crate::problem::{Experiment, Problem};
+use crate::table::table;
+use crate::{Error, Result};
+use costate::cost::{LeastSquares, Loss};
+use costate::shown::rounded;
+use costate::spread::{Spread, norm};
+use serde_json::{Value, json};
+
+/// Rounds end when no deviation changes by more than this part of it. A hundredth of what 5000 samples leave open.
+pub const SETTLED: f64 = 1e-4;
+/// So many rounds at most.
+pub const MOST_ROUNDS: usize = 30;
+/// Fewer samples than this beside the parameters that they pay for tell no noise.
+pub const FEWEST: f64 = 2.0;
+
+/// An output whose noise has one standard deviation, which is estimated, in the experiments that share it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownDeviation {
+    /// The output's name; `NAME@EXPERIMENT` if not all experiments share it.
+    pub name: String,
+    /// Its place in the signature.
+    pub output: usize,
+    /// Names of the experiments that share the deviation, those for validation, too.
+    pub experiments: Vec<String>,
+}
+
+impl UnknownDeviation {
+    /// Whether its noise is in this output of an experiment.
+    pub fn sees(&self, experiment: &Experiment, output: usize) -> bool {
+        self.output == output && self.experiments.contains(&experiment.name)
+    }
+}
+
+impl Problem {
+    /// The same with the noise of an output estimated together with the parameters, one standard deviation for all experiments; for
+    /// [`identify_with_noise`]. Deviations of its references no longer count.
+    ///
+    /// # Errors
+    /// As [`Problem::estimate_deviation_in`].
+    pub fn estimate_deviation(self, output: &str) -> Result<Self> {
+        let k = self.first().simulation.signature().output_index(output)?;
+        let all = self.all().filter(|experiment| spread(experiment, k).is_some());
+        let names: Vec<String> = all.map(|experiment| experiment.name.clone()).collect();
+        self.estimate_deviation_in(output, output, &names)
+    }
+
+    /// The same, called `name`, for some of the experiments.
+    ///
+    /// # Errors
+    /// An unknown output or experiment; one that is not compared there, or whose deviation is estimated already; samples that are weighted.
+    pub fn estimate_deviation_in(mut self, name: &str, output: &str, experiments: &[String]) -> Result<Self> {
+        let what = format!("the deviation of `{name}`");
+        let k = self.first().simulation.signature().output_index(output)?;
+        for wanted in experiments {
+            let Some(experiment) = self.all().find(|experiment| experiment.name == *wanted) else {
+                let known = self.all().map(|experiment| experiment.name.as_str());
+                return Err(Error::unknown("experiment", wanted, what, known));
+            };
+            if spread(experiment, k).is_none() {
+                let problem = format!("`{output}` is not compared in experiment `{wanted}`");
+                return Err(Error::invalid(what, problem, "compare it with data, or leave the experiment out"));
+            }
+            if self.unknown_deviations.iter().any(|sensor| sensor.sees(experiment, k)) {
+                let problem = format!("that of experiment `{wanted}` is estimated already");
+                return Err(Error::invalid(what, problem, "ask for it once"));
+            }
+        }
+        if !self.experiments.iter().any(|experiment| experiments.contains(&experiment.name)) {
+            let problem = "no experiment that is fitted compares it";
+            return Err(Error::invalid(what, problem, "give a number, or share the deviation with one that is fitted"));
+        }
+        let sensor = UnknownDeviation { name: name.to_string(), output: k, experiments: experiments.to_vec() };
+        let spread = self.spread(&sensor);
+        self.set_deviation(&sensor, spread)?;
+        self.unknown_deviations.push(sensor);
+        self.refuse_weights()?;
+        Ok(self)
+    }
+
+    /// Root mean square of a sensor's data about their mean in each experiment; what rounds begin with.
+    fn spread(&self, sensor: &UnknownDeviation) -> f64 {
+        let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
+        let all: Vec<Spread> = own.filter_map(|experiment| spread(experiment, sensor.output)).collect();
+        let count: usize = all.iter().map(|own| own.count).sum();
+        let of = |value: &dyn Fn(&Spread) -> f64| {
+            norm(all.iter().map(|own| value(own) * (own.count as f64).sqrt())) / (count.max(1) as f64).sqrt()
+        };
+        // constant up to round-off: its size, if it has any
+        let (deviation, size) = (of(&|own| own.deviation), of(&|own| own.deviation.hypot(own.mean)));
+        if deviation > 1e-12 * size {
+            deviation
+        } else if size > 0.0 {
+            size
+        } else {
+            1.0
+        }
+    }
+
+    /// Takes deviations that were found before, by the sensors' names.
+    pub(crate) fn with_found_deviations(mut self, found: &[(String, f64)]) -> Result<Self> {
+        for sensor in self.unknown_deviations.clone() {
+            if let Some((_, deviation)) = found.iter().find(|(name, _)| *name == sensor.name) {
+                self.set_deviation(&sensor, *deviation)?;
+            }
+        }
+        Ok(self)
+    }
+
+    fn set_deviation(&mut self, sensor: &UnknownDeviation, deviation: f64) -> Result<()> {
+        for experiment in self.experiments.iter_mut().chain(&mut self.validation) {
+            if let Some(cost) = experiment.cost.as_least_squares()
+                && sensor.sees(experiment, sensor.output)
+            {
+                experiment.cost = Box::new(cost.clone().with_deviation(sensor.output, deviation)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The deviation that a sensor has now.
+    fn deviation(&self, sensor: &UnknownDeviation) -> f64 {
+        let own = self.experiments.iter().filter(|experiment| sensor.sees(experiment, sensor.output));
+        let mut costs = own.filter_map(|experiment| experiment.cost.as_least_squares());
+        let of = |cost: &LeastSquares| {
+            let reference = cost.references().iter().find(|reference| reference.output == sensor.output)?;
+            Some(reference.deviation / cost.noise_behind(sensor.output))
+        };
+        costs.find_map(of).unwrap_or(1.0)
+    }
+
+    /// That every sample counts once: a weighted sum is no likelihood, and neither is one of robust losses.
+    fn refuse_weights(&self) -> Result<()> {
+        let is_weighted = |experiment: &&Experiment| {
+            let cost = experiment.cost.as_least_squares();
+            cost.is_some_and(|cost| cost.weights().iter().any(|weight| (weight - 1.0).abs() > 1e-12))
+        };
+        let is_robust = |experiment: &&Experiment| {
+            let cost = experiment.cost.as_least_squares();
+            cost.is_some_and(|cost| cost.losses().iter().any(|loss| *loss != Loss::Squares))
+        };
+        if let (Some(sensor), true) =
+            (self.unknown_deviations.first(), self.experiments.iter().any(|own| is_robust(&own)))
+        {
+            let problem = "it is to be estimated, and a robust loss is no likelihood of normal noise";
+            let remedy = "give the deviations as numbers, or leave out `loss`";
+            return Err(Error::invalid(format!("the deviation of `{}`", sensor.name), problem, remedy));
+        }
+        match (self.unknown_deviations.first(), self.experiments.iter().find(is_weighted)) {
+            (Some(sensor), Some(experiment)) => {
+                let problem = format!(
+                    "it is to be estimated, but the samples of experiment `{}` are weighted, and the weights say something else of the \
+                     noise",
+                    experiment.name
+                );
+                let remedy =
+                    "leave out `weight` of experiments and take weights = \"unit\", or give the deviation as a number";
+                Err(Error::invalid(format!("the deviation of `{}`", sensor.name), problem, remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Σ 2 N ln σ of the sensors whose noise is estimated.
+    pub(crate) fn log_deviations(&self) -> f64 {
+        let of = |sensor: &UnknownDeviation| 2.0 * self.samples(sensor) as f64 * self.deviation(sensor).ln();
+        self.unknown_deviations.iter().map(of).sum()
+    }
+
+    fn samples(&self, sensor: &UnknownDeviation) -> usize {
+        let own = self.experiments.iter().filter(|experiment| sensor.experiments.contains(&experiment.name));
+        own.filter_map(|experiment| spread(experiment, sensor.output)).map(|own| own.count).sum()
+    }
+}
+
+/// The spread of the samples of an output, where it is compared.
+fn spread(experiment: &Experiment, output: usize) -> Option<Spread> {
+    let cost = experiment.cost.as_least_squares()?;
+    let signature = experiment.simulation.signature();
+    signature.outputs.get(output)?;
+    let own = || cost.references().iter().filter(|reference| reference.output == output);
+    let quantity = cost.quantity(own().next()?, signature);
+    let samples: Vec<f64> = own().flat_map(|r| cost.samples(r).map(|i| r.values[i])).collect();
+    Some(quantity.spread(samples.iter().copied()))
+}
+
+/// How the rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundsEnd {
+    /// No deviation changes any more.
+    Settled,
+    /// As many rounds as are allowed.
+    MostRounds,
+    /// An output is reproduced to round-off: there is no noise to estimate. Deviations are those before.
+    PerfectFit,
+    /// A search did not converge, or was interrupted.
+    SearchEnded,
+}
+
+/// The noise of a sensor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SensorNoise {
+    /// The sensor's name.
+    pub name: String,
+    /// Unit of its output.
+    pub unit: String,
+    /// The standard deviation.
+    pub deviation: f64,
+    /// Its own standard error, σ/√(2 (N - p)).
+    pub standard_error: f64,
+    /// N.
+    pub samples: usize,
+    /// p, which is no whole number where outputs share parameters.
+    pub parameters: f64,
+}
+
+/// What was found of the noise of all sensors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoiseEstimate {
+    /// In the problem's order.
+    pub sensors: Vec<SensorNoise>,
+    /// Fits, each with the deviations that the one before has led to.
+    pub rounds: usize,
+    /// How they ended.
+    pub end: RoundsEnd,
+    /// The same in a sentence.
+    pub sentence: String,
+}
+
+impl NoiseEstimate {
+    /// Whether the deviations are those of the noise.
+    pub fn is_known(&self) -> bool {
+        self.end != RoundsEnd::PerfectFit
+    }
+
+    /// For a person: a table of the sensors, and how it was found.
+    pub fn report(&self) -> String {
+        if !self.is_known() {
+            return format!("warning: {}", self.sentence);
+        }
+        let row = |sensor: &SensorNoise| {
+            let error = rounded(sensor.standard_error, 2);
+            vec![
+                sensor.name.clone(),
+                rounded(sensor.deviation, 4),
+                format!("+/- {error}"),
+                sensor.unit.clone(),
+                sensor.samples.to_string(),
+                rounded(sensor.parameters, 3),
+            ]
+        };
+        let header = ["sensor", "deviation", "+/- error", "unit", "samples", "pays for"];
+        let rows: Vec<Vec<String>> = self.sensors.iter().map(row).collect();
+        let kind = if self.end == RoundsEnd::Settled { "" } else { "warning: " };
+        format!("{}\n{kind}{}", table(&header, &rows), self.sentence)
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let sensor = |s: &SensorNoise| {
+            json!({
+                "name": s.name, "unit": s.unit, "deviation": s.deviation, "standard_error": s.standard_error, "samples": s.samples,
+                "parameters": s.parameters,
+            })
+        };
+        json!({
+            "sensors": self.sensors.iter().map(sensor).collect::<Vec<_>>(),
+            "rounds": self.rounds,
+            "end": self.end,
+            "sentence": self.sentence,
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! Measured modes: natural frequencies, damped frequencies and damping ratios about the equilibrium, each one more residual.
+//!
+//! r = (f(u) - f̄)/σ, with the exact derivatives of [`Modes::sensitivities`]. Modes are those about the equilibrium at the first time of the first
+//! experiment, and are told by their numbers, the slowest first, as `costate modes` counts them.
+
+use crate::beside::{Row, cost_of};
+use crate::problem::{Experiment, Problem};
+use crate::table::table;
+use crate::{Error, Result};
+use costate::modes::{Mode, Modes, Sensitivity};
+use costate::sensitivity::Difference;
+use costate::shown::rounded;
+use serde_json::{Value, json};
+
+/// What is measured of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModeQuantity {
+    /// |λ|/2π, Hz.
+    NaturalFrequency,
+    /// Im λ/2π, Hz.
+    DampedFrequency,
+    /// -Re λ/|λ|.
+    DampingRatio,
+}
+
+impl ModeQuantity {
+    /// All of them.
+    pub const ALL: [ModeQuantity; 3] =
+        [ModeQuantity::NaturalFrequency, ModeQuantity::DampedFrequency, ModeQuantity::DampingRatio];
+
+    /// As files and results write it.
+    pub fn key(self) -> &'static str {
+        match self {
+            ModeQuantity::NaturalFrequency => "natural_frequency",
+            ModeQuantity::DampedFrequency => "damped_frequency",
+            ModeQuantity::DampingRatio => "damping_ratio",
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModeQuantity::NaturalFrequency => "natural frequency",
+            ModeQuantity::DampedFrequency => "damped frequency",
+            ModeQuantity::DampingRatio => "damping ratio",
+        }
+    }
+
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        match self {
+            ModeQuantity::NaturalFrequency | ModeQuantity::DampedFrequency => "Hz",
+            ModeQuantity::DampingRatio => "1",
+        }
+    }
+
+    /// `None` of a free motion, and of one that does not oscillate where that has no frequency.
+    fn of(self, mode: &Mode) -> Option<f64> {
+        match self {
+            ModeQuantity::NaturalFrequency => Some(mode.natural_frequency()).filter(|f| *f > 0.0),
+            ModeQuantity::DampedFrequency => Some(mode.damped_frequency()).filter(|f| *f > 0.0),
+            ModeQuantity::DampingRatio => mode.damping_ratio(),
+        }
+    }
+
+    fn slope(self, mode: &Mode, sensitivity: &Sensitivity) -> Vec<f64> {
+        match self {
+            ModeQuantity::NaturalFrequency => sensitivity.natural_frequency(mode),
+            ModeQuantity::DampedFrequency => sensitivity.damped_frequency(),
+            ModeQuantity::DampingRatio => sensitivity.damping_ratio(mode),
+        }
+    }
+}
+
+/// A measured quantity of a mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredMode {
+    /// The mode's number, from 1, the slowest first.
+    pub number: usize,
+    /// What was measured.
+    pub quantity: ModeQuantity,
+    /// Its value, in [`ModeQuantity::unit`].
+    pub value: f64,
+    /// Standard deviation of the measurement, in the same unit.
+    pub deviation: f64,
+}
+
+impl MeasuredMode {
+    pub(crate) fn what(&self) -> String {
+        format!("the measured {} of mode {}", self.quantity.name(), self.number)
+    }
+
+    /// That its numbers make sense.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub fn validate(&self) -> Result<()> {
+        let refuse = |problem: String, remedy: &str| Err(Error::invalid(self.what(), problem, remedy));
+        let MeasuredMode { number, quantity, value, deviation } = *self;
+        match quantity {
+            _ if number == 0 => refuse("modes are counted from 1".into(), "take the number that `costate modes` gives"),
+            _ if !(deviation.is_finite() && deviation > 0.0) => {
+                refuse(format!("its deviation {deviation} is not positive"), "give a deviation > 0")
+            }
+            ModeQuantity::DampingRatio if !(-1.0..=1.0).contains(&value) => {
+                refuse(format!("it is {value}"), "give a ratio from -1 to 1: 0.02 for 2 % of critical damping")
+            }
+            _ if !value.is_finite() => refuse(format!("it is {value}"), "give a number"),
+            ModeQuantity::DampingRatio => Ok(()),
+            _ if value <= 0.0 => refuse(format!("it is {value} Hz"), "give a positive frequency in Hz"),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the model says.
+    fn model(&self, modes: &Modes) -> Result<f64> {
+        let gone = |problem: String| Err(Error::NoMode { what: self.what(), problem });
+        let count = modes.modes.len();
+        let Some(mode) = modes.modes.get(self.number - 1) else {
+            return gone(format!("the model has {count} {}", if count == 1 { "mode" } else { "modes" }));
+        };
+        match self.quantity.of(mode) {
+            Some(value) => Ok(value),
+            None => gone(format!("this mode is a {}", mode.character().name())),
+        }
+    }
+}
+
+impl Problem {
+    /// The same with a measured quantity of a mode.
+    ///
+    /// # Errors
+    /// A deviation that is not positive, or a value that none has.
+    pub fn with_mode(mut self, mode: MeasuredMode) -> Result<Self> {
+        mode.validate()?;
+        self.modes.push(mode);
+        Ok(self)
+    }
+
+    /// The modes at `u`, with what is measured of them.
+    fn modes_at(&self, u: &[f64]) -> Result<(Modes, Vec<f64>)> {
+        let first = self.first();
+        let modes = Modes::of(&first.simulation, &first.own(u))?;
+        let values = self.modes.iter().map(|measured| measured.model(&modes)).collect::<Result<_>>()?;
+        Ok((modes, values))
+    }
+
+    fn residuals_of(&self, values: &[f64]) -> Vec<f64> {
+        self.modes.iter().zip(values).map(|(measured, value)| (value - measured.value) / measured.deviation).collect()
+    }
+
+    /// What measured modes add to the cost at `u`: ½ Σ r².
+    ///
+    /// # Errors
+    /// Without an equilibrium, or without such modes.
+    pub fn mode_cost(&self, u: &[f64]) -> Result<f64> {
+        if self.modes.is_empty() {
+            return Ok(0.0);
+        }
+        let (_, values) = self.modes_at(u)?;
+        Ok(0.5 * self.residuals_of(&values).iter().map(|r| r * r).sum::<f64>())
+    }
+
+    /// Residuals of the measured modes at `u`, each with its derivatives by all parameters.
+    pub(crate) fn mode_rows(&self, u: &[f64]) -> Result<Vec<Row>> {
+        let Some(count) = self.modes.iter().map(|measured| measured.number).max() else { return Ok(Vec::new()) };
+        let (modes, values) = self.modes_at(u)?;
+        let Experiment { simulation, places, .. } = self.first();
+        let sensitivities = modes.sensitivities(simulation, count)?;
+        let rows = self.modes.iter().zip(self.residuals_of(&values)).map(|(measured, residual)| {
+            let place = measured.number - 1;
+            let mut slope = vec![0.0; u.len()];
+            // a mode with a frequency moves with the parameters
+            if let Some(own) = sensitivities.get(place).and_then(Option::as_ref) {
+                let own = measured.quantity.slope(&modes.modes[place], own);
+                places.iter().zip(own).for_each(|(&k, own)| slope[k] = own / measured.deviation);
+            }
+            Row { residual, slope }
+        });
+        Ok(rows.collect())
+    }
+
+    /// Derivatives of their cost by differences of values, with the errors of these.
+    pub(crate) fn mode_differences(&self, u: &[f64]) -> Result<Vec<Difference>> {
+        const STEP: f64 = 1e-4;
+        let mut all = vec![Difference { value: 0.0, error: 0.0 }; u.len()];
+        if self.modes.is_empty() {
+            return Ok(all);
+        }
+        for &k in &self.first().places {
+            let step = STEP * if u[k] == 0.0 { self.size(k) } else { u[k].abs() };
+            let at = |factor: f64| {
+                let mut u = u.to_vec();
+                u[k] += factor * step;
+                self.mode_cost(&u)
+            };
+            let [near, far] = [(at(1.0)? - at(-1.0)?) / (2.0 * step), (at(2.0)? - at(-2.0)?) / (4.0 * step)];
+            all[k] = Difference { value: (4.0 * near - far) / 3.0, error: (near - far).abs() };
+        }
+        Ok(all)
+    }
+
+    /// That second derivatives are not asked for: those of modes are not known.
+    pub(crate) fn modes_have_curvature(&self) -> Result<()> {
+        if self.modes.is_empty() {
+            return Ok(());
+        }
+        let problem = "second derivatives of modes are not known";
+        Err(Error::invalid("the Hessian", problem, "take lm or bfgs, or leave out the measured modes"))
+    }
+}
+
+/// What became of a measured quantity of a mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModeResult {
+    /// What was measured.
+    pub measured: MeasuredMode,
+    /// What the model says.
+    pub found: f64,
+}
+
+impl ModeResult {
+    /// Of all measured modes of a problem at `u`.
+    ///
+    /// # Errors
+    /// As [`Problem::mode_cost`].
+    pub fn all(problem: &Problem, u: &[f64]) -> Result<Vec<ModeResult>> {
+        if problem.modes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, values) = problem.modes_at(u)?;
+        let all = problem.modes.iter().zip(values);
+        Ok(all.map(|(measured, found)| ModeResult { measured: *measured, found }).collect())
+    }
+
+    /// By how many deviations the model is off.
+    pub fn residual(&self) -> f64 {
+        (self.found - self.measured.value) / self.measured.deviation
+    }
+
+    /// A measurement of what was found, off by so many of its deviations.
+    pub(crate) fn drawn(&self, z: f64) -> MeasuredMode {
+        MeasuredMode { value: self.found + z * self.measured.deviation, ..self.measured }
+    }
+
+    /// For a person: a table.
+    pub fn report(results: &[ModeResult]) -> String {
+        let row = |result: &ModeResult| {
+            let MeasuredMode { number, quantity, value, deviation } = result.measured;
+            vec![
+                number.to_string(),
+                quantity.name().to_string(),
+                format!("{} +/- {}", rounded(value, 6), rounded(deviation, 3)),
+                rounded(result.found, 6),
+                quantity.unit().to_string(),
+                format!("{} deviations", rounded(result.residual(), 2)),
+            ]
+        };
+        let rows: Vec<Vec<String>> = results.iter().map(row).collect();
+        let residuals = results.iter().map(|result| Row { residual: result.residual(), slope: Vec::new() });
+        let cost = cost_of(&residuals.collect::<Vec<Row>>());
+        format!(
+            "{}\ncost of the modes {cost:.6e}",
+            table(&["mode", "quantity", "measured", "found", "unit", "off by"], &rows)
+        )
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let MeasuredMode { number, quantity, value, deviation } = self.measured;
+        json!({
+            "number": number, "quantity": quantity.key(), "unit": quantity.unit(), "measured": value, "deviation": deviation,
+            "found": self.found, "residual": self.residual(),
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! Which method to use, and its name.
+
+use crate::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// A method of minimisation. All of them respect bounds by projection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Broyden, Fletcher, Goldfarb, Shanno: the inverse Hessian is learnt from gradients (Nocedal & Wright, eq. (6.17)).
+    /// The one to take unless there are more than about a thousand variables.
+    Bfgs,
+    /// BFGS that remembers only the last `memory` steps (Nocedal & Wright, Algorithm 7.4), for thousands of variables.
+    LBfgs {
+        /// How many steps are remembered, at least 1.
+        memory: usize,
+    },
+    /// Davidon, Fletcher, Powell (Nocedal & Wright, eq. (6.15)); forgives inaccurate line searches less than BFGS.
+    Dfp,
+    /// Along the negative gradient, with one of the two step rules of Nachbagauer 2015. Slow: for comparison.
+    SteepestDescent {
+        /// How far.
+        rule: StepRule,
+    },
+    /// For least squares: damped Gauss-Newton steps, see [`LeastSquaresMethod::LevenbergMarquardt`].
+    LevenbergMarquardt,
+    /// For least squares: see [`LeastSquaresMethod::GaussNewton`].
+    GaussNewton,
+    /// With second derivatives: see [`CurvedMethod::Ding`].
+    Ding,
+    /// With second derivatives: see [`CurvedMethod::NewtonTrustRegion`].
+    NewtonTrustRegion,
+}
+
+/// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is told by the history
+/// ([`Curvature`](super::Curvature)); no such Hessian is inverted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CurvedMethod {
+    /// Ding 2012: steps (G + σ I) d = -g with the exact Hessian G; σ grows by 4 and shrinks by 1/2 with the ratio of actual to
+    /// predicted reduction. Convergence is fast once σ has gone, which takes some tens of steps.
+    Ding,
+    /// Trust-region Newton with truncated conjugate gradients (Steihaug 1983): on the whole Hessian for few variables, on
+    /// products with it for many.
+    NewtonTrustRegion,
+}
+
+impl CurvedMethod {
+    /// Both.
+    pub const ALL: [CurvedMethod; 2] = [CurvedMethod::Ding, CurvedMethod::NewtonTrustRegion];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CurvedMethod::Ding => "ding",
+            CurvedMethod::NewtonTrustRegion => "newton-tr",
+        }
+    }
+}
+
+impl fmt::Display for CurvedMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A method for sums of squares: it sees every residual with its derivatives, and so learns the curvature in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeastSquaresMethod {
+    /// Levenberg and Marquardt's method with a trust region (Moré 1978): the one to take for up to some dozens of variables.
+    LevenbergMarquardt,
+    /// Gauss-Newton with backtracking; directions that the residuals do not determine are left alone.
+    GaussNewton,
+}
+
+impl LeastSquaresMethod {
+    /// Both.
+    pub const ALL: [LeastSquaresMethod; 2] = [LeastSquaresMethod::LevenbergMarquardt, LeastSquaresMethod::GaussNewton];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            LeastSquaresMethod::LevenbergMarquardt => "lm",
+            LeastSquaresMethod::GaussNewton => "gauss-newton",
+        }
+    }
+}
+
+impl fmt::Display for LeastSquaresMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How far steepest descent goes (Nachbagauer 2015).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepRule {
+    /// So far that the cost, were it linear, would fall by its fraction epsilon: kappa = epsilon |J| / |grad J|^2. A step
+    /// that does not lower the cost is halved, and epsilon with it; epsilon recovers by doubling.
+    RelativeDecrease {
+        /// The fraction, in (0, 1].
+        epsilon: f64,
+    },
+    /// To a point that satisfies the strong Wolfe conditions.
+    LineSearch,
+}
+
+impl Method {
+    /// The methods by name, with their usual settings.
+    pub const ALL: [Method; 9] = [
+        Method::BY_GRADIENT[0],
+        Method::BY_GRADIENT[1],
+        Method::BY_GRADIENT[2],
+        Method::BY_GRADIENT[3],
+        Method::BY_GRADIENT[4],
+        Method::LevenbergMarquardt,
+        Method::GaussNewton,
+        Method::Ding,
+        Method::NewtonTrustRegion,
+    ];
+
+    /// Those that need the gradient only, for [`minimise`](super::minimise).
+    pub const BY_GRADIENT: [Method; 5] = [
+        Method::Bfgs,
+        Method::LBfgs { memory: 20 },
+        Method::Dfp,
+        Method::SteepestDescent { rule: StepRule::LineSearch },
+        Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon: 0.1 } },
+    ];
+
+    /// The same as a method for [`minimise_least_squares`](super::minimise_least_squares), if it is one.
+    pub fn for_least_squares(&self) -> Option<LeastSquaresMethod> {
+        match self {
+            Method::LevenbergMarquardt => Some(LeastSquaresMethod::LevenbergMarquardt),
+            Method::GaussNewton => Some(LeastSquaresMethod::GaussNewton),
+            _ => None,
+        }
+    }
+
+    /// Whether it needs no more than the cost and its gradient.
+    pub fn is_by_gradients(&self) -> bool {
+        self.for_least_squares().is_none() && self.for_second_derivatives().is_none()
+    }
+
+    /// The same as a method for [`minimise_curved`](super::minimise_curved), if it is one.
+    pub fn for_second_derivatives(&self) -> Option<CurvedMethod> {
+        match self {
+            Method::Ding => Some(CurvedMethod::Ding),
+            Method::NewtonTrustRegion => Some(CurvedMethod::NewtonTrustRegion),
+            _ => None,
+        }
+    }
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Bfgs => "bfgs",
+            Method::LBfgs { .. } => "l-bfgs",
+            Method::Dfp => "dfp",
+            Method::SteepestDescent { rule: StepRule::LineSearch } => "steepest-descent",
+            Method::SteepestDescent { rule: StepRule::RelativeDecrease { .. } } => "steepest-descent-fixed",
+            Method::LevenbergMarquardt => LeastSquaresMethod::LevenbergMarquardt.name(),
+            Method::GaussNewton => LeastSquaresMethod::GaussNewton.name(),
+            Method::Ding => CurvedMethod::Ding.name(),
+            Method::NewtonTrustRegion => CurvedMethod::NewtonTrustRegion.name(),
+        }
+    }
+
+    /// Says what is wrong with the settings, if anything is.
+    pub(crate) fn validate(&self) -> Result<()> {
+        match *self {
+            Method::LBfgs { memory: 0 } => {
+                Err(Error::invalid("memory of `l-bfgs`", "it is 0", "remember at least one step; 20 is usual"))
+            }
+            Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon } }
+                if !(epsilon > 0.0 && epsilon <= 1.0) =>
+            {
+                Err(Error::invalid(
+                    "epsilon of `steepest-descent-fixed`",
+                    format!("it is {epsilon}"),
+                    "give the relative decrease of the cost per step, above 0 and at most 1; 0.1 is usual",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// Case, `-` and `_` do not matter.
+    fn from_str(name: &str) -> Result<Self> {
+        let plain = |s: &str| s.trim().to_lowercase().replace('_', "-");
+        let short = match plain(name).as_str() {
+            "lbfgs" => "l-bfgs".to_string(),
+            "levenberg-marquardt" => "lm".to_string(),
+            "newton-trust-region" => "newton-tr".to_string(),
+            _ => plain(name),
+        };
+        let found = Method::ALL.into_iter().find(|m| short == m.name());
+        found.ok_or_else(|| Error::unknown("method", name, "", Method::ALL.iter().map(Method::name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects names: each method is found by its own, and a slip is answered with the nearest.
+    #[test]
+    fn names_round_trip_and_slips_are_answered() {
+        for method in Method::ALL {
+            assert_eq!(method.name().parse::<Method>().unwrap(), method);
+            assert_eq!(method.to_string().to_uppercase().replace('-', "_").parse::<Method>().unwrap(), method);
+        }
+        assert_eq!("lbfgs".parse::<Method>().unwrap().name(), "l-bfgs");
+        let message = "bfsg".parse::<Method>().unwrap_err().to_string();
+        assert!(message.contains("did you mean `bfgs`?"), "{message}");
+        assert_eq!("Levenberg-Marquardt".parse::<Method>().unwrap().name(), "lm");
+        let message = "gauss".parse::<Method>().unwrap_err().to_string();
+        assert!(message.contains("no method `gauss`"), "{message}");
+    }
+}

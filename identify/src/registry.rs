@@ -1,0 +1,202 @@
+//! The models that a command line knows, each with a built-in problem.
+
+use crate::control::ControlScenario;
+use crate::problem::{Integrator, Problem};
+use crate::{Error, Result};
+use costate::Model;
+use costate::adapt::{Controlled, StepControl};
+use costate::cost::Quadrature;
+use costate::grid::TimeGrid;
+use costate::linearise::Plain;
+use costate::noise::SyntheticNoise;
+use costate::signal::Signal;
+use costate::simulate::Simulation;
+use costate::system::System;
+use costate_check::HandDerived;
+use std::sync::Arc;
+
+/// What a model is simulated and tried with where nothing else is said.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// End of the simulated time, s; it starts at 0.
+    pub end: f64,
+    /// Time step, s.
+    pub step: f64,
+    /// Time integrator.
+    pub integrator: Integrator,
+    /// One signal an input.
+    pub signals: Vec<Signal>,
+    /// Parameter values from which an identification starts: those named here, the others at their nominal values.
+    pub start: Vec<(String, f64)>,
+    /// Outputs that are compared with their reference.
+    pub outputs: Vec<String>,
+    /// Weights of the least-squares sum.
+    pub quadrature: Quadrature,
+    /// Noise on the simulated reference, if any.
+    pub noise: Option<SyntheticNoise>,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Scenario {
+            end: 1.0,
+            step: 1e-3,
+            integrator: Integrator::default(),
+            signals: Vec::new(),
+            start: Vec::new(),
+            outputs: Vec::new(),
+            quadrature: Quadrature::Rectangle,
+            noise: None,
+        }
+    }
+}
+
+/// A model with its scenario.
+#[derive(Clone)]
+pub struct Entry {
+    /// One line on what it is.
+    pub summary: String,
+    /// The model.
+    pub system: Arc<dyn System>,
+    /// What it is tried with.
+    pub scenario: Scenario,
+    /// Its derivatives by hand, if somebody wrote them: for [`costate_check::check_jacobians`].
+    pub hand_derived: Option<Arc<dyn HandDerived>>,
+    /// How it is controlled, if it has a control problem: for `costate control`.
+    pub control: Option<ControlScenario>,
+}
+
+impl Entry {
+    /// The model's name.
+    pub fn name(&self) -> &str {
+        &self.system.signature().name
+    }
+
+    /// The built-in simulation; steps of a tolerance are chosen at the nominal parameters.
+    ///
+    /// # Errors
+    /// If the scenario does not fit the model, or a tolerance cannot be met.
+    pub fn simulation(&self, scenario: &Scenario) -> Result<Simulation> {
+        Ok(self.simulation_at(scenario, &self.system.signature().nominal())?.0)
+    }
+
+    /// As [`Entry::simulation`], with steps of a tolerance chosen at these parameters, and how they were.
+    ///
+    /// # Errors
+    /// As [`Entry::simulation`].
+    pub fn simulation_at(&self, scenario: &Scenario, u: &[f64]) -> Result<(Simulation, Option<Controlled>)> {
+        let grid = match scenario.integrator.tolerance {
+            None => TimeGrid::uniform(0.0, scenario.end, scenario.step)?,
+            // the first of the steps that are tried
+            Some(_) => TimeGrid::uniform(0.0, scenario.end, scenario.end / (scenario.end / scenario.step).ceil())?,
+        };
+        let simulation = scenario.integrator.simulation(self.system.clone(), grid, scenario.signals.clone())?;
+        let Some(tolerance) = scenario.integrator.tolerance else { return Ok((simulation, None)) };
+        let controlled = simulation.controlled(u, StepControl { tolerance, smallest: None }, &[])?;
+        Ok((controlled.simulation.clone(), Some(controlled)))
+    }
+
+    /// Parameter values at the scenario's start.
+    ///
+    /// # Errors
+    /// An unknown parameter name.
+    pub fn start(&self, scenario: &Scenario) -> Result<Vec<f64>> {
+        self.system.parameters_with(&scenario.start)
+    }
+
+    /// The built-in problem: find the nominal parameters from a simulation with them.
+    ///
+    /// # Errors
+    /// If the scenario does not fit the model, or its simulation fails.
+    pub fn problem(&self, scenario: &Scenario) -> Result<Problem> {
+        self.problem_of(self.simulation(scenario)?, scenario)
+    }
+
+    /// As [`Entry::problem`], with a simulation of the scenario.
+    ///
+    /// # Errors
+    /// As [`Entry::problem`].
+    pub fn problem_of(&self, simulation: Simulation, scenario: &Scenario) -> Result<Problem> {
+        let optimum = self.system.signature().nominal();
+        let outputs: Vec<&str> = scenario.outputs.iter().map(String::as_str).collect();
+        let start = self.start(scenario)?;
+        let problem = Problem::synthetic(self.name(), simulation, &optimum, &start, &outputs, scenario.quadrature)?;
+        match &scenario.noise {
+            Some(noise) => problem.with_noise(noise),
+            None => Ok(problem),
+        }
+    }
+}
+
+/// Models by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+impl Registry {
+    /// Without models.
+    pub fn new() -> Self {
+        Registry::default()
+    }
+
+    /// Adds a plain model.
+    ///
+    /// # Errors
+    /// If its signature contradicts itself, or its name is taken.
+    pub fn with<M: Model + 'static>(self, summary: &str, model: M, scenario: Scenario) -> Result<Self> {
+        self.with_system(summary, Arc::new(Plain::new(model)?), scenario)
+    }
+
+    /// Adds any system.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub fn with_system(mut self, summary: &str, system: Arc<dyn System>, scenario: Scenario) -> Result<Self> {
+        let name = &system.signature().name;
+        if self.entries.iter().any(|entry| entry.name() == name) {
+            return Err(Error::invalid(format!("model `{name}`"), "it is registered twice", "give it its own name"));
+        }
+        self.entries.push(Entry { summary: summary.to_string(), system, scenario, hand_derived: None, control: None });
+        Ok(self)
+    }
+
+    /// Adds a set of hand-derived Jacobians to a model that is registered already.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn with_hand_derived(mut self, name: &str, set: impl HandDerived + 'static) -> Result<Self> {
+        let place = self.place(name)?;
+        self.entries[place].hand_derived = Some(Arc::new(set));
+        Ok(self)
+    }
+
+    /// Adds a control problem to a model that is registered already.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn with_control(mut self, name: &str, scenario: ControlScenario) -> Result<Self> {
+        let place = self.place(name)?;
+        self.entries[place].control = Some(scenario);
+        Ok(self)
+    }
+
+    /// All models.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The model of this name; `-` and `_` are the same.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the nearest known name.
+    pub fn get(&self, name: &str) -> Result<&Entry> {
+        Ok(&self.entries[self.place(name)?])
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
+        let plain = name.replace('-', "_");
+        let found = self.entries.iter().position(|entry| entry.name() == plain);
+        found.ok_or_else(|| Error::unknown("model", name, "", self.entries.iter().map(Entry::name)))
+    }
+}

@@ -1,0 +1,454 @@
+//! A problem as a person states it: a model, perhaps a record of measurements, settings, parameters. From it a [`Problem`]
+//! is built; everything left out is taken from the model's built-in scenario.
+
+mod candidates;
+mod deviations;
+mod experiments;
+mod gaps;
+mod lines;
+mod measured;
+mod record;
+mod recording;
+mod sampled_steps;
+mod scenario;
+mod sensors;
+mod source;
+mod spectrum;
+mod split;
+
+pub use crate::columns::Calibration;
+pub use candidates::CandidateSetting;
+pub use experiments::ExperimentSetting;
+pub use experiments::name_of;
+pub use lines::Lines;
+pub(crate) use lines::line_of;
+use measured::Measured;
+pub(crate) use record::beside;
+pub use sensors::Effect;
+pub use source::DataSource;
+pub use spectrum::{LinesSetting, SpectrumSetting};
+
+use crate::constraint::{Constraint, ConstraintSetting, Value};
+use crate::control::ControlSetting;
+use crate::modal::{MeasuredMode, ModeResult};
+use crate::optimise;
+use crate::prior::Distribution;
+use crate::problem::Problem;
+use crate::registry::{Entry, Registry, Scenario};
+use crate::statistics::Noise;
+use crate::steps::Steps;
+use crate::{Error, Result};
+use costate::cost::{LeastSquares, Loss, Quadrature};
+use costate::noise::{AddedNoise, SyntheticNoise};
+use costate::shown::rounded;
+use costate::signal::Interpolation;
+use costate::signature::{Parameter, Scale, Signature};
+use costate::simulate::Simulation;
+use costate::start::InitialState;
+
+/// A column of the record that drives an input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputColumn {
+    /// The model's input.
+    pub input: String,
+    /// The record's column.
+    pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
+    /// What the input does between samples.
+    pub interpolation: Interpolation,
+    /// How the column's numbers become values.
+    pub calibration: Calibration,
+}
+
+/// A column of the record that an output is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputColumn {
+    /// The model's output.
+    pub output: String,
+    /// The record's column.
+    pub column: String,
+    /// Of several files the one that has it, from 1; by default the only one that has it.
+    pub file: Option<usize>,
+    /// How the column's numbers become values.
+    pub calibration: Calibration,
+    /// What residuals are divided by, in the output's unit; 1 if nothing is said.
+    pub deviation: Option<Deviation>,
+    /// What residuals cost; as that of the whole problem if nothing is said.
+    pub loss: Option<Loss>,
+    /// What the sensor does to the output.
+    pub sensor: Vec<Effect>,
+    /// The frequency of a low-pass filter for both, Hz.
+    pub low_pass: Option<f64>,
+    /// Of the samples, the first of every so many is compared.
+    pub every: Option<usize>,
+    /// What is compared in the place of samples.
+    pub spectrum: Option<SpectrumSetting>,
+}
+
+/// The standard deviation of an output's noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Deviation {
+    /// This, in the output's unit.
+    Given(f64),
+    /// Estimated together with the parameters: one for all experiments that say so of this output.
+    Estimated,
+    /// The same, for each stated experiment alone.
+    EstimatedAlone,
+}
+
+/// What is said of one parameter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParameterSetting {
+    /// Name.
+    pub name: String,
+    /// Start value.
+    pub start: Option<f64>,
+    /// Smallest value allowed.
+    pub lower: Option<f64>,
+    /// Largest value allowed.
+    pub upper: Option<f64>,
+    /// Scaling.
+    pub scale: Option<Scale>,
+    /// Size for linear scaling.
+    pub size: Option<f64>,
+    /// Whether it is identified.
+    pub free: Option<bool>,
+    /// Whether every experiment has its own.
+    pub local: Option<bool>,
+    /// The column whose first sample it starts from, in each experiment.
+    pub start_column: Option<String>,
+    /// What is known of it before any data.
+    pub prior: Option<Distribution>,
+    /// A uniform prior, which is bounds.
+    pub uniform: Option<[f64; 2]>,
+}
+
+impl ParameterSetting {
+    /// One that starts at a value.
+    pub fn starting((name, value): (String, f64)) -> Self {
+        ParameterSetting { name, start: Some(value), ..ParameterSetting::default() }
+    }
+
+    /// Changes what is said of the parameter, and where it starts.
+    pub(crate) fn apply(&self, parameter: &mut Parameter, start: &mut f64) {
+        let Parameter { lower, upper, scale, size, free, .. } = parameter;
+        *lower = self.lower.unwrap_or(*lower);
+        *upper = self.upper.unwrap_or(*upper);
+        *scale = self.scale.unwrap_or(*scale);
+        *size = self.size.or(*size);
+        *free = self.free.unwrap_or(*free);
+        if let Some([from, to]) = self.uniform {
+            (*lower, *upper) = (from, to);
+        }
+        *start = self.start.unwrap_or(*start);
+    }
+}
+
+/// A problem as stated. Only the model must be named.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Specification {
+    /// The model's name.
+    pub model: String,
+    /// Measurements; without them the reference is a simulation with the nominal parameters.
+    pub data: Option<DataSource>,
+    /// Several experiments, in the place of `data`.
+    pub experiments: Vec<ExperimentSetting>,
+    /// Experiments that could be made next.
+    pub candidates: Vec<CandidateSetting>,
+    /// Time step, s.
+    pub step: Option<f64>,
+    /// Steps between two samples; where neither they nor the step are given, an identification chooses ([`Specification::steps`]).
+    pub substeps: Option<usize>,
+    /// End of the simulated time, s.
+    pub end: Option<f64>,
+    /// The time integrator's name.
+    pub scheme: Option<String>,
+    /// Its settings, by name.
+    pub scheme_settings: Vec<(String, f64)>,
+    /// Where the simulation begins.
+    pub initial_state: Option<InitialState>,
+    /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
+    pub hold: Option<Vec<String>>,
+    /// Bytes for the states of all runs that are fitted at once.
+    pub memory: Option<f64>,
+    /// The error that steps may make, in the place of a step.
+    pub tolerance: Option<f64>,
+    /// Weights of the least-squares sum.
+    pub quadrature: Option<Quadrature>,
+    /// What residuals cost; by default their squares.
+    pub loss: Option<Loss>,
+    /// What is known of the noise, for statistics.
+    pub noise: Option<Noise>,
+    /// Noise on the simulated reference, without a record.
+    pub synthetic_noise: Option<SyntheticNoise>,
+    /// Outputs compared, without a record.
+    pub compare: Option<Vec<String>>,
+    /// Settings of parameters.
+    pub parameters: Vec<ParameterSetting>,
+    /// Settings that go over all others, those of experiments too: of a command line. Values of an experiment that is not there are left out.
+    pub overriding: Vec<ParameterSetting>,
+    /// Constraints.
+    pub constraints: Vec<ConstraintSetting>,
+    /// Measured quantities of modes; without a record and outputs to compare, all that is fitted.
+    pub modes: Vec<MeasuredMode>,
+    /// When constraints are met.
+    pub constraint_options: optimise::ConstraintOptions,
+    /// What is to be controlled.
+    pub control: Option<ControlSetting>,
+    /// Optimisation method.
+    pub method: Option<optimise::Method>,
+    /// When the optimisation stops.
+    pub options: optimise::Options,
+    /// How the model is pulled towards its record on the way, if it is.
+    pub homotopy: Option<crate::homotopy::Homotopy>,
+    /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
+    pub found_deviations: Vec<(String, f64)>,
+    /// Where a file says all of this.
+    pub lines: Lines,
+    /// Steps between two samples that an earlier fit has found to be enough, where none are given.
+    pub found_substeps: Option<usize>,
+}
+
+impl Specification {
+    /// The built-in problem of a model.
+    pub fn of(model: &str) -> Self {
+        Specification { model: model.to_string(), ..Specification::default() }
+    }
+
+    /// Which time steps an identification takes: with a record, it chooses where nobody has said anything of them.
+    pub fn steps(&self) -> Steps {
+        let is_open =
+            self.source().is_some() && self.step.is_none() && self.substeps.is_none() && self.tolerance.is_none();
+        if is_open { Steps::Chosen } else { Steps::AsGiven }
+    }
+
+    /// Builds the problem: reads the record, lays the time grid, sets parameters.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the model's name, the record, the settings or the parameters, in a sentence.
+    pub fn build(&self, registry: &Registry) -> Result<Problem> {
+        Ok(self.build_with_notes(registry)?.0)
+    }
+
+    /// As [`Specification::build`], with a sentence on each thing that was assumed and may surprise.
+    ///
+    /// # Errors
+    /// As [`Specification::build`].
+    pub fn build_with_notes(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
+        self.built(registry).map_err(|error| self.locate(error))
+    }
+
+    fn built(&self, registry: &Registry) -> Result<(Problem, Vec<String>)> {
+        let mut notes = Vec::new();
+        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let scenario = self.scenario_by_keys(entry)?;
+        self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
+        self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
+        let mut problem = match self.source() {
+            None if self.has_modes_alone() => self.modes_alone(entry, &scenario, &mut notes)?,
+            None => {
+                // the reference is a run at the nominal values, a fit begins at others
+                let points = [self.start_values(entry, &scenario)?, entry.system.signature().nominal()];
+                let simulation = self.built_in(entry, &scenario, &points, &mut notes)?;
+                let mut problem = entry.problem_of(simulation, &scenario).map_err(|error| self.of_scenario(error))?;
+                self.apply_parameters(&mut problem)?;
+                self.override_parameters(&mut problem, &mut notes)?;
+                problem
+            }
+            Some(_) if self.synthetic_noise.is_some() => {
+                let problem = "the reference is a record, which has its own";
+                let error = Error::invalid("synthetic noise", problem, "leave out the record or the noise");
+                return Err(error.under(&["cost", "synthetic_noise"]));
+            }
+            Some(_) => self.measured_problem(entry, &scenario, &mut notes)?,
+        };
+        if self.data.is_none() && self.experiments.is_empty() {
+            self.take_loss(&mut problem).map_err(|error| error.under(&["cost", "loss"]))?;
+        }
+        let costs = problem.least_squares().unwrap_or_default();
+        for added in costs.iter().flat_map(|cost| cost.added_noise()) {
+            let AddedNoise { output, unit, deviation, seed } = added;
+            let deviation = rounded(*deviation, 4);
+            notes.push(format!("noise of standard deviation {deviation} {unit} (seed {seed}) is added to `{output}`"));
+        }
+        for setting in &self.parameters {
+            if let Some([from, to]) = setting.uniform {
+                notes.push(format!(
+                    "the uniform prior of `{}` is bounds, {from} to {to}: it adds nothing to the cost",
+                    setting.name
+                ));
+            }
+        }
+        for sensor in &problem.unknown_deviations {
+            notes
+                .push(format!("the standard deviation of `{}` is estimated together with the parameters", sensor.name));
+        }
+        for (k, setting) in self.constraints.iter().enumerate() {
+            let resolved = setting.resolve(entry.system.signature());
+            let kept = resolved.and_then(|constraint| refuse_local(&constraint, &problem).map(|()| constraint));
+            let constraint = kept.map_err(|error| error.under(&["constraint", &(k + 1).to_string(), "rule"]))?;
+            if constraint.unit.is_empty() && setting.terms.len() > 1 {
+                notes.push(format!("constraint `{}` adds up parameters in different units", constraint.name));
+            }
+            problem.constraints.push(constraint);
+        }
+        problem.modes.clone_from(&self.modes);
+        // a mode that is not there at the start is not there for a fit
+        ModeResult::all(&problem, &problem.start).map_err(|error| error.under(&["mode"]))?;
+        problem = problem.with_found_deviations(&self.found_deviations)?;
+        problem.validate_by_keys()?;
+        Ok((problem, notes))
+    }
+
+    /// Whether nothing is fitted but measured modes.
+    fn has_modes_alone(&self) -> bool {
+        self.source().is_none() && !self.modes.is_empty() && self.compare.is_none()
+    }
+
+    /// The problem of measured modes, with a run of one step.
+    fn modes_alone(&self, entry: &Entry, scenario: &Scenario, notes: &mut Vec<String>) -> Result<Problem> {
+        let start = self.start_values(entry, scenario)?;
+        let scenario = Scenario { end: scenario.step, ..scenario.clone() };
+        let simulation = self.built_in(entry, &scenario, std::slice::from_ref(&start), notes)?;
+        let cost = Box::new(LeastSquares::of_nothing(simulation.grid().times()));
+        let mut problem = Problem { start, ..Problem::new(entry.name(), simulation, cost) };
+        self.apply_parameters(&mut problem)?;
+        self.override_parameters(&mut problem, notes)?;
+        Ok(problem)
+    }
+
+    /// The loss of a problem without a record.
+    fn take_loss(&self, problem: &mut Problem) -> Result<()> {
+        let Some(loss) = self.loss else { return Ok(()) };
+        for experiment in &mut problem.experiments {
+            let Some(cost) = experiment.cost.as_least_squares() else {
+                let remedy = "leave it out, or compare outputs with a reference";
+                return Err(Error::invalid(
+                    format!("the loss `{}`", loss.name()),
+                    "the cost is no sum of squares",
+                    remedy,
+                ));
+            };
+            experiment.cost = Box::new(cost.clone().with_loss(None, loss));
+        }
+        Ok(())
+    }
+
+    /// What is said of a model's parameters.
+    pub fn set_parameters(&self, signature: &Signature, parameters: &mut [Parameter], start: &mut [f64]) -> Result<()> {
+        let settings = self.parameters.iter().chain(&self.overriding);
+        settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
+            let k = signature.parameter_index(&setting.name)?;
+            setting.apply(&mut parameters[k], &mut start[k]);
+            Ok(())
+        })
+    }
+
+    /// That a problem of control has nothing in it that would be overlooked.
+    pub fn refuse_identification(&self) -> Result<()> {
+        let refuse = |what: &str, remedy: &str, keys: &[&str]| {
+            let error = Error::invalid(what, "it belongs to an identification; control would overlook it", remedy);
+            Err(self.locate(error.under(keys)))
+        };
+        if !self.modes.is_empty() {
+            return refuse("[[mode]]", "leave it out", &["mode", "1"]);
+        }
+        if !self.constraints.is_empty() {
+            return refuse("[[constraint]]", "write a [[control.goal]] with must = true", &["constraint", "1"]);
+        }
+        if let Some(setting) = self.parameters.iter().find(|setting| setting.prior.is_some()) {
+            let what = format!("the prior of `{}`", setting.name);
+            return refuse(&what, "leave it out", &["parameters", &setting.name]);
+        }
+        if self.loss.is_some() || self.compare.is_some() || self.noise.is_some() || self.synthetic_noise.is_some() {
+            return refuse("[cost]", "leave out outputs, loss and noise; goals are [[control.goal]]", &["cost"]);
+        }
+        Ok(())
+    }
+
+    /// The simulation alone, without a cost; with a record, driven by its inputs, and the comparison with its outputs if it has
+    /// any. Sentences as from [`Specification::build_with_notes`].
+    ///
+    /// # Errors
+    /// As [`Specification::build`].
+    pub fn simulation_with_notes(
+        &self,
+        registry: &Registry,
+    ) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
+        self.simulated(registry).map_err(|error| self.locate(error))
+    }
+
+    fn simulated(&self, registry: &Registry) -> Result<(Simulation, Option<LeastSquares>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let entry = registry.get(&self.model).map_err(|error| error.under(&["model"]))?;
+        let scenario = self.scenario_by_keys(entry)?;
+        let (simulation, measured) = match self.source() {
+            None => {
+                let u = self.model_values(entry)?;
+                (self.built_in(entry, &scenario, &[u], &mut notes)?, None)
+            }
+            Some(source) => {
+                if self.experiments.len() > 1 {
+                    notes.push("of several experiments, this is the first".to_string());
+                }
+                let stated = |error: Error| match self.experiments.first() {
+                    Some(first) => first.stated(error),
+                    None => error.under(&["data"]),
+                };
+                let (simulation, cost) = self.first(entry, &scenario, source, &mut notes).map_err(stated)?;
+                (simulation, cost)
+            }
+        };
+        Ok((simulation, measured, notes))
+    }
+
+    /// The simulation of the first experiment of a source, and its comparison.
+    fn first(
+        &self,
+        entry: &Entry,
+        scenario: &Scenario,
+        source: &DataSource,
+        notes: &mut Vec<String>,
+    ) -> Result<(Simulation, Option<LeastSquares>)> {
+        let mut records = source.records()?;
+        let mut source = source.clone();
+        if let Some(split) = source.split.clone() {
+            let cut = split::pieces(&source, &split, &records[0], None).map_err(|error| error.under(&["split"]))?;
+            notes.extend(cut.notes);
+            let mut pieces = cut.pieces;
+            let (name, first) = pieces.swap_remove(0); // there is one, as a record has rows
+            notes.push(format!("of several experiments, this is the first, `{name}`"));
+            (records, source) = (vec![first], cut.source);
+        }
+        let Measured { simulation, cost, .. } = self.measured((entry, scenario), &source, &records, notes)?;
+        Ok((simulation, cost))
+    }
+
+    /// The record, or that of the first experiment.
+    fn source(&self) -> Option<&DataSource> {
+        self.experiments.first().map(|experiment| &experiment.data).or(self.data.as_ref())
+    }
+}
+
+/// Constraints see the first experiment alone.
+fn refuse_local(constraint: &Constraint, problem: &Problem) -> Result<()> {
+    if problem.experiments.len() == 1 {
+        return Ok(());
+    }
+    let place = format!("constraint `{}`", constraint.name);
+    match &constraint.value {
+        Value::Output { .. } => {
+            let remedy = "leave it out, or identify from one experiment";
+            Err(Error::invalid(place, "an output has no limit in several experiments at once yet", remedy))
+        }
+        Value::Sum(terms) => match terms.iter().find(|(k, _)| problem.parameters[*k].name.contains('@')) {
+            Some((k, _)) => {
+                let name = &problem.parameters[*k].name;
+                Err(Error::invalid(place, format!("`{name}` is local"), "name parameters that all experiments share"))
+            }
+            None => Ok(()),
+        },
+        Value::Function(_) => Ok(()),
+    }
+}

@@ -1,0 +1,407 @@
+//! Statistics at the optimum.
+
+mod criteria;
+mod noise;
+mod priors;
+mod warnings;
+
+pub use criteria::fits;
+use criteria::{correlation, covariance, criteria, outputs};
+pub use noise::Noise;
+
+use super::identifiability::{Identifiability, analysed};
+use super::residual_tests::{self, ResidualTests};
+use super::residuals::{self};
+use super::student::LEVELS;
+use super::time_step::TimeStepCheck;
+use crate::constraint::held_directions;
+use crate::problem::{Problem, base_name};
+use crate::steps::StepChoice;
+use crate::{Error, Result};
+use crate::{Identification, Status};
+use costate::signature::{Parameter, Quantity, difference};
+use costate::spread::{root_mean_square, spread_by_chance};
+use nalgebra::DMatrix;
+
+/// Residuals below this part of the data's own variation are round-off: of a simulation whose Newton iterations end at a relative
+/// tolerance of 1e-10, over many steps. No measurement is so free of noise.
+pub(crate) const ROUND_OFF: f64 = 1e-8;
+
+/// What the data say about a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It has a value and a standard error.
+    Determined,
+    /// It takes part in a combination that the data do not determine.
+    Undetermined,
+    /// It changes no residual.
+    WithoutInfluence,
+    /// At a bound; held for the statistics.
+    AtBound,
+    /// Not identified.
+    Fixed,
+    /// It has a value and a standard error, which is more than 0.9 of its prior's deviation: the data tell next to nothing.
+    FromPrior,
+}
+
+impl Verdict {
+    /// For tables; nothing where there is nothing to say.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Verdict::Undetermined => "undetermined",
+            Verdict::WithoutInfluence => "no influence",
+            Verdict::FromPrior => "from its prior",
+            Verdict::Determined | Verdict::AtBound | Verdict::Fixed => "",
+        }
+    }
+}
+
+/// A parameter's share of the statistics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterStatistics {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// The value at the optimum.
+    pub value: f64,
+    /// What the data say about it.
+    pub verdict: Verdict,
+    /// Whether it is free and has not moved from its start.
+    pub at_start: bool,
+    /// Infinite where the data do not determine it; NaN where there is none: held, or no residual left to estimate the noise.
+    pub standard_error: f64,
+    /// Lower and upper ends for each of [`LEVELS`], cut at the parameter's bounds; as the standard error where that is not finite.
+    pub intervals: [(f64, f64); 3],
+    /// The 95 % interval as it is without bounds, where that is another one.
+    pub beyond_bounds: Option<(f64, f64)>,
+}
+
+/// How well an output is reproduced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputFit {
+    /// Name; `NAME@EXPERIMENT` where there are several experiments.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Times of the samples, s, or where the lines of a spectrum are.
+    pub times: Vec<f64>,
+    /// What these are: time, or of a spectrum frequency, order or speed.
+    pub over: Quantity,
+    /// y - ȳ at these times.
+    pub residuals: Vec<f64>,
+    /// The deviation that the residuals are divided by.
+    pub deviation: f64,
+    /// Root mean square of the data about their mean; about zero, if they are constant. Of values known up to a period ([`Quantity::period`]),
+    /// the mean is the argument of the mean unit vector, and differences from it are taken to the nearest multiple, as residuals are.
+    pub size: f64,
+    /// Of values known up to a period, that.
+    pub period: Option<f64>,
+    /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)², with that mean; `None` for constant data.
+    pub r_squared: Option<f64>,
+    /// 100 (1 - |y - ȳ|/|ȳ - mean|); `None` for constant data.
+    pub fit_percent: Option<f64>,
+}
+
+impl OutputFit {
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "output": self.name,
+            "unit": self.unit,
+            "samples": self.residuals.len(),
+            "rmse": self.rmse(),
+            "fit_percent": self.fit_percent,
+            "r_squared": self.r_squared,
+        })
+    }
+
+    /// Whether it is the same output with the same data once more: residuals are the same to the last bit.
+    fn is_of_same_data(&self, other: &OutputFit) -> bool {
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+        base_name(&self.name) == base_name(&other.name)
+            && self.deviation == other.deviation
+            && self.times == other.times
+            && bits(&self.residuals) == bits(&other.residuals)
+    }
+
+    /// Whether there is no noise to speak of, of which statistics say anything.
+    pub(super) fn is_round_off(&self) -> bool {
+        self.r_squared.map_or(self.rmse() <= ROUND_OFF * self.size, |r_squared| r_squared >= 1.0 - 1e-12)
+    }
+
+    /// Root mean square of y - ȳ.
+    pub fn rmse(&self) -> f64 {
+        root_mean_square(self.residuals.iter().copied())
+    }
+
+    /// Of values known up to a period, the root mean square of residuals of a model that knows nothing of them: π/√3 rad of an angle.
+    pub fn by_chance(&self) -> Option<f64> {
+        self.period.map(spread_by_chance)
+    }
+
+    /// Root mean square of the difference to another run that is compared with the same data.
+    pub(crate) fn distance(&self, other: &OutputFit) -> f64 {
+        let pairs = self.residuals.iter().zip(&other.residuals);
+        root_mean_square(pairs.map(|(own, other)| difference(*own, *other, self.period)))
+    }
+}
+
+/// What a least-squares fit says about its parameters and its data; conventions in the [module](super).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// What is known of the noise.
+    pub noise: Noise,
+    /// Number of residuals n.
+    pub count: usize,
+    /// The data are reproduced to round-off, and what noise they have would have to be estimated from that: then standard errors
+    /// and all that rests on them mean nothing, and reports leave them out.
+    pub is_noise_free: bool,
+    /// Under a robust loss, the samples that it weighs down; `None` for plain squares.
+    pub down_weighted: Option<usize>,
+    /// n minus the number of determined directions.
+    pub degrees_of_freedom: usize,
+    /// Twice what the cost rises by where a parameter is one standard error off, and the others follow.
+    pub cost_unit: f64,
+    /// χ².
+    pub chi_square: f64,
+    /// AIC.
+    pub aic: f64,
+    /// BIC.
+    pub bic: f64,
+    /// All parameters, in the model's order.
+    pub parameters: Vec<ParameterStatistics>,
+    /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
+    /// is the scale). Rows and columns of undetermined ones are NaN.
+    pub covariance: DMatrix<f64>,
+    /// Their correlation.
+    pub correlation: DMatrix<f64>,
+    /// The outputs that were compared.
+    pub outputs: Vec<OutputFit>,
+    /// What their residuals tell, in the same order; none where the data are reproduced to round-off.
+    pub residual_tests: Vec<ResidualTests>,
+    /// How far the optimum moves with the step, where that was asked for ([`Statistics::with_time_step`]).
+    pub time_step: Option<TimeStepCheck>,
+    /// How the steps were chosen, where they were ([`identify_with_steps`](crate::steps::identify_with_steps)).
+    pub step_choice: Option<StepChoice>,
+    /// Which combinations the data determine.
+    pub identifiability: Identifiability,
+    /// What a person should know before using the numbers, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Statistics {
+    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents. Where the noise of sensors was
+    /// estimated with the parameters, it is that: [`Noise::PerSensor`].
+    ///
+    /// # Errors
+    /// As [`Statistics::at`].
+    pub fn of(problem: &Problem, found: &Identification, noise: Noise) -> Result<Self> {
+        let held: Vec<usize> =
+            (0..found.parameters.len()).filter(|&k| found.parameters[k].status != Status::Free).collect();
+        let u = found.values();
+        let noise = match &found.noise {
+            None => noise,
+            Some(estimate) if estimate.is_known() => Noise::PerSensor,
+            // deviations are then spreads of the data
+            Some(_) => Noise::Estimated,
+        };
+        let directions = held_directions(problem, &u, &found.constraints)?;
+        let mut statistics = Statistics::within(problem, &u, &held, &directions, noise)?;
+        if !directions.is_empty() {
+            let active = found.constraints.iter().filter(|c| c.is_held()).map(|c| format!("`{}`", c.name));
+            let names = active.collect::<Vec<_>>().join(", ");
+            statistics.warnings.push(format!("the statistics are those of parameters that keep to {names}"));
+        }
+        if !found.outcome.converged {
+            let warning = "the search did not converge: statistics are those of an optimum, which this may not be";
+            statistics.warnings.insert(0, warning.into());
+        }
+        Ok(statistics)
+    }
+
+    /// At `u`, for the problem's free parameters except those `held`. Meaningful at a minimum of the cost.
+    ///
+    /// # Errors
+    /// If the cost is no sum of squares, no parameter is left, or the simulation fails.
+    pub fn at(problem: &Problem, u: &[f64], held: &[usize], noise: Noise) -> Result<Self> {
+        Statistics::within(problem, u, held, &[], noise)
+    }
+
+    /// The same for parameters that move orthogonally to the rows `directions` only, by all parameters: those of constraints.
+    fn within(problem: &Problem, u: &[f64], held: &[usize], directions: &[Vec<f64>], noise: Noise) -> Result<Self> {
+        let what = format!("the statistics of `{}`", problem.name);
+        let free = problem.free();
+        if free.is_empty() {
+            return Err(Error::invalid(what, "all parameters are fixed", "free at least one"));
+        }
+        let moved: Vec<usize> = free.iter().copied().filter(|k| !held.contains(k)).collect();
+        if moved.is_empty() {
+            return Err(Error::invalid(what, "all free parameters are at their bounds", "widen the bounds"));
+        }
+        let residuals = residuals::collect(problem, u)?;
+        let identifiability = Identifiability::within(&residuals.fitted, analysed(problem, u, &moved), directions)?;
+        let (n, rank) = (residuals.count, identifiability.rank);
+        // without samples there is no noise to be estimated
+        let noise = if n == 0 { Noise::Given } else { noise };
+        // what priors and modes pay for costs no residual; n rows determine n directions at most
+        let rows = residuals.beside.iter();
+        let paid: f64 = rows.map(|row| identifiability.leverage(&row.slope) / residuals.most).sum();
+        let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
+        let chi_square = residuals.chi_square;
+        let variance = match (noise, &residuals.robust) {
+            (_, Some(robust)) => robust.variance(n, degrees_of_freedom),
+            (Noise::Given | Noise::PerSensor, _) => 1.0,
+            (Noise::Estimated, _) if degrees_of_freedom == 0 => f64::NAN,
+            (Noise::Estimated, _) => chi_square / degrees_of_freedom as f64,
+        };
+        let covariance = covariance(&residuals, &identifiability, variance);
+        // whatever the noise is
+        let some = if variance > 0.0 && variance.is_finite() { variance } else { 1.0 };
+        let correlation = correlation(&self::covariance(&residuals, &identifiability, some));
+        let (aic, bic) = criteria(problem, (noise, chi_square), n, rank);
+        let outputs = outputs(problem, &residuals);
+        let costs = problem.least_squares().into_iter().flatten();
+        let has_noise = costs.into_iter().any(|cost| !cost.added_noise().is_empty());
+        let is_reproduced = |output: &OutputFit| output.rmse() <= ROUND_OFF * output.size;
+        let is_noise_free = noise == Noise::Estimated && !has_noise && outputs.iter().all(is_reproduced);
+        let tests = || residual_tests::test(problem, &residuals, &identifiability, &outputs);
+        let mut statistics = Statistics {
+            noise,
+            is_noise_free,
+            residual_tests: if is_noise_free { Vec::new() } else { tests() },
+            count: n,
+            down_weighted: residuals.robust.map(|robust| robust.down),
+            degrees_of_freedom,
+            cost_unit: residuals.most * variance,
+            chi_square,
+            aic,
+            bic,
+            time_step: None,
+            step_choice: None,
+            parameters: Vec::new(),
+            correlation,
+            covariance,
+            outputs,
+            identifiability,
+            warnings: Vec::new(),
+        };
+        statistics.parameters = (0..u.len()).map(|k| statistics.parameter(problem, u, &free, k)).collect();
+        statistics.warnings = statistics.warn();
+        statistics.warn_of_priors(problem);
+        statistics.warn_of_modes(problem, u)?;
+        statistics.warn_of_size();
+        Ok(statistics)
+    }
+
+    /// χ²/ν; `None` without degrees of freedom.
+    pub fn reduced_chi_square(&self) -> Option<f64> {
+        (self.degrees_of_freedom > 0).then(|| self.chi_square / self.degrees_of_freedom as f64)
+    }
+
+    /// How many standard errors the 95 % interval of a parameter reaches to each side.
+    pub fn quantile(&self) -> f64 {
+        LEVELS[1].quantile(self.student())
+    }
+
+    /// Degrees of freedom of Student's distribution; `None`: normal.
+    fn student(&self) -> Option<usize> {
+        match self.noise {
+            Noise::Given | Noise::PerSensor => None,
+            Noise::Estimated => Some(self.degrees_of_freedom),
+        }
+    }
+
+    /// Pairs of parameters whose correlation exceeds `limit` in magnitude, the strongest first.
+    pub fn notable_correlations(&self, limit: f64) -> Vec<(&str, &str, f64)> {
+        let names = &self.identifiability.parameters;
+        let mut pairs = Vec::new();
+        for i in 0..names.len() {
+            for j in 0..i {
+                let value = self.correlation[(i, j)];
+                if value.abs() > limit {
+                    pairs.push((names[j].name.as_str(), names[i].name.as_str(), value));
+                }
+            }
+        }
+        pairs.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+        pairs
+    }
+
+    /// The 95 % confidence ellipse of two of the parameters that [`Identifiability::parameters`] lists, as differences from the
+    /// estimates in their units; `None` where one of them has no finite standard error.
+    pub fn ellipse(&self, first: usize, second: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (a, b) = (self.identifiability.parameters.get(first)?, self.identifiability.parameters.get(second)?);
+        let radius = LEVELS[1].ellipse(self.student()).sqrt();
+        // Cholesky's factor of the two rows
+        let deviation = self.covariance[(first, first)].sqrt();
+        let slope = self.covariance[(second, first)] / deviation;
+        let rest = (self.covariance[(second, second)] - slope * slope).max(0.0).sqrt();
+        if !(deviation > 0.0 && (radius * (deviation + slope + rest)).is_finite()) {
+            return None;
+        }
+        let difference = |value: f64, change: f64, log: bool| if log { value * change.exp_m1() } else { change };
+        let points = (0..=120).map(|i| {
+            let (sin, cos) = (f64::from(i) / 120.0 * std::f64::consts::TAU).sin_cos();
+            let x = difference(a.value, radius * deviation * cos, a.log);
+            (x, difference(b.value, radius * (slope * cos + rest * sin), b.log))
+        });
+        Some(points.unzip())
+    }
+
+    /// The ellipses of all pairs of up to four parameters (those that are correlated most): places and differences.
+    pub fn ellipse_pairs(&self) -> Vec<(usize, usize, Vec<f64>, Vec<f64>)> {
+        let count = self.identifiability.parameters.len();
+        let usable = |k: &usize| self.covariance[(*k, *k)] > 0.0;
+        let mut chosen: Vec<usize> = (0..count).filter(usable).collect();
+        let most = |k: usize| {
+            let others = (0..count).filter(|&j| j != k).map(|j| self.correlation[(k, j)].abs());
+            others.fold(0.0, f64::max)
+        };
+        chosen.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
+        chosen.truncate(4);
+        chosen.sort_unstable();
+        let pairs = chosen.iter().flat_map(|&i| chosen.iter().filter(move |&&j| j > i).map(move |&j| (i, j)));
+        pairs.filter_map(|(i, j)| self.ellipse(i, j).map(|(x, y)| (i, j, x, y))).collect()
+    }
+
+    fn parameter(&self, problem: &Problem, u: &[f64], free: &[usize], k: usize) -> ParameterStatistics {
+        let Identifiability { parameters, without_influence, involved, .. } = &self.identifiability;
+        let place = parameters.iter().position(|p| p.index == k);
+        let verdict = match place {
+            None if free.contains(&k) => Verdict::AtBound,
+            None => Verdict::Fixed,
+            Some(place) if without_influence.contains(&place) => Verdict::WithoutInfluence,
+            Some(place) if involved.contains(&place) => Verdict::Undetermined,
+            Some(_) => Verdict::Determined,
+        };
+        let value = u[k];
+        let (standard_error, intervals) = match (place, verdict) {
+            (Some(place), Verdict::Determined) => {
+                let error = self.covariance[(place, place)].sqrt();
+                let log = parameters[place].log;
+                let ends = LEVELS.map(|level| {
+                    let half = level.quantile(self.student()) * error;
+                    if log { (value * (-half).exp(), value * half.exp()) } else { (value - half, value + half) }
+                });
+                (if log { value * error } else { error }, ends)
+            }
+            (Some(_), _) => (f64::INFINITY, [(f64::NEG_INFINITY, f64::INFINITY); 3]),
+            (None, _) => (f64::NAN, [(f64::NAN, f64::NAN); 3]),
+        };
+        let Parameter { name, unit, lower, upper, .. } = problem.parameters[k].clone();
+        // the true value is within its bounds: what is cut off holds it in none of the cases that the level counts
+        let cut = intervals.map(|(low, high): (f64, f64)| match standard_error.is_finite() {
+            true => (low.max(lower), high.min(upper)),
+            false => (low, high),
+        });
+        let beyond_bounds = (standard_error.is_finite() && cut[1] != intervals[1]).then_some(intervals[1]);
+        let intervals = cut;
+        let at_start = free.contains(&k) && value == problem.start[k];
+        let own =
+            ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds };
+        let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
+        if is_decided { ParameterStatistics { verdict: Verdict::FromPrior, ..own } } else { own }
+    }
+}

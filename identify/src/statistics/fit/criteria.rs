@@ -1,0 +1,139 @@
+//! Covariance, correlation, information criteria and errors of outputs.
+
+use super::super::identifiability::{Identifiability, scaled};
+use super::super::residuals::Residuals;
+use super::{Noise, OutputFit};
+use crate::Result;
+use crate::beside::with_rows;
+use crate::problem::{Experiment, Problem};
+use costate::cost::LeastSquares;
+use costate::signature::Quantity;
+use costate::spread::root_mean_square;
+use nalgebra::DMatrix;
+
+/// Covariance in the parameters' units, from the singular value decomposition. `variance`: that of residuals over their deviations; priors and
+/// modes are taken at their word.
+pub(super) fn covariance(residuals: &Residuals, found: &Identifiability, variance: f64) -> DMatrix<f64> {
+    let count = found.parameters.len();
+    let (p, rank) = (found.active.len(), found.rank);
+    let part =
+        |power: i32| DMatrix::from_fn(p, rank, |i, j| found.vectors[(i, j)] / found.singular_values[j].powi(power));
+    // C = B Bᵀ in columns of unit length
+    let b = match &residuals.spread {
+        None => part(1) * variance.sqrt(),
+        Some(spread) => {
+            // the part of priors and modes in the spread does not grow with the noise
+            let factor = (residuals.most * variance.max(f64::MIN_POSITIVE).sqrt()).recip();
+            let spread = &with_rows(spread.clone(), &residuals.beside, factor);
+            let mut columns = scaled(spread, &found.parameters).select_columns(&found.active);
+            columns.column_iter_mut().zip(&found.lengths).for_each(|(mut column, length)| column /= *length);
+            let back = found.vectors.columns(0, rank);
+            part(2) * (columns * back).transpose() * variance.sqrt()
+        }
+    };
+    let mut covariance = DMatrix::from_element(count, count, f64::NAN);
+    let unit = &b * b.transpose();
+    let change = |i: usize| {
+        let parameter = &found.parameters[found.active[i]];
+        // the logarithm's change is that in sizes
+        (if parameter.log { 1.0 } else { parameter.size }) / found.lengths[i]
+    };
+    for i in 0..p {
+        for j in 0..p {
+            let (k, l) = (found.active[i], found.active[j]);
+            if !found.involved.contains(&k) && !found.involved.contains(&l) {
+                covariance[(k, l)] = unit[(i, j)] * change(i) * change(j);
+            }
+        }
+    }
+    covariance
+}
+
+/// Ones on the diagonal; NaN where the covariance is.
+pub(super) fn correlation(covariance: &DMatrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(covariance.nrows(), covariance.ncols(), |i, j| {
+        let size = covariance[(i, i)].sqrt() * covariance[(j, j)].sqrt();
+        if i == j && size.is_finite() { 1.0 } else { (covariance[(i, j)] / size).clamp(-1.0, 1.0) }
+    })
+}
+
+pub(super) fn criteria(problem: &Problem, (noise, chi_square): (Noise, f64), n: usize, p: usize) -> (f64, f64) {
+    let (n, p) = (n as f64, p as f64);
+    match noise {
+        Noise::PerSensor => {
+            let (likelihood, p) = (chi_square + problem.log_deviations(), p + problem.unknown_deviations.len() as f64);
+            (likelihood + 2.0 * p, likelihood + p * n.ln())
+        }
+        Noise::Given => (chi_square + 2.0 * p, chi_square + p * n.ln()),
+        Noise::Estimated => {
+            let likelihood = n * (chi_square / n).ln();
+            (likelihood + 2.0 * (p + 1.0), likelihood + (p + 1.0) * n.ln())
+        }
+    }
+}
+
+pub(super) fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit> {
+    let of_experiments = problem.experiments.iter().zip(&residuals.of_references);
+    of_experiments
+        .flat_map(|(experiment, scaled)| {
+            let cost = experiment.cost.as_least_squares();
+            let references = cost.into_iter().flat_map(|cost| (0..cost.references().len()).map(move |r| (cost, r)));
+            let fits = references.zip(scaled).map(|(place, scaled)| fit(experiment, place, scaled));
+            fits.map(|fit| OutputFit { name: problem.name_in(experiment, &fit.name), ..fit }).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// How well an output of an experiment is reproduced, by its residuals over their deviation.
+fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &[f64]) -> OutputFit {
+    let times = experiment.simulation.grid().times();
+    let reference = &cost.references()[place];
+    let there = || cost.samples(reference);
+    let quantity = cost.quantity(reference, experiment.simulation.signature());
+    let data = quantity.spread(there().map(|i| reference.values[i]));
+    let residuals: Vec<f64> = scaled.iter().map(|r| r * reference.deviation).collect();
+    // beside the data's own spread, of values known up to a period both to the nearest of it
+    let unexplained = root_mean_square(residuals.iter().copied()) / data.deviation;
+    let (over, times) = match cost.spectrum(reference) {
+        Some(spectrum) => {
+            (spectrum.axis(), cost.lines(place).iter().map(|value| spectrum.place(&value.line)).collect())
+        }
+        None => (Quantity::new("time", "s"), there().map(|i| times[cost.places().of(i)]).collect()),
+    };
+    // constant up to round-off: there is nothing to explain
+    let varies = data.varies();
+    OutputFit {
+        period: quantity.period,
+        name: quantity.name,
+        unit: quantity.unit,
+        times,
+        over,
+        residuals,
+        deviation: reference.deviation,
+        size: if varies { data.deviation } else { data.mean.abs() },
+        r_squared: varies.then_some(1.0 - unexplained * unexplained),
+        fit_percent: varies.then_some(100.0 * (1.0 - unexplained)),
+    }
+}
+
+/// How well the outputs of experiments are reproduced at `u`, by one run each: for those that are not fitted.
+///
+/// # Errors
+/// If a simulation fails.
+pub fn fits(problem: &Problem, experiments: &[Experiment], u: &[f64]) -> Result<Vec<OutputFit>> {
+    let mut found = Vec::new();
+    for experiment in experiments {
+        let Some(cost) = experiment.cost.as_least_squares() else { continue };
+        let run =
+            experiment.simulation.run(&experiment.own(u)).map_err(|error| error.in_experiment(&experiment.name))?;
+        for (place, reference) in cost.references().iter().enumerate() {
+            let y = experiment.shown(&run, u, reference.output);
+            let output = cost.quantity(reference, experiment.simulation.signature());
+            let error = |i: usize| output.difference(y[cost.places().of(i)], reference.values[i]) / reference.deviation;
+            let scaled: Vec<f64> = cost.samples(reference).map(error).collect();
+            let own = fit(experiment, (cost, place), &scaled);
+            found.push(OutputFit { name: problem.name_in(experiment, &own.name), ..own });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,68 @@
+//! What is to be said of priors, of measured modes, and of residuals beside the deviations that were given.
+
+use super::{Noise, Statistics, Verdict};
+use crate::Result;
+use crate::modal::ModeResult;
+use crate::problem::Problem;
+use costate::shown::rounded;
+
+/// Modes that are off by more of their deviations contradict what else is fitted.
+const MISSED: f64 = 3.0;
+/// Chi-square beyond so many of its own deviations is not chance.
+const BEYOND_CHANCE: f64 = 5.0;
+/// Residuals over their deviations, squared and averaged, beyond which deviations are not those of the noise.
+const TOLD: f64 = 2.0;
+
+impl Statistics {
+    /// Warns of priors that decide, that the data contradict, or that are weighed against deviations which nobody knows.
+    pub(super) fn warn_of_priors(&mut self, problem: &Problem) {
+        if problem.priors.is_empty() {
+            return;
+        }
+        let decided = self.parameters.iter().filter(|own| own.verdict == Verdict::FromPrior);
+        let decided: Vec<String> = decided.map(|own| format!("`{}`", own.name)).collect();
+        match decided.as_slice() {
+            [] => {}
+            [one] => self.warnings.push(format!("{one} is known from its prior, not from the data")),
+            all => self.warnings.push(format!("{} are known from their priors, not from the data", all.join(", "))),
+        }
+        for prior in &problem.priors {
+            let own = self.parameters.get(prior.parameter);
+            self.warnings.extend(own.and_then(|own| prior.contradiction(own)));
+        }
+        let off = self.reduced_chi_square().unwrap_or(1.0);
+        if self.noise == Noise::Estimated && !self.is_noise_free && !(1.0 / TOLD..TOLD).contains(&off) {
+            let factor = rounded(off.sqrt(), 2);
+            self.warnings.push(format!(
+                "priors are weighed against the deviations of the outputs, but the residuals are {factor} times as large as these: give \
+                 the deviations of the noise, or have them estimated (deviation = \"estimated\")"
+            ));
+        }
+    }
+
+    /// Warns of measured modes that what else is fitted contradicts.
+    pub(super) fn warn_of_modes(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
+        for mode in ModeResult::all(problem, u)?.iter().filter(|mode| mode.residual().abs() > MISSED) {
+            self.warnings.push(format!(
+                "{} is missed by {} deviations: it contradicts what else is fitted, or it is another mode, or the model is wrong",
+                mode.measured.what(),
+                rounded(mode.residual().abs(), 2)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Warns of residuals that are larger than noise of the deviations that were given.
+    pub(super) fn warn_of_size(&mut self) {
+        let (freedom, chi_square) = (self.degrees_of_freedom as f64, self.chi_square);
+        let is_chance = chi_square <= (TOLD * freedom).max(freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt());
+        if self.noise != Noise::Given || self.degrees_of_freedom == 0 || self.down_weighted.is_some() || is_chance {
+            return;
+        }
+        self.warnings.push(format!(
+            "residuals are {} times as large as the deviations that were given: these are wrong, or the model is, or this is not the best \
+             optimum (--starts); standard errors mean nothing until then",
+            rounded((chi_square / freedom).sqrt(), 3)
+        ));
+    }
+}

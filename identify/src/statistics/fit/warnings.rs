@@ -1,0 +1,111 @@
+//! What is to be warned of.
+
+use super::super::residual_tests::ResidualTests;
+use super::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
+use costate::shown::rounded;
+
+impl Statistics {
+    pub(super) fn warn(&self) -> Vec<String> {
+        let mut warnings = self.identifiability.warnings();
+        let names = |verdict: Verdict| {
+            let those = self.parameters.iter().filter(|p| p.verdict == verdict);
+            those.map(|p| format!("`{}`", p.name)).collect::<Vec<_>>()
+        };
+        let undetermined = names(Verdict::Undetermined);
+        if !undetermined.is_empty() {
+            let (s, verb) = if undetermined.len() == 1 { ("", "is") } else { ("s", "are") };
+            warnings.push(format!("the standard error{s} of {} {verb} infinite", undetermined.join(", ")));
+        }
+        let held = names(Verdict::AtBound);
+        if !held.is_empty() {
+            let (verb, bound) = if held.len() == 1 { ("is", "its bound") } else { ("are", "their bounds") };
+            let those = held.join(", ");
+            warnings.push(format!(
+                "{those} {verb} held at {bound}, with no standard error; those of the others hold as if it were fixed there"
+            ));
+        }
+        if self.degrees_of_freedom == 0 && self.noise == Noise::Estimated {
+            let n = self.count;
+            warnings.push(format!(
+                "there are as many free parameters as residuals ({n}), and none is left to estimate the noise from: fix some, or \
+                 compare more samples"
+            ));
+        }
+        if !self.is_noise_free {
+            self.warn_of_large_errors(&mut warnings);
+            self.warn_of_bounds(&mut warnings);
+        }
+        self.warn_of_residuals(&mut warnings);
+        warnings
+    }
+
+    /// Parameters whose standard error exceeds their value, with the combination that it comes from.
+    fn warn_of_large_errors(&self, warnings: &mut Vec<String>) {
+        let found = &self.identifiability;
+        for (place, parameter) in found.parameters.iter().enumerate() {
+            let statistics = &self.parameters[parameter.index];
+            let relative = statistics.standard_error / statistics.value.abs();
+            // what is about zero may be known well all the same
+            let is_small = statistics.standard_error < 0.1 * parameter.size;
+            let Some(column) = found.active.iter().position(|&k| k == place) else { continue };
+            if is_small || !(relative > 1.0 && statistics.standard_error.is_finite()) {
+                continue;
+            }
+            let share = |j: usize| (found.vectors[(column, j)] / found.singular_values[j]).powi(2);
+            let Some(worst) = (0..found.rank).max_by(|&a, &b| share(a).total_cmp(&share(b))) else { continue };
+            let direction = found.along(worst);
+            let from = if direction.terms.len() > 1 { format!(", mostly along {direction}") } else { String::new() };
+            let size = if statistics.value == 0.0 {
+                "not zero".into()
+            } else if relative > 10.0 {
+                format!("{} times its value", rounded(relative, 2))
+            } else {
+                format!("{:.0} % of its value", 100.0 * relative)
+            };
+            warnings
+                .push(format!("the data hardly determine `{}`: its standard error is {size}{from}", parameter.name));
+        }
+    }
+
+    /// Intervals that would go beyond bounds.
+    fn warn_of_bounds(&self, warnings: &mut Vec<String>) {
+        let cut = |p: &ParameterStatistics| {
+            let (low, high) = p.beyond_bounds?;
+            let (low, high) = (rounded(low, 3), rounded(high, 3));
+            Some(format!("`{}` ({low} to {high} {} without them)", p.name, p.unit))
+        };
+        let cut: Vec<String> = self.parameters.iter().filter_map(cut).collect();
+        if !cut.is_empty() {
+            let what = if cut.len() == 1 { "the 95 % interval is" } else { "95 % intervals are" };
+            warnings.push(format!("{what} cut at the bounds: {}", cut.join(", ")));
+        }
+    }
+
+    /// Residuals that are not what the statistics assume.
+    fn warn_of_residuals(&self, warnings: &mut Vec<String>) {
+        for (i, a) in self.outputs.iter().enumerate() {
+            if self.outputs[..i].iter().any(|b| a.is_of_same_data(b)) {
+                warnings.push(format!(
+                    "the same data of `{}` are compared twice: leave one out, standard errors are too small",
+                    a.name
+                ));
+            }
+        }
+        let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
+        warnings.extend(overall.map(|found| found.sentence));
+        let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
+        let scaled = |output: &OutputFit| output.rmse() / output.deviation;
+        let by_size = |a: &&&OutputFit, b: &&&OutputFit| scaled(a).total_cmp(&scaled(b));
+        if let (Some(most), Some(least)) = (noisy.iter().max_by(by_size), noisy.iter().min_by(by_size))
+            && scaled(most) > 3.0 * scaled(least)
+        {
+            warnings.push(format!(
+                "divided by their deviations, residuals of `{}` are {:.1e} times those of `{}`: correct the deviations, which \
+                 should be as large as the noise and on which all standard errors rely",
+                most.name,
+                scaled(most) / scaled(least),
+                least.name
+            ));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Auto- and cross-correlations of a series at even samples, some of which may not be there.
+
+use super::super::tail;
+use costate::spread::Spread;
+
+/// The 99 % bound of a normal number.
+const BOUND: f64 = 2.575_829_303_548_901;
+
+/// Correlations over lags, with what chance stays within, for figures.
+#[derive(Debug, Clone)]
+pub struct Correlations<'a> {
+    /// What is correlated; above the panel.
+    pub title: String,
+    /// Lags, in what the axis is labelled with.
+    pub lags: Vec<f64>,
+    /// A correlation for each lag.
+    pub values: &'a [f64],
+    /// A bound of its magnitude for each lag.
+    pub bounds: &'a [f64],
+}
+
+/// Correlations over lags, in samples.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Correlogram {
+    /// The lags.
+    pub lags: Vec<i64>,
+    /// The correlation at each lag; NaN (null in JSON) where no two samples are so far apart.
+    pub values: Vec<f64>,
+    /// What white residuals stay within, at each single lag, in 99 of 100 cases.
+    pub bounds_99: Vec<f64>,
+}
+
+impl Correlogram {
+    /// For a figure; `step`: what a lag of one sample is called.
+    pub(super) fn panel(&self, title: String, step: f64) -> Correlations<'_> {
+        let lags = self.lags.iter().map(|lag| *lag as f64 * step).collect();
+        Correlations { title, lags, values: &self.values, bounds: &self.bounds_99 }
+    }
+}
+
+/// A series without its mean, in its standard deviation.
+pub(super) struct Series {
+    /// Zero where there is none.
+    values: Vec<f64>,
+    /// Whether each is there; empty if all are.
+    there: Vec<bool>,
+    /// How many are there.
+    pub count: usize,
+    /// Of what was given.
+    pub mean: f64,
+    /// Of what was given, with 1/n.
+    pub deviation: f64,
+}
+
+impl Series {
+    /// Of values that are NaN where there is none; `None` if they do not vary.
+    pub fn new(given: &[f64]) -> Option<Self> {
+        let there = || given.iter().copied().filter(|value| !value.is_nan());
+        let Spread { mean, deviation, count } = Spread::of(there());
+        let size = there().fold(0.0f64, |size, value| size.max(value.abs()));
+        let varies = deviation > 1e-12 * size;
+        let value = |given: &f64| if given.is_nan() { 0.0 } else { (given - mean) / deviation };
+        varies.then(|| Series {
+            values: given.iter().map(value).collect(),
+            there: if count == given.len() { Vec::new() } else { given.iter().map(|value| !value.is_nan()).collect() },
+            count,
+            mean,
+            deviation,
+        })
+    }
+
+    /// Those that are there, as multiples of the deviation from the mean.
+    pub fn scores(&self) -> impl Iterator<Item = f64> {
+        let is_there = |i: usize| self.there.get(i).is_none_or(|there| *there);
+        self.values.iter().enumerate().filter(move |(i, _)| is_there(*i)).map(|(_, value)| *value)
+    }
+
+    /// The mean product of the series with `other` so many samples earlier, and of how many pairs.
+    fn product(&self, other: &Series, lag: i64) -> (f64, usize) {
+        let shift = lag.unsigned_abs() as usize;
+        if shift >= self.values.len() {
+            return (f64::NAN, 0);
+        }
+        let (own, others) = if lag >= 0 { (shift, 0) } else { (0, shift) };
+        let length = self.values.len() - shift;
+        let pairs = self.values[own..].iter().zip(&other.values[others..]);
+        let sum = pairs.map(|(a, b)| a * b).sum::<f64>();
+        let is_there = |series: &Series, i: usize| series.there.get(i).is_none_or(|there| *there);
+        let count = match (self.there.is_empty(), other.there.is_empty()) {
+            (true, true) => length,
+            _ => (0..length).filter(|i| is_there(self, own + i) && is_there(other, others + i)).count(),
+        };
+        (sum / count as f64, count)
+    }
+
+    /// The correlation with itself `lag` samples earlier, the deviation that it has if the series is white, and of how many pairs.
+    pub fn autocorrelation(&self, lag: usize) -> (f64, f64, usize) {
+        let (value, pairs) = self.product(self, lag as i64);
+        let n = self.count as f64;
+        (value, (n / ((n + 2.0) * pairs as f64)).sqrt(), pairs)
+    }
+
+    /// Autocorrelations at lags from 1 to `last`, and the statistic of Ljung and Box.
+    pub fn autocorrelations(&self, last: usize) -> (Correlogram, f64, usize) {
+        let mut found = Correlogram { lags: Vec::new(), values: Vec::new(), bounds_99: Vec::new() };
+        let (mut statistic, mut counted) = (0.0, 0);
+        for lag in 1..=last {
+            let (value, deviation, pairs) = self.autocorrelation(lag);
+            found.lags.push(lag as i64);
+            found.values.push(value);
+            found.bounds_99.push(BOUND * deviation);
+            if pairs > 0 {
+                statistic += (value / deviation).powi(2);
+                counted += 1;
+            }
+        }
+        (found, statistic, counted)
+    }
+
+    /// Autocorrelations at lags from 1 on, as long as they exceed their bound: as far as neighbours are alike. No more than `most` lags
+    /// are looked at.
+    pub fn run(&self, most: usize) -> Vec<f64> {
+        let all = (1..=most).map(|lag| self.autocorrelation(lag));
+        all.take_while(|(value, deviation, pairs)| *pairs > 0 && *value > BOUND * deviation)
+            .map(|found| found.0)
+            .collect()
+    }
+}
+
+/// Correlations of residuals with an input: at a lag k > 0, with what the input was k samples before.
+pub(super) struct Crossing {
+    pub correlogram: Correlogram,
+    /// Place of the most significant correlation among the lags.
+    pub most: usize,
+    /// How many of its deviations it is.
+    pub score: f64,
+}
+
+/// Of `residuals` with `input` at lags from -`last` to `last`. Beyond white noise, the deviation of a correlation is
+/// √((1 + 2 Σ ρ_e ρ_u)/m): the sum runs over lags where the residuals' own correlation exceeds its bound.
+pub(super) fn crossing(residuals: &Series, own: &[f64], input: &Series, last: usize) -> Crossing {
+    let products = own.iter().enumerate().filter(|(_, own)| **own != 0.0);
+    let sum: f64 = products.map(|(k, own)| own * input.autocorrelation(k + 1).0).sum();
+    let factor = (1.0 + 2.0 * sum).max(1.0);
+    let mut found = Correlogram { lags: Vec::new(), values: Vec::new(), bounds_99: Vec::new() };
+    let mut scores = Vec::new();
+    for lag in -(last as i64)..=last as i64 {
+        let (value, pairs) = residuals.product(input, lag);
+        let deviation = (factor / pairs as f64).sqrt();
+        found.lags.push(lag);
+        found.values.push(value);
+        found.bounds_99.push(BOUND * deviation);
+        scores.push(if pairs > 0 { (value / deviation).abs() } else { 0.0 });
+    }
+    let largest =
+        |places: std::ops::Range<usize>| places.max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(last);
+    // causes come before effects, unless the contrary is plain: periodic inputs lead as well as they lag
+    let (any, causal) = (largest(0..scores.len()), largest(last..scores.len()));
+    let most = if scores[causal] >= 0.9 * scores[any] { causal } else { any };
+    Crossing { correlogram: found, most, score: scores[most] }
+}
+
+/// The probability that the largest of so many independent normal numbers exceeds `score` in magnitude.
+pub(super) fn by_chance(score: f64, count: usize) -> f64 {
+    // 1 - (1 - p)^n, exact for small p, too
+    -(count as f64 * (-tail::normal(score)).ln_1p()).exp_m1()
+}
+
+/// Correlations that exceed their bounds, and zero for the others.
+pub(super) fn beyond_bounds(correlogram: &Correlogram) -> Vec<f64> {
+    let pairs = correlogram.values.iter().zip(&correlogram.bounds_99);
+    pairs.map(|(value, bound)| if value.abs() > *bound { *value } else { 0.0 }).collect()
+}

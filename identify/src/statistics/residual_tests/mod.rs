@@ -1,0 +1,374 @@
+//! Whether residuals are what statistics assume, white noise, and what they tell if they are not.
+//!
+//! Formulas and their sources: `docs/residuals.md`.
+
+mod block;
+mod correlation;
+mod judgement;
+
+pub(crate) use block::block_length;
+pub use correlation::{Correlations, Correlogram};
+pub use judgement::Finding;
+
+use super::fit::OutputFit;
+use super::identifiability::Identifiability;
+use super::residuals::{Largest, Residuals};
+use super::{student, tail};
+use crate::problem::{Experiment, Problem};
+use correlation::{Series, beyond_bounds, by_chance, crossing};
+use costate::cost::{LeastSquares, Reference};
+use costate::shown::rounded;
+use costate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
+
+/// Lags that are tested, unless there are fewer than four times as many samples.
+const LAGS: usize = 25;
+
+/// With fewer samples, there is nothing to test.
+const FEWEST: usize = 12;
+
+/// With fewer samples, the p-value of Jarque and Bera is rough.
+const FEW_FOR_NORMALITY: usize = 100;
+
+/// Lags over which correlated residuals are followed, at most, and products that this may take.
+const MOST_LAGS: usize = 1000;
+const MOST_PRODUCTS: usize = 50_000_000;
+
+/// Part of a step by which times may miss a whole number of steps, of each step, behind samples that are left out.
+const GAP_TOLERANCE: f64 = 1e-3;
+
+/// Samples that are more than so many usual intervals apart are no neighbours.
+const GAP: f64 = 5.0;
+
+/// A statistic and the probability that chance makes it as large.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Test {
+    /// The statistic; its degrees of freedom are those of a chi-square distribution.
+    pub statistic: f64,
+    /// Degrees of freedom.
+    pub degrees_of_freedom: usize,
+    /// The probability.
+    pub p_value: f64,
+}
+
+/// Third and fourth moments against those of the normal distribution (Jarque & Bera 1980).
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Normality {
+    /// 0 for a symmetric distribution.
+    pub skewness: f64,
+    /// 0 for a normal distribution, larger with heavy tails.
+    pub excess_kurtosis: f64,
+    /// Chi-square with two degrees of freedom, for many samples.
+    pub test: Test,
+    /// Whether there are so few samples that the p-value is rough: the test finds too much at 1 %.
+    pub few_samples: bool,
+}
+
+/// Correlations of residuals with an input: at a lag k > 0 with what it was k samples before, at k < 0 with what it is after.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct InputCorrelation {
+    /// Name of the input.
+    pub input: String,
+    /// The correlations; bounds count in how input and residuals are correlated with themselves.
+    pub correlogram: Correlogram,
+    /// The lag with the most significant correlation.
+    pub lag: i64,
+    /// The same in s.
+    pub delay: f64,
+    /// The correlation there.
+    pub correlation: f64,
+    /// The probability that chance makes one of the lags as significant.
+    pub p_value: f64,
+}
+
+/// An interval between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Interval {
+    /// Its first sample, s.
+    pub from: f64,
+    /// Its last sample, s.
+    pub until: f64,
+}
+
+/// The largest residual.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct LargestResidual {
+    /// Where it is, s.
+    pub time: f64,
+    /// y - ȳ there, in the output's unit.
+    pub residual: f64,
+    /// Part of the sample that the fit adapts to: 0 for none, 1 for a sample that is always met.
+    pub leverage: f64,
+    /// Over its standard deviation, as the other residuals of this output have it.
+    pub studentised: f64,
+    /// The probability that chance makes the largest of all as large.
+    pub p_value: f64,
+}
+
+/// The residuals of one output in one experiment under test.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ResidualTests {
+    /// Name of the output; `NAME@EXPERIMENT` where there are several experiments.
+    pub output: String,
+    /// Its unit.
+    pub unit: String,
+    /// Samples that are there.
+    pub samples: usize,
+    /// s from one sample to the next; the usual interval (the median), if they are uneven.
+    pub step: f64,
+    /// Whether samples are even, but for gaps of whole numbers of steps, of which lags take account; otherwise lags count samples.
+    pub is_even: bool,
+    /// The largest interval between two samples; `None` of one sample.
+    pub largest_interval: Option<Interval>,
+    /// Of the residuals, in the output's unit.
+    pub mean: f64,
+    /// The probability that chance makes it as large.
+    pub mean_p_value: f64,
+    /// Of the residuals about their mean; `None` if they do not vary, are too few, or are round-off. So are all tests.
+    pub autocorrelation: Option<Correlogram>,
+    /// Autocorrelations at lags from 1 on, as long as they exceed their bound.
+    #[serde(skip)]
+    pub(crate) run: Vec<f64>,
+    /// Over how many lags from the first one on neighbours are alike.
+    pub correlated_lags: usize,
+    /// Whether lags beyond these were not looked at.
+    #[serde(skip)]
+    pub(crate) is_run_cut: bool,
+    /// Of Ljung & Box 1978.
+    pub whiteness: Option<Test>,
+    /// By how much standard errors may be too small, √(1 + 2 Σ of the correlations of the run).
+    pub standard_error_factor: f64,
+    /// With every input that varies.
+    pub inputs: Vec<InputCorrelation>,
+    /// Whether residuals are normal; `None` as above.
+    pub normality: Option<Normality>,
+    /// The largest one.
+    pub largest: Option<LargestResidual>,
+    /// What is found at a level of 1 %.
+    pub finding: Finding,
+    /// The same in a sentence.
+    pub judgement: String,
+}
+
+/// How far samples are from each other.
+struct Spacing {
+    step: f64,
+    is_even: bool,
+    largest_interval: Option<Interval>,
+    /// The samples, one after another, with room where lags pass over a gap.
+    places: Vec<Option<usize>>,
+}
+
+/// One output of one experiment.
+struct Compared<'a> {
+    experiment: &'a Experiment,
+    cost: &'a LeastSquares,
+    reference: &'a Reference,
+    /// Its place among the references of the cost.
+    place: usize,
+    fit: &'a OutputFit,
+    largest: Option<&'a Largest>,
+}
+
+/// Tests of all residuals, in the order of `outputs`, which are those of the problem.
+pub(super) fn test(
+    problem: &Problem,
+    residuals: &Residuals,
+    found: &Identifiability,
+    outputs: &[OutputFit],
+) -> Vec<ResidualTests> {
+    let of_experiments = problem.experiments.iter().zip(&residuals.largest);
+    let compared = of_experiments.flat_map(|(experiment, largest)| {
+        let cost = experiment.cost.as_least_squares();
+        let references = cost.into_iter().flat_map(|cost| cost.references().iter().enumerate().map(move |r| (cost, r)));
+        references.zip(largest).map(move |((cost, reference), largest)| (experiment, cost, reference, largest.as_ref()))
+    });
+    compared
+        .zip(outputs)
+        .map(|((experiment, cost, (place, reference), largest), fit)| {
+            Compared { experiment, cost, reference, place, fit, largest }.test(Some(found))
+        })
+        .collect()
+}
+
+/// Tests of residuals of records that were not fitted: those of all experiments of a problem, in the order of [`fits`](super::fits). No sample has
+/// had an influence on the parameters, so nothing is said of the largest, and there are no standard errors that could be too small.
+pub fn test_unfitted(problem: &Problem, outputs: &[OutputFit]) -> Vec<ResidualTests> {
+    let compared = problem.experiments.iter().flat_map(|experiment| {
+        let cost = experiment.cost.as_least_squares();
+        cost.into_iter().flat_map(move |cost| cost.references().iter().enumerate().map(move |r| (experiment, cost, r)))
+    });
+    let one = |((experiment, cost, (place, reference)), fit)| {
+        Compared { experiment, cost, reference, place, fit, largest: None }.test(None)
+    };
+    compared.zip(outputs).map(one).collect()
+}
+
+impl Compared<'_> {
+    /// `found`: what of the fit the samples had an influence on, if they had.
+    fn test(&self, found: Option<&Identifiability>) -> ResidualTests {
+        let OutputFit { name, unit, times, residuals, .. } = self.fit;
+        let Spacing { step, is_even, largest_interval, places } = self.spacing();
+        let n = residuals.len();
+        let mut tests = ResidualTests {
+            output: name.clone(),
+            unit: unit.clone(),
+            samples: n,
+            step,
+            is_even,
+            largest_interval,
+            mean: residuals.iter().sum::<f64>() / n as f64,
+            mean_p_value: f64::NAN,
+            autocorrelation: None,
+            run: Vec::new(),
+            correlated_lags: 0,
+            is_run_cut: false,
+            whiteness: None,
+            standard_error_factor: 1.0,
+            inputs: Vec::new(),
+            normality: None,
+            largest: None,
+            finding: Finding::White,
+            judgement: String::new(),
+        };
+        let series = Series::new(&self.placed(&places));
+        match series {
+            _ if self.fit.is_round_off() => tests.finding = Finding::RoundOff,
+            _ if self.cost.spectrum(self.reference).is_some() => tests.finding = Finding::Lines,
+            _ if n < FEWEST => tests.finding = Finding::TooFew,
+            None => tests.finding = Finding::Constant,
+            Some(series) => {
+                tests.correlate(&series);
+                self.cross(&series, &places, &mut tests);
+                tests.normality = Some(normality(&series));
+                tests.largest =
+                    self.largest.zip(found).and_then(|(largest, found)| studentised(largest, found, times, residuals));
+                if found.is_none() {
+                    tests.standard_error_factor = 1.0;
+                }
+                tests.finding = tests.find(judgement::LEVEL);
+            }
+        }
+        tests.judgement = tests.sentence(tests.finding);
+        tests
+    }
+
+    /// Residuals at the output's own samples, which are at these places; NaN where there is none.
+    fn placed(&self, places: &[Option<usize>]) -> Vec<f64> {
+        let mut placed = vec![f64::NAN; self.cost.weights().len()];
+        self.cost.samples(self.reference).zip(&self.fit.residuals).for_each(|(i, residual)| placed[i] = *residual);
+        places.iter().map(|place| place.map_or(f64::NAN, |i| placed[i])).collect()
+    }
+
+    /// How far the output's own samples are from each other.
+    fn spacing(&self) -> Spacing {
+        let times = self.experiment.simulation.grid().times();
+        let own = self.cost.own_samples(self.place);
+        let samples: Vec<f64> = own.iter().map(|i| times[self.cost.places().of(*i)]).collect();
+        let largest_interval = largest_interval(&samples).map(|(from, until)| Interval { from, until });
+        let step = (samples[samples.len() - 1] - samples[0]) / (samples.len() - 1).max(1) as f64;
+        if samples.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_TOLERANCE * step) {
+            return Spacing { step, is_even: true, largest_interval, places: own.into_iter().map(Some).collect() };
+        }
+        // where samples are left out of an even sampling, their places are kept, so that none are neighbours across a gap
+        let step = usual_step(&samples);
+        let steps = |pair: &[f64]| (pair[1] - pair[0]) / step;
+        let is_whole = |steps: f64| (steps - steps.round()).abs() <= GAP_TOLERANCE * steps.max(1.0) && steps >= 0.5;
+        let is_even = samples.windows(2).all(|pair| is_whole(steps(pair)));
+        let mut places: Vec<Option<usize>> = own.first().map(|i| Some(*i)).into_iter().collect();
+        for (pair, i) in samples.windows(2).zip(&own[1..]) {
+            // beyond the last lag, nothing is counted
+            let empty = if is_even { steps(pair).round() as usize - 1 } else { usize::from(steps(pair) > GAP) * LAGS };
+            places.extend(std::iter::repeat_n(None, empty.min(MOST_LAGS)));
+            places.push(Some(*i));
+        }
+        Spacing { step, is_even, largest_interval, places }
+    }
+
+    fn cross(&self, series: &Series, places: &[Option<usize>], tests: &mut ResidualTests) {
+        let simulation = &self.experiment.simulation;
+        let Some(autocorrelation) = &tests.autocorrelation else { return };
+        let last = autocorrelation.lags.len();
+        let mut own = beyond_bounds(autocorrelation);
+        own.extend(tests.run.iter().skip(last));
+        for (k, quantity) in simulation.signature().inputs.iter().enumerate() {
+            let value = |i: usize| simulation.inputs_at(self.cost.places().of(i))[k];
+            let values: Vec<f64> = places.iter().map(|place| place.map_or(f64::NAN, value)).collect();
+            let Some(input) = Series::new(&values) else { continue };
+            let found = crossing(series, &own, &input, last);
+            let lag = found.correlogram.lags[found.most];
+            tests.inputs.push(InputCorrelation {
+                input: quantity.name.clone(),
+                lag,
+                delay: lag as f64 * tests.step,
+                correlation: found.correlogram.values[found.most],
+                p_value: by_chance(found.score, found.correlogram.lags.len()),
+                correlogram: found.correlogram,
+            });
+        }
+    }
+}
+
+impl ResidualTests {
+    /// The label of lags and the panels of a figure: the autocorrelation, then the inputs that matter most, as many as fit on a page.
+    pub fn panels(&self) -> (&'static str, Vec<Correlations<'_>>) {
+        const MOST_INPUTS: usize = 6;
+        let (axis, step) = if self.is_even { ("lag [s]", self.step) } else { ("lag [samples]", 1.0) };
+        let whiteness = self.whiteness.map_or(f64::NAN, |test| test.p_value);
+        let title = format!("residuals of {}: whiteness p = {}", self.output, rounded(whiteness, 2));
+        let mut panels: Vec<_> = self.autocorrelation.iter().map(|found| found.panel(title.clone(), step)).collect();
+        let mut inputs: Vec<&InputCorrelation> = self.inputs.iter().collect();
+        inputs.sort_by(|a, b| a.p_value.total_cmp(&b.p_value));
+        panels.extend(inputs.into_iter().take(MOST_INPUTS).map(|input| {
+            let title = format!("with input {} at t − lag: p = {}", input.input, rounded(input.p_value, 2));
+            input.correlogram.panel(title, step)
+        }));
+        (axis, panels)
+    }
+
+    fn correlate(&mut self, series: &Series) {
+        let n = series.count;
+        let (autocorrelation, statistic, degrees_of_freedom) = series.autocorrelations(LAGS.min(n / 4));
+        let p_value = tail::chi_square(statistic, degrees_of_freedom);
+        self.whiteness = Some(Test { statistic, degrees_of_freedom, p_value });
+        let most = MOST_LAGS.min(MOST_PRODUCTS / n).min(n / 4);
+        self.run = series.run(most.max(autocorrelation.lags.len()));
+        self.correlated_lags = self.run.len();
+        self.is_run_cut = self.run.len() >= most;
+        let inflation = 1.0 + 2.0 * self.run.iter().sum::<f64>();
+        self.standard_error_factor = inflation.sqrt();
+        self.mean_p_value = tail::normal(series.mean / (series.deviation * (inflation / n as f64).sqrt()));
+        self.autocorrelation = Some(autocorrelation);
+    }
+}
+
+fn normality(series: &Series) -> Normality {
+    let n = series.count as f64;
+    let moment = |power: i32| series.scores().map(|score| score.powi(power)).sum::<f64>() / n;
+    let (skewness, excess_kurtosis) = (moment(3), moment(4) - 3.0);
+    let statistic = n / 6.0 * (skewness * skewness + 0.25 * excess_kurtosis * excess_kurtosis);
+    let test = Test { statistic, degrees_of_freedom: 2, p_value: tail::chi_square(statistic, 2) };
+    Normality { skewness, excess_kurtosis, test, few_samples: series.count < FEW_FOR_NORMALITY }
+}
+
+/// The largest residual over the deviation that the others of its output let it have (Cook & Weisberg 1982, section 2.2.1).
+fn studentised(
+    largest: &Largest,
+    found: &Identifiability,
+    times: &[f64],
+    residuals: &[f64],
+) -> Option<LargestResidual> {
+    let n = residuals.len() as f64;
+    let freedom = n * (1.0 - found.rank as f64 / found.residuals as f64);
+    let leverage = (largest.weight * found.leverage(&largest.derivatives)).min(1.0);
+    let (residual, time) = (residuals[largest.place], times[largest.place]);
+    let own = residual * residual / (1.0 - leverage);
+    let others = residuals.iter().map(|r| r * r).sum::<f64>() - own;
+    let studentised = residual.signum() * (own * (freedom - 1.0) / others).sqrt();
+    let degrees_of_freedom = (freedom - 1.0).floor();
+    if !(degrees_of_freedom >= 1.0 && studentised.is_finite()) {
+        return None;
+    }
+    let p = student::tail(studentised, degrees_of_freedom as usize);
+    let p_value = (n * p).min(1.0);
+    Some(LargestResidual { time, residual, leverage, studentised, p_value })
+}

@@ -1,0 +1,178 @@
+//! Residuals as statistics want them: over deviations, but without the weights of a quadrature.
+
+use crate::beside::{Row, with_rows};
+use crate::ensemble::{Member, join};
+use crate::problem::Problem;
+use crate::{Error, Result};
+use costate::cost::{LeastSquares, Loss};
+use costate::least_squares::{Linearised, Reduction};
+use costate::sensitivity::ResidualRow;
+
+/// All that is taken from one run with tangents, in all parameters of the problem.
+pub(super) struct Residuals {
+    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of priors and modes. ω = 1 without quadrature.
+    pub fitted: Linearised,
+    /// Those of priors and modes.
+    pub beside: Vec<Row>,
+    /// Number of residuals without them.
+    pub count: usize,
+    /// The largest weight.
+    pub most: f64,
+    /// ω (S r) of the data, where weights differ or there is something beside them: what the spread of a weighted estimate follows from.
+    pub spread: Option<Linearised>,
+    /// Σ ((y - ȳ)/σ)².
+    pub chi_square: f64,
+    /// What a robust loss makes of the residuals, if there is one.
+    pub robust: Option<Robust>,
+    /// (y - ȳ)/σ of each reference of each experiment.
+    pub of_references: Vec<Vec<Vec<f64>>>,
+    /// The largest of these.
+    pub largest: Vec<Vec<Option<Largest>>>,
+}
+
+/// Sums over all residuals r with the pull ψ(r) of their loss.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Robust {
+    /// Σ ψ².
+    squares: f64,
+    /// Σ dψ/dr.
+    curvatures: f64,
+    /// Residuals beyond the scale of their loss.
+    pub down: usize,
+}
+
+impl Robust {
+    /// The sums of all experiments, if a loss is robust.
+    fn of<'a>(costs: &[&LeastSquares], sums: impl Iterator<Item = &'a Robust>) -> Option<Robust> {
+        let is_robust = costs.iter().flat_map(|cost| cost.losses()).any(|loss| *loss != Loss::Squares);
+        let add = |sum: Robust, own: &Robust| Robust {
+            squares: sum.squares + own.squares,
+            curvatures: sum.curvatures + own.curvatures,
+            down: sum.down + own.down,
+        };
+        is_robust.then(|| sums.fold(Robust::default(), add))
+    }
+
+    /// Takes in a residual; its pull.
+    fn note(&mut self, loss: &Loss, residual: f64) -> f64 {
+        let pull = loss.weight(residual) * residual;
+        self.squares += pull * pull;
+        self.curvatures += loss.curvature(residual);
+        self.down += usize::from(loss.weighs_down(residual));
+        pull
+    }
+
+    /// By what the covariance (SᵀS)⁻¹ of unit noise is multiplied, of `n` residuals with so many degrees of freedom (Huber 1981, section
+    /// 7.6).
+    pub fn variance(&self, n: usize, freedom: usize) -> f64 {
+        let mean = self.curvatures / n as f64;
+        if freedom == 0 { f64::NAN } else { self.squares / freedom as f64 / (mean * mean) }
+    }
+}
+
+/// The largest residual of a reference.
+#[derive(Debug, Clone)]
+pub(super) struct Largest {
+    /// Its place among the residuals of the reference.
+    pub place: usize,
+    /// Its magnitude, (y - ȳ)/σ.
+    pub size: f64,
+    /// ω.
+    pub weight: f64,
+    /// Its derivatives by all parameters of the problem.
+    pub derivatives: Vec<f64>,
+}
+
+/// The same of one experiment, in its model's parameters.
+struct Own {
+    fitted: Linearised,
+    spread: Option<Linearised>,
+    chi_square: f64,
+    robust: Robust,
+    of_references: Vec<Vec<f64>>,
+    largest: Vec<Option<Largest>>,
+}
+
+/// The residuals of the problem at `u`. Samples of weight zero take no part in a fit, so they take none here.
+pub(super) fn collect(problem: &Problem, u: &[f64]) -> Result<Residuals> {
+    let what = format!("the statistics of `{}`", problem.name);
+    let Some(costs) = problem.least_squares() else {
+        let remedy = "compare outputs with a reference instead";
+        return Err(Error::invalid(what, "its cost is no sum of squared residuals", remedy));
+    };
+    let limits = costs.iter().map(|cost| weights(&what, cost)).collect::<Result<Vec<_>>>()?;
+    let least = limits.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
+    let most = limits.iter().map(|(_, most)| *most).fold(0.0, f64::max);
+    let beside = problem.rows_beside(u)?;
+    let differ = most > least * (1.0 + 1e-6) || !beside.is_empty();
+    let found = problem.gradient_by_free()?.each(u, |k, Member { gradient, u, experiment, .. }| {
+        let mut own = (Reduction::new(u.len()), differ.then(|| Reduction::new(u.len())));
+        let mut of_references = vec![Vec::new(); costs[k].references().len()];
+        let mut largest = vec![None; of_references.len()];
+        let (mut chi_square, mut robust) = (0.0, Robust::default());
+        let mut scaled = vec![0.0; u.len()];
+        gradient.residual_rows(u, costs[k], &mut |row| {
+            note_largest(&mut largest[row.reference], row, of_references[row.reference].len());
+            of_references[row.reference].push(row.residual);
+            chi_square += row.residual * row.residual;
+            let loss = &costs[k].losses()[row.reference];
+            let pull = robust.note(loss, row.residual);
+            let (fitted, Some(spread)) = (&mut own.0, &mut own.1) else {
+                own.0.add(row.derivatives, pull);
+                return;
+            };
+            let weight = row.weight / most;
+            for (reduction, factor) in [(fitted, weight.sqrt()), (spread, weight)] {
+                scaled.iter_mut().zip(row.derivatives).for_each(|(entry, slope)| *entry = factor * slope);
+                reduction.add(&scaled, factor * pull);
+            }
+        })?;
+        let (fitted, spread) = (own.0.finish(), own.1.map(Reduction::finish));
+        for Largest { weight, derivatives, .. } in largest.iter_mut().flatten() {
+            *weight /= most;
+            let mut all = vec![0.0; problem.parameters.len()];
+            experiment.places.iter().zip(derivatives.iter()).for_each(|(&place, slope)| all[place] += slope);
+            *derivatives = all;
+        }
+        Ok(Own { fitted, spread, chi_square, robust, of_references, largest })
+    })?;
+    let robust = Robust::of(&costs, found.iter().map(|own| &own.robust));
+    let chi_square = found.iter().map(|own| own.chi_square).sum::<f64>();
+    if !chi_square.is_finite() {
+        return Err(Error::invalid(what, format!("chi-square is {chi_square}"), "check data and deviations"));
+    }
+    let (mut fitted, mut spread, mut of_references, mut largest) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for own in found {
+        fitted.push(own.fitted);
+        spread.extend(own.spread);
+        of_references.push(own.of_references);
+        largest.push(own.largest);
+    }
+    let spread = differ.then(|| join(problem, spread));
+    let data = join(problem, fitted);
+    let count = data.rows;
+    let fitted = with_rows(data, &beside, most.sqrt().recip());
+    Ok(Residuals { fitted, beside, count, most, spread, chi_square, robust, of_references, largest })
+}
+
+/// Keeps the row of the largest residual so far; `place`: of this one.
+fn note_largest(largest: &mut Option<Largest>, row: &ResidualRow<'_>, place: usize) {
+    let size = row.residual.abs();
+    if largest.as_ref().is_none_or(|largest| size > largest.size) {
+        *largest = Some(Largest { place, size, weight: row.weight, derivatives: row.derivatives.to_vec() });
+    }
+}
+
+/// The smallest and the largest positive weight.
+fn weights(what: &str, cost: &LeastSquares) -> Result<(f64, f64)> {
+    if let Some(i) = cost.weights().iter().position(|weight| weight.is_nan() || *weight < 0.0) {
+        let problem = format!("sample {i} has the weight {}", cost.weights()[i]);
+        return Err(Error::invalid(what, problem, "sort the samples by time"));
+    }
+    let positive = || cost.weights().iter().copied().filter(|weight| *weight > 0.0);
+    if positive().next().is_none() {
+        let problem = "no sample has a weight, so there are no residuals";
+        return Err(Error::invalid(what, problem, "give more samples, or use unit weights"));
+    }
+    Ok((positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max)))
+}

@@ -1,0 +1,21 @@
+//! Mechanisms from parts: in come bodies, joints, forces and sensors as small generic elements, out goes a [`costate::System`] with
+//! sparse matrices.
+//!
+//! - [`planar`] and [`spatial`]: mechanisms from bodies, joints, forces and sensors, every property a number or a parameter;
+//! - [`assembly`]: elements of your own, small generic functions of a few coordinates, differentiated locally and added up.
+//!
+//! It knows the engine alone: no records, costs, optimisers or figures. What a mechanism looks like is noted down as a
+//! [`costate::Sketch`]; who draws it is `costate_report`.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod assembly;
+pub(crate) mod connectivity;
+mod impossible;
+pub(crate) mod law;
+pub mod planar;
+pub(crate) mod sampled;
+pub mod spatial;
+pub(crate) mod totals;
+
+pub use impossible::impossible;

@@ -1,0 +1,264 @@
+//! Outputs beside what they are compared with, as figures and files show them.
+//!
+//! Where an output is known up to a period only (an angle up to whole turns), reference and simulations are moved by whole
+//! periods to where they can be compared: every sample of the reference to what is nearest to the simulation that fits best,
+//! other simulations as a whole to where they begin nearest to the reference.
+
+use super::{Folder, axis_label, output_errors, printed};
+use crate::plot;
+use costate::cost::spectrum::LineValue;
+use costate::cost::{LeastSquares, Reference};
+use costate::signature::Quantity;
+use costate::simulate::{Simulation, Trajectory};
+use costate_identify::Identification;
+use costate_identify::Result;
+use costate_identify::bands::Band;
+use costate_identify::problem::{Experiment, Problem};
+use costate_identify::statistics::{OutputFit, ResidualTests};
+
+/// Experiments that figures are drawn of.
+pub(super) const MOST_EXPERIMENTS: usize = 6;
+
+/// The samples of a reference where they are nearest to a simulation.
+fn reference_beside(output: &Quantity, reference: &Reference, simulated: &[f64]) -> Vec<f64> {
+    reference.values.iter().zip(simulated).map(|(value, y)| output.beside(*value, *y)).collect()
+}
+
+/// A simulation that begins where it is nearest to a reference.
+fn begun_beside(output: &Quantity, mut simulated: Vec<f64>, reference: &[f64]) -> Vec<f64> {
+    let first = simulated.iter().zip(reference).find(|(_, value)| !value.is_nan());
+    let shift = first.map_or(0.0, |(y, value)| output.beside(*y, *value) - y);
+    if shift != 0.0 {
+        simulated.iter_mut().for_each(|y| *y += shift);
+    }
+    simulated
+}
+
+/// Values at the samples of a cost.
+fn at_samples(cost: &LeastSquares, values: Vec<f64>) -> Vec<f64> {
+    cost.places().all(values.len()).map(|i| values[i]).collect()
+}
+
+/// Of values at all samples those at the samples that a reference, by its place, has.
+fn own(cost: &LeastSquares, reference: usize, values: &[f64]) -> Vec<f64> {
+    cost.own_samples(reference).into_iter().map(|i| values[i]).collect()
+}
+
+impl Folder {
+    /// `output_NAME` of a simulation, as seen by sensors with these parameters, beside what it is compared with, which has this label.
+    pub(super) fn measured_outputs(
+        &self,
+        simulation: &Simulation,
+        trajectory: &Trajectory,
+        (cost, sensors, compared): (&LeastSquares, &[f64], &str),
+        name: &dyn Fn(&str) -> String,
+    ) -> Result<()> {
+        let times = at_samples(cost, trajectory.times().to_vec());
+        for (k, reference) in cost.references().iter().enumerate() {
+            let output = &simulation.signature().outputs[reference.output];
+            let y = trajectory.output(reference.output);
+            let shown = cost.sensors().shown(reference.output, trajectory.times(), y, sensors);
+            let simulated = at_samples(cost, shown);
+            let name = name(&output.name);
+            if cost.spectrum(reference).is_some() {
+                let series = [(compared, reference.values.as_slice()), ("simulated", &simulated)];
+                self.spectrum((cost, k), output, &name, &series)?;
+                continue;
+            }
+            let measured = own(cost, k, &reference_beside(output, reference, &simulated));
+            let (times, simulated) = (own(cost, k, &times), own(cost, k, &simulated));
+            let figure = plot::comparison(&name, &printed(&output.unit), &times, (compared, &measured), &simulated)?;
+            self.draw(&format!("output_{name}"), &figure)?;
+        }
+        Ok(())
+    }
+
+    /// Figures of the spectrum that is compared of a reference, by its place, and its values. `series`: labels and what there is at all samples;
+    /// the first is the reference.
+    fn spectrum(
+        &self,
+        (cost, place): (&LeastSquares, usize),
+        output: &Quantity,
+        title: &str,
+        series: &[(&str, &[f64])],
+    ) -> Result<()> {
+        let Some(spectrum) = cost.spectrum(&cost.references()[place]) else { return Ok(()) };
+        let mut curves: Vec<plot::Curve<'_>> = Vec::new();
+        for value in cost.lines(place) {
+            let name = spectrum.curve(&value);
+            let k = curves.iter().position(|curve| curve.name == name).unwrap_or_else(|| {
+                let series = series.iter().map(|(label, _)| (*label, Vec::new())).collect();
+                curves.push(plot::Curve { name, at: Vec::new(), series });
+                curves.len() - 1
+            });
+            curves[k].at.push(spectrum.place(&value.line));
+            let own = curves[k].series.iter_mut().zip(series);
+            own.for_each(|((_, own), (_, all))| own.push(all[value.sample] / value.scale));
+        }
+        let (quantity, over) = (spectrum.quantity(output), axis_label(&spectrum.axis()));
+        let figure = plot::spectrum(title, &printed(&quantity.unit), &over, &curves)?;
+        self.draw(&format!("spectrum_{title}"), &figure)?;
+        if let Some(hertz) = spectrum.speed_in_hertz() {
+            let of = |series: usize| -> Vec<plot::Order> {
+                let order = |(k, curve): (usize, &plot::Curve<'_>)| plot::Order {
+                    order: spectrum.order(k),
+                    speeds: curve.at.clone(),
+                    amplitudes: curve.series[series].1.clone(),
+                };
+                curves.iter().enumerate().map(order).collect()
+            };
+            let orders = of(series.len() - 1);
+            self.draw(
+                &format!("campbell_{title}"),
+                &plot::campbell((title, &printed(&quantity.unit)), (&over, hertz), &orders, &[])?,
+            )?;
+        }
+        let values = cost.lines(place);
+        let column = |of: &dyn Fn(&LineValue) -> f64| values.iter().map(of).collect::<Vec<f64>>();
+        let mut columns = match values.first().and_then(|value| value.line.speed) {
+            None => vec![("frequency [Hz]".to_string(), column(&|value| value.line.at))],
+            Some(_) => vec![
+                ("order".to_string(), column(&|value| value.line.at)),
+                (spectrum.speed_label(), column(&|value| value.line.speed.unwrap_or_default())),
+            ],
+        };
+        if values.iter().any(|value| value.is_imaginary) {
+            columns.push(("imaginary".to_string(), column(&|value| f64::from(u8::from(value.is_imaginary)))));
+        }
+        for (label, all) in series {
+            let name = format!("{} {label} [{}]", output.name, quantity.unit);
+            columns.push((name, column(&|value| all[value.sample] / value.scale)));
+        }
+        self.csv(&format!("spectrum_{title}.csv"), columns)
+    }
+
+    /// `validation.json`, and of each experiment at the problem's start `output_NAME`, `residuals_NAME` and `residual_tests_NAME`; the bands, if
+    /// there are any.
+    ///
+    /// # Errors
+    /// [`costate_identify::Error::Io`], or a simulation that fails.
+    pub fn validation(
+        &self,
+        problem: &Problem,
+        (found, tests): (&[OutputFit], &[ResidualTests]),
+        bands: &[Band],
+        document: serde_json::Value,
+    ) -> Result<()> {
+        let all: Vec<usize> = (0..problem.experiments.len()).collect();
+        self.together("validation.json", document, |aside| {
+            aside.at_start(problem, &all)?;
+            aside.bands(bands)?;
+            aside.residual_figures(found, tests)
+        })
+    }
+
+    /// `check.json`, and `output_NAME` and `input` of experiments at the problem's start: of the first ones of these places among all.
+    ///
+    /// # Errors
+    /// [`costate_identify::Error::Io`], or a simulation that fails.
+    pub fn check(&self, problem: &Problem, places: &[usize], document: serde_json::Value) -> Result<()> {
+        self.together("check.json", document, |aside| {
+            aside.input_figures(problem)?;
+            aside.at_start(problem, places)
+        })
+    }
+
+    /// `output_NAME` of the first of these experiments, one run each.
+    fn at_start(&self, problem: &Problem, places: &[usize]) -> Result<()> {
+        let chosen = places.iter().take(MOST_EXPERIMENTS).filter_map(|&k| problem.all().nth(k));
+        for experiment in chosen {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(&problem.start))?;
+            let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
+            let name = |output: &str| problem.name_in(experiment, output);
+            let sensors = experiment.of_sensors(&problem.start);
+            self.measured_outputs(&experiment.simulation, &run, (cost, &sensors, compared), &name)?;
+        }
+        Ok(())
+    }
+
+    /// `output_NAME` and `error_NAME` of an identification, and `outputs.csv`; of several experiments, `NAME@EXPERIMENT` and
+    /// `outputs@EXPERIMENT.csv`, with figures of those that fit worst.
+    pub(super) fn compared_outputs(&self, problem: &Problem, found: &Identification) -> Result<()> {
+        let last = found.history.len() - 1;
+        let mut shown: Vec<usize> = [0, last / 4, last / 2, 3 * last / 4, last].into();
+        shown.dedup();
+        let values = found.values();
+        let mut order: Vec<(usize, f64)> = Vec::new();
+        for (k, experiment) in problem.all().enumerate() {
+            let Some(cost) = experiment.cost.as_least_squares() else { continue };
+            let run = experiment.simulation.run(&experiment.own(&values))?;
+            let errors = output_errors((cost, &experiment.of_sensors(&values)), &experiment.simulation, &run);
+            let deviations = cost.references().iter().map(|reference| reference.deviation);
+            let worst =
+                errors.iter().zip(deviations).fold(0.0, |worst: f64, (e, deviation)| worst.max(e.rmse / deviation));
+            order.push((k, worst));
+        }
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (rank, (k, _)) in order.into_iter().enumerate() {
+            let Some(experiment) = problem.all().nth(k) else { continue };
+            self.compared_experiment(problem, (experiment, rank < MOST_EXPERIMENTS), found, &shown)?;
+        }
+        Ok(())
+    }
+
+    /// Of one experiment: data, and figures if it `is_drawn`.
+    fn compared_experiment(
+        &self,
+        problem: &Problem,
+        (experiment, is_drawn): (&Experiment, bool),
+        found: &Identification,
+        shown: &[usize],
+    ) -> Result<()> {
+        let Experiment { simulation, .. } = experiment;
+        let Some(cost) = experiment.cost.as_least_squares() else { return Ok(()) };
+        let compared = if problem.optimum.is_some() { "reference" } else { "measured" };
+        // of each run what is shown is kept, since states take more memory than all of it
+        let outputs = |u: &[f64]| -> Result<Vec<Vec<f64>>> {
+            let run = simulation.run(&experiment.own(u))?;
+            let shown = |reference: &Reference| at_samples(cost, experiment.shown(&run, u, reference.output));
+            Ok(cost.references().iter().map(shown).collect())
+        };
+        // without a figure, only the beginning is asked for
+        let shown = if is_drawn { shown } else { &shown[..1] };
+        let runs = shown.iter().map(|&i| outputs(&found.history[i])).collect::<Result<Vec<_>>>()?;
+        let best = outputs(&found.values())?;
+        let times = at_samples(cost, simulation.grid().times().to_vec());
+        let mut columns = vec![("time [s]".to_string(), times.clone())];
+        for (k, reference) in cost.references().iter().enumerate() {
+            let output = &simulation.signature().outputs[reference.output];
+            let (name, unit) = (output.name.as_str(), output.unit.as_str());
+            let after = &best[k];
+            if cost.spectrum(reference).is_some() {
+                if is_drawn {
+                    let series = [(compared, reference.values.as_slice()), ("before", &runs[0][k]), ("after", after)];
+                    self.spectrum((cost, k), output, &problem.name_in(experiment, name), &series)?;
+                }
+                continue;
+            }
+            let values = reference_beside(output, reference, after);
+            let before = begun_beside(output, runs[0][k].clone(), &values);
+            if is_drawn {
+                let (title, figure_unit) = (problem.name_in(experiment, name), printed(unit));
+                let [times, measured, before, after] = [&times, &values, &before, after].map(|x| own(cost, k, x));
+                let figure = plot::outputs(&title, &figure_unit, &times, (compared, &measured), &before, &after)?;
+                self.draw(&format!("output_{title}"), &figure)?;
+                let errors = shown.iter().zip(&runs).map(|(i, run)| {
+                    // as the cost sees them
+                    let error = run[k].iter().zip(&reference.values).map(|(y, value)| output.difference(*y, *value));
+                    (format!("iteration {i}"), own(cost, k, &error.collect::<Vec<f64>>()))
+                });
+                let errors: Vec<(String, Vec<f64>)> = errors.collect();
+                let labelled: Vec<_> = errors.iter().map(|(label, error)| (label.as_str(), error.as_slice())).collect();
+                self.draw(&format!("error_{title}"), &plot::errors(&title, &figure_unit, &times, &labelled)?)?;
+            }
+            // a record cannot hold samples that are not there
+            if values.iter().all(|value| value.is_finite()) {
+                columns.push((format!("{name} reference [{unit}]"), values));
+            }
+            columns.push((format!("{name} before [{unit}]"), before));
+            columns.push((format!("{name} after [{unit}]"), after.clone()));
+        }
+        self.csv(&format!("{}.csv", problem.name_in(experiment, "outputs")), columns)
+    }
+}

@@ -1,0 +1,339 @@
+//! A sketch for given parameters: outlines of bodies in their own axes, and where everything is at a time.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::solid::{self, Bulk, Solid, hull};
+use costate::sketch::{About, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use costate::vector::Vector;
+
+/// A position in the world or on a member, m.
+pub(super) type Location = Vector<f64>;
+
+/// Position and orientation of a member.
+pub(super) type Pose = costate::vector::Pose<f64>;
+
+/// What a body looks like, in its own axes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outline {
+    /// Nothing of its own: a block on a guide shows it.
+    Block,
+    /// A bar between two points.
+    Bar([Location; 2]),
+    /// A plate: the corners of a convex polygon in the plane; in space, what is convex around these points.
+    Plate(Vec<Location>),
+    /// A uniform disc (in space, a ball) of the body's mass and inertia, around its centre of mass: what is attached at one
+    /// point only.
+    Disc(Location, f64),
+    /// The same in space, if it is no ball.
+    Solid(Solid),
+    /// A point mass, or a body without any extension.
+    Dot,
+}
+
+impl Outline {
+    /// The points that span it; a disc's are its centre only.
+    pub fn points(&self) -> Vec<Location> {
+        match self {
+            Outline::Block | Outline::Dot => Vec::new(),
+            Outline::Bar(ends) => ends.to_vec(),
+            Outline::Plate(corners) => corners.clone(),
+            Outline::Disc(center, _) => vec![*center],
+            Outline::Solid(solid) => solid.corners().collect(),
+        }
+    }
+}
+
+/// A point of a body that is fixed to its ball or solid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stem {
+    /// In the body's axes, m.
+    pub at: Location,
+    /// Where a part is attached, or else a sensor.
+    pub carries: bool,
+}
+
+/// Where everything is at a time.
+#[derive(Debug, Clone)]
+pub(super) struct Moment {
+    pub t: f64,
+    poses: Vec<Pose>,
+    /// Strengths of parts that are forces or torques, N or N m, and unit vectors along forces.
+    loads: Vec<(f64, Location)>,
+    /// Inputs as the places of supports, which move with everything else if motions are exaggerated.
+    places: Vec<f64>,
+}
+
+impl Moment {
+    /// Of a sketch at a time, with positions, inputs, and inputs as the places of supports.
+    pub fn new(t: f64, sketch: &Sketch, q: &[f64], u: &[f64], (w, places): (&[f64], Vec<f64>)) -> Self {
+        let mut moment = Moment { t, poses: sketch.poses(q), loads: Vec::new(), places };
+        let load = |part: &Part| match part {
+            Part::Force { along, .. } => (part.amount(t, w, u), direction(along, u, &moment)),
+            _ => (part.amount(t, w, u), Vector::zero()),
+        };
+        moment.loads = sketch.parts.iter().map(load).collect();
+        moment
+    }
+
+    /// How strong a part is that is a force or torque, N or N m, and a unit vector along the force.
+    pub fn load(&self, part: usize) -> (f64, Location) {
+        self.loads.get(part).copied().unwrap_or((0.0, Vector::zero()))
+    }
+
+    /// The pose of a member; one that is not there is drawn at the origin.
+    pub fn pose(&self, member: usize) -> Pose {
+        self.poses.get(member).copied().unwrap_or_else(|| Pose::default())
+    }
+}
+
+/// An axis in the world, and a unit vector across it that turns with what turns about it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axle {
+    pub point: Location,
+    pub axis: Location,
+    pub across: Location,
+}
+
+/// The sketch with numbers in the place of parameters.
+pub(super) struct Shape<'a> {
+    pub sketch: Cow<'a, Sketch>,
+    pub u: Vec<f64>,
+    /// One a member; the ground has none.
+    pub outlines: Vec<Outline>,
+    /// What leads from the centre of mass to points outside of balls and solids; one list a member.
+    pub stems: Vec<Vec<Stem>>,
+    /// Centres of mass, in the members' axes.
+    pub centers: Vec<Location>,
+    /// Pins by the members that they join, the smaller place first.
+    pins: HashMap<[usize; 2], [Spot; 2]>,
+    /// The first pin that holds a member to the ground, as a spot of the member.
+    axles: HashMap<usize, Spot>,
+}
+
+impl<'a> Shape<'a> {
+    pub fn new(sketch: Cow<'a, Sketch>, u: &[f64]) -> Self {
+        let mut attached: Vec<Vec<Location>> = vec![Vec::new(); sketch.members.len()];
+        let mut blocks = vec![false; sketch.members.len()];
+        let mut seen = attached.clone();
+        let note = |spots: &mut Vec<Vec<Location>>, spot: &Spot| {
+            spots.get_mut(spot.member).into_iter().for_each(|spots| spots.push(spot.at(u)));
+        };
+        sketch.parts.iter().flat_map(Part::spots).for_each(|spot| note(&mut attached, spot));
+        sketch.traces.iter().chain(&sketch.sensors).for_each(|spot| note(&mut seen, spot));
+        let (mut pins, mut axles) = (HashMap::new(), HashMap::new());
+        for part in &sketch.parts {
+            match part {
+                Part::Pin([a, b]) => {
+                    pins.entry(key(a.member, b.member)).or_insert_with(|| [a.clone(), b.clone()]);
+                    for (spot, other) in [(a, b), (b, a)] {
+                        if other.member == GROUND {
+                            axles.entry(spot.member).or_insert_with(|| spot.clone());
+                        }
+                    }
+                }
+                Part::Guide { spots: [_, b], slider, .. } if *slider != Slider::Pin => {
+                    blocks.get_mut(b.member).into_iter().for_each(|block| *block = true);
+                }
+                _ => {}
+            }
+        }
+        let centers: Vec<Location> = sketch.members.iter().map(|member| evaluate(&member.center, u)).collect();
+        let looks = sketch.members.iter().zip(&centers).enumerate().map(|(k, (member, center))| {
+            let points = Points { attached: &attached[k], seen: &seen[k], center: *center, block: blocks[k] };
+            points.looks(member, u)
+        });
+        let (outlines, stems): (Vec<_>, Vec<_>) = looks.unzip();
+        Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
+    }
+
+    /// Where a spot is in the world.
+    pub fn world(&self, spot: &Spot, moment: &Moment) -> Location {
+        moment.pose(spot.member).point(spot.at(&self.u))
+    }
+
+    /// Where a member's centre of mass is in the world.
+    pub fn center(&self, member: usize, moment: &Moment) -> Location {
+        moment.pose(member).point(self.centers.get(member).copied().unwrap_or(Vector::zero()))
+    }
+
+    /// About which point two members turn against each other: their pin, else the axle of the second, else its centre.
+    fn pivot(&self, [a, b]: [usize; 2], moment: &Moment) -> Location {
+        match self.pins.get(&key(a, b)) {
+            Some([spot, _]) => self.world(spot, moment),
+            None => self.axle(b, moment).unwrap_or_else(|| self.center(b, moment)),
+        }
+    }
+
+    /// Where a member is pinned to the ground.
+    pub fn axle(&self, member: usize, moment: &Moment) -> Option<Location> {
+        self.axles.get(&member).map(|spot| self.world(spot, moment))
+    }
+
+    /// What something turns about.
+    pub fn about(&self, about: &About, moment: &Moment) -> Axle {
+        let (point, axis, member) = match about {
+            About::Members(members) => (self.pivot(*members, moment), Vector([0.0, 0.0, 1.0]), members[1]),
+            About::Axis { spot, axis, member } => (self.world(spot, moment), self.direction(axis, moment), *member),
+        };
+        Axle { point, axis, across: across(axis, moment.pose(member)) }
+    }
+
+    /// A unit vector in the world.
+    pub fn direction(&self, ray: &Ray, moment: &Moment) -> Location {
+        direction(ray, &self.u, moment)
+    }
+
+    /// Of a spring to a support that an input moves: the support's place, the point that it carries, and the unit vector from
+    /// there to the support.
+    pub fn support(&self, part: &Part, moment: &Moment) -> Option<[Location; 3]> {
+        let Part::Support { spots: [spot], direction, input } = part else { return None };
+        let displacement = *moment.places.get(*input)?;
+        let (sin, cos) = direction.evaluate(&self.u).sin_cos();
+        let (carried, along) = (self.world(spot, moment), Vector([cos, sin, 0.0]));
+        let distance = along.dot(carried) - displacement;
+        let outward = if distance < 0.0 { along } else { -along };
+        Some([carried - along * distance, carried, outward])
+    }
+}
+
+/// A unit vector in the world.
+fn direction(ray: &Ray, u: &[f64], moment: &Moment) -> Location {
+    moment.pose(ray.member).rotation.turn(ray.direction.on_member(u)).unit()
+}
+
+/// A unit vector across an axis that turns with a pose.
+pub(super) fn across(axis: Location, pose: Pose) -> Location {
+    let [x, y] = [0, 1].map(|k| pose.rotation.axis(k));
+    let upright = |side: Location| (side - axis * axis.dot(side)).unit();
+    if axis.dot(x).abs() < 0.9 { upright(x) } else { upright(y) }
+}
+
+fn key(a: usize, b: usize) -> [usize; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// The points of a body that are known, in its axes.
+#[derive(Clone, Copy)]
+struct Points<'p> {
+    /// Of parts.
+    attached: &'p [Location],
+    /// Of sensors.
+    seen: &'p [Location],
+    center: Location,
+    /// A block on a guide shows it.
+    block: bool,
+}
+
+impl Points<'_> {
+    fn looks(&self, member: &Member, u: &[f64]) -> (Outline, Vec<Stem>) {
+        let finite = |location: &Location| location.0.iter().all(|x| x.is_finite());
+        if !self.all().iter().all(finite) {
+            return (Outline::Dot, Vec::new());
+        }
+        let mass = member.mass.evaluate(u);
+        match &member.kind {
+            Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
+            Kind::Posed(posed) => (self.planar(posed.radius, posed.bar), Vec::new()),
+            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt(), None), Vec::new()),
+            Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
+        }
+    }
+
+    fn all(&self) -> Vec<Location> {
+        self.attached.iter().chain(self.seen).copied().chain([self.center]).collect()
+    }
+
+    /// `radius` is that of the uniform disc.
+    /// A body of the plane; a `bar` has both ends, whether something is attached there or not.
+    fn planar(&self, radius: f64, bar: Option<f64>) -> Outline {
+        let ends = bar.into_iter().flat_map(|length| [[0.0, 0.0], [length, 0.0]]);
+        let hull = hull(self.all().iter().map(|spot| [spot.0[0], spot.0[1]]).chain(ends).collect());
+        let corners: Vec<Location> = hull.into_iter().map(|[x, y]| Vector([x, y, 0.0])).collect();
+        match corners.as_slice() {
+            [_] if self.block => Outline::Block,
+            [_] if radius.is_finite() && radius > 0.0 => Outline::Disc(self.center, radius),
+            [_] | [] => Outline::Dot,
+            [a, b] => Outline::Bar([*a, *b]),
+            _ => Outline::Plate(corners),
+        }
+    }
+
+    /// What hangs between several parts is around their points; else the mass and the inertia say what it is.
+    fn spatial(&self, bulk: impl Fn() -> Option<Bulk>) -> (Outline, Vec<Stem>) {
+        let all = self.all();
+        let size = all.iter().flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));
+        let apart = |a: Location, b: Location| (a - b).length() > 1e-9 * size;
+        let stems = [(self.attached, true), (self.seen, false)].into_iter().flat_map(|(spots, carries)| {
+            spots.iter().filter(|spot| apart(**spot, self.center)).map(move |at| Stem { at: *at, carries })
+        });
+        let stems: Vec<Stem> = stems.collect();
+        let around = || match solid::line(&all) {
+            Some(ends) => (Outline::Bar(ends), Vec::new()),
+            None => (Outline::Plate(all.clone()), Vec::new()),
+        };
+        let several = self.attached.iter().any(|spot| apart(*spot, self.attached[0]));
+        match bulk() {
+            _ if several => around(),
+            _ if self.block && stems.is_empty() => (Outline::Block, stems),
+            Some(Bulk::Solid(solid)) => (Outline::Solid(solid), stems),
+            Some(Bulk::Ball(radius)) => (Outline::Disc(self.center, radius), stems),
+            Some(Bulk::Rod(ends)) => {
+                let points: Vec<Location> = ends.into_iter().chain(self.attached.iter().copied()).collect();
+                (solid::line(&points).map_or(Outline::Plate(points), Outline::Bar), stems)
+            }
+            None if stems.is_empty() => (Outline::Dot, stems),
+            None => around(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects outlines: points inside or on an edge are no corners, and bars are told from plates and discs.
+    #[test]
+    fn bodies_get_the_outline_of_their_points() {
+        let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.5, 0.5], [0.5, 0.0], [0.0, 0.0]];
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let flat = |[x, y]: [f64; 2]| Vector([x, y, 0.0]);
+        let shape = |spots: &[[f64; 2]], block, radius| {
+            let attached: Vec<Location> = spots.iter().copied().map(flat).collect();
+            Points { attached: &attached, seen: &[], center: flat([0.0; 2]), block }.planar(radius, None)
+        };
+        assert_eq!(shape(&square, false, 0.2), Outline::Plate(corners.map(flat).to_vec()));
+        let bar = Outline::Bar([[0.0, 0.0], [0.6, 0.2]].map(flat));
+        assert_eq!(shape(&[[0.0, 0.0], [0.3, 0.1], [0.6, 0.2]], false, 0.2), bar);
+        assert_eq!(shape(&[[0.0, 0.0], [0.0, 0.0]], false, 0.2), Outline::Disc(flat([0.0; 2]), 0.2));
+        assert_eq!(shape(&[[0.0, 0.0]], true, 0.2), Outline::Block);
+        assert_eq!(shape(&[[0.0, 0.0]], false, f64::NAN), Outline::Dot);
+    }
+
+    /// Protects outlines in space: parts at two points make a bar, at more a plate, at one a solid on a stem, and sensors are
+    /// no parts.
+    #[test]
+    fn bodies_of_space_get_the_outline_of_their_points() {
+        let center = Vector([0.0, 0.0, 0.1]);
+        let shape = |attached: &[Location], seen: &[Location], block, entries| {
+            let points = Points { attached, seen, center, block };
+            points.spatial(|| solid::of_inertia(center, 1.0, entries))
+        };
+        let (cuboid, ball) = ([0.1, 0.2, 0.25, 0.0, 0.0, 0.0], [0.1, 0.1, 0.1, 0.0, 0.0, 0.0]);
+        let [top, foot, side] = [[0.0, 0.0, 0.5], [0.0; 3], [0.2, 0.0, 0.1]].map(Vector);
+        assert_eq!(shape(&[top, foot, foot], &[], false, ball).0, Outline::Bar([foot, top]));
+        assert_eq!(shape(&[top, side, foot], &[], false, ball).0.points().len(), 4);
+        let (outline, stems) = shape(&[foot, foot], &[center, top], true, cuboid);
+        assert!(matches!(outline, Outline::Solid(_)));
+        assert_eq!(
+            stems.iter().map(|stem| (stem.at, stem.carries)).collect::<Vec<_>>(),
+            [(foot, true), (foot, true), (top, false)]
+        );
+        assert!(matches!(shape(&[], &[], false, cuboid).0, Outline::Solid(_)));
+        let (outline, _) = shape(&[center], &[top, side], false, ball);
+        assert!(matches!(outline, Outline::Disc(at, radius) if at == center && (radius - 0.5).abs() < 1e-12));
+        assert_eq!(shape(&[center], &[], true, ball).0, Outline::Block);
+        assert_eq!(shape(&[center], &[], false, [0.0; 6]).0, Outline::Dot);
+        assert_eq!(shape(&[foot], &[], false, [0.0; 6]).0, Outline::Bar([center, foot]));
+    }
+}

@@ -1,0 +1,28 @@
+//! How parameters are scaled, and how large one is for whatever changes it.
+
+use crate::signature::{Parameter, Scale};
+
+impl Parameter {
+    /// Its size where it starts at `start`: the one that it was given, else that of its start, or of its nominal value where the start is zero or far from it.
+    pub fn size_from(&self, start: f64) -> f64 {
+        const FAR: f64 = 1e3;
+        let (start, nominal) = (start.abs(), self.nominal.abs());
+        let is_near = nominal == 0.0 || (nominal / FAR..=nominal * FAR).contains(&start);
+        match self.size {
+            Some(size) => size,
+            None if start > 0.0 && is_near => start,
+            None if nominal > 0.0 => nominal,
+            None => 1.0,
+        }
+    }
+}
+
+impl Scale {
+    /// For tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::Linear => "linear",
+            Scale::Log => "log",
+        }
+    }
+}
