@@ -55,6 +55,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod convergence;
+mod exact;
 mod extrapolation;
 mod hand;
 mod jacobians;
@@ -66,6 +67,7 @@ mod step;
 mod substitute;
 
 pub use convergence::{Convergence, Level, Named, Series, Values};
+pub use exact::{Jacobian, Jacobians};
 pub use extrapolation::Extrapolation;
 pub use hand::{HandDerived, Supplied};
 pub use jacobians::check_jacobians;

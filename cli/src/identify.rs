@@ -39,7 +39,8 @@ pub(super) struct Arguments {
         long,
         value_name = "NAME",
         help = "lm, gauss-newton, bfgs, l-bfgs, ding, newton-tr, dfp,
-steepest-descent or steepest-descent-fixed"
+steepest-descent or steepest-descent-fixed; or a
+solver of argmin, such as argmin:nelder-mead"
     )]
     method: Option<String>,
     /// Keep parameters at their start: name,..
@@ -326,16 +327,20 @@ fn stated(arguments: &Arguments) -> Result<Specification> {
 
 /// Noise on the simulated reference: seed and level each over that of the problem file.
 fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> Result<()> {
-    let level =
-        match &arguments.noise_level {
-            None => specification.synthetic_noise.as_ref().map(|noise| noise.level.clone()),
-            Some(text) if text.contains('=') => {
-                Some(NoiseLevel::Absolute(settings::assignments("--noise-level", std::slice::from_ref(text))?))
-            }
-            Some(text) => Some(NoiseLevel::Relative(settings::number(text).map_err(|problem| {
-                Error::invalid(format!("--noise-level {text}"), problem, "or write name=value,..")
-            })?)),
-        };
+    let level = match &arguments.noise_level {
+        None => specification.synthetic_noise.as_ref().map(|noise| noise.level.clone()),
+        Some(text) if text.contains('=') => {
+            Some(NoiseLevel::Absolute(settings::assignments("--noise-level", std::slice::from_ref(text))?))
+        }
+        Some(text) => Some(NoiseLevel::Relative(settings::number(text).map_err(|problem| {
+            let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+            let remedy = match percent {
+                Some(percent) => format!("write it as a part of the spread: {}", percent / 100.0),
+                None => "give a part of the spread, such as 0.01, or NAME=VALUE,..".to_string(),
+            };
+            Error::invalid(format!("--noise-level {text}"), problem, remedy)
+        })?)),
+    };
     let seed = arguments.noise_seed.or(specification.synthetic_noise.as_ref().map(|noise| noise.seed));
     specification.synthetic_noise = match (level, seed) {
         (Some(level), seed) => Some(SyntheticNoise { seed: seed.unwrap_or(1), level }),

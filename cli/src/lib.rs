@@ -31,6 +31,7 @@ mod hessian;
 mod identifiability;
 mod identify;
 mod init;
+mod jacobians;
 mod landscape;
 mod models;
 mod modes;
@@ -90,6 +91,7 @@ Examples:
   costate identify --from out/oscillator
   costate gradient oscillator --method all --set c=30
   costate schemes slider_crank
+  costate jacobians slider_crank --time 0.5 --only J_M,C_q
   costate steps slider_crank --halvings 6
   costate landscape oscillator c d
   costate design problem.toml
@@ -115,6 +117,8 @@ enum Command {
     Hessian(hessian::Arguments),
     /// Check derivatives of a model; of a problem file, everything that can be known before a long run.
     Check(check::Arguments),
+    /// Print the Jacobians of a model at one point, with the names of rows and columns.
+    Jacobians(jacobians::Arguments),
     /// Compare time integrators on a model: errors, orders, drift and times over the step.
     Schemes(schemes::Arguments),
     /// Halve the step again and again: errors, orders, and the limit with its sure digits.
@@ -226,6 +230,7 @@ fn run(registry: Result<Registry>, command: Command, team: Option<&Team<'_>>) ->
         Command::Gradient(arguments) => gradient::run(&registry, &arguments),
         Command::Hessian(arguments) => hessian::run(&registry, &arguments),
         Command::Check(arguments) => check::run(&registry, &arguments),
+        Command::Jacobians(arguments) => jacobians::run(&registry, &arguments),
         Command::Schemes(arguments) => schemes::run(&registry, &arguments),
         Command::Steps(arguments) => steps::run(&registry, &arguments),
         Command::Modes(arguments) => modes::run(&registry, &arguments),

@@ -332,6 +332,24 @@ impl<'p> Ensemble<'p> {
         Ok(with_rows(join(self.problem, found), &beside, 1.0))
     }
 
+    /// All residuals that [`linearise`](Ensemble::linearise) reduces, with their derivatives by all parameters of the problem: those of
+    /// experiments in the order of times, and then those of priors and modes.
+    pub(crate) fn residual_rows(&mut self, u: &[f64], costs: &[&LeastSquares]) -> Result<Vec<Row>> {
+        let count = self.problem.parameters.len();
+        let found = self.each(u, |k, Member { gradient, u, experiment, .. }| {
+            let mut rows = Vec::new();
+            gradient.residual_rows(u, costs[k], &mut |row| {
+                let (root, (residual, factor)) = (row.weight.sqrt(), row.rooted);
+                let mut slope = vec![0.0; count];
+                let own = experiment.places.iter().zip(row.derivatives);
+                own.for_each(|(&place, derivative)| slope[place] = root * factor * derivative);
+                rows.push(Row { residual: root * residual, slope });
+            })?;
+            Ok(rows)
+        })?;
+        Ok(found.into_iter().flatten().chain(self.problem.rows_beside(u)?).collect())
+    }
+
     /// What the last evaluation cost, all experiments together.
     pub fn counters(&self) -> Counters {
         let add = |sum: Counters, own: Counters| Counters {

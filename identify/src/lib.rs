@@ -39,6 +39,7 @@ pub mod problem_file;
 pub mod profile;
 pub mod registry;
 mod slope;
+pub mod solvers;
 pub mod specification;
 pub mod starts;
 pub mod statistics;

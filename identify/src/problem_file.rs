@@ -106,11 +106,6 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
         let shared = specification.data.clone().unwrap_or_default();
         specification.experiments.push(experiment(k + 1, section, &shared)?);
     }
-    let unnamed = |data: &DataSource| data.file.as_os_str().is_empty();
-    if specification.experiments.is_empty() && specification.data.as_ref().is_some_and(unnamed) {
-        let error = Error::invalid("[data]", "it names no file", "add: file = \"record.csv\"");
-        return Err(error.under(&["data"]));
-    }
     for (k, section) in root.sections("candidate")?.iter().enumerate() {
         specification.candidates.push(candidate::candidate(k + 1, section)?);
     }

@@ -433,3 +433,37 @@ fn a_shared_legend_stands_once() -> costate::Result<()> {
     }
     Ok(())
 }
+
+/// Protects figures on drawing areas of others: a figure in the right half of a bitmap leaves the left one alone, fills its own from its upper left, and looks like
+/// its PNG: about as much ink.
+#[test]
+fn figures_draw_themselves_on_any_area() {
+    use plotters::prelude::{BitMapBackend, IntoDrawingArea, WHITE};
+    let x: Vec<f64> = (0..100).map(|i| 0.1 * f64::from(i)).collect();
+    let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    let panel = Panel::new(Axis::linear("time [s]"), Axis::linear("x [m]")).series(Series::line(&x, &y).label("sine"));
+    let figure = Figure::column().panel(panel);
+    let (width, height) = (1600usize, 700usize);
+    let mut pixels = vec![0; 3 * width * height];
+    {
+        let area = BitMapBackend::with_buffer(&mut pixels, (width as u32, height as u32)).into_drawing_area();
+        area.fill(&WHITE).unwrap();
+        figure.draw_on(&area.split_evenly((1, 2))[1]).unwrap();
+        area.present().unwrap();
+    }
+    let ink = |columns: std::ops::Range<usize>| -> f64 {
+        let dark = (0..height).flat_map(|row| columns.clone().map(move |column| (row, column)));
+        dark.map(|(row, column)| 1.0 - f64::from(pixels[3 * (row * width + column)]) / 255.0).sum()
+    };
+    assert_eq!(ink(0..width / 2), 0.0);
+    assert!(ink(width / 2..3 * width / 4) > 100.0 && ink(3 * width / 4..width) > 100.0);
+    let png = figure.to_png().unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut own = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut own).unwrap();
+    let whole: f64 = own.chunks(3).map(|rgb| 1.0 - f64::from(rgb[0]) / 255.0).sum();
+    let part = |ink: f64, width: f64| ink / (width * width);
+    let ratio = part(ink(width / 2..width), width as f64 / 2.0) / part(whole, f64::from(info.width));
+    // one is drawn four times as large and shrunk, which thins edges
+    assert!((0.7..1.4).contains(&ratio), "{ratio}");
+}

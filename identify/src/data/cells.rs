@@ -97,7 +97,8 @@ pub(super) enum Gaps {
 
 /// How a cell says that there is no value.
 pub(super) fn is_missing(cell: &str) -> bool {
-    cell.is_empty() || ["nan", "na", "null"].iter().any(|word| cell.eq_ignore_ascii_case(word))
+    const WORDS: [&str; 9] = ["nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?"];
+    WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)) || cell.is_empty()
 }
 
 /// A problem and its remedy.
@@ -249,7 +250,9 @@ fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> 
         return (format!("`{shown}` in column `{name}` is not a number"), remedy.to_string());
     }
     let comma = cell.matches(',').count() == 1 && cell.replace(',', ".").parse::<f64>().is_ok();
-    let remedy = if comma {
+    let remedy = if is_date(cell) {
+        "write times as seconds, from any zero: dates and clock times are not read".to_string()
+    } else if comma {
         format!("write numbers with a decimal point: `{}`", cell.replace(',', "."))
     } else if cell.split_whitespace().count() > 1 && cell.split_whitespace().all(|part| part.parse::<f64>().is_ok()) {
         format!("separate cells by commas, semicolons or tabs (by the header, these are {})", delimiter.plural())
@@ -257,6 +260,13 @@ fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> 
         "write a number such as -1.5e-3, or remove the row".to_string()
     };
     (format!("`{shown}` in column `{name}` is not a number"), remedy)
+}
+
+/// Whether a text is a date or a time of the day: `2026-03-01T12:00:00.010`, `1/3/2026 12:00`, `12:00:01`.
+fn is_date(cell: &str) -> bool {
+    let separators = cell.matches(['-', '/', ':']).count();
+    let is_clock = |c: char| c.is_ascii_digit() || "-/:. TZ+".contains(c);
+    separators >= 2 && cell.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().all(is_clock)
 }
 
 /// Text of the file as it may stand in a message: on one line, and not long.

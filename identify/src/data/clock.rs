@@ -20,8 +20,7 @@ pub struct Clock<'r> {
 
 /// Names of times, in any capitals, the usual ones first.
 const USUAL: [&str; 2] = ["t", "time"];
-const OTHERS: [&str; 10] =
-    ["timestamp", "zeit", "temps", "tiempo", "seconds", "second", "sec", "tow", "clock", "elapsed"];
+const OTHERS: [&str; 9] = ["timestamp", "zeit", "temps", "tiempo", "tempo", "tijd", "tow", "clock", "elapsed"];
 
 /// Whether a column of this name holds times.
 pub(crate) fn is_time(name: &str) -> bool {
@@ -61,6 +60,9 @@ pub fn clock<'r>(record: &'r Record, file: &Path, asked: Option<&str>, unit: Opt
             && header::unknown_in_brackets(header).is_none()
             && known.iter().any(|known| stem.eq_ignore_ascii_case(known))
     };
+    // `seconds`, `ms`; a letter alone is a quantity
+    let is_unit =
+        |header: &&String| header.chars().count() > 1 && !matches!(conversion(header, "s"), Conversion::Refused(_));
     let mut usual = names().filter(|header| is_called(header, &USUAL));
     if let (Some(one), None) = (usual.next(), usual.next())
         && let Some(found) = of(one)?
@@ -71,7 +73,8 @@ pub fn clock<'r>(record: &'r Record, file: &Path, asked: Option<&str>, unit: Opt
     let in_time = |header: &&String| {
         header::split(header).is_some_and(|(_, own)| !matches!(conversion(own, "s"), Conversion::Refused(_)))
     };
-    let called: Vec<&String> = names().filter(|header| is_called(header, &OTHERS)).filter(increasing).collect();
+    let is_other = |header: &&String| is_called(header, &OTHERS) || is_unit(header);
+    let called: Vec<&String> = names().filter(is_other).filter(increasing).collect();
     let measured: Vec<&String> = names().filter(in_time).filter(increasing).collect();
     for (found, why) in [(called, "by its name"), (measured, "by its unit")] {
         if let [one] = found[..]

@@ -136,7 +136,7 @@ pub fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Resul
     // what is in the unit already comes before what is converted, and that before what cannot be; the end of a name is the least certain of signs
     let rank = |way: &Named<'_>| match (&way.conversion, way.form) {
         (Conversion::Refused(_), _) => 4,
-        (conversion, form) => i32::from(*conversion != Conversion::Same) + 2 * i32::from(form == Form::Ending),
+        (conversion, form) => i32::from(*conversion != Conversion::Same) + 2 * i32::from(form == Form::Word),
     };
     let Some(best) = ways.iter().map(|(_, way)| rank(way)).min() else { return Ok(None) };
     let mut best = ways.into_iter().filter(|(_, way)| rank(way) == best);
@@ -158,7 +158,7 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &So
     let mut law = Law { conversion: Conversion::Same, scale, offset: offset.unwrap_or(0.0) };
     if let Some(scale) = scale {
         notes.push(format!("1 in it is {} {asked}, as `scale` says", rounded(scale, 6)));
-        let is_other = |way: &&Named<'_>| way.conversion != Conversion::Same && way.form != Form::Ending;
+        let is_other = |way: &&Named<'_>| way.conversion != Conversion::Same && way.form != Form::Word;
         notes.extend(way.as_ref().filter(is_other).map(|way| format!("its unit, `{}`, is not looked at", way.unit)));
     } else if let Some(unit) = stated.as_deref().or(own) {
         law.conversion = match conversion(unit, asked) {
@@ -174,14 +174,15 @@ fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &So
         }
         let contradicts = |way: &&Named<'_>| {
             stated.as_ref().is_some_and(|unit| conversion(&way.unit, unit) != Conversion::Same)
-                && way.form != Form::Ending
+                && way.form != Form::Word
         };
         notes.extend(way.as_ref().filter(contradicts).map(|way| {
             format!("this unit is said in the problem file, and goes over the `{}` of its header", way.unit)
         }));
-        let is_guess = |way: &&Named<'_>| stated.is_none() && way.form == Form::Ending && !law.is_plain();
+        let is_guess = |way: &&Named<'_>| stated.is_none() && way.form == Form::Word && !law.is_plain();
         notes.extend(way.as_ref().filter(is_guess).map(|way| {
-            let (end, key) = (&header[way.name.len()..], sought.unit_key.unwrap_or("unit"));
+            let end = Some(&header[way.name.len()..]).filter(|end| !end.is_empty()).unwrap_or(&way.unit);
+            let key = sought.unit_key.unwrap_or("unit");
             format!("if `{end}` is part of the name, say so in a problem file: {key} = \"{asked}\"")
         }));
     }

@@ -10,8 +10,9 @@ pub(crate) enum Form {
     Brackets,
     /// `a/(m/s^2)`, as ISO 80000 writes it; `a in m/s^2`; `a, m/s^2`.
     Stroke,
-    /// `a_mm`, `a mm`, `a.mm`, `a-mm`, where the end of the name is a unit of the dimension that is asked for; it may as well be part of the name.
-    Ending,
+    /// `a_mm`, `a mm`, `a.mm`, `a-mm`, `a_mm_filtered`, `mm`, where a word of the name is a unit of the dimension that is asked for; it may as
+    /// well be part of the name.
+    Word,
 }
 
 /// A header as a name with a unit.
@@ -25,10 +26,14 @@ pub(crate) struct Named<'h> {
 }
 
 /// Brackets around a unit; anything may be in the first ones.
-const PAIRS: [(char, char); 4] = [('[', ']'), ('(', ')'), ('{', '}'), ('<', '>')];
+const PAIRS: [(char, char); 7] =
+    [('[', ']'), ('(', ')'), ('{', '}'), ('<', '>'), ('［', '］'), ('（', '）'), ('【', '】')];
 
 /// What is between a name and its unit, but for brackets.
-const SIGNS: [&str; 3] = ["/", " in ", ", "];
+const SIGNS: [&str; 6] = ["/", " in ", ", ", "=", ":", "|"];
+
+/// Symbols of a turn that end a name for other reasons: right, voltage, translation.
+const TURNS: [&str; 3] = ["r", "U", "tr"];
 
 /// What parts words of a name.
 const SPACES: [char; 4] = ['_', ' ', '-', '.'];
@@ -53,7 +58,7 @@ pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
     let fits = |own: &Named<'_>| !matches!(own.conversion, Conversion::Refused(_));
     if let Some(found) = brackets(header).map(named(Form::Brackets)) {
         // `a (left)` and `a(2)` are names, and x(t) is x as a function of time, unless it is a mass
-        let is_meant = header.ends_with(']') || is_unit(&found) && !is_index(&found.unit);
+        let is_meant = header.ends_with([']', '］']) || is_unit(&found) && !is_index(&found.unit);
         let is_function = header.ends_with("(t)") && !fits(&found);
         return Vec::from_iter(Some(found).filter(|_| is_meant && !is_function));
     }
@@ -64,6 +69,9 @@ pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
         strokes(header).map(named(Form::Stroke)).filter(is_unit).filter(|own| !is_index(&own.unit)).partition(fits);
     found.extend(endings(header, unit));
     found.extend(others);
+    if found.is_empty() {
+        found.extend(word(header, unit));
+    }
     found
 }
 
@@ -75,9 +83,9 @@ fn brackets(header: &str) -> Option<(&str, &str)> {
         depth += i32::from(c == close) - i32::from(c == open);
         (depth == 0).then_some(place)
     })?;
-    // both brackets are of one byte; `v/(m/s)` is v
+    // `v/(m/s)` is v
     let name = header[..place].trim_end().trim_end_matches('/').trim_end();
-    Some((name, header[place + 1..header.len() - 1].trim()))
+    Some((name, header[place + open.len_utf8()..header.len() - close.len_utf8()].trim()))
 }
 
 /// A unit in brackets with something behind them: `F (mN) cmd`, `F [mN].1`. The name is all of it.
@@ -125,11 +133,23 @@ fn endings<'h>(header: &'h str, unit: &str) -> impl Iterator<Item = Named<'h>> {
             false => vec![Cow::Borrowed(rest)],
             true => vec![Cow::Owned(divided), Cow::Owned(rest.replace('_', " "))],
         };
-        let mut texts = texts.into_iter().filter(|text| !name.is_empty() && is_written(text));
+        let mut texts = texts.into_iter().filter(|text| is_written(text) && !name.is_empty() && !TURNS.contains(&rest));
         texts.find_map(|own| match conversion(&own, unit) {
             Conversion::Refused(_) => None,
-            conversion => Some(Named { name, unit: own, form: Form::Ending, conversion }),
+            conversion => Some(Named { name, unit: own, form: Form::Word, conversion }),
         })
+    })
+}
+
+/// A header with a word, not the last of several, that is another unit of the dimension of `unit`: `x_mm_filtered`, `rpm`. The name is all of it.
+fn word<'h>(header: &'h str, unit: &str) -> Option<Named<'h>> {
+    let words = header.split(SPACES).filter(|word| word.chars().count() > 1 || *word == "°");
+    let mut words = words.filter(|word| is_written(word) && *word != "tr" && *word != "in");
+    words.find_map(|own| match conversion(own, unit) {
+        Conversion::Factor(factor) => {
+            Some(Named { name: header, unit: own.into(), form: Form::Word, conversion: Conversion::Factor(factor) })
+        }
+        _ => None,
     })
 }
 
@@ -145,7 +165,15 @@ mod tests {
             assert_eq!(found.len(), 1, "{header}: {found:?}");
             assert_eq!(found[0].conversion, Conversion::Factor(1e-3), "{header}");
         }
+        for header in ["F_mN_cmd", "F mN filtered", "mN", "F=mN", "F:mN", "F（mN）", "F［mN］"] {
+            assert_eq!(read(header, "N")[0].conversion, Conversion::Factor(1e-3), "{header}");
+        }
         assert!(matches!(read("F (mm) cmd", "N")[0].conversion, Conversion::Refused(_)));
+        for (header, unit) in
+            [("phi_r", "rad"), ("theta_U", "rad"), ("phi_tr", "rad"), ("in", "m"), ("F_in_x", "m"), ("m_x", "m")]
+        {
+            assert!(read(header, unit).is_empty(), "{header}");
+        }
         assert!(read("x(t) left", "m").is_empty() && read("F (left) 2", "N").is_empty());
     }
 }

@@ -31,6 +31,67 @@ pub enum Method {
     Ding,
     /// With second derivatives: see [`CurvedMethod::NewtonTrustRegion`].
     NewtonTrustRegion,
+    /// A solver of argmin, as it is.
+    Argmin(ArgminSolver),
+}
+
+/// A solver of [argmin](https://docs.rs/argmin), with its usual settings. It works in scaled variables; a failed run costs infinitely much; what is
+/// outside the bounds is taken to the nearest point within. For comparison, and for costs without useful derivatives: the methods of this crate
+/// need fewer runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgminSolver {
+    /// L-BFGS with the line search of Moré and Thuente.
+    Lbfgs,
+    /// BFGS with the same line search.
+    Bfgs,
+    /// Nonlinear conjugate gradients by Polak and Ribière, with the same line search.
+    ConjugateGradient,
+    /// Trust regions with Steihaug's conjugate gradients, on the exact Hessian.
+    TrustRegion,
+    /// Newton's method with conjugate gradients and the line search of Moré and Thuente, on the exact Hessian.
+    NewtonCg,
+    /// Nelder and Mead's simplex: by costs alone.
+    NelderMead,
+    /// A swarm of 40 particles within the bounds, or within ten times the start: by costs alone. It has no test of convergence: its limit of
+    /// iterations or evaluations ends it.
+    ParticleSwarm,
+}
+
+impl ArgminSolver {
+    /// All of them.
+    pub const ALL: [ArgminSolver; 7] = [
+        ArgminSolver::Lbfgs,
+        ArgminSolver::Bfgs,
+        ArgminSolver::ConjugateGradient,
+        ArgminSolver::TrustRegion,
+        ArgminSolver::NewtonCg,
+        ArgminSolver::NelderMead,
+        ArgminSolver::ParticleSwarm,
+    ];
+
+    /// The name by which problem files and the command line call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ArgminSolver::Lbfgs => "argmin:lbfgs",
+            ArgminSolver::Bfgs => "argmin:bfgs",
+            ArgminSolver::ConjugateGradient => "argmin:conjugate-gradient",
+            ArgminSolver::TrustRegion => "argmin:trust-region",
+            ArgminSolver::NewtonCg => "argmin:newton-cg",
+            ArgminSolver::NelderMead => "argmin:nelder-mead",
+            ArgminSolver::ParticleSwarm => "argmin:particle-swarm",
+        }
+    }
+
+    /// Whether it takes second derivatives.
+    pub fn takes_hessians(self) -> bool {
+        matches!(self, ArgminSolver::TrustRegion | ArgminSolver::NewtonCg)
+    }
+
+    /// Whether it takes gradients.
+    pub(super) fn is_by_gradients(self) -> bool {
+        !matches!(self, ArgminSolver::NelderMead | ArgminSolver::ParticleSwarm)
+    }
 }
 
 /// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is told by the history
@@ -44,10 +105,12 @@ pub enum CurvedMethod {
     /// Trust-region Newton with truncated conjugate gradients (Steihaug 1983): on the whole Hessian for few variables, on
     /// products with it for many.
     NewtonTrustRegion,
+    /// A solver of argmin that takes Hessians.
+    Argmin(ArgminSolver),
 }
 
 impl CurvedMethod {
-    /// Both.
+    /// Those of this crate.
     pub const ALL: [CurvedMethod; 2] = [CurvedMethod::Ding, CurvedMethod::NewtonTrustRegion];
 
     /// The name by which problem files and the command line call it.
@@ -55,6 +118,7 @@ impl CurvedMethod {
         match self {
             CurvedMethod::Ding => "ding",
             CurvedMethod::NewtonTrustRegion => "newton-tr",
+            CurvedMethod::Argmin(solver) => solver.name(),
         }
     }
 }
@@ -108,7 +172,7 @@ pub enum StepRule {
 }
 
 impl Method {
-    /// The methods by name, with their usual settings.
+    /// The methods of this crate by name, with their usual settings; those of argmin are [`ArgminSolver::ALL`].
     pub const ALL: [Method; 9] = [
         Method::BY_GRADIENT[0],
         Method::BY_GRADIENT[1],
@@ -149,6 +213,7 @@ impl Method {
         match self {
             Method::Ding => Some(CurvedMethod::Ding),
             Method::NewtonTrustRegion => Some(CurvedMethod::NewtonTrustRegion),
+            Method::Argmin(solver) if solver.takes_hessians() => Some(CurvedMethod::Argmin(*solver)),
             _ => None,
         }
     }
@@ -165,7 +230,13 @@ impl Method {
             Method::GaussNewton => LeastSquaresMethod::GaussNewton.name(),
             Method::Ding => CurvedMethod::Ding.name(),
             Method::NewtonTrustRegion => CurvedMethod::NewtonTrustRegion.name(),
+            Method::Argmin(solver) => solver.name(),
         }
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Method::ALL.iter().map(Method::name).chain(ArgminSolver::ALL.iter().map(|solver| solver.name()))
     }
 
     /// Says what is wrong with the settings, if anything is.
@@ -204,10 +275,12 @@ impl FromStr for Method {
             "lbfgs" => "l-bfgs".to_string(),
             "levenberg-marquardt" => "lm".to_string(),
             "newton-trust-region" => "newton-tr".to_string(),
+            "argmin:l-bfgs" => "argmin:lbfgs".to_string(),
             _ => plain(name),
         };
-        let found = Method::ALL.into_iter().find(|m| short == m.name());
-        found.ok_or_else(|| Error::unknown("method", name, "", Method::ALL.iter().map(Method::name)))
+        let all = Method::ALL.into_iter().chain(ArgminSolver::ALL.map(Method::Argmin));
+        let found = all.into_iter().find(|m| short == m.name());
+        found.ok_or_else(|| Error::unknown("method", name, "", Method::names()))
     }
 }
 
@@ -218,7 +291,7 @@ mod tests {
     /// Protects names: each method is found by its own, and a slip is answered with the nearest.
     #[test]
     fn names_round_trip_and_slips_are_answered() {
-        for method in Method::ALL {
+        for method in Method::ALL.into_iter().chain(ArgminSolver::ALL.map(Method::Argmin)) {
             assert_eq!(method.name().parse::<Method>().unwrap(), method);
             assert_eq!(method.to_string().to_uppercase().replace('-', "_").parse::<Method>().unwrap(), method);
         }

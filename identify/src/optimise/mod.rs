@@ -36,8 +36,9 @@
 //! needs far fewer runs. With exact second derivatives ([`CurvedObjective`]), [`minimise_curved`] does for any cost.
 //! [`minimise_constrained`] puts constraints on any of the methods.
 //!
-//! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor.
+//! The methods are solvers of [argmin](https://docs.rs/argmin) and run under its executor; its own solvers are methods, too ([`ArgminSolver`]).
 
+mod argmin_search;
 mod augmented_lagrangian;
 mod band_model;
 mod band_search;
@@ -65,13 +66,14 @@ mod variable;
 mod weights;
 
 pub use augmented_lagrangian::{ConstrainedObjective, ConstrainedOutcome, ConstraintOptions, minimise_constrained};
-pub use method::{CurvedMethod, LeastSquaresMethod, Method, StepRule};
+pub use method::{ArgminSolver, CurvedMethod, LeastSquaresMethod, Method, StepRule};
 pub use multipliers::{Limit, Multipliers};
 pub use outcome::{Curvature, Flow, Iteration, Options, Outcome, OuterIteration, Reason};
 pub use trace::{Evaluation, Trace};
 pub use variable::{Scale, Variable, VariableStatus};
 
 use crate::{Error, Result};
+use argmin_search::ArgminSearch;
 use band_search::BandSearch;
 use costate::least_squares::Linearised;
 use descent::Descent;
@@ -80,7 +82,7 @@ use evaluation::{Evaluator, Function};
 use executor::{Search, execute};
 use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
-use variable::Scaling;
+pub(crate) use variable::Scaling;
 
 /// The function to be minimised. Value and gradient share one run.
 pub trait Objective {
@@ -125,7 +127,12 @@ pub fn minimise(
         let remedy = "use `minimise_curved`, or a method that works by gradients, such as bfgs";
         return Err(Error::invalid(format!("method `{method}`"), problem, remedy));
     }
-    search(Function::Cost(objective), Descent::new(method), variables, options, observer)
+    match method {
+        Method::Argmin(solver) => {
+            search(Function::Cost(objective), ArgminSearch::new(solver), variables, options, observer)
+        }
+        _ => search(Function::Cost(objective), Descent::new(method), variables, options, observer),
+    }
 }
 
 /// Residuals of a sum of squares, ½ rᵀ r. Residuals and their Jacobian share one run.
@@ -192,6 +199,7 @@ pub fn minimise_curved(
     match method {
         CurvedMethod::Ding => search(function, Ding::default(), variables, options, observer),
         CurvedMethod::NewtonTrustRegion => search(function, NewtonTrustRegion::default(), variables, options, observer),
+        CurvedMethod::Argmin(solver) => search(function, ArgminSearch::new(solver), variables, options, observer),
     }
 }
 

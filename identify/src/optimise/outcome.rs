@@ -195,6 +195,10 @@ pub enum Reason {
     CostStalled,
     /// A solution was lost on smaller steps: see [`refine`](crate::control::refine).
     SolutionLost,
+    /// The solver of another library says that it has converged, by its own test.
+    SolverConverged,
+    /// The solver of another library cannot go on.
+    SolverStopped,
     /// The constraints are met, and the cost cannot fall along them.
     ConstrainedMinimum,
     /// No point was found that meets the constraints.
@@ -236,6 +240,7 @@ impl Reason {
                 | Reason::ResidualsVanished
                 | Reason::CostAtRoundOff
                 | Reason::CostSettled
+                | Reason::SolverConverged
                 | Reason::ConstrainedMinimum
         )
     }
@@ -267,6 +272,10 @@ impl fmt::Display for Reason {
             Reason::SolutionLost => {
                 "the solution was lost on smaller steps: what was found on larger ones lived on the error of the steps; another method (lm), an \
                  effort (effort = WEIGHT) or smaller steps from the start on (--step) may find a gentler one"
+            }
+            Reason::SolverConverged => "argmin's solver has converged, by its own test",
+            Reason::SolverStopped => {
+                "argmin's solver cannot go on from here, and says not that it has converged: another method (lm, bfgs) may"
             }
             Reason::ConstrainedMinimum => "the constraints are met, and the cost is least among the points that meet them",
             Reason::ConstraintsViolated => {

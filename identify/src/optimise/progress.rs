@@ -40,6 +40,11 @@ impl Progress {
         Progress { start_cost, start_steepness, scale, cost, steepness, idle_steps: 0, last_gain: 0.0 }
     }
 
+    /// That at the start.
+    pub fn start_steepness(&self) -> f64 {
+        self.start_steepness
+    }
+
     /// The gradient's norm relative to that at the start.
     pub fn relative_gradient(&self, point: &Point) -> f64 {
         point.steepness / self.start_steepness

@@ -201,6 +201,24 @@ impl Scaling {
         self.variables.iter().zip(u).map(bend).collect()
     }
 
+    /// The least and the largest scaled value of component i; infinite where there is no bound.
+    pub fn bounds(&self, i: usize) -> (f64, f64) {
+        (self.lower[i], self.upper[i])
+    }
+
+    /// x and as many points beside it as there are components: its corners are `edge` times each component away (1 for one below 1), where the
+    /// upper bound is not nearer.
+    pub fn simplex(&self, x: &[f64], edge: f64) -> Vec<Vec<f64>> {
+        let mut corners = vec![x.to_vec()];
+        for i in 0..x.len() {
+            let mut corner = x.to_vec();
+            let step = edge * x[i].abs().max(1.0);
+            corner[i] += if x[i] + step <= self.upper[i] { step } else { -step };
+            corners.push(corner);
+        }
+        corners
+    }
+
     /// How many variables may change.
     pub fn free_count(&self) -> usize {
         self.variables.iter().filter(|v| !v.is_fixed()).count()

@@ -25,6 +25,9 @@ const SLOWER: f64 = 2.0 / 3.0;
 /// So is one whose largest interval is no longer than so many of its usual ones: none of its samples is missing, whatever rows are between.
 const REGULAR: f64 = 1.5;
 
+/// Fewer values than that tell no rate of their own: they are taken for what is left of the rows of their file.
+const FEW: usize = 5;
+
 /// Gaps that are told one by one.
 const TOLD: usize = 3;
 
@@ -56,7 +59,8 @@ impl Driver {
     pub fn new(part: usize, input: &InputColumn, Column { name, values, .. }: &Column<'_>, axis: &TimeAxis) -> Self {
         let there = axis.times().iter().zip(values.iter()).filter(|(_, value)| !value.is_nan());
         let (times, values): (Vec<f64>, Vec<f64>) = there.unzip();
-        let usual = if times.len() == axis.len() { axis.usual_step() } else { usual_step(&times) };
+        let has_rate = times.len() < axis.len() && times.len() >= FEW;
+        let usual = if has_rate { usual_step(&times) } else { axis.usual_step() };
         let between = |t: &&f64| times.first() <= Some(*t) && Some(*t) <= times.last();
         let rows = axis.times().iter().filter(between).count();
         let is_slower = times.len() as f64 <= SLOWER * rows as f64;
@@ -108,7 +112,10 @@ impl Driver {
         if self.times.len() < self.rows {
             let (mut said, axis) = (String::new(), &part.axis);
             if source.from.is_none() && first > axis.start() {
-                said += &format!("; the run begins with its first value, at {} s", shown(first));
+                said += &format!(
+                    "; the run begins with its first value, at {} s, and values at the start are values at that time",
+                    shown(first)
+                );
             }
             if source.until.is_none() && last < axis.end() {
                 said += &format!("; the run ends where it is known, at {} s", shown(last));
@@ -165,12 +172,12 @@ impl Driver {
             {
                 format!(
                     "fit the pieces as experiments, each with its own start: split = \"{}\" in [data]; or one of them: until = {from}, \
-                     or from = {to}; or say {asked}",
+                     or from = {to} with the state at that time as its start; or say {asked}",
                     super::split::AT_GAPS
                 )
             }
             _ => format!(
-                "fit a piece: until = {from}, or from = {to}; or both as experiments, each with its own start: [[experiment]] with name = \
+                "fit a piece: until = {from}, or from = {to} with the state at that time as its start; or both as experiments, each with its own start: [[experiment]] with name = \
                  \"before\", until = {from} and [[experiment]] with name = \"behind\", from = {to} (`split` cuts one file at gaps of all \
                  its columns only); or say {asked}"
             ),

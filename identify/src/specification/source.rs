@@ -54,8 +54,12 @@ impl DataSource {
     /// Reads all of them.
     ///
     /// # Errors
-    /// As [`Record::read`]; [`Error::Invalid`] for several files that are to be split.
+    /// As [`Record::read`]; [`Error::Invalid`] if no file is named, and for several files that are to be split.
     pub(crate) fn records(&self) -> Result<Vec<Record>> {
+        if self.file.as_os_str().is_empty() {
+            let remedy = "add: file = \"record.csv\"; or give --data FILE.csv";
+            return Err(Error::invalid("[data]", "it names no file", remedy).under(&["data"]));
+        }
         if let (Some(column), [_, ..]) = (&self.split, &self.more_files[..]) {
             let problem = format!("the experiment has {} files", 1 + self.more_files.len());
             let remedy = "cut each file into those of one experiment, and leave out `split`";

@@ -69,6 +69,10 @@ pub(super) fn pieces(source: &DataSource, split: &str, record: &Record, stated: 
 /// Rows with the same number in a column, one after another, each set with its name.
 fn numbered(record: &Record, column: &str, file: &Path, prefix: &str) -> Result<Vec<(String, Record)>> {
     const LARGEST: f64 = 1e9;
+    if !record.names().iter().any(|name| name == column) && record.left_out(column).is_none() {
+        let known = record.names().iter().map(String::as_str).chain([AT_GAPS]);
+        return Err(Error::unknown("column", column, file.display().to_string(), known));
+    }
     let numbers = record.column(column)?;
     let mut pieces: Vec<(String, Record)> = Vec::new();
     let mut first = 0;

@@ -169,3 +169,32 @@ fn angles_that_are_not_explained_are_asked_for() {
     assert!(run.out.contains("are units the same (rad and degrees"), "{}", run.out);
     assert!(!run.out.contains("all is well"), "{}", run.out);
 }
+
+/// Protects the Jacobians that are printed: at the state of a run or at one that is named, as text and for programs, the same as in the library; and what
+/// is asked for in vain.
+#[test]
+fn jacobians_are_printed() {
+    let place = Place::new();
+    let document = place.json("jacobians pendulum --time 0.5 --at x=0.6,y=-0.8,x''=2 --only C_q,J_C,df/du --json", 0);
+    let number = |group: &str, name: &str| document[group][name].as_f64().unwrap();
+    assert_eq!((number("positions", "x"), number("accelerations", "x")), (0.6, 2.0));
+    assert!((document["time"].as_f64().unwrap() - 0.5).abs() < 1e-12);
+    let jacobians = document["jacobians"].as_array().unwrap();
+    assert_eq!(jacobians[0]["values"], serde_json::json!([[0.6, -0.8]]));
+    assert_eq!(jacobians[0]["columns"], serde_json::json!(["q `x`", "q `y`"]));
+    let lambda = document["multipliers"].as_object().unwrap().values().next().unwrap();
+    assert_eq!(&jacobians[1]["values"][0][0], lambda);
+    assert_eq!(jacobians[2]["symbol"], "df/du");
+    let text = place.good("jacobians engine-mount --only J_V").out;
+    assert!(text.contains("J_V: force by velocity") && text.contains("motion of `x1`"), "{text}");
+    for (arguments, parts) in [
+        ("--only J_C", &["no Jacobian `J_C`", "J_M"][..]),
+        ("--at nonsense=1", &["nonsense", "there is no coordinate, input or constraint"]),
+        ("--at x1'''=1", &["x1'''"]),
+        ("--time 1e9", &["--time 1000000000", "the run goes from 0 s"]),
+    ] {
+        let run = place.run(&format!("jacobians engine-mount {arguments}"));
+        assert_eq!(run.code, 2, "{arguments}");
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{arguments}: {}", run.err));
+    }
+}

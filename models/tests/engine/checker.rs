@@ -4,7 +4,7 @@ use costate::sensitivity::Method;
 use costate::system::{Blocks, Point};
 use costate::{Matrix, Model, Number, Parameter, Plain, Result, Signature, System};
 use costate_check::{
-    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, StepJacobians, StepPoint, Supplied,
+    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, Jacobians, StepJacobians, StepPoint, Supplied,
     check_jacobians, check_products, check_step, paper_step_jacobians,
 };
 use costate_identify::registry::Entry;
@@ -497,6 +497,35 @@ fn structured_products_agree_on_an_awkward_model() {
         let report = check_products(&Plain::new(Awkward).unwrap(), &options).unwrap();
         assert!(report.passed(), "{report}");
     }
+}
+
+/// Protects the Jacobians by name against those of the pendulum on paper (m q'' + (x, y) λ = -d q' + (0, -m g), C = (x² + y² - L²)/2), and what is asked
+/// for in vain.
+#[test]
+fn jacobians_are_found_by_their_names() {
+    let system = Plain::new(Pendulum).unwrap();
+    let u = system.signature().nominal();
+    let (q, v, a, lambda) = ([0.6, -0.8], [0.4, 0.3], [-2.0, 1.5], [7.0]);
+    let x = Point { t: 0.2, q: &q, v: &v, a: &a, lambda: &lambda, w: &[] };
+    let found = Jacobians::at(&system, &x, &u).unwrap();
+    let matrix = |symbol: &str| &found.get(symbol).unwrap().matrix;
+    let (m, l, d) = (u[0], u[1], u[2]);
+    assert_eq!(matrix("M").as_slice(), [m, 0.0, 0.0, m]);
+    assert_eq!(matrix("J_C").as_slice(), [7.0, 0.0, 0.0, 7.0]);
+    assert_eq!(matrix("J_V").as_slice(), [-d, 0.0, 0.0, -d]);
+    assert_eq!(matrix("C_q").shape(), (1, 2));
+    assert_eq!(matrix("C_q").as_slice(), q);
+    assert!(matrix("J_M").iter().chain(matrix("J_Q")).all(|entry| *entry == 0.0));
+    assert_eq!(matrix("dC/du")[(0, 1)], -l);
+    let by_parameters = matrix("d(M a)/du") + matrix("d(C_qᵀ λ)/du") - matrix("dQ/du");
+    assert_eq!(*matrix("df/du"), by_parameters);
+    assert_eq!(matrix("df/du").column(2).as_slice(), v);
+    let damping = found.get("df/du").unwrap();
+    assert_eq!((damping.rows[1].as_str(), damping.columns[2].as_str()), ("motion of `y`", "u `d`"));
+    let message = found.get("J_X").unwrap_err().to_string();
+    assert!(message.contains("there is no Jacobian `J_X`") && message.contains("J_M"), "{message}");
+    let message = Jacobians::at(&system, &Point { q: &q[..1], ..x }, &u).unwrap_err().to_string();
+    assert!(message.contains("1 values are given, and `pendulum` has 2"), "{message}");
 }
 
 /// Protects the self-check from agreeing with everything: a system whose products and factors contradict its blocks is

@@ -4,6 +4,7 @@
 mod common;
 
 mod allocations;
+mod argmin_solvers;
 mod bootstrap;
 mod checker;
 mod constrained;

@@ -26,6 +26,9 @@
 //! Texts are plain Unicode, superscripts included (`m/s²`). The shipped font covers Latin, Greek, and mathematical signs;
 //! other scripts appear in SVG if the viewer has a font for them, but not in PNG.
 
+use plotters::backend::DrawingBackend;
+use plotters::coord::Shift;
+use plotters::drawing::DrawingArea;
 use std::path::Path;
 
 use costate_identify::data::files::write_atomically;
@@ -228,6 +231,33 @@ impl Figure {
     /// As for [`Figure::to_svg`].
     pub fn to_png(&self) -> Result<Vec<u8>> {
         render::png(&layout::scene(self)?)
+    }
+
+    /// Draws the figure on any drawing area of plotters, a part of a bitmap, a canvas or a window: as large as fits into its upper left, on the area's own
+    /// background, with letters of the shipped font.
+    ///
+    /// ```
+    /// use costate_report::plot::{Axis, Figure, Panel, Series};
+    /// use plotters::prelude::{BitMapBackend, IntoDrawingArea, WHITE};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let panel = Panel::new(Axis::linear("time [s]"), Axis::linear("x [m]"));
+    /// let figure = Figure::column().panel(panel.series(Series::line(&[0.0, 1.0], &[2.0, 3.0])));
+    /// let mut pixels = vec![0; 3 * 800 * 400];
+    /// let area = BitMapBackend::with_buffer(&mut pixels, (800, 400)).into_drawing_area();
+    /// area.fill(&WHITE)?;
+    /// let halves = area.split_evenly((1, 2));
+    /// figure.draw_on(&halves[1])?;
+    /// area.present()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Figure::to_svg`], and what the area's backend says.
+    pub fn draw_on<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()> {
+        render::on_area(&layout::scene(self)?, area)
     }
 
     /// Writes the figure as SVG, for print and for the web. An existing file is replaced at once, when all is written.

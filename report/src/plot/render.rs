@@ -2,15 +2,19 @@
 //!
 //! plotters draws in whole pixels, knows no dashes, and fills thick lines as polygons with defects where they turn back.
 //! So the SVG is drawn at 50 pixels a millimetre and its header and lines are then completed, and in bitmaps every piece
-//! of a line is a small convex polygon. Letters in bitmaps are drawn from their outlines.
+//! of a line is a small convex polygon. Letters in bitmaps are drawn from their outlines. So are scenes on drawing areas of others.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Display;
 
 use ab_glyph::{Font as _, PxScale};
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
+use plotters::coord::Shift;
+use plotters::drawing::DrawingArea;
+use plotters::element::{Drawable, PointCollection};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
+use plotters_backend::DrawingErrorKind;
 
 use super::scene::{Anchor, Color, Item, Point, Scene};
 use super::text::{self, HEIGHT_PER_EM, RAISED_BY, RAISED_SIZE};
@@ -197,7 +201,7 @@ pub(super) fn pixels(scene: &Scene, scale: f64) -> Result<Pixels> {
     {
         let mut backend = BitMapBackend::with_buffer(&mut large, (wide as u32, high as u32));
         for item in &scene.items {
-            bitmap_item(&mut backend, item, scale * shrink as f64)?;
+            draw_item(&mut backend, item, scale * shrink as f64).map_err(failed)?;
         }
         backend.present().map_err(failed)?;
     }
@@ -241,13 +245,52 @@ fn shrunk(large: &[u8], wide: usize, width: usize, height: usize, factor: usize)
     small
 }
 
-fn bitmap_item(backend: &mut BitMapBackend, item: &Item, scale: f64) -> Result<()> {
+/// A scene whose corner is at the origin of a drawing area, `scale` pixels a millimetre.
+struct Placed<'s> {
+    scene: &'s Scene,
+    scale: f64,
+}
+
+impl<'a> PointCollection<'a, (i32, i32)> for &'a Placed<'_> {
+    type Point = (i32, i32);
+    type IntoIter = std::iter::Once<(i32, i32)>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        std::iter::once((0, 0))
+    }
+}
+
+impl<B: DrawingBackend> Drawable<B> for Placed<'_> {
+    fn draw<I: Iterator<Item = (i32, i32)>>(&self, mut at: I, backend: &mut B, _: (u32, u32)) -> Drawn<B> {
+        // where the area begins in what it is a part of
+        let (right, down) = at.next().unwrap_or_default();
+        let mut moved = Scene { width: self.scene.width, height: self.scene.height, items: Vec::new() };
+        moved.insert(self.scene.clone(), (f64::from(right) / self.scale, f64::from(down) / self.scale));
+        moved.items.iter().try_for_each(|item| draw_item(backend, item, self.scale))
+    }
+}
+
+/// The scene as large as it fits into the upper left of an area.
+pub(super) fn on_area<B: DrawingBackend>(scene: &Scene, area: &DrawingArea<B, Shift>) -> Result<()> {
+    let (width, height) = area.dim_in_pixel();
+    let scale = (f64::from(width) / scene.width).min(f64::from(height) / scene.height);
+    if scale <= 0.0 {
+        let problem = format!("it is {width} by {height} pixels");
+        return Err(Error::invalid("the drawing area", problem, "give one with room for a figure"));
+    }
+    area.draw(&Placed { scene, scale }).map_err(failed)
+}
+
+/// What a backend says of a drawing.
+type Drawn<B> = std::result::Result<(), DrawingErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+fn draw_item<B: DrawingBackend>(backend: &mut B, item: &Item, scale: f64) -> Drawn<B> {
     match item {
         Item::Path { points, width, color, dash } => {
             let style = filled(*color);
-            let mut draw = |a: Point, b: Point| -> Result<()> {
+            let mut draw = |a: Point, b: Point| -> Drawn<B> {
                 let outline = capsule(a, b, width / 2.0).map(|p| pixel(p, scale));
-                backend.fill_polygon(outline, &style).map_err(failed)
+                backend.fill_polygon(outline, &style)
             };
             if dash.is_empty() {
                 points.windows(2).try_for_each(|pair| draw(pair[0], pair[1]))
@@ -257,18 +300,18 @@ fn bitmap_item(backend: &mut BitMapBackend, item: &Item, scale: f64) -> Result<(
         }
         Item::Polygon { points, color } => {
             let pixels: Vec<(i32, i32)> = points.iter().map(|p| pixel(*p, scale)).collect();
-            backend.fill_polygon(pixels, &filled(*color)).map_err(failed)
+            backend.fill_polygon(pixels, &filled(*color))
         }
         Item::Area { lower, upper, color } => {
             let pairs = lower.windows(2).zip(upper.windows(2));
             pairs.into_iter().try_for_each(|(below, above)| {
                 let corners = [below[0], below[1], above[1], above[0]].map(|p| pixel(p, scale));
-                backend.fill_polygon(corners, &filled(*color)).map_err(failed)
+                backend.fill_polygon(corners, &filled(*color))
             })
         }
         Item::Disc { centre, radius, color } => {
             let outline = capsule(*centre, *centre, *radius).map(|p| pixel(p, scale));
-            backend.fill_polygon(outline, &filled(*color)).map_err(failed)
+            backend.fill_polygon(outline, &filled(*color))
         }
         Item::Text { at, text, size, anchor, upward } => {
             for (piece, size, at, anchor) in pieces(text, *at, *size, *anchor, *upward) {
@@ -289,15 +332,16 @@ fn bitmap_item(backend: &mut BitMapBackend, item: &Item, scale: f64) -> Result<(
 }
 
 /// Draws a letter that begins at `at` on its baseline.
-fn draw_letter(
-    backend: &mut BitMapBackend,
+fn draw_letter<B: DrawingBackend>(
+    backend: &mut B,
     letter: char,
     at: Point,
     size: f64,
     upward: bool,
     scale: f64,
-) -> Result<()> {
-    let font = text::font().ok_or_else(|| failed("the shipped font cannot be read"))?;
+) -> Drawn<B> {
+    let unreadable = || DrawingErrorKind::FontError(Box::from("the shipped font cannot be read"));
+    let font = text::font().ok_or_else(unreadable)?;
     let height = PxScale::from((size * HEIGHT_PER_EM * scale) as f32);
     // Blanks have no outline.
     let Some(outline) = font.outline_glyph(font.glyph_id(letter).with_scale(height)) else { return Ok(()) };
@@ -314,7 +358,7 @@ fn draw_letter(
             result = backend.draw_pixel((x, y), color.to_backend_color());
         }
     });
-    result.map_err(failed)
+    result
 }
 
 /// The outline of a line piece with round ends.

@@ -137,7 +137,9 @@ pub fn conversion(from: &str, to: &str) -> Conversion {
     let (own, asked) = (own[0], asked[0]);
     let without = |unit: Unit| Unit { powers: std::array::from_fn(|k| if k < 5 { unit.powers[k] } else { 0 }), ..unit };
     let problem = match without(own).to(without(asked)) {
-        Some(_) => "one of them is about an angle, and the other is not".to_string(),
+        Some(_) => {
+            "one of them is about an angle, and the other is not (turns a minute are `rpm`, turns `rev`)".to_string()
+        }
         None => format!("these are different quantities: {} and {}", dimension(own), dimension(asked)),
     };
     Conversion::Refused(problem)

@@ -65,7 +65,10 @@ fn usual(text: &str) -> String {
         }
     }
     let plain = plain.replace("**", "^").replace(" per ", "/");
+    // abbreviations: `deg.`, `r.p.m.`
+    let plain = plain.trim_end_matches('.').to_string();
     match plain.to_lowercase().replace([' ', '.'], "").as_str() {
+        "rpm" => "rpm".to_string(),
         "°c" | "degc" | "degreec" | "degreesc" | "celsius" | "degcelsius" => "degC".to_string(),
         "°f" | "degf" | "degreef" | "degreesf" | "fahrenheit" | "degfahrenheit" => "degF".to_string(),
         _ => plain,

@@ -246,7 +246,7 @@ fn overall(found: &[(Finding, &ResidualTests)]) -> Overall {
     let rest = if warned.len() > shown.len() { ", those of others less so" } else { "" };
     let most = warned.iter().map(|(_, tests)| tests.standard_error_factor).fold(1.0, f64::max);
     let sentence = format!(
-        "residuals of {} of {} outputs are not white noise. Those of {}{rest}: {}{} (each: residual_tests in result.json)",
+        "residuals of {} of {} outputs are not white noise. Those of {}{rest}: {}{} (each: `residual_tests` of the result)",
         warned.len(),
         found.len(),
         shown.join(", those of "),

@@ -1,0 +1,362 @@
+//! Solvers of argmin as methods by name: each sees a problem of argmin's own traits, in scaled variables, whose failed runs cost infinitely much.
+//!
+//! Points outside the bounds are taken to the nearest point within before the function is run, and its gradient has no component there: so solvers
+//! that know no bounds do not leave them.
+
+use super::evaluation::{Evaluator, Halt, How, Point, Step};
+use super::executor::Search;
+use super::method::ArgminSolver;
+use super::outcome::Reason;
+use super::progress::{Idle, Progress};
+use crate::Error;
+use argmin::core::{
+    CostFunction, Error as BoxedError, Gradient, Hessian, IterState, PopulationState, Problem, Solver, State,
+    TerminationReason, TerminationStatus,
+};
+use argmin::solver::conjugategradient::{NonlinearConjugateGradient, beta::PolakRibiere};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::neldermead::NelderMead;
+use argmin::solver::newton::NewtonCG;
+use argmin::solver::particleswarm::{Particle, ParticleSwarm};
+use argmin::solver::quasinewton::{BFGS, LBFGS};
+use argmin::solver::trustregion::{Steihaug, TrustRegion};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use std::cell::RefCell;
+
+type Vector = Vec<f64>;
+type Matrix = Vec<Vec<f64>>;
+/// What solvers of argmin keep that go from point to point.
+type Walk<G, H> = IterState<Vector, G, (), H, (), f64>;
+type Swarm = PopulationState<Particle<Vector, f64>, f64>;
+
+/// Edges of the first simplex, in the scaled variables.
+const EDGE: f64 = 0.05;
+/// Steps that L-BFGS remembers.
+const MEMORY: usize = 20;
+/// Particles of a swarm.
+const PARTICLES: usize = 40;
+/// A swarm is the same in every run.
+const SEED: u64 = 1;
+/// How far a swarm reaches around a start without bounds, in parts of it.
+const REACH: f64 = 10.0;
+
+/// The function as solvers see it. What it has seen outlives the problem, which solvers may lose.
+#[derive(Clone, Copy)]
+struct Bridge<'e>(&'e RefCell<Seen<'e>>);
+
+struct Seen<'e> {
+    evaluator: &'e mut (dyn Run + 'e),
+    /// The point where it ran last.
+    last: Option<Point>,
+    /// Why it may run no more.
+    halt: Option<Halt>,
+    /// Whether a solver begins: some of them take no error then.
+    is_start: bool,
+}
+
+/// What a bridge needs of an evaluator.
+trait Run {
+    fn run(&mut self, x: &[f64]) -> Step<Option<Point>>;
+    fn curvature(&mut self, point: &Point) -> Step<Option<Matrix>>;
+    /// Takes a point to the nearest within bounds, and says which components moved.
+    fn within(&self, x: &[f64]) -> (Vector, Vec<bool>);
+}
+
+impl Run for Evaluator<'_> {
+    fn run(&mut self, x: &[f64]) -> Step<Option<Point>> {
+        self.evaluate(x)
+    }
+
+    fn curvature(&mut self, point: &Point) -> Step<Option<Matrix>> {
+        let found = self.hessian(point)?;
+        Ok(found.map(|hessian| hessian.row_iter().map(|row| row.iter().copied().collect()).collect()))
+    }
+
+    fn within(&self, x: &[f64]) -> (Vector, Vec<bool>) {
+        let mut inside = x.to_vec();
+        let moved = inside.iter_mut().enumerate().map(|(i, x)| {
+            let (lower, upper) = self.scaling.bounds(i);
+            let from = *x;
+            *x = if from.is_nan() { from } else { from.clamp(lower, upper) };
+            *x != from
+        });
+        let moved = moved.collect();
+        (inside, moved)
+    }
+}
+
+impl Bridge<'_> {
+    /// What is known at x, if its run did not fail.
+    fn at<T>(
+        &self,
+        x: &[f64],
+        of: impl FnOnce(&mut Seen<'_>, &Point, &[bool]) -> Step<T>,
+        failed: T,
+    ) -> Result<T, BoxedError> {
+        let mut seen = self.0.borrow_mut();
+        let (inside, moved) = seen.evaluator.within(x);
+        let known = seen.last.take().filter(|last| last.x == inside);
+        let is_start = seen.is_start;
+        let halted = |seen: &mut Seen<'_>, halt: Option<Halt>, failed: T| {
+            seen.halt = halt.or(seen.halt.take());
+            if is_start { Ok(failed) } else { Err(BoxedError::msg("the search was stopped")) }
+        };
+        if seen.halt.is_some() {
+            return halted(&mut seen, None, failed);
+        }
+        let point = match known {
+            Some(point) => point,
+            None => match seen.evaluator.run(&inside) {
+                Ok(Some(point)) => point,
+                Ok(None) => return Ok(failed),
+                Err(halt) => return halted(&mut seen, Some(halt), failed),
+            },
+        };
+        let found = of(&mut seen, &point, &moved);
+        seen.last = Some(point);
+        found.or_else(|halt| halted(&mut seen, Some(halt), failed))
+    }
+}
+
+impl CostFunction for Bridge<'_> {
+    type Param = Vector;
+    type Output = f64;
+
+    fn cost(&self, x: &Vector) -> Result<f64, BoxedError> {
+        self.at(x, |_, point, _| Ok(point.cost), f64::INFINITY)
+    }
+}
+
+impl Gradient for Bridge<'_> {
+    type Param = Vector;
+    type Gradient = Vector;
+
+    fn gradient(&self, x: &Vector) -> Result<Vector, BoxedError> {
+        let slopes = |_: &mut Seen<'_>, point: &Point, moved: &[bool]| {
+            Ok(point.scaled_gradient.iter().zip(moved).map(|(g, moved)| if *moved { 0.0 } else { *g }).collect())
+        };
+        self.at(x, slopes, vec![f64::NAN; x.len()])
+    }
+}
+
+impl Hessian for Bridge<'_> {
+    type Param = Vector;
+    type Hessian = Matrix;
+
+    fn hessian(&self, x: &Vector) -> Result<Matrix, BoxedError> {
+        let unknown = || vec![vec![f64::NAN; x.len()]; x.len()];
+        let curvature = |seen: &mut Seen<'_>, point: &Point, moved: &[bool]| {
+            let mut hessian = seen.evaluator.curvature(point)?.unwrap_or_else(unknown);
+            for (i, row) in hessian.iter_mut().enumerate() {
+                row.iter_mut().enumerate().filter(|(j, _)| moved[i] || moved[*j]).for_each(|(_, entry)| *entry = 0.0);
+            }
+            Ok(hessian)
+        };
+        self.at(x, curvature, unknown())
+    }
+}
+
+/// A solver with its state, whatever their types.
+trait Drive {
+    fn begin(&mut self, bridge: Bridge<'_>) -> Result<TerminationStatus, BoxedError>;
+    fn step(&mut self, bridge: Bridge<'_>) -> Result<TerminationStatus, BoxedError>;
+}
+
+struct Driver<S, I> {
+    solver: S,
+    state: Option<I>,
+}
+
+impl<S, I: State> Driver<S, I>
+where
+    S: for<'e> Solver<Bridge<'e>, I>,
+{
+    /// As argmin's executor does after each step.
+    fn done(&mut self, mut state: I, is_step: bool) -> TerminationStatus {
+        if is_step {
+            state.increment_iter();
+        }
+        state.update();
+        let status = match state.terminated() {
+            true => state.get_termination_status().clone(),
+            false => self.solver.terminate_internal(&state),
+        };
+        self.state = Some(state);
+        status
+    }
+}
+
+impl<S, I: State> Drive for Driver<S, I>
+where
+    S: for<'e> Solver<Bridge<'e>, I>,
+{
+    fn begin(&mut self, bridge: Bridge<'_>) -> Result<TerminationStatus, BoxedError> {
+        let state = self.state.take().unwrap_or_else(I::new);
+        let (state, _) = self.solver.init(&mut Problem::new(bridge), state)?;
+        Ok(self.done(state, false))
+    }
+
+    fn step(&mut self, bridge: Bridge<'_>) -> Result<TerminationStatus, BoxedError> {
+        let state = self.state.take().ok_or_else(|| BoxedError::msg("a step was asked for before the start"))?;
+        let (state, _) = self.solver.next_iter(&mut Problem::new(bridge), state)?;
+        Ok(self.done(state, true))
+    }
+}
+
+/// The search by a solver.
+pub(super) struct ArgminSearch {
+    solver: ArgminSolver,
+    driver: Option<Box<dyn Drive>>,
+    progress: Progress,
+}
+
+impl ArgminSearch {
+    pub fn new(solver: ArgminSolver) -> Self {
+        ArgminSearch { solver, driver: None, progress: Progress::default() }
+    }
+
+    /// The solver with its settings and its state at the start.
+    fn driver(&self, evaluator: &mut Evaluator, start: &Point) -> Step<Box<dyn Drive>> {
+        let x = start.x.clone();
+        // what is never small by itself is judged by what the start has; a tolerance of argmin is positive or zero
+        let gradient = evaluator.options.gradient_tolerance * start.gradient_norm;
+        let cost = evaluator.options.cost_tolerance * start.cost.abs();
+        let lines = || MoreThuenteLineSearch::<Vector, Vector, f64>::new();
+        // without its cost, which solvers would take for that of a step without progress
+        let begun = || Walk::<Vector, ()>::new().max_iters(u64::MAX).param(x.clone());
+        let with_hessian = || Walk::<Vector, Matrix>::new().max_iters(u64::MAX).param(x.clone());
+        Ok(match self.solver {
+            ArgminSolver::Lbfgs => {
+                let solver = LBFGS::new(lines(), MEMORY).with_tolerance_grad(gradient);
+                let solver = solver.and_then(|solver| solver.with_tolerance_cost(cost)).map_err(unusable)?;
+                Box::new(Driver { solver, state: Some(begun()) })
+            }
+            ArgminSolver::Bfgs => {
+                let solver = BFGS::new(lines()).with_tolerance_grad(gradient);
+                let solver = solver.and_then(|solver| solver.with_tolerance_cost(cost)).map_err(unusable)?;
+                // a first step of length 1
+                let size = if start.gradient_norm > 0.0 { 1.0 / start.gradient_norm } else { 1.0 };
+                let row = |i: usize| (0..x.len()).map(|j| if i == j { size } else { 0.0 }).collect();
+                let state = with_hessian().inv_hessian((0..x.len()).map(row).collect());
+                Box::new(Driver { solver, state: Some(state) })
+            }
+            ArgminSolver::ConjugateGradient => {
+                let solver = NonlinearConjugateGradient::new(lines(), PolakRibiere::new());
+                let solver = solver.restart_iters(10 * x.len() as u64).restart_orthogonality(0.1);
+                Box::new(Driver { solver, state: Some(begun()) })
+            }
+            ArgminSolver::TrustRegion => {
+                let solver = TrustRegion::new(Steihaug::new());
+                Box::new(Driver { solver, state: Some(with_hessian()) })
+            }
+            ArgminSolver::NewtonCg => Box::new(Driver { solver: NewtonCG::new(lines()), state: Some(with_hessian()) }),
+            ArgminSolver::NelderMead => {
+                let solver =
+                    NelderMead::new(evaluator.scaling.simplex(&x, EDGE)).with_sd_tolerance(cost).map_err(unusable)?;
+                Box::new(Driver { solver, state: Some(Walk::<(), ()>::new().max_iters(u64::MAX)) })
+            }
+            ArgminSolver::ParticleSwarm => self.swarm(evaluator, start)?,
+        })
+    }
+
+    /// A swarm with one particle at the start.
+    fn swarm(&self, evaluator: &mut Evaluator, start: &Point) -> Step<Box<dyn Drive>> {
+        let reach = |i: usize| {
+            let (lower, upper) = evaluator.scaling.bounds(i);
+            let (x, far) = (start.x[i], REACH * start.x[i].abs().max(1.0));
+            (if lower.is_finite() { lower } else { x - far }, if upper.is_finite() { upper } else { x + far })
+        };
+        let (lower, upper): (Vector, Vector) = (0..start.x.len()).map(reach).unzip();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let mut draw = |from: f64, to: f64| from + (to - from) * (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let mut population = vec![Particle::new(start.x.clone(), start.cost, vec![0.0; start.x.len()])];
+        for _ in 1..PARTICLES {
+            let position: Vector = lower.iter().zip(&upper).map(|(from, to)| draw(*from, *to)).collect();
+            let speed = lower.iter().zip(&upper).map(|(from, to)| draw(from - to, to - from)).collect();
+            let cost = evaluator.evaluate(&position)?.map_or(f64::INFINITY, |point| point.cost);
+            population.push(Particle::new(position, cost, speed));
+        }
+        let solver = ParticleSwarm::new((lower, upper), PARTICLES).with_rng_generator(random);
+        let state = Swarm::new().max_iters(u64::MAX).population(population);
+        Ok(Box::new(Driver { solver, state: Some(state) }))
+    }
+
+    /// Lets the solver do something, and gives back the best point so far, or why it ends.
+    fn drive(
+        &mut self,
+        evaluator: &mut Evaluator,
+        is_start: bool,
+        what: impl FnOnce(&mut dyn Drive, Bridge<'_>) -> Result<TerminationStatus, BoxedError>,
+    ) -> Step<Option<Reason>> {
+        let Some(driver) = &mut self.driver else {
+            let error = Error::Optimiser {
+                method: self.solver.name().to_string(),
+                problem: "a step was asked for before the start".to_string(),
+                remedy: "report this as a defect of the optimiser".to_string(),
+            };
+            return Err(Halt::Error(error));
+        };
+        let failures = evaluator.failed_evaluations;
+        let last = evaluator.best.clone();
+        let seen = RefCell::new(Seen { evaluator, last, halt: None, is_start });
+        let ended = what(&mut **driver, Bridge(&seen));
+        if let Some(halt) = seen.borrow_mut().halt.take() {
+            return Err(halt);
+        }
+        let has_failed = evaluator.failed_evaluations > failures;
+        Ok(match ended {
+            Ok(TerminationStatus::NotTerminated) => None,
+            Ok(TerminationStatus::Terminated(
+                TerminationReason::SolverConverged | TerminationReason::TargetCostReached,
+            )) => Some(Reason::SolverConverged),
+            _ if has_failed => Some(Reason::BlockedByFailures),
+            _ => Some(Reason::SolverStopped),
+        })
+    }
+}
+
+/// That a setting cannot be, which comes from options that were checked.
+fn unusable(error: BoxedError) -> Halt {
+    Halt::Error(Error::invalid("a setting of argmin's solver", error.to_string(), "choose other tolerances"))
+}
+
+impl Search for ArgminSearch {
+    fn name(&self) -> &'static str {
+        self.solver.name()
+    }
+
+    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+        let start = evaluator.evaluate_start()?;
+        evaluator.record(&start, How::default())?;
+        self.progress = Progress::new(&start, evaluator.cost_scale());
+        if start.gradient_norm == 0.0 && self.solver.is_by_gradients() {
+            return Err(Halt::Stop(Reason::GradientSmall));
+        }
+        self.driver = Some(self.driver(evaluator, &start)?);
+        match self.drive(evaluator, true, |driver, bridge| driver.begin(bridge))? {
+            Some(reason) => Err(Halt::Stop(reason)),
+            None => Ok(start),
+        }
+    }
+
+    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+        let ended = self.drive(evaluator, false, |driver, bridge| driver.step(bridge))?;
+        // what was evaluated best is what counts, whatever the solver goes on from
+        let next = evaluator.best.clone().unwrap_or_else(|| current.clone());
+        evaluator.record(&next, How::default())?;
+        let (noise, tolerance) = (evaluator.options.cost_noise, evaluator.options.gradient_tolerance);
+        let idle = self.progress.note(current, &next, noise);
+        let reason = match ended {
+            _ if self.progress.is_gradient_small(&next, tolerance) => Some(Reason::GradientSmall),
+            Some(Reason::SolverStopped)
+                if idle != Idle::No || next.gradient_norm <= noise.sqrt() * self.progress.start_steepness() =>
+            {
+                Some(Reason::CostAtRoundOff)
+            }
+            None if idle == Idle::Long && self.solver.is_by_gradients() => Some(Reason::NoProgress),
+            other => other,
+        };
+        reason.map_or(Ok(next), |reason| Err(Halt::Stop(reason)))
+    }
+}
