@@ -259,11 +259,12 @@ fn the_continuous_adjoint_tends_to_the_discrete_one() {
 }
 
 /// Protects the comparison of built-in costs, sums of rectangles: the continuous adjoint is one of the same sum, so that halving the step leaves a
-/// quarter of its gap to the discrete gradient, on a mechanism with constraints and on one without.
+/// quarter of its gap to the discrete gradient, on mechanisms with constraints,
+/// of which some depend on the parameters, and on one without.
 #[test]
 fn the_continuous_adjoint_is_of_the_same_cost() {
     let registry = costate_models::registry().unwrap();
-    for name in ["five_bar", "double_pendulum"] {
+    for name in ["five_bar", "double_pendulum", "simple_pendulum"] {
         let entry = registry.get(name).unwrap();
         let gap = |part: f64| {
             let scenario =

@@ -4,7 +4,7 @@
 //! ```text
 //! dp/dt = g_qᵀ + D_qᵀ w + C_qᵀ μ,   d(M w)/dt = g_vᵀ - p + D_vᵀ w,   C_q w = 0,      D = M a + C_qᵀ λ - Q
 //! [M C_qᵀ; C_q 0] [w; ξ] = [-S_vᵀ; 0],   p = -S_qᵀ - (C_q v)_qᵀ ξ     at the end        eqs. (38), (39)
-//! dJ/du = ∫ g_u + wᵀ D_u + μᵀ C_u dt + S_u + R_u - (p_0 - R_q)ᵀ dq_0/du - ((M w)_0 - R_v)ᵀ dv_0/du
+//! dJ/du = ∫ g_u + wᵀ D_u + μᵀ C_u dt + (S + ξᵀ C_q v + ζᵀ C)_u + R_u - (p_0 - R_q)ᵀ dq_0/du - ((M w)_0 - R_v)ᵀ dv_0/du
 //! ```
 //!
 //! The cost is the one that the discrete gradient is of, Σ η_i g_i + S, not the integral that it may stand for: with the density η_i g_i / h,
@@ -12,7 +12,12 @@
 //! and one of the end that S takes in. So rectangles and plain sums of samples are compared with themselves.
 //!
 //! S_q may have any part along C_qᵀ, which no motion sees; left in p, as the paper has it, a first step has to take it away at another
-//! position, with an error of first order. It is taken away at once, so that d(C_q w)/dt = 0 holds at the end, too.
+//! position, with an error of first order. It is taken away at once, so that d(C_q w)/dt = 0 holds at the end, too: p = -(S + ξᵀ C_q v + ζᵀ C)_q, and
+//! the derivatives of that by u belong to the gradient.
+//!
+//! μ is not known at the end, and wrong in the first steps from there, which begin with order 1: p has its part along C_qᵀ at the middle of the
+//! first step. ∫ μᵀ C_u dt does not mind, as μ is what differences of p are: weights of the first steps are chosen so that p after the first one
+//! drops out of the sum ([`first_weights`]).
 //!
 //! In τ = T - t a step of size γ is one solve with the transposed of the forward run's own matrix (eq. (51)):
 //! [α_0² M + γ² D_qᵀ + α_0 γ D_vᵀ, C_qᵀ; C_q, 0] [w; γ² μ] = -α_0 Σ α_i (M w)_i - γ Σ α_i p_i - γ² g_qᵀ - α_0 γ g_vᵀ.
@@ -23,6 +28,7 @@ use crate::diagnosis::{Purpose, singular};
 use crate::simulate::Workspace;
 use crate::system::{Equations, Evaluator, Level, Point, StateVector, Weights};
 use crate::{Error, Result};
+use nalgebra::{Matrix3, Vector3};
 
 /// α_0, α_1 ... of the backward differentiation formulas of order 1 to 5.
 const BDF: [&[f64]; 5] = [
@@ -35,6 +41,20 @@ const BDF: [&[f64]; 5] = [
 
 /// What earlier steps leave: p and M w, the last one first.
 type Past = std::collections::VecDeque<[Vec<f64>; 2]>;
+
+/// What ∫ μᵀ C_u dt needs of μ in the first three steps from the end, in steps, beyond the one step that every time inside has.
+///
+/// With h μ_j = Σ_l A_jl p_l, backward differences of p along C_qᵀ, Σ_j (1 + d_j) h μ_j, half of the last one, is to be the change of p up to second
+/// order for any p_1: that drops out, p_0 counts whole, and a p that grows evenly is met.
+fn first_weights(formula: &[f64]) -> Vector3<f64> {
+    let order = formula.len() - 1;
+    let entry = |j: usize, l: usize| BDF[j.min(order) - 1].get(j - l).copied().unwrap_or(0.0);
+    let sum = |l: usize| (l.max(1)..=l + order).map(|j| entry(j, l)).sum::<f64>();
+    let rows = Matrix3::from_fn(|row, j| if row < 2 { entry(j + 1, row) } else { 1.0 });
+    let right = Vector3::new(-1.0 - sum(0), -sum(1), 0.5);
+    // regular for the formulas of all orders, which a test looks at
+    rows.lu().solve(&right).unwrap_or_default()
+}
 
 fn weights(acceleration: f64, position: f64, velocity: f64, level: Level) -> Weights {
     let equations = Equations { forces: true, level };
@@ -77,6 +97,7 @@ impl Gradient<'_> {
             h,
             formula,
             past: Past::new(),
+            left: first_weights(formula).iter().copied().collect(),
             by_parameters: vec![0.0; u.len()],
         };
         let first = backwards.first()?;
@@ -118,6 +139,8 @@ struct Backwards<'a, 'p> {
     /// The backward differentiation formula, once there are enough steps.
     formula: &'static [f64],
     past: Past,
+    /// [`first_weights`] of the steps that are still to come.
+    left: std::collections::VecDeque<f64>,
     /// Derivatives of D and C there, times w and μ.
     own: StateVector,
     by_parameters: Vec<f64>,
@@ -210,12 +233,15 @@ impl Backwards<'_, '_> {
         let point = |i: usize| states.point(i, simulation.grid().time(i), simulation.inputs_at(i));
         let (point, before) = (point(last), point(last - 1));
         let mut z = vec![0.0; point.q.len() + point.lambda.len()];
-        let p = terminal(&mut **evaluator, [&point, &before], h, &self.of.bar, g_v, &mut z)
+        let Terminal { p, turned, zeta } = terminal(&mut **evaluator, [&point, &before], h, &self.of.bar, g_v, &mut z)
             .map_err(|()| singular(&mut **evaluator, simulation.signature(), &point, Purpose::Step))?;
         // only products are asked for: a singular matrix does not matter here
         let _ = evaluator.linearise(&point, weights(1.0, h * h, h, Level::Position));
-        z[point.q.len()..].fill(0.0);
+        // ζ is what the integral of μ has at once; the products count for half a step
+        z[point.q.len()..].iter_mut().zip(&zeta).for_each(|(mu, zeta)| *mu = zeta / (0.5 * h));
         self.take_products(&z);
+        self.by_parameters.iter_mut().zip(&turned.u).for_each(|(sum, slope)| *sum += slope);
+        self.own.w.iter_mut().zip(&turned.w).for_each(|(own, slope)| *own += slope / (0.5 * h));
         Ok(p)
     }
 
@@ -241,6 +267,11 @@ impl Backwards<'_, '_> {
         evaluator.solve_transposed(&mut z);
         // γ² μ has been solved for
         z[n..].iter_mut().for_each(|mu| *mu /= h * h);
+        if let Some(more) = self.left.pop_front().filter(|more| *more != 0.0) {
+            let of_constraints: Vec<f64> = z[n..].iter().map(|mu| h * more * mu).collect();
+            self.take_products(&[vec![0.0; n], of_constraints].concat());
+            self.by_parameters.iter_mut().zip(&self.own.u).for_each(|(sum, slope)| *sum += slope);
+        }
         self.take_products(&z);
         Ok((0..n).map(|j| -(h * (g_q[j] + self.own.q[j]) + of_p[j]) / alphas[0]).collect())
     }
@@ -253,7 +284,15 @@ impl Backwards<'_, '_> {
     }
 }
 
-/// Consistent values at the end, the first of two times: w and ξ in `z`, and p; with the derivatives of the end-point term in `bar`.
+/// What the end makes of its terms.
+struct Terminal {
+    p: Vec<f64>,
+    /// Derivatives of ξᵀ C_q v.
+    turned: StateVector,
+    zeta: Vec<f64>,
+}
+
+/// Consistent values at the end, the first of two times: w and ξ in `z`, and the rest; with the derivatives of the end-point term in `bar`.
 fn terminal(
     system: &mut dyn Evaluator,
     [point, before]: [&Point<'_>; 2],
@@ -261,7 +300,7 @@ fn terminal(
     bar: &StateVector,
     g_v: &[f64],
     z: &mut [f64],
-) -> std::result::Result<Vec<f64>, ()> {
+) -> std::result::Result<Terminal, ()> {
     let n = point.q.len();
     let accelerations = weights(1.0, 0.0, 0.0, Level::Acceleration);
     system.linearise(point, accelerations).map_err(|_| ())?;
@@ -308,5 +347,5 @@ fn terminal(
     system.pull_back(1.0, &zeros(n), zeta, &mut along_rows);
     // of second time derivatives by accelerations, C_qᵀ is left
     p.iter_mut().zip(&along_rows.a).for_each(|(p, part)| *p -= part);
-    Ok(p)
+    Ok(Terminal { p, turned, zeta: zeta.to_vec() })
 }
