@@ -6,7 +6,7 @@
 //! noise: 2 (J - J*) = 3.84; Raue et al. 2009). Both sides of all parameters are [`Work`] that is divided.
 
 use crate::ensemble::Ensemble;
-use crate::optimise::{Flow, Iteration};
+use crate::optimise::Flow;
 use crate::problem::Problem;
 use crate::statistics::{ParameterStatistics, Statistics};
 use crate::work::{Stage, Told, Work};
@@ -28,6 +28,10 @@ const FAR: f64 = 1e3;
 const FIRST: f64 = 0.05;
 /// A cost that falls by more than this many units below the optimum's is a better optimum.
 const BETTER: f64 = 1e-3;
+/// A bound of another parameter that is met no sooner than in this part of the way to an end is what makes the end.
+const WALL: f64 = 0.01;
+/// Steps to where nothing is known are shortened so often.
+const MOST_SHORTENED: usize = 4;
 /// Without this much excess, nothing changes.
 const FLAT: f64 = 0.05;
 
@@ -51,9 +55,11 @@ pub enum Side {
     At(f64),
     /// The parameter's bound lies before it: the data do not limit the parameter on this side.
     Bound(f64),
+    /// The bound of another parameter, of this name, ends it here, as a wall does: the data do not limit the parameter on this side, either.
+    BoundOf(f64, String),
     /// There was none up to here.
     Open(f64),
-    /// Nothing is known beyond this: simulations fail there.
+    /// Nothing is known beyond this, for this reason: simulations fail there, or fits of the other parameters end early.
     Blocked(f64, String),
 }
 
@@ -79,6 +85,8 @@ pub enum Identifiable {
     FromBelow,
     /// From above alone.
     FromAbove,
+    /// Nothing is known beyond some value to one side at least, before the interval ends ([`Side::Blocked`]).
+    Unknown,
     /// The cost changes, but to neither side by enough.
     Hardly,
     /// The others make up for all its changes.
@@ -92,6 +100,7 @@ impl Identifiable {
             Identifiable::Yes => "identifiable",
             Identifiable::FromBelow => "only from below: the data do not keep it from growing",
             Identifiable::FromAbove => "only from above: the data do not keep it from falling",
+            Identifiable::Unknown => "not known: a side of its profile could not be followed to an end",
             Identifiable::Hardly => "hardly: the data limit it to neither side",
             Identifiable::No => "not at all: the other parameters make up for it",
         }
@@ -245,7 +254,7 @@ impl Ground<'_> {
         let mut step = if is_known { PART * self.quantile * standard_error } else { FIRST * size };
         let mut last = ProfilePoint { value: start, ..self.optimum.clone() };
         let mut points: Vec<ProfilePoint> = Vec::new();
-        let mut shortened = 0;
+        let (mut shortened, mut before) = (0, None);
         while points.len() < MOST_POINTS {
             if (last.value - bound) * direction >= 0.0 {
                 return Ok((Side::Bound(bound), points));
@@ -255,30 +264,35 @@ impl Ground<'_> {
                 false => last.value + direction * step,
             };
             let value = if (moved - bound) * direction >= 0.0 { bound } else { moved };
-            let point = match self.fit(k, value, &last.u) {
-                Ok(point) => point,
-                Err(error) if is_out_of_reach(&error) && shortened < 4 => {
-                    shortened += 1;
-                    step *= 0.25;
+            // the others go on as they have changed, or begin where they were, or at the optimum
+            let ahead = before.as_ref().map(|before| self.extrapolated(k, value, before, &last));
+            let begins: Vec<&[f64]> = ahead.iter().map(|u| &u[..]).chain([&last.u[..], &self.optimum.u[..]]).collect();
+            let reason = match self.fit(k, value, &begins) {
+                // of a fit that ends early, the cost is one that the least does not exceed
+                Ok((point, early)) if early.is_none() || point.excess < self.quantile => {
+                    if point.excess >= self.quantile {
+                        let (end, between) = self.end_between(k, last, point)?;
+                        points.extend(between);
+                        return Ok((self.or_wall(k, end, &points), points));
+                    }
+                    let gained = point.excess - last.excess;
+                    step *= if gained > 0.0 { (PART * self.quantile / gained).clamp(0.5, 2.0) } else { 2.0 };
+                    points.push(point.clone());
+                    before = Some(std::mem::replace(&mut last, point));
+                    if (last.value - start).abs() > FAR * size.max(start.abs()) {
+                        break;
+                    }
                     continue;
                 }
-                Err(error) if is_out_of_reach(&error) => {
-                    return Ok((Side::Blocked(last.value, error.to_string()), points));
-                }
+                Ok((_, early)) => early.unwrap_or_default(),
+                Err(error) if is_out_of_reach(&error) => error.to_string(),
                 Err(error) => return Err(error),
             };
-            if point.excess >= self.quantile {
-                let (end, between) = self.end_between(k, last, point)?;
-                points.extend(between);
-                return Ok((end, points));
+            if shortened == MOST_SHORTENED {
+                return Ok((Side::Blocked(last.value, reason), points));
             }
-            let gained = point.excess - last.excess;
-            step *= if gained > 0.0 { (PART * self.quantile / gained).clamp(0.5, 2.0) } else { 2.0 };
-            points.push(point.clone());
-            last = point;
-            if (last.value - start).abs() > FAR * size.max(start.abs()) {
-                break;
-            }
+            shortened += 1;
+            step *= 0.25;
         }
         Ok((Side::Open(last.value), points))
     }
@@ -295,11 +309,11 @@ impl Ground<'_> {
         for _ in 0..MOST {
             let [(a, f_a), (b, f_b)] = ends;
             let value = b - f_b * (b - a) / (f_b - f_a);
-            let point = match self.fit(k, value, &u) {
-                Err(error) if is_out_of_reach(&error) => {
-                    return Ok((Side::Blocked(from, error.to_string()), vec![]));
-                }
-                other => other?,
+            let blocked = |reason: String| Ok((Side::Blocked(from, reason), vec![]));
+            let point = match self.fit(k, value, &[&u, &self.optimum.u]) {
+                Err(error) if is_out_of_reach(&error) => return blocked(error.to_string()),
+                Ok((point, Some(early))) if point.excess >= self.quantile => return blocked(early),
+                other => other?.0,
             };
             let rest = point.excess - self.quantile;
             u.clone_from(&point.u);
@@ -319,25 +333,90 @@ impl Ground<'_> {
         Ok((Side::At(end), points))
     }
 
-    /// The best fit of the others with parameter `k` at `value`.
-    fn fit(&self, k: usize, value: f64, from: &[f64]) -> Result<ProfilePoint> {
-        let interrupt = &self.settings.options.interrupt;
-        let mut u = from.to_vec();
-        u[k] = value;
-        let others: Vec<usize> = self.free.iter().copied().filter(|&other| other != k).collect();
-        let cost = if others.is_empty() {
-            Ensemble::new(self.problem)?.interrupted_by(interrupt).cost(&u)?
-        } else {
-            let found = identify_from(self.problem, (&u, &others), self.settings, &mut |_: &Iteration| Flow::Continue)?;
-            u = found.values();
-            found.outcome.cost
+    /// An end, unless another parameter's bound makes it: one that is met just before, from which on the cost rises at once.
+    fn or_wall(&self, k: usize, end: Side, points: &[ProfilePoint]) -> Side {
+        let Some(at) = end.at() else { return end };
+        let distance = |point: &&ProfilePoint| (point.value - at).abs();
+        let Some(last) = points.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else { return end };
+        let is_at_bound = |other: usize, u: &[f64]| {
+            let Parameter { lower, upper, .. } = self.problem.parameters[other];
+            u[other] == lower || u[other] == upper
         };
-        if interrupt.is_raised() {
-            // of a fit that was cut short nothing is known; the stage says the rest
-            return Err(Error::Interrupted { time: 0.0, step: 0 });
+        let is_wall = |other: &&usize| {
+            let freely = points.iter().chain([&self.optimum]).filter(|point| !is_at_bound(**other, &point.u));
+            // the optimum has no value of one parameter of its own
+            let nearest = freely.map(|point| (point.u[k] - at).abs()).fold(f64::INFINITY, f64::min);
+            is_at_bound(**other, &last.u) && nearest <= WALL * (self.optimum.u[k] - at).abs()
+        };
+        let wall = self.free.iter().filter(|&&other| other != k).find(is_wall);
+        wall.map_or(end, |&other| Side::BoundOf(at, self.problem.parameters[other].name.clone()))
+    }
+
+    /// The other parameters at `value` of parameter `k`, if they go on from two points as they have changed between them, within their bounds.
+    fn extrapolated(&self, k: usize, value: f64, before: &ProfilePoint, last: &ProfilePoint) -> Vec<f64> {
+        let part = (value - last.value) / (last.value - before.value);
+        let mut u = last.u.clone();
+        for &other in self.free.iter().filter(|&&other| other != k) {
+            let Parameter { lower, upper, scale, .. } = self.problem.parameters[other];
+            let (from, to) = (before.u[other], last.u[other]);
+            let ahead = match scale {
+                Scale::Log => to * (to / from).powf(part),
+                Scale::Linear => to + part * (to - from),
+            };
+            if ahead.is_finite() {
+                u[other] = ahead.clamp(lower, upper);
+            }
         }
-        let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.unit).sqrt();
-        Ok(ProfilePoint { value, cost, excess, u })
+        u
+    }
+
+    /// The best fit of the others with parameter `k` at `value`, which begins at the first of these values that leads to a minimum; where none
+    /// does, the best that was found, and why that is none.
+    fn fit(&self, k: usize, value: f64, begins: &[&[f64]]) -> Result<(ProfilePoint, Option<String>)> {
+        let interrupt = &self.settings.options.interrupt;
+        let others: Vec<usize> = self.free.iter().copied().filter(|&other| other != k).collect();
+        let mut best: Option<(f64, Vec<f64>, Option<String>)> = None;
+        let mut failure = None;
+        for begin in begins {
+            let mut u = begin.to_vec();
+            u[k] = value;
+            let (cost, early) = if others.is_empty() {
+                (Ensemble::new(self.problem)?.interrupted_by(interrupt).cost(&u)?, None)
+            } else {
+                match identify_from(self.problem, (&u, &others), self.settings, &mut |_| Flow::Continue) {
+                    Ok(found) => {
+                        u = found.values();
+                        let early =
+                            || format!("the fit of the other parameters is not sure ({})", found.outcome.reason);
+                        (found.outcome.cost, (!found.outcome.converged).then(early))
+                    }
+                    Err(error) if is_out_of_reach(&error) => {
+                        failure = failure.or(Some(error));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
+            };
+            if interrupt.is_raised() {
+                // of a fit that was cut short nothing is known; the stage says the rest
+                return Err(Error::Interrupted { time: 0.0, step: 0 });
+            }
+            let is_sure = early.is_none();
+            if best.as_ref().is_none_or(|(lowest, ..)| cost < *lowest) {
+                best = Some((cost, u, early));
+            }
+            if is_sure {
+                break;
+            }
+        }
+        match (best, failure) {
+            (Some((cost, u, early)), _) => {
+                let excess = (2.0 * (cost - self.optimum.cost).max(0.0) / self.unit).sqrt();
+                Ok((ProfilePoint { value, cost, excess, u }, early))
+            }
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Err(Error::Interrupted { time: 0.0, step: 0 }),
+        }
     }
 }
 
@@ -357,6 +436,7 @@ impl Profile {
         let most = points.iter().map(|point| point.excess).fold(0.0, f64::max);
         let verdict = match (lower.at(), upper.at()) {
             (Some(_), Some(_)) => Identifiable::Yes,
+            _ if [&lower, &upper].into_iter().any(|side| matches!(side, Side::Blocked(..))) => Identifiable::Unknown,
             (Some(_), None) => Identifiable::FromBelow,
             (None, Some(_)) => Identifiable::FromAbove,
             _ if most < FLAT * quantile => Identifiable::No,
@@ -382,6 +462,11 @@ impl Profile {
             )),
             Side::Bound(value) => Some(format!(
                 "`{}` reaches its {name} bound {} before its interval ends: on that side it is limited by the bound, not by the data",
+                self.name,
+                rounded(*value, 5)
+            )),
+            Side::BoundOf(value, other) => Some(format!(
+                "`{}` comes to its {name} end at {} because `{other}` is at its bound there: on that side it is limited by that bound, not by the data",
                 self.name,
                 rounded(*value, 5)
             )),

@@ -67,6 +67,7 @@ pub fn profiles_json(found: &Profiles) -> Value {
     let side = |side: &Side| match side {
         Side::At(value) => json!({"end": "interval", "value": value}),
         Side::Bound(value) => json!({"end": "bound", "value": value}),
+        Side::BoundOf(value, other) => json!({"end": "bound", "value": value, "of": other}),
         Side::Open(value) => json!({"end": "open", "followed_to": value}),
         Side::Blocked(value, reason) => json!({"end": "blocked", "followed_to": value, "reason": reason}),
     };

@@ -153,3 +153,28 @@ fn data_without_noise_have_no_profiles() {
             .to_string();
     assert!(error.contains("round-off") && error.contains("--noise given"), "{error}");
 }
+
+/// Protects intervals from fits of the other parameters that fail: where these make up for each other down to a bound, a fit beside the bound that begins far
+/// from its minimum must not be taken for a rise of the cost. J, d and k of the motor are known up to a common factor, which noise limits from above alone.
+#[test]
+fn fits_that_fail_beside_a_bound_end_no_interval() {
+    let registry = costate_models::registry().unwrap();
+    let entry = registry.get("dc_motor").unwrap();
+    let problem = entry.problem(&entry.scenario).unwrap();
+    let problem = problem.with_noise(&SyntheticNoise { seed: 1, level: NoiseLevel::Relative(0.01) }).unwrap();
+    let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
+    let statistics = Statistics::of(&problem, &found, Noise::Estimated).unwrap();
+    let places: Vec<usize> = ["J", "d"].iter().flat_map(|name| problem.places(name).unwrap()).collect();
+    let work = (&Work::default(), &|_: &str, _: usize, _: usize| {});
+    let found = profiles(&problem, &found, &statistics, &Settings::default(), &places, (work.0, work.1)).unwrap();
+    for own in &found.profiles {
+        // where J is at its bound, 1e-9 kg m^2, d cannot follow any more
+        let is_bound = match &own.lower {
+            Side::Bound(_) => own.name == "J",
+            Side::BoundOf(_, other) => own.name == "d" && other == "J",
+            _ => false,
+        };
+        assert!(is_bound, "{}: {:?}", own.name, own.lower);
+        assert_eq!(own.verdict, Identifiable::FromAbove, "{}", own.name);
+    }
+}
