@@ -1,6 +1,7 @@
 //! `costate control`: inputs over time that reach goals.
 
 use super::console::{print, print_document, tell, tell_error};
+use super::duration::usual_of_control;
 use super::output::Output;
 use super::progress::{self, Progress};
 use super::settings::{self, ProblemArguments};
@@ -215,8 +216,9 @@ impl Search<'_> {
         let of = (self.method, self.arguments.constraint_tolerance, self.options);
         let found = refine(self.scenario.refinements, &mut problem, of, &mut |told| {
             match told {
-                // how many evaluations control takes depends on its signals
-                Told::Begin(_, control) => progress = Some(Progress::begin(&self.begins(name, control), "")),
+                Told::Begin(stage, control) => {
+                    progress = Some(Progress::begin(&self.begins(name, control), Some(usual_of_control(stage))));
+                }
                 Told::Iteration(iteration) => progress.iter_mut().for_each(|progress| progress.show(iteration)),
                 Told::End(stage, goes_on) => {
                     progress = None;

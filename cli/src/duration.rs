@@ -41,6 +41,28 @@ pub(super) fn usual(method: &str) -> Option<Usual> {
     found.map(|(_, evaluations, gradients)| Usual { evaluations, gradients })
 }
 
+/// Evaluations that optimal control takes as a rule, from an easy problem to a harder one: docs/control.md, by its own methods; from its solution on larger
+/// steps, `stage` 2 and later ones, far fewer.
+pub(super) fn usual_of_control(stage: usize) -> (f64, f64) {
+    if stage <= 1 { (20.0, 400.0) } else { (4.0, 40.0) }
+}
+
+/// What is left of runs with a step that is halved again and again, if that is long: after so many of them, the last of which took `seconds`.
+pub(super) fn halved_runs(done: usize, all: usize, seconds: f64) -> Option<String> {
+    /// s
+    const LONG: f64 = 60.0;
+    let left = all.checked_sub(done).filter(|left| done > 0 && *left > 0)?;
+    let seconds_left = seconds * (2f64.powi(left as i32 + 1) - 2.0);
+    (seconds_left > LONG).then(|| {
+        let run = if done == 1 { "the first run".to_string() } else { format!("{done} runs") };
+        format!(
+            "note: after {run}, those with smaller steps take about {}, the last of them half of that; fewer halvings (--halvings), a larger step or a shorter \
+             time make it shorter (Ctrl-C ends it)",
+            time(seconds_left)
+        )
+    })
+}
+
 impl Duration {
     /// Runs what an evaluation of the method runs: tangents for methods that see residuals, else a gradient.
     pub fn measure(problem: &Problem, method: Option<Method>) -> Result<Self> {
@@ -112,5 +134,22 @@ pub(super) fn time(seconds: f64) -> String {
         s if s < 100.0 => format!("{} s", rounded(s, 2)),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Protects what is told of runs with halved steps before they take long: by what the last one took, twice as much for each of the others.
+    #[test]
+    fn halved_runs_are_told_of_while_they_are_to_come() {
+        // 2 + 4 + 8 + 16 + 32 times 10 s
+        let told = halved_runs(1, 6, 10.0).unwrap();
+        assert!(told.contains("after the first run") && told.contains("about 10 min"), "{told}");
+        assert!(halved_runs(4, 6, 80.0).unwrap().contains("after 4 runs"));
+        assert_eq!(halved_runs(1, 6, 0.5), None);
+        assert_eq!(halved_runs(6, 6, 1e3), None);
+        assert_eq!(halved_runs(0, 6, 1e3), None);
     }
 }

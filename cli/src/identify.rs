@@ -3,6 +3,7 @@
 use super::bootstrap;
 use super::certainty;
 use super::console::{counted, print, print_document, tell, tell_error};
+use super::duration::usual;
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
@@ -145,13 +146,13 @@ pub(super) fn search(
     arguments.certainty.check(&problem)?;
     arguments.bootstrap.check(&problem)?;
     let work = unfinished::work(arguments, &problem, &settings, &origin, (folder.as_ref(), team))?;
-    warn_of_unidentifiable(&problem);
+    warn_of_unidentifiable(&problem, &repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps()));
     let many = match arguments.certainty.search(&mut problem, &settings, &work) {
         Err(error) if interrupt.is_raised() => return Ok(interrupted(&error)),
         other => other?,
     };
     let sentence = format!("{}\nmethod: {} ({reason})", in_a_line(&problem), method.name());
-    let mut progress = Progress::begin(&sentence, method.name());
+    let mut progress = Progress::begin(&sentence, usual(method.name()).map(|usual| usual.evaluations));
     let steps = repeats.and_then(Repeat::steps).unwrap_or_else(|| specification.steps());
     let noise = specification.noise.unwrap_or_default();
     let fit = fit(&mut problem, &settings, (noise, &steps), folder.as_ref(), &mut progress);
@@ -271,19 +272,26 @@ fn origin(
     })
 }
 
-/// Says before the work begins what it cannot find out: one more run with tangents, so for few parameters only.
-fn warn_of_unidentifiable(problem: &Problem) {
+/// Says before the work begins what it cannot find out, with the steps that it begins with: one more run with tangents, so for few parameters only.
+fn warn_of_unidentifiable(problem: &Problem, steps: &Steps) {
     const FEW: usize = 20;
     if problem.least_squares().is_none() || !(1..=FEW).contains(&problem.free().len()) {
         return;
     }
     // a simulation that fails here fails in the identification, too, which says so
-    if let Ok(found) = identifiability(problem, &problem.start) {
-        let by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();
-        let mut warnings = said_of_steps_alone(problem, &by_steps_alone);
-        warnings.extend(found.warnings());
-        warnings.iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
+    let Ok(mut found) = identifiability(problem, &problem.start) else { return };
+    let mut by_steps_alone = found.by_steps_alone(problem, &problem.start).unwrap_or_default();
+    // coarser steps than those of the fit make errors that it never meets
+    if !by_steps_alone.is_empty()
+        && let Some(finer) = steps.before(problem).and_then(|before| before.taken(problem))
+        && let Ok(at_finer) = identifiability(&finer, &finer.start)
+    {
+        by_steps_alone = at_finer.by_steps_alone(&finer, &finer.start).unwrap_or_default();
+        found = at_finer;
     }
+    let mut warnings = said_of_steps_alone(problem, &by_steps_alone);
+    warnings.extend(found.warnings());
+    warnings.iter().for_each(|warning| tell(&format!("warning, at the start: {warning}")));
 }
 
 /// The problem file's statements, with those of the command line over them.

@@ -1,7 +1,7 @@
 //! How a search gets on, for people who wait.
 
 use super::console::{self, Waiting, tell, waiting};
-use super::duration::{time, usual};
+use super::duration::time;
 use costate::shown::shown;
 use costate_identify::optimise::{Evaluation, Iteration, Trace};
 use std::time::Instant;
@@ -11,17 +11,17 @@ pub(super) struct Progress {
     line: Option<Waiting>,
     began: Instant,
     last: Instant,
-    /// Evaluations that the method takes as a rule.
+    /// Evaluations that it takes as a rule.
     usual: Option<(f64, f64)>,
 }
 
 impl Progress {
-    /// Begins with a sentence on what is searched, and how; `method` tells how long it may last.
-    pub fn begin(sentence: &str, method: &str) -> Self {
+    /// Begins with a sentence on what is searched, and how; `usual`: how many evaluations that takes as a rule, if it is known.
+    pub fn begin(sentence: &str, usual: Option<(f64, f64)>) -> Self {
         tell(sentence);
         let now = Instant::now();
         let line = console::is_watched().then(|| waiting("the first evaluation", 0));
-        Progress { line, began: now, last: now, usual: usual(method).map(|usual| usual.evaluations) }
+        Progress { line, began: now, last: now, usual }
     }
 
     pub fn show(&mut self, iteration: &Iteration) {

@@ -2,6 +2,7 @@
 
 use super::bootstrap::bands_of_records;
 use super::console::{print, print_document, tell};
+use super::duration::usual;
 use super::output::Output;
 use super::progress::Progress;
 use super::settings;
@@ -262,7 +263,10 @@ fn fit_local(problem: &mut Problem) -> Result<Vec<Estimate>> {
     }
     let settings = Settings::default();
     let (method, reason) = settings.method_for(problem);
-    let mut progress = Progress::begin(&format!("method: {} ({reason})", method.name()), method.name());
+    let mut progress = Progress::begin(
+        &format!("method: {} ({reason})", method.name()),
+        usual(method.name()).map(|usual| usual.evaluations),
+    );
     let found = identify_with_noise(problem, &settings, &mut |iteration| {
         progress.show(iteration);
         Flow::Continue

@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use super::console::{tell, waiting};
+use super::duration::halved_runs;
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use costate::scheme;
@@ -13,6 +14,7 @@ use costate_identify::convergence;
 use costate_identify::registry::Registry;
 use costate_identify::table::table;
 use costate_report::{Folder, steps_json};
+use std::time::Instant;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Arguments {
@@ -31,7 +33,15 @@ pub(super) const OWN_STEPS: &str = "runs take even steps here, each time half as
 pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
     let asked = arguments.run.problem();
     let waiting = waiting("runs", arguments.halvings + 1);
-    let mut done = |runs| waiting.done(runs);
+    let (mut last, mut is_told) = (Instant::now(), false);
+    let mut done = |runs| {
+        let seconds = std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
+        if let Some(sentence) = halved_runs(runs, arguments.halvings + 1, seconds).filter(|_| !is_told) {
+            is_told = true;
+            waiting.tell(&sentence);
+        }
+        waiting.done(runs);
+    };
     let (name, scheme, found) = if asked.is_measured() {
         let problem = settings::build(&asked.specification()?, registry)?;
         let found = convergence(&problem, &problem.start, arguments.halvings, &mut done)?;

@@ -2,25 +2,26 @@
 //!
 //! Where a start is absurd, the cost is flat, and flat is what a minimum looks like. The bare optimiser cannot tell; who knows the data can.
 
+use super::influence::Influence;
 use super::{Identification, Status};
 use crate::Result;
 use crate::optimise::Reason;
 use crate::problem::Problem;
-use crate::statistics::{Finding, Identifiability, Noise, Statistics, identifiability};
+use crate::statistics::{Finding, Identifiability, Noise, ResidualTests, Statistics, identifiability};
 use costate::cost::LeastSquares;
 use costate::shown::rounded;
 use costate::signature::Scale;
 
 /// A fit that leaves more than this of what each output varies, in percent, explains nothing: its mean would be as good. (A standard error of
 /// the noise itself is some percent, as soon as there are a hundred samples.)
-const NOTHING: f64 = 1.0;
+pub(crate) const NOTHING: f64 = 1.0;
 /// Residuals that are larger than the data's own spread by more than chance, in per cent of fit.
 const WORSE: f64 = -1.0;
 
 /// Outputs whose residuals are larger than their given deviations by less than this factor are met.
 const MET: f64 = 2.0;
 
-/// A parameter whose whole size changes the residuals by less than this part of what the most influential one does may as well have none.
+/// A parameter whose whole value changes the residuals by less than this part of what the most influential one does may as well have none.
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// A change of a parameter that changes the cost by this part, of itself and of that of the data, shows in it.
@@ -51,35 +52,42 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         _ => return,
     };
     if nothing {
-        told.push(
-            "less than 1 % of what the compared outputs vary is explained, although their residuals are no noise"
-                .to_string(),
-        );
+        let but = if is_missing(statistics) { ", although their residuals are no noise" } else { "" };
+        told.push(format!("less than 1 % of what the compared outputs vary is explained{but}"));
+        told.extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier));
     }
     (found.outcome.converged, found.outcome.reason) = (false, reason);
     found.shortcoming = Some(told.join("; "));
 }
 
 /// Whether no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are
-/// noise, which nothing explains, unless they are larger than what the data vary; and so are those that are as small as deviations that were given.
+/// noise, which nothing explains, unless they are larger than what the data vary, or one of them outweighs all others; and so are those that are as small as deviations that were given.
 fn explains_nothing(statistics: &Statistics) -> bool {
     let fits: Vec<f64> = statistics.outputs.iter().filter_map(|output| output.fit_percent).collect();
     let is_met = matches!(statistics.noise, Noise::Given)
         && statistics.chi_square <= MET * MET * statistics.degrees_of_freedom.max(1) as f64;
-    let is_missing = |finding: Finding| matches!(finding, Finding::FollowInput | Finding::Correlated | Finding::Lines);
+    // one sample may hide all that there is to explain
+    let hides = |tests: &ResidualTests| tests.dominating_outlier().is_some();
     // a robust loss is there for data that have no spread of their own
     statistics.down_weighted.is_none()
         && !fits.is_empty()
         && fits.iter().all(|fit| *fit < NOTHING)
         && !is_met
         && (fits.iter().all(|fit| *fit < WORSE)
-            || statistics.residual_tests.iter().any(|tests| is_missing(tests.finding)))
+            || is_missing(statistics)
+            || statistics.residual_tests.iter().any(hides))
+}
+
+/// Whether there is something in the residuals that a model might explain.
+fn is_missing(statistics: &Statistics) -> bool {
+    let may_be = |finding: Finding| matches!(finding, Finding::FollowInput | Finding::Correlated | Finding::Lines);
+    statistics.residual_tests.iter().any(|tests| may_be(tests.finding))
 }
 
 /// A sentence for each parameter that has no influence where it is, and some elsewhere. `may_be` says which to look at.
 pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dyn Fn(usize) -> bool) -> Vec<String> {
-    let most = found.influences.iter().copied().fold(0.0, f64::max);
-    let negligible = found.parameters.iter().zip(&found.influences).filter(|(_, own)| **own <= NEGLIGIBLE * most);
+    let most = Influence::largest(&found.changes);
+    let negligible = found.parameters.iter().zip(&found.changes).filter(|(_, own)| own.is_below(NEGLIGIBLE, most));
     negligible
         .map(|(parameter, _)| parameter.index)
         .filter(|k| may_be(*k))

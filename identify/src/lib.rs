@@ -28,9 +28,10 @@ mod error;
 pub mod flat;
 pub mod homotopy;
 mod impossible;
-mod influence;
+pub(crate) mod influence;
 pub mod landscape;
 pub mod likelihood;
+pub(crate) mod magnitudes;
 pub mod modal;
 pub mod optimise;
 pub mod prior;
@@ -63,7 +64,7 @@ use costate::cost::{Cost, LeastSquares};
 use costate::least_squares::Linearised;
 use costate::sensitivity::Method;
 use costate::signature::{Parameter, Scale};
-use influence::{Influence, NEXT_TO_NOTHING};
+use influence::Influence;
 use std::time::Instant;
 
 /// How the optimum is searched.
@@ -248,7 +249,9 @@ pub(crate) fn identify_from(
     observer: &mut dyn FnMut(&Iteration) -> Flow,
 ) -> Result<Identification> {
     let began = Instant::now();
-    let variables: Vec<Variable> = free.iter().map(|&k| variable_of(&problem.parameters[k], start[k])).collect();
+    let sizes = influence::sizes(problem, (start, free), settings)?;
+    let sized = |(&k, size): (&usize, &f64)| variable_of(&problem.parameters[k], start[k]).nominal(*size);
+    let variables: Vec<Variable> = free.iter().zip(&sizes).map(sized).collect();
     let first = problem.first();
     let augmented = AugmentedCost::new(&*first.cost, &problem.constraints, first.simulation.grid());
     let is_constrained = !problem.constraints.is_empty();
@@ -405,12 +408,7 @@ impl Reduced<'_> {
 
     /// The influence of free parameter `i`, whose column has this norm.
     fn influence(&self, i: usize, norm: f64) -> Influence {
-        let (own, size) = (self.u[self.free[i]].abs(), self.sizes[i]);
-        if own > NEXT_TO_NOTHING * size {
-            Influence { change: norm * own, is_guess: false }
-        } else {
-            Influence { change: norm * size, is_guess: true }
-        }
+        Influence::of(self.u[self.free[i]], self.sizes[i], norm)
     }
 
     /// Keeps the first failure's message.
@@ -477,8 +475,7 @@ impl LeastSquaresObjective for Reduced<'_> {
         let norms = linearised.column_norms();
         let influences: Vec<Influence> =
             self.free.iter().enumerate().map(|(i, &k)| self.influence(i, norms[k])).collect();
-        let known = influences.iter().filter(|influence| !influence.is_guess);
-        let largest = known.map(|influence| influence.change).fold(0.0, f64::max);
+        let largest = Influence::largest(&influences);
         let scale = |influence: &Influence| if influence.is_none_beside(largest) { 0.0 } else { 1.0 };
         Ok(linearised.scaled(self.free, &influences.iter().map(scale).collect::<Vec<f64>>()))
     }

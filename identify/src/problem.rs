@@ -413,6 +413,7 @@ impl Problem {
             let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());
             return Err(Error::invalid(format!("problem `{}`", self.name), problem, "give one a parameter"));
         }
+        crate::magnitudes::validate(self)?;
         for (parameter, start) in self.parameters.iter().zip(&self.start) {
             let valid = Parameter { nominal: *start, ..parameter.clone() }.validate_as("start");
             valid.map_err(|error| error.under(&["parameters", &parameter.name]))?;

@@ -253,7 +253,7 @@ fn statistics(problem: &Problem, found: &Identification, noise: Noise) -> Result
 
 impl Steps {
     /// What the first fit is to begin with, at the problem's start.
-    fn before(&self, problem: &Problem) -> Option<BeforeFit> {
+    pub fn before(&self, problem: &Problem) -> Option<BeforeFit> {
         match self {
             Steps::AsGiven => None,
             Steps::Chosen => BeforeFit::of(problem, &problem.start),

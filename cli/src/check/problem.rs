@@ -93,13 +93,9 @@ fn with_steps_of_a_fit(problem: Problem, specification: &Specification) -> (Prob
     let waiting = waiting("steps at the start", 0);
     let before_fit = BeforeFit::of(&problem, &problem.start);
     drop(waiting);
-    let parts = before_fit.as_ref().map_or(1, |before| before.divided_by);
-    if specification.steps() != Steps::Chosen || parts == 1 {
-        return (problem, before_fit);
-    }
-    // where they do not fit into memory, a fit keeps those that are given, too
-    let finer = problem.divided(parts).unwrap_or(problem);
-    (finer, before_fit)
+    let is_chosen = specification.steps() == Steps::Chosen;
+    let finer = before_fit.as_ref().filter(|_| is_chosen).and_then(|before| before.taken(&problem));
+    (finer.unwrap_or(problem), before_fit)
 }
 
 fn look(

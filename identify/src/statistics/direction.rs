@@ -1,5 +1,6 @@
 //! Directions in the space of parameters, and what they mean in words.
 
+use crate::influence::Influence;
 use costate::shown::rounded;
 
 /// A parameter that an analysis is about.
@@ -17,6 +18,13 @@ pub struct Analysed {
     pub size: f64,
     /// Whether it is scaled by its logarithm.
     pub log: bool,
+}
+
+impl Analysed {
+    /// What its value does to residuals that change by `norm` where it changes by its size.
+    pub(super) fn influence(&self, norm: f64) -> Influence {
+        Influence::of(self.value / self.size, 1.0, norm)
+    }
 }
 
 /// A parameter's part in a direction.

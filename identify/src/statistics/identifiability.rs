@@ -3,6 +3,7 @@
 use super::direction::{Analysed, Direction};
 use super::residuals;
 use crate::constraint;
+use crate::influence::Influence;
 use crate::problem::Problem;
 use crate::{Error, Result};
 use costate::least_squares::{Linearised, UNDETERMINED};
@@ -15,8 +16,8 @@ use nalgebra::{DMatrix, DVector};
 /// length); simulated references without noise stand ten times that.
 pub const WEAK: f64 = 1e-3;
 
-/// A parameter whose whole size changes the residuals by less than this part of what the most influential one does has no
-/// influence.
+/// A parameter whose whole value (its size, where it is next to nothing) changes the residuals by less than this part of what the most
+/// influential one does has no influence.
 pub const NO_INFLUENCE: f64 = 1e-10;
 
 /// Constraints of unit length that differ by less are one.
@@ -36,6 +37,8 @@ pub struct Identifiability {
     /// Of each parameter: root mean square change of the residuals (outputs over their deviations), to first order, if it
     /// changes by its size. These, sorted, rank the parameters (Serban & Freeman 2001).
     pub influences: Vec<f64>,
+    /// What their values do, by which it is judged whether that is anything.
+    pub(crate) changes: Vec<Influence>,
     /// Places of the parameters without influence.
     pub without_influence: Vec<usize>,
     /// Of the columns of unit length, the largest first; parameters without influence have none.
@@ -59,6 +62,9 @@ pub struct Identifiability {
 /// Directions with larger singular values beside the largest are not told by the error of time steps.
 const SUSPECT: f64 = 0.05;
 
+/// By what steps are divided to see whether a direction fades: a combination that the data tell a thirtieth as well as coarse steps do is not taken for one.
+const HALVED: [usize; 3] = [2, 4, 8];
+
 /// That directions are told apart by the error of time steps alone, a sentence each.
 pub fn said_of_steps_alone(problem: &Problem, directions: &[Direction]) -> Vec<String> {
     let is_driven = problem.experiments.iter().any(|experiment| {
@@ -73,8 +79,8 @@ pub fn said_of_steps_alone(problem: &Problem, directions: &[Direction]) -> Vec<S
             false => "",
         };
         format!(
-            "the data do not determine {direction}{shift}; only the error of the time steps tells {} apart, since at half the step the combination has less than \
-             half its influence: fix one of them",
+            "the data do not determine {direction}{shift}; only the error of the time steps tells {} apart, since each time the step is halved \
+             the combination has less than half its influence: fix one of them",
             names.join(", ")
         )
     };
@@ -136,12 +142,15 @@ impl Identifiability {
             return Err(Error::invalid(what, problem, "check its value and its size"));
         }
         let largest = norms.iter().copied().fold(0.0, f64::max);
+        // sizes may be those of another motion: values are those of this one
+        let changes: Vec<Influence> = parameters.iter().zip(&norms).map(|(own, norm)| own.influence(*norm)).collect();
+        let most = Influence::largest(&changes);
+        let has_influence = |k: usize| !changes[k].is_none_beside(most);
         // what has no influence itself may be tied to something that has
         let is_tied = |k: usize| held.iter().any(|row| row[parameters[k].index] != 0.0);
         let (active, without_influence): (Vec<usize>, Vec<usize>) =
-            (0..norms.len()).partition(|&k| norms[k] > NO_INFLUENCE * largest || is_tied(k));
-        let length =
-            |k: usize| if norms[k] > NO_INFLUENCE * largest { norms[k] } else { largest.max(f64::MIN_POSITIVE) };
+            (0..norms.len()).partition(|&k| has_influence(k) || is_tied(k));
+        let length = |k: usize| if has_influence(k) { norms[k] } else { largest.max(f64::MIN_POSITIVE) };
         let lengths: Vec<f64> = active.iter().map(|&k| length(k)).collect();
         let columns: Vec<DVector<f64>> = active.iter().map(|&k| scaled.column(k) / length(k)).collect();
         let free = null_space(held, &parameters, &active, &lengths);
@@ -163,6 +172,7 @@ impl Identifiability {
             undetermined: Vec::new(),
             weak: Vec::new(),
             involved: Vec::new(),
+            changes,
             parameters,
             without_influence,
             singular_values,
@@ -177,20 +187,27 @@ impl Identifiability {
         Ok(found)
     }
 
-    /// Directions that only the error of time steps tells apart: weak ones which a linearisation at half the step, `finer`, tells less than half as well, as it does
-    /// what vanishes with the step. What data determine keeps its singular value.
-    pub(super) fn fading(&self, finer: &Identifiability) -> Vec<Direction> {
+    /// Directions that only the error of time steps tells apart: weak ones which linearisations at steps that are halved again and again, `finer`, tell less than
+    /// half as well each time, as they do what vanishes with the step. What data determine keeps its singular value, sooner or later.
+    fn fading(&self, finer: &[Identifiability]) -> Vec<Direction> {
         let relative = |found: &Identifiability, j: usize| found.singular_values[j] / found.singular_values[0];
-        let same = self.singular_values.len() == finer.singular_values.len();
-        let from_weakest = (0..self.rank).rev().filter(|_| same);
-        let fades = |j: &usize| relative(self, *j) < SUSPECT && relative(finer, *j) < 0.5 * relative(self, *j);
-        from_weakest.take_while(fades).map(|j| self.along(j)).collect()
+        let halves = |coarse: &Identifiability, finer: &Identifiability, j: usize| {
+            coarse.singular_values.len() == finer.singular_values.len()
+                // what has become round-off falls no more
+                && relative(finer, j) < (0.5 * relative(coarse, j)).max(UNDETERMINED)
+        };
+        let all = || std::iter::once(self).chain(finer);
+        let fades = |j: &usize| {
+            relative(self, *j) < SUSPECT && all().zip(finer).all(|(coarse, finer)| halves(coarse, finer, *j))
+        };
+        (0..self.rank).rev().take_while(fades).map(|j| self.along(j)).collect()
     }
 
-    /// The fading directions of a problem at `u`, by one more run with tangents where a direction is weak at all.
+    /// The fading directions of a problem at `u`: where a direction is weak at all, by one more run with tangents at half the step, and by more at smaller steps
+    /// as long as there are any.
     ///
     /// # Errors
-    /// As [`identifiability`], at half the step.
+    /// As [`identifiability`], at smaller steps.
     pub fn by_steps_alone(&self, problem: &Problem, u: &[f64]) -> Result<Vec<Direction>> {
         let is_weak = |j: usize| self.singular_values[j] < SUSPECT * self.singular_values[0];
         // a reference that is a run itself has the same steps; what constraints hold is another space
@@ -198,8 +215,15 @@ impl Identifiability {
             return Ok(Vec::new());
         }
         let places: Vec<usize> = self.parameters.iter().map(|parameter| parameter.index).collect();
-        let fitted = residuals::collect(&problem.divided(2)?, u)?.fitted;
-        Ok(self.fading(&Identifiability::of(&fitted, analysed(problem, u, &places))?))
+        let mut finer = Vec::new();
+        for parts in HALVED {
+            let fitted = residuals::collect(&problem.divided(parts)?, u)?.fitted;
+            finer.push(Identifiability::of(&fitted, analysed(problem, u, &places))?);
+            if self.fading(&finer).is_empty() {
+                break;
+            }
+        }
+        Ok(self.fading(&finer))
     }
 
     /// Ratio of the largest to the smallest singular value; infinite with undetermined directions.

@@ -84,6 +84,11 @@ impl BeforeFit {
         BeforeFit::chosen(errors, failure, problem.substeps())
     }
 
+    /// The problem with these steps; `None` where they stay, or do not fit into memory, so that a fit keeps those that are given.
+    pub fn taken(&self, problem: &Problem) -> Option<Problem> {
+        if self.divided_by > 1 { problem.divided(self.divided_by).ok() } else { None }
+    }
+
     /// An earlier choice once more.
     pub(super) fn repeated(divided_by: usize, substeps: Option<usize>) -> Self {
         BeforeFit { divided_by, substeps, error: None, error_after: None, failure: None }

@@ -39,4 +39,40 @@ fn what_cannot_be_explained_is_no_failure() {
     place.write("noise.toml", problem);
     let run = place.run("identify noise.toml --out found");
     assert!(run.code == 0 && run.out.contains("\nconverged"), "{}{}", run.out, run.err);
+    assert!(run.out.contains("nothing of what the record of `x` (R^2 = 0.0"), "{}", run.out);
+    assert!(!run.out.contains("the model explains what the data hold"), "{}", run.out);
+}
+
+/// Protects the person whose record holds one wrong sample, or nothing: a fit to the sample alone is no success, and the sample is named with what it is and
+/// what to do about it; a record that does not vary is told.
+#[test]
+fn wrong_samples_and_empty_records_are_told() {
+    let place = Place::new();
+    let noise = |t: f64| ((t * 1e4).sin() * 43758.5453).fract() - 0.5 * ((t * 1e4).sin() * 43758.5453).signum();
+    let spike = |t: f64| if (t - 1.23).abs() < 1e-9 { 1e9 } else { 1e-3 * noise(t) };
+    for (name, record) in [("spike", &spike as &dyn Fn(f64) -> f64), ("zero", &|_| 0.0), ("rest", &|_| 2.5)] {
+        place.write(&format!("{name}.csv"), csv("t,F,x", times(400, 0.01), |t| vec![0.0, record(t)]));
+        let problem = format!(
+            "model = \"oscillator\"\n[data]\nfile = \"{name}.csv\"\n[data.outputs]\nx = {{ column = \"x\" }}\n[parameters]\n\
+             x0 = {{ start = 0.05, free = true }}\nv0 = {{ start = 0.1, free = true }}\n"
+        );
+        place.write(&format!("{name}.toml"), problem);
+    }
+    let run = place.run("identify spike.toml --out found");
+    assert_eq!(run.code, 1, "{}", run.out);
+    let parts = [
+        "NOT converged",
+        "explains nothing",
+        "x = 1e9 m at t = 1.23 s",
+        "standard deviations off",
+        "loss = \"huber\"",
+        "leave it out",
+    ];
+    parts.iter().for_each(|part| assert!(run.out.contains(part), "`{part}` is missing in\n{}", run.out));
+    let result: serde_json::Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
+    assert_eq!(result["residual_tests"][0]["largest"]["value"], 1e9);
+    for (name, told) in [("zero", "zero at all 400 samples"), ("rest", "2.5 m in magnitude at all 400 samples")] {
+        let run = place.run(&format!("identify {name}.toml --out found"));
+        assert!(run.out.contains(told) && run.out.contains("does not vary"), "{name}: {}", run.out);
+    }
 }

@@ -193,3 +193,26 @@ fn dense_records_need_no_dense_steps() {
     let table = place.good("steps double_pendulum --data dense/outputs.csv --step 0.005");
     assert!(table.out.contains("200"), "{}", table.out);
 }
+
+// Protects the first sentence that is read: what only the error of coarse steps tells apart is looked at with the steps that the fit begins with, which are
+// finer here, and tell all parameters.
+#[test]
+fn nothing_is_said_of_steps_that_a_fit_does_not_take() {
+    let place = Place::new();
+    place.good("simulate pendulum --step 0.001 --json --out sim");
+    let outputs = place.read("sim/outputs.csv");
+    // a_x and a_y every 0.25 s, of periods of 1.9 s
+    let columns = outputs.lines().skip(1).step_by(250).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        format!("{},{},{}\n", cells[0], cells[2], cells[3])
+    });
+    place.write("coarse.csv", format!("t,a_x,a_y\n{}", columns.collect::<String>()));
+    place.write(
+        "coarse.toml",
+        "model = \"pendulum\"\n[data]\nfile = \"coarse.csv\"\n[parameters]\nL = { start = 0.75 }\n",
+    );
+    let run = place.run("identify coarse.toml --out found");
+    assert!(run.err.contains("chosen for the first fit"), "the test misses its point: {}", run.err);
+    assert!(!run.err.contains("error of the time steps tells"), "{}", run.err);
+    assert!(!run.out.contains("error of the time steps tells"), "{}", run.out);
+}

@@ -3,6 +3,7 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
 use costate::random::SplitMix64;
+use costate::statistics::identifiability;
 use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{
     Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
@@ -90,6 +91,60 @@ fn small_and_fast_swings_are_fitted_as_large_and_slow_ones() {
             }
         }
     }
+}
+
+/// Protects the tests of methods that see gradients, or second derivatives, from the size of a motion: a swing of a picometre ends where one of a metre
+/// does, though nothing but the record says how large its first velocity, which starts at zero, may be.
+#[test]
+fn small_swings_are_found_by_gradients() {
+    let gradients = [Method::Bfgs, Method::LBfgs { memory: 20 }, Method::NewtonTrustRegion, Method::Dfp];
+    for method in gradients {
+        let usual = Swing { frequency: 1.0, amplitude: 1.0 }.found(1.0, 1.0, Method::LevenbergMarquardt);
+        for (frequency, amplitude) in [(1.0, 1e-9), (1.0, 1e-12), (2e3, 1e-12)] {
+            // DFP takes many times as many runs
+            if method == Method::Dfp && frequency == 1.0 && amplitude == 1e-9 {
+                continue;
+            }
+            let name = format!("{method}, {frequency} Hz, {amplitude} m");
+            let found = Swing { frequency, amplitude }.found(1.0, 1.0, method);
+            assert!(found.outcome.converged, "{name}: {}", found.reason());
+            let units = [1.0, frequency * frequency, frequency, amplitude, amplitude * frequency];
+            for k in 1..5 {
+                // the velocity beside what it would be at the swing's own; parabolas of gradients end where round-off of the cost hides the rest
+                let size = if k == 4 { TAU } else { usual.parameters[k].value.abs() };
+                let value = found.parameters[k].value / units[k];
+                assert!(
+                    (value - usual.parameters[k].value).abs() < 1e-6 * size,
+                    "{name}, {k}: {value} {}",
+                    found.reason()
+                );
+            }
+        }
+    }
+}
+
+/// Protects the verdict on influences from sizes that belong to another motion: of a swing of a picometre, every parameter has one.
+#[test]
+fn parameters_of_small_swings_have_an_influence() {
+    for amplitude in [1.0, 1e-9, 1e-12] {
+        let problem = Swing { frequency: 1.0, amplitude }.problem(1.0, 1.0);
+        let found = identifiability(&problem, &problem.start).unwrap();
+        assert_eq!((found.warnings(), found.rank()), (vec![], 4), "{amplitude}");
+    }
+}
+
+/// Protects against residuals whose squares vanish or overflow being taken for residuals that vanish: they are refused, with what to do.
+#[test]
+fn squares_that_are_no_numbers_are_refused() {
+    for (amplitude, told) in [(1e-160, "vanish"), (1e-300, "vanish"), (1e150, "overflow")] {
+        let problem = Swing { frequency: 1.0, amplitude }.problem(1.0, 1.0);
+        let error = identify(&problem, &Settings::default(), &mut |_| Flow::Continue).unwrap_err().to_string();
+        let parts = ["the deviation of `x`", "1 m", told, "deviation = .."];
+        assert!(parts.iter().all(|part| error.contains(part)), "{amplitude}: {error}");
+    }
+    let found = Swing { frequency: 1.0, amplitude: 1e-100 }.found(1.0, 1.0, Method::LevenbergMarquardt);
+    let (c, ..) = Swing { frequency: 1.0, amplitude: 1.0 }.truth();
+    assert!(found.outcome.converged && (found.parameters[1].value / c - 1.0).abs() < 6e-3, "{}", found.reason());
 }
 
 /// A problem's residuals in other units: parameters times `units`, residuals times `factor`.

@@ -2,7 +2,11 @@
 
 use super::super::residual_tests::ResidualTests;
 use super::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
+use crate::flat::NOTHING;
 use costate::shown::rounded;
+
+/// Outputs that are named in a sentence.
+const NAMED: usize = 3;
 
 impl Statistics {
     pub(super) fn warn(&self) -> Vec<String> {
@@ -91,6 +95,7 @@ impl Statistics {
                 ));
             }
         }
+        self.warn_of_what_is_not_explained(warnings);
         let overall = ResidualTests::overall(&self.residual_tests).into_iter().filter(|found| found.is_warning);
         warnings.extend(overall.map(|found| found.sentence));
         let noisy: Vec<&OutputFit> = self.outputs.iter().filter(|output| !output.is_round_off()).collect();
@@ -105,6 +110,43 @@ impl Statistics {
                 most.name,
                 scaled(most) / scaled(least),
                 least.name
+            ));
+        }
+    }
+
+    /// Records that tell of no motion, or of none that the model has.
+    fn warn_of_what_is_not_explained(&self, warnings: &mut Vec<String>) {
+        let listed = |those: &[&OutputFit], word: &dyn Fn(&OutputFit) -> String| {
+            let names: Vec<String> = those.iter().take(NAMED).map(|output| word(output)).collect();
+            let rest = if those.len() > NAMED { format!(" and {} more", those.len() - NAMED) } else { String::new() };
+            names.join(", ") + &rest
+        };
+        let constant: Vec<&OutputFit> = self.outputs.iter().filter(|output| output.r_squared.is_none()).collect();
+        if !constant.is_empty() {
+            let word = |output: &OutputFit| {
+                let (name, unit, count) = (&output.name, &output.unit, output.residuals.len());
+                match output.size {
+                    0.0 => format!("`{name}` (zero at all {count} samples)"),
+                    size => format!("`{name}` ({} {unit} in magnitude at all {count} samples)", rounded(size, 4)),
+                }
+            };
+            warnings.push(format!(
+                "the record of {} does not vary: it tells of a rest alone, and fit and R^2 mean nothing; is it the right column, and the right \
+                 time?",
+                listed(&constant, &word)
+            ));
+        }
+        let is_nothing = |output: &&OutputFit| output.fit_percent.is_some_and(|fit| fit < NOTHING);
+        let unexplained: Vec<&OutputFit> = self.outputs.iter().filter(is_nothing).collect();
+        if !unexplained.is_empty() {
+            let word = |output: &OutputFit| match output.r_squared {
+                Some(r_squared) if r_squared > -10.0 => format!("`{}` (R^2 = {r_squared:.4})", output.name),
+                _ => format!("`{}`", output.name),
+            };
+            let mean = if unexplained.len() == 1 { "its mean" } else { "their means" };
+            warnings.push(format!(
+                "nothing of what the record of {} varies is explained: {mean} would do as well",
+                listed(&unexplained, &word)
             ));
         }
     }

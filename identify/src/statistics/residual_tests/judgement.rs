@@ -9,6 +9,12 @@ pub(super) const LEVEL: f64 = 0.01;
 /// Correlations below this hardly matter, however many samples prove them: they explain a hundredth of the residuals.
 const SLIGHT: f64 = 0.1;
 
+/// An outlier that chance makes as seldom as this is one whatever else is found.
+const CERTAIN: f64 = 1e-9;
+
+/// What to do about an outlier.
+const WITHOUT_IT: &str = "look at this sample, which pulls the parameters: leave it out (an empty cell), or take a robust loss (loss = \"huber\")";
+
 /// Outputs whose residuals are judged one by one; of more, there is one sentence.
 const FEW: usize = 3;
 
@@ -98,10 +104,7 @@ impl ResidualTests {
             Finding::Offset => {
                 format!("have a mean of {} {} (p = {:.1e})", rounded(self.mean, 3), self.unit, self.mean_p_value)
             }
-            Finding::Outlier => self.largest.map_or(String::new(), |largest| {
-                let (size, time) = (rounded(largest.studentised.abs(), 2), rounded(largest.time, 6));
-                format!("have an outlier at t = {time} s, {size} standard deviations off")
-            }),
+            Finding::Outlier => format!("have an outlier, {}", self.largest_in_words()),
             Finding::NotNormal => self.normality.map_or(String::new(), |found| {
                 let (skewness, kurtosis) = (rounded(found.skewness, 2), rounded(found.excess_kurtosis, 2));
                 format!("are white, but not normal (skewness {skewness}, excess kurtosis {kurtosis})")
@@ -117,6 +120,23 @@ impl ResidualTests {
             Finding::RoundOff => "are round-off".into(),
             Finding::Lines => format!("are those of {} numbers of a spectrum", self.samples),
         }
+    }
+
+    /// `x = 1e9 m at t = 2.5 s, 4e8 standard deviations off`
+    fn largest_in_words(&self) -> String {
+        self.largest.map_or(String::new(), |largest| {
+            let (size, time) = (rounded(largest.studentised.abs(), 2), rounded(largest.time, 6));
+            let (name, value, unit) = (&self.output, rounded(largest.value, 5), &self.unit);
+            format!("{name} = {value} {unit} at t = {time} s, {size} standard deviations off")
+        })
+    }
+
+    /// The sample that most of what residuals are comes from, in words, if there is one beyond doubt.
+    pub(crate) fn dominating_outlier(&self) -> Option<String> {
+        let largest = self.largest?;
+        // its square is then more than about the sum of all others
+        let is_most = largest.studentised.powi(2) > self.samples as f64;
+        (is_most && largest.p_value < CERTAIN).then(|| format!("{}; {WITHOUT_IT}", self.largest_in_words()))
     }
 
     fn following(&self) -> String {
@@ -167,9 +187,12 @@ impl ResidualTests {
             }
             Finding::Correlated => "dynamics are missing, not noise",
             Finding::Constant | Finding::Offset => "an offset is missing",
-            Finding::Outlier => "look at this sample, which pulls the parameters",
+            Finding::Outlier => WITHOUT_IT,
             Finding::NotNormal => "confidence intervals are approximate",
             Finding::SlightlyCorrelated => "the model explains nearly all that the data hold",
+            Finding::White if !self.explains => {
+                "the data hold noise alone, or what the model shows nowhere near these parameters"
+            }
             Finding::White => "the model explains what the data hold",
             Finding::TooFew => "nothing is known of them",
             Finding::RoundOff => "there is nothing to test",
@@ -183,7 +206,13 @@ impl ResidualTests {
             _ => String::new(),
         };
         let gap = self.across_gap();
-        format!("residuals of `{}` {}: {}{errors}{gap}", self.output, self.clause(finding), self.meaning(finding))
+        let is_hidden = finding < Finding::Outlier && self.largest.is_some_and(|largest| largest.p_value < CERTAIN);
+        let also = if is_hidden {
+            format!("; there is an outlier, {}: {WITHOUT_IT}", self.largest_in_words())
+        } else {
+            String::new()
+        };
+        format!("residuals of `{}` {}: {}{errors}{gap}{also}", self.output, self.clause(finding), self.meaning(finding))
     }
 
     /// That nothing is correlated across a gap.

@@ -14,6 +14,7 @@ use super::fit::OutputFit;
 use super::identifiability::Identifiability;
 use super::residuals::{Largest, Residuals};
 use super::{student, tail};
+use crate::flat::NOTHING;
 use crate::problem::{Experiment, Problem};
 use correlation::{Series, beyond_bounds, by_chance, crossing};
 use costate::cost::{LeastSquares, Reference};
@@ -94,6 +95,8 @@ pub struct Interval {
 pub struct LargestResidual {
     /// Where it is, s.
     pub time: f64,
+    /// ȳ, the sample's own value, in the output's unit.
+    pub value: f64,
     /// y - ȳ there, in the output's unit.
     pub residual: f64,
     /// Part of the sample that the fit adapts to: 0 for none, 1 for a sample that is always met.
@@ -143,6 +146,9 @@ pub struct ResidualTests {
     pub normality: Option<Normality>,
     /// The largest one.
     pub largest: Option<LargestResidual>,
+    /// Whether the model explains anything of what the output's record varies.
+    #[serde(skip)]
+    pub(crate) explains: bool,
     /// What is found at a level of 1 %.
     pub finding: Finding,
     /// The same in a sentence.
@@ -227,6 +233,7 @@ impl Compared<'_> {
             inputs: Vec::new(),
             normality: None,
             largest: None,
+            explains: self.fit.fit_percent.is_none_or(|fit| fit >= NOTHING),
             finding: Finding::White,
             judgement: String::new(),
         };
@@ -240,8 +247,10 @@ impl Compared<'_> {
                 tests.correlate(&series);
                 self.cross(&series, &places, &mut tests);
                 tests.normality = Some(normality(&series));
-                tests.largest =
-                    self.largest.zip(found).and_then(|(largest, found)| studentised(largest, found, times, residuals));
+                tests.largest = self
+                    .largest
+                    .zip(found)
+                    .and_then(|(largest, found)| self.studentised(largest, found, times, residuals));
                 if found.is_none() {
                     tests.standard_error_factor = 1.0;
                 }
@@ -250,6 +259,35 @@ impl Compared<'_> {
         }
         tests.judgement = tests.sentence(tests.finding);
         tests
+    }
+
+    /// The largest residual over the deviation that the others of its output let it have (Cook & Weisberg 1982, section 2.2.1).
+    fn studentised(
+        &self,
+        largest: &Largest,
+        found: &Identifiability,
+        times: &[f64],
+        residuals: &[f64],
+    ) -> Option<LargestResidual> {
+        let n = residuals.len() as f64;
+        let freedom = n * (1.0 - found.rank as f64 / found.residuals as f64);
+        let leverage = (largest.weight * found.leverage(&largest.derivatives)).min(1.0);
+        let (residual, time) = (residuals[largest.place], times[largest.place]);
+        // in parts of the largest one, whose square might overflow, and beside which the others would be lost in a difference of sums
+        let others = residuals.iter().enumerate().filter(|(i, _)| *i != largest.place);
+        let others = others.map(|(_, r)| (r / residual).powi(2)).sum::<f64>();
+        // round-off, where the others are what this one has pulled them to, or vanish
+        let least = (f64::EPSILON * others).max(f64::EPSILON * f64::EPSILON);
+        let without = (others - leverage / (1.0 - leverage)).max(least);
+        let studentised = residual.signum() * ((freedom - 1.0) / (1.0 - leverage) / without).sqrt();
+        let degrees_of_freedom = (freedom - 1.0).floor();
+        if !(degrees_of_freedom >= 1.0 && studentised.is_finite()) {
+            return None;
+        }
+        let p = student::tail(studentised, degrees_of_freedom as usize);
+        let p_value = (n * p).min(1.0);
+        let value = self.cost.samples(self.reference).nth(largest.place).map_or(f64::NAN, |i| self.reference.values[i]);
+        Some(LargestResidual { time, value, residual, leverage, studentised, p_value })
     }
 
     /// Residuals at the output's own samples, which are at these places; NaN where there is none.
@@ -348,27 +386,4 @@ fn normality(series: &Series) -> Normality {
     let statistic = n / 6.0 * (skewness * skewness + 0.25 * excess_kurtosis * excess_kurtosis);
     let test = Test { statistic, degrees_of_freedom: 2, p_value: tail::chi_square(statistic, 2) };
     Normality { skewness, excess_kurtosis, test, few_samples: series.count < FEW_FOR_NORMALITY }
-}
-
-/// The largest residual over the deviation that the others of its output let it have (Cook & Weisberg 1982, section 2.2.1).
-fn studentised(
-    largest: &Largest,
-    found: &Identifiability,
-    times: &[f64],
-    residuals: &[f64],
-) -> Option<LargestResidual> {
-    let n = residuals.len() as f64;
-    let freedom = n * (1.0 - found.rank as f64 / found.residuals as f64);
-    let leverage = (largest.weight * found.leverage(&largest.derivatives)).min(1.0);
-    let (residual, time) = (residuals[largest.place], times[largest.place]);
-    let own = residual * residual / (1.0 - leverage);
-    let others = residuals.iter().map(|r| r * r).sum::<f64>() - own;
-    let studentised = residual.signum() * (own * (freedom - 1.0) / others).sqrt();
-    let degrees_of_freedom = (freedom - 1.0).floor();
-    if !(degrees_of_freedom >= 1.0 && studentised.is_finite()) {
-        return None;
-    }
-    let p = student::tail(studentised, degrees_of_freedom as usize);
-    let p_value = (n * p).min(1.0);
-    Some(LargestResidual { time, residual, leverage, studentised, p_value })
 }
