@@ -1,9 +1,9 @@
 //! Solvers of argmin as methods by name: each sees a problem of argmin's own traits, in scaled variables, whose failed runs cost infinitely much.
 //!
-//! Points outside the bounds are taken to the nearest point within before the function is run, and its gradient has no component there: so solvers
-//! that know no bounds do not leave them.
+//! Points outside the bounds are taken to the nearest point within before the function is run, and cost more by the square of their distance from it: so
+//! solvers that know no bounds come back. The cost is scaled so that its gradient at the start has length 1, which is as far as a first step goes.
 
-use super::evaluation::{Evaluator, Halt, How, Point, Step};
+use super::evaluation::{Evaluator, Halt, How, Point, Step, dot};
 use super::executor::Search;
 use super::method::ArgminSolver;
 use super::outcome::Reason;
@@ -51,6 +51,10 @@ struct Seen<'e> {
     last: Option<Point>,
     /// Why it may run no more.
     halt: Option<Halt>,
+    /// What solvers take for 1 of the cost.
+    unit: f64,
+    /// The cost of being as far as 1 outside the bounds, times 2.
+    penalty: f64,
     /// Whether a solver begins: some of them take no error then.
     is_start: bool,
 }
@@ -59,8 +63,8 @@ struct Seen<'e> {
 trait Run {
     fn run(&mut self, x: &[f64]) -> Step<Option<Point>>;
     fn curvature(&mut self, point: &Point) -> Step<Option<Matrix>>;
-    /// Takes a point to the nearest within bounds, and says which components moved.
-    fn within(&self, x: &[f64]) -> (Vector, Vec<bool>);
+    /// The nearest point within the bounds.
+    fn within(&self, x: &[f64]) -> Vector;
 }
 
 impl Run for Evaluator<'_> {
@@ -73,16 +77,13 @@ impl Run for Evaluator<'_> {
         Ok(found.map(|hessian| hessian.row_iter().map(|row| row.iter().copied().collect()).collect()))
     }
 
-    fn within(&self, x: &[f64]) -> (Vector, Vec<bool>) {
-        let mut inside = x.to_vec();
-        let moved = inside.iter_mut().enumerate().map(|(i, x)| {
+    fn within(&self, x: &[f64]) -> Vector {
+        let nearest = |(i, x): (usize, &f64)| {
             let (lower, upper) = self.scaling.bounds(i);
-            let from = *x;
-            *x = if from.is_nan() { from } else { from.clamp(lower, upper) };
-            *x != from
-        });
-        let moved = moved.collect();
-        (inside, moved)
+            // not a number stays what it is
+            x.clamp(lower, upper)
+        };
+        x.iter().enumerate().map(nearest).collect()
     }
 }
 
@@ -91,11 +92,12 @@ impl Bridge<'_> {
     fn at<T>(
         &self,
         x: &[f64],
-        of: impl FnOnce(&mut Seen<'_>, &Point, &[bool]) -> Step<T>,
+        of: impl FnOnce(&mut Seen<'_>, &Point, &[f64]) -> Step<T>,
         failed: T,
     ) -> Result<T, BoxedError> {
         let mut seen = self.0.borrow_mut();
-        let (inside, moved) = seen.evaluator.within(x);
+        let inside = seen.evaluator.within(x);
+        let beyond: Vector = x.iter().zip(&inside).map(|(x, inside)| x - inside).collect();
         let known = seen.last.take().filter(|last| last.x == inside);
         let is_start = seen.is_start;
         let halted = |seen: &mut Seen<'_>, halt: Option<Halt>, failed: T| {
@@ -113,7 +115,7 @@ impl Bridge<'_> {
                 Err(halt) => return halted(&mut seen, Some(halt), failed),
             },
         };
-        let found = of(&mut seen, &point, &moved);
+        let found = of(&mut seen, &point, &beyond);
         seen.last = Some(point);
         found.or_else(|halt| halted(&mut seen, Some(halt), failed))
     }
@@ -124,7 +126,10 @@ impl CostFunction for Bridge<'_> {
     type Output = f64;
 
     fn cost(&self, x: &Vector) -> Result<f64, BoxedError> {
-        self.at(x, |_, point, _| Ok(point.cost), f64::INFINITY)
+        let cost = |seen: &mut Seen<'_>, point: &Point, beyond: &[f64]| {
+            Ok((point.cost + 0.5 * seen.penalty * dot(beyond, beyond)) / seen.unit)
+        };
+        self.at(x, cost, f64::INFINITY)
     }
 }
 
@@ -133,8 +138,12 @@ impl Gradient for Bridge<'_> {
     type Gradient = Vector;
 
     fn gradient(&self, x: &Vector) -> Result<Vector, BoxedError> {
-        let slopes = |_: &mut Seen<'_>, point: &Point, moved: &[bool]| {
-            Ok(point.scaled_gradient.iter().zip(moved).map(|(g, moved)| if *moved { 0.0 } else { *g }).collect())
+        let slopes = |seen: &mut Seen<'_>, point: &Point, beyond: &[f64]| {
+            let slope = |(g, beyond): (&f64, &f64)| match *beyond {
+                0.0 => g / seen.unit,
+                beyond => seen.penalty * beyond / seen.unit,
+            };
+            Ok(point.scaled_gradient.iter().zip(beyond).map(slope).collect())
         };
         self.at(x, slopes, vec![f64::NAN; x.len()])
     }
@@ -146,10 +155,16 @@ impl Hessian for Bridge<'_> {
 
     fn hessian(&self, x: &Vector) -> Result<Matrix, BoxedError> {
         let unknown = || vec![vec![f64::NAN; x.len()]; x.len()];
-        let curvature = |seen: &mut Seen<'_>, point: &Point, moved: &[bool]| {
+        let curvature = |seen: &mut Seen<'_>, point: &Point, beyond: &[f64]| {
             let mut hessian = seen.evaluator.curvature(point)?.unwrap_or_else(unknown);
             for (i, row) in hessian.iter_mut().enumerate() {
-                row.iter_mut().enumerate().filter(|(j, _)| moved[i] || moved[*j]).for_each(|(_, entry)| *entry = 0.0);
+                for (j, entry) in row.iter_mut().enumerate() {
+                    *entry = match (beyond[i] != 0.0 || beyond[j] != 0.0, i == j) {
+                        (false, _) => *entry,
+                        (true, true) => seen.penalty,
+                        (true, false) => 0.0,
+                    } / seen.unit;
+                }
             }
             Ok(hessian)
         };
@@ -209,19 +224,21 @@ pub(super) struct ArgminSearch {
     solver: ArgminSolver,
     driver: Option<Box<dyn Drive>>,
     progress: Progress,
+    unit: f64,
+    penalty: f64,
 }
 
 impl ArgminSearch {
     pub fn new(solver: ArgminSolver) -> Self {
-        ArgminSearch { solver, driver: None, progress: Progress::default() }
+        ArgminSearch { solver, driver: None, progress: Progress::default(), unit: 1.0, penalty: 1.0 }
     }
 
     /// The solver with its settings and its state at the start.
     fn driver(&self, evaluator: &mut Evaluator, start: &Point) -> Step<Box<dyn Drive>> {
         let x = start.x.clone();
         // what is never small by itself is judged by what the start has; a tolerance of argmin is positive or zero
-        let gradient = evaluator.options.gradient_tolerance * start.gradient_norm;
-        let cost = evaluator.options.cost_tolerance * start.cost.abs();
+        let gradient = evaluator.options.gradient_tolerance * start.gradient_norm / self.unit;
+        let cost = evaluator.options.cost_tolerance * start.cost.abs() / self.unit;
         let lines = || MoreThuenteLineSearch::<Vector, Vector, f64>::new();
         // without its cost, which solvers would take for that of a step without progress
         let begun = || Walk::<Vector, ()>::new().max_iters(u64::MAX).param(x.clone());
@@ -235,9 +252,7 @@ impl ArgminSearch {
             ArgminSolver::Bfgs => {
                 let solver = BFGS::new(lines()).with_tolerance_grad(gradient);
                 let solver = solver.and_then(|solver| solver.with_tolerance_cost(cost)).map_err(unusable)?;
-                // a first step of length 1
-                let size = if start.gradient_norm > 0.0 { 1.0 / start.gradient_norm } else { 1.0 };
-                let row = |i: usize| (0..x.len()).map(|j| if i == j { size } else { 0.0 }).collect();
+                let row = |i: usize| (0..x.len()).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
                 let state = with_hessian().inv_hessian((0..x.len()).map(row).collect());
                 Box::new(Driver { solver, state: Some(state) })
             }
@@ -270,11 +285,11 @@ impl ArgminSearch {
         let (lower, upper): (Vector, Vector) = (0..start.x.len()).map(reach).unzip();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
         let mut draw = |from: f64, to: f64| from + (to - from) * (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let mut population = vec![Particle::new(start.x.clone(), start.cost, vec![0.0; start.x.len()])];
+        let mut population = vec![Particle::new(start.x.clone(), start.cost / self.unit, vec![0.0; start.x.len()])];
         for _ in 1..PARTICLES {
             let position: Vector = lower.iter().zip(&upper).map(|(from, to)| draw(*from, *to)).collect();
             let speed = lower.iter().zip(&upper).map(|(from, to)| draw(from - to, to - from)).collect();
-            let cost = evaluator.evaluate(&position)?.map_or(f64::INFINITY, |point| point.cost);
+            let cost = evaluator.evaluate(&position)?.map_or(f64::INFINITY, |point| point.cost / self.unit);
             population.push(Particle::new(position, cost, speed));
         }
         let solver = ParticleSwarm::new((lower, upper), PARTICLES).with_rng_generator(random);
@@ -299,7 +314,8 @@ impl ArgminSearch {
         };
         let failures = evaluator.failed_evaluations;
         let last = evaluator.best.clone();
-        let seen = RefCell::new(Seen { evaluator, last, halt: None, is_start });
+        let (unit, penalty) = (self.unit, self.penalty);
+        let seen = RefCell::new(Seen { evaluator, last, halt: None, unit, penalty, is_start });
         let ended = what(&mut **driver, Bridge(&seen));
         if let Some(halt) = seen.borrow_mut().halt.take() {
             return Err(halt);
@@ -333,6 +349,8 @@ impl Search for ArgminSearch {
         if start.gradient_norm == 0.0 && self.solver.is_by_gradients() {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
+        let positive = |value: f64| if value > 0.0 { value } else { 1.0 };
+        (self.unit, self.penalty) = (positive(start.gradient_norm), positive(start.cost.abs()));
         self.driver = Some(self.driver(evaluator, &start)?);
         match self.drive(evaluator, true, |driver, bridge| driver.begin(bridge))? {
             Some(reason) => Err(Halt::Stop(reason)),
