@@ -15,7 +15,7 @@ use costate_identify::problem::{Integrator, Problem};
 use costate_identify::table::table;
 use costate_identify::{Settings, identify};
 use costate_models::rigid_body::{DURATION, ENTRIES, Excitation, INERTIA, PEAK, rigid_body};
-use costate_parts::spatial::Spline;
+use costate::spline::Spline;
 use costate_report::Folder;
 use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::path::Path;

@@ -6,7 +6,8 @@
 use costate::value::Value;
 use costate::{Hht, InitialState, Parameter, Result, Signal, Simulation, TimeGrid};
 use costate_parts::assembly::Assembly;
-use costate_parts::planar::{Axes, Body, Mechanism};
+use costate_parts::law::Axes;
+use costate_parts::planar::{Body, Mechanism};
 use costate_report::plot::mechanism::{Animation, Picture};
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@
 use costate::vector::{Vector, euler_parameters_of};
 use costate::{Hht, InitialState, Number, Result, Signal, Simulation, TimeGrid};
 use costate_parts::assembly::Assembly;
-use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Linear, Mechanism, Member, Path};
+use costate_parts::law::{Axes, FunctionOfTime, Linear};
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Member, Path};
 use costate_report::plot::mechanism::{Animation, Picture, View};
 use std::sync::Arc;
 

@@ -11,7 +11,9 @@ use costate_identify::control::{ControlScenario, UnknownSignal};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 use costate_parts::assembly::Assembly;
-use costate_parts::planar::{Axes, Mechanism, Spline};
+use costate_parts::law::Axes;
+use costate_parts::planar::Mechanism;
+use costate::spline::Spline;
 use std::sync::Arc;
 
 /// How long the trolley moves, s, and how far, m.

@@ -9,7 +9,8 @@ use costate::{Number, Parameter, Result, State};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 use costate_parts::assembly::{Assembly, Connection, Element};
-use costate_parts::spatial::{Body, Inertia, Mechanism, Path, Spline, factors_of_entries};
+use costate_parts::spatial::{Body, Inertia, Mechanism, Path, factors_of_entries};
+use costate::spline::Spline;
 use std::f64::consts::TAU;
 use std::sync::Arc;
 

@@ -48,7 +48,7 @@ pub fn top() -> Result<Assembly> {
     let body = mechanism.body("top", body);
     mechanism.spherical("tip", mechanism.ground().at([0.0; 3]), body.at([0.0; 3]));
     mechanism.position("axis", body.at([0.0, 0.0, 1.0]));
-    mechanism.angular_velocity("rate", &body, costate_parts::spatial::Axes::Body);
+    mechanism.angular_velocity("rate", &body, costate_parts::law::Axes::Body);
     mechanism.energy("energy");
     mechanism.momentum("momentum");
     mechanism.build()

@@ -2,6 +2,7 @@
 //! sparse matrices.
 //!
 //! - [`planar`] and [`spatial`]: mechanisms from bodies, joints, forces and sensors, every property a number or a parameter;
+//! - [`law`]: laws of forces, strengths and functions of time that both take; [`sampled`]: functions of time from records;
 //! - [`assembly`]: elements of your own, small generic functions of a few coordinates, differentiated locally and added up.
 //!
 //! It knows the engine alone: no records, costs, optimisers or figures. What a mechanism looks like is noted down as a
@@ -12,9 +13,9 @@
 pub mod assembly;
 pub(crate) mod connectivity;
 mod impossible;
-pub(crate) mod law;
+pub mod law;
 pub mod planar;
-pub(crate) mod sampled;
+pub mod sampled;
 pub mod spatial;
 pub(crate) mod totals;
 

@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// step: smooth a noisy record before.
 ///
 /// ```
-/// use costate_parts::planar::{Body, Mechanism, Sampled};
+/// use costate_parts::planar::{Body, Mechanism};
+/// use costate_parts::sampled::Sampled;
 /// use costate::{Hht, InitialState, Parameter, Simulation, System, TimeGrid};
 /// use std::sync::Arc;
 ///

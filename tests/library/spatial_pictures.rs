@@ -5,9 +5,8 @@ use crate::svg;
 use costate::vector::euler_parameters_of;
 use costate::{Hht, Number, Signal, Simulation, System, TimeGrid};
 use costate_parts::assembly::RedundantRows;
-use costate_parts::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Linear, Mechanism, Member, Path, Place,
-};
+use costate_parts::law::{Axes, FunctionOfTime, Linear};
+use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Path, Place};
 use costate_report::plot::mechanism::{Animation, Picture, View, check_view};
 use std::sync::Arc;
 use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};

@@ -6,7 +6,7 @@ use costate::linearise::{CostFunction, Differentiated};
 use costate::scheme::Form;
 use costate::{Gradient, Hht, InitialState, Method, Number, Signal, Simulation, State, TimeGrid};
 use costate_parts::assembly::Assembly;
-use costate_parts::planar::{FunctionOfTime, Law};
+use costate_parts::law::{FunctionOfTime, Law};
 use std::sync::Arc;
 
 /// Looks at everything: positions, velocities, both accelerations, multipliers, outputs and, if told to, parameters.

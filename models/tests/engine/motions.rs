@@ -7,7 +7,9 @@ use costate_identify::control::{Control, ControlObjective, Nodes, Shape, Unknown
 use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
 use costate_models::hanging_load;
 use costate_models::hanging_load::{DURATION, WAY, rest_to_rest};
-use costate_parts::planar::{Axes, Body, Mechanism, Spline};
+use costate_parts::law::Axes;
+use costate_parts::planar::{Body, Mechanism};
+use costate::spline::Spline;
 use costate_parts::spatial::{self, Freedom, Inertia};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use costate_identify::specification::Specification;
 use costate_identify::{Settings, identify};
 use costate_models::cars::Suspension;
 use costate_models::{half_car, quarter_car, registry};
-use costate_parts::planar::Law;
+use costate_parts::law::Law;
 use std::sync::Arc;
 
 /// Protects the law: stiffness, both rates far from the transition, half way between them at rest.

@@ -89,7 +89,7 @@ fn four_bar() -> Result<Assembly> {
     m.revolute("pin", crank.at([0.2, 0.0]), coupler.at([-&half, 0.0.into()]));
     m.revolute("wrist", coupler.at([half, 0.0.into()]), rocker.at([0.45, 0.0]));
     m.revolute("stand", m.ground().at([1.1, 0.0]), rocker.at([-0.45, 0.0]));
-    m.acceleration("sensor", coupler.at([0.1, 0.2]), costate_parts::planar::Axes::Body);
+    m.acceleration("sensor", coupler.at([0.1, 0.2]), costate_parts::law::Axes::Body);
     m.build()
 }
 

@@ -11,7 +11,9 @@ use costate::{
     Trajectory,
 };
 use costate_parts::assembly::Assembly;
-use costate_parts::planar::{Axes, Body, FunctionOfTime, Mechanism, Member, Mounting, Sampled};
+use costate_parts::law::{Axes, FunctionOfTime};
+use costate_parts::planar::{Body, Mechanism, Member, Mounting};
+use costate_parts::sampled::Sampled;
 use proptest::prelude::*;
 use std::f64::consts::PI;
 use std::sync::Arc;

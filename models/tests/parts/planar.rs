@@ -8,9 +8,9 @@ use costate::value::Value;
 use costate::{Hht, Matrix, Model, Number, Parameter, Plain, Quantity, Result};
 use costate::{Signal, Signature, Simulation, System, TimeGrid};
 use costate_models::pendulum_chain::pendulum_chain;
-use costate_parts::planar::{
-    Axes, Body, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear, Mechanism, Member, Mounting, Sampled,
-};
+use costate_parts::law::{Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
+use costate_parts::planar::{Body, Mechanism, Member, Mounting};
+use costate_parts::sampled::Sampled;
 use std::sync::Arc;
 
 fn value(mechanism: &mut Mechanism, name: &str, nominal: f64) -> Value {

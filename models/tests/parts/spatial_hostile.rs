@@ -8,7 +8,8 @@ use common::spatial::{Run, run, run_with, simulation_with, sum};
 use costate::vector::{Rotation, Vector, combine, euler_parameters_of};
 use costate::{InitialState, Number, Parameter, Result, Signal};
 use costate_parts::assembly::Assembly;
-use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Path, ReactionAxes};
+use costate_parts::law::{Axes, FunctionOfTime};
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Path, ReactionAxes};
 use std::f64::consts::{PI, TAU};
 
 const O: [f64; 3] = [0.0; 3];

@@ -12,7 +12,8 @@ use costate::system::{Blocks, Level, Point};
 use costate::vector::{Rotation, Vector, euler_parameters_of, euler_rates};
 use costate::{Gradient, InitialState, Method, Number, Parameter, Result, Signal, Simulation, State, System};
 use costate_parts::assembly::{Assembly, RedundantRows};
-use costate_parts::spatial::{Axes, Body, Freedom, FunctionOfTime, Inertia, Joint, Mechanism, Member, ReactionAxes};
+use costate_parts::law::{Axes, FunctionOfTime};
+use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, ReactionAxes};
 use proptest::prelude::*;
 use std::f64::consts::TAU;
 

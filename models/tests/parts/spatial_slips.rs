@@ -4,9 +4,8 @@ mod runs;
 
 use costate::value::Value;
 use costate::{Number, Parameter};
-use costate_parts::spatial::{
-    Axes, Body, Freedom, FunctionOfTime, Inertia, Mechanism, Member, Mounting, Path, ReactionAxes,
-};
+use costate_parts::law::{Axes, FunctionOfTime};
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Member, Mounting, Path, ReactionAxes};
 
 fn message(build: impl Fn(&mut Mechanism)) -> String {
     let mut mechanism = Mechanism::new("trial");

@@ -29,9 +29,7 @@ mod pose;
 mod sensor;
 mod sensors;
 
-pub use crate::law::{Amount, Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
-pub use crate::sampled::Sampled;
-pub use costate::spline::Spline;
+use costate::spline::Spline;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};

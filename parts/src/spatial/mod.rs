@@ -45,10 +45,8 @@ mod pose;
 mod sensor;
 mod sensors;
 
-pub use crate::law::{Amount, Axes, BoucWen, BrownMcPhee, FunctionOfTime, Law, Linear};
-pub use crate::sampled::Sampled;
 use crate::totals::{Ledger, Total};
-pub use costate::spline::Spline;
+use costate::spline::Spline;
 pub use forces::Strut;
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
 pub use joint::{Freedom, Path};

@@ -3,7 +3,8 @@
 use super::{Still, run, simulation};
 use costate::value::Value;
 use costate::{Error, InitialState, Parameter, Result};
-use costate_parts::planar::{Axes, Body, Mechanism, Member};
+use costate_parts::law::Axes;
+use costate_parts::planar::{Body, Mechanism, Member};
 
 fn message(build: impl Fn(&mut Mechanism)) -> String {
     let mut mechanism = Mechanism::new("trial");

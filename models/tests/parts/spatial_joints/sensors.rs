@@ -8,7 +8,8 @@ use costate::system::{OutputPoint, StateVector};
 use costate::vector::{Rotation, Vector, combine, euler_parameters_of};
 use costate::{InitialState, Result};
 use costate_parts::assembly::Assembly;
-use costate_parts::spatial::{Axes, Body, Freedom, Inertia, Mechanism, Member, Mounting, ReactionAxes};
+use costate_parts::law::Axes;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism, Member, Mounting, ReactionAxes};
 
 /// A world that is turned and moved, and the axes and reference points of the bodies against those of [`FIRST`] and the like.
 #[derive(Debug, Clone, Copy, Default)]
