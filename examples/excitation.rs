@@ -7,6 +7,7 @@
 use costate::cost::{Aim, Goal, Goals, LeastSquares, Quadrature, Reference, Sum};
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::random::SplitMix64;
+use costate::spline::Spline;
 use costate::{Simulation, System, TimeGrid};
 use costate_identify::control::{Control, UnknownSignal};
 use costate_identify::design::{Optimality, Sought};
@@ -15,7 +16,6 @@ use costate_identify::problem::{Integrator, Problem};
 use costate_identify::table::table;
 use costate_identify::{Settings, identify};
 use costate_models::rigid_body::{DURATION, ENTRIES, Excitation, INERTIA, PEAK, rigid_body};
-use costate::spline::Spline;
 use costate_report::Folder;
 use costate_report::plot::{Axis, Figure, Panel, Series};
 use std::path::Path;

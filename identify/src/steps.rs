@@ -407,7 +407,7 @@ impl StepChoice {
         })
     }
 
-    /// By what steps were divided in one fit after another, from [`StepChoice::json`]; `None` if nothing was chosen.
+    /// By what steps were divided in one fit after another, from what result files keep; `None` if nothing was chosen.
     pub fn of_json(chosen: &Value) -> Option<Steps> {
         let fits = chosen["fits"].as_array()?.iter();
         let parts: Option<Vec<usize>> =

@@ -13,8 +13,8 @@ use costate::value::Value;
 use costate::{Number, Parameter, Result, Signal};
 use costate_identify::registry::{Registry, Scenario};
 use costate_parts::assembly::{Assembly, Input};
-use costate_parts::planar::{Body, Mechanism, Member, Mounting, Place};
 use costate_parts::law::{Law, Linear};
+use costate_parts::planar::{Body, Mechanism, Member, Mounting, Place};
 use std::sync::Arc;
 
 /// A spring and a damper whose rate in rebound (elongation) differs from that in bump, smoothly through zero:

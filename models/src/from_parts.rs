@@ -8,8 +8,8 @@ use crate::engine_mount::{
 use costate::value::Value;
 use costate::{Matrix, Model, Number, Result, State};
 use costate_parts::assembly::{Assembler, Assembly, Connection, Element};
-use costate_parts::planar::{Body, Mechanism};
 use costate_parts::law::{Law, Linear};
+use costate_parts::planar::{Body, Mechanism};
 
 /// [`SliderCrank`] from planar parts, with the same coordinates and parameters in the same order, but for `angle0` and `omega0`.
 /// It starts where that starts with nominal parameters; for other lengths, project the start. Outputs: position, velocity and

@@ -5,6 +5,7 @@
 
 use crate::named;
 use costate::cost::{Aim, Goal};
+use costate::spline::Spline;
 use costate::value::Value;
 use costate::{Parameter, Result};
 use costate_identify::control::{ControlScenario, UnknownSignal};
@@ -13,7 +14,6 @@ use costate_identify::registry::{Registry, Scenario};
 use costate_parts::assembly::Assembly;
 use costate_parts::law::Axes;
 use costate_parts::planar::Mechanism;
-use costate::spline::Spline;
 use std::sync::Arc;
 
 /// How long the trolley moves, s, and how far, m.

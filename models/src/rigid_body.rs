@@ -4,13 +4,13 @@
 //! point P, 1.832 m below, is measured. The six numbers that the paper prints are the entries of the tensor about the centre of
 //! mass: of a cuboid of 1.5 x 0.924 x 0.5 m and 1000 kg/m³ with a diagonal along z.
 
+use costate::spline::Spline;
 use costate::value::Value;
 use costate::{Number, Parameter, Result, State};
 use costate_identify::problem::Integrator;
 use costate_identify::registry::{Registry, Scenario};
 use costate_parts::assembly::{Assembly, Connection, Element};
 use costate_parts::spatial::{Body, Inertia, Mechanism, Path, factors_of_entries};
-use costate::spline::Spline;
 use std::f64::consts::TAU;
 use std::sync::Arc;
 

@@ -144,7 +144,7 @@ impl Signal {
         }
     }
 
-    /// Times at which it may jump, s; see [`Signal::before`].
+    /// Times at which it may jump, s.
     pub fn jumps(&self) -> Cow<'_, [f64]> {
         match &self.0 {
             Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {

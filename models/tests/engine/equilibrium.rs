@@ -13,8 +13,8 @@ use costate::{
 };
 use costate_models::pendulum_chain::pendulum_chain;
 use costate_models::{Oscillator, Pendulum};
-use costate_parts::planar::{Body, Mechanism, Member};
 use costate_parts::law::{FunctionOfTime, Law, Linear};
+use costate_parts::planar::{Body, Mechanism, Member};
 use std::sync::Arc;
 
 fn at_rest(system: Arc<dyn System>, signals: Vec<Signal>, form: Form, steps: usize) -> Simulation {

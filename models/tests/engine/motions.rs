@@ -2,6 +2,7 @@
 
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::scheme::{self, Scheme};
+use costate::spline::Spline;
 use costate::{InitialState, Parameter, Result, Signal, Simulation, System, TimeGrid};
 use costate_identify::control::{Control, ControlObjective, Nodes, Shape, UnknownSignal};
 use costate_identify::optimise::{BandObjective, CurvedObjective, Flow, Method, Objective, Options};
@@ -9,7 +10,6 @@ use costate_models::hanging_load;
 use costate_models::hanging_load::{DURATION, WAY, rest_to_rest};
 use costate_parts::law::Axes;
 use costate_parts::planar::{Body, Mechanism};
-use costate::spline::Spline;
 use costate_parts::spatial::{self, Freedom, Inertia};
 use std::sync::Arc;
 

@@ -9,7 +9,9 @@ use costate::value::Value;
 use costate::vector::{Vector, euler_rates};
 use costate::{Number, Parameter, System};
 use costate_parts::law::{Axes, BrownMcPhee, Linear};
-use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Path, Place, ReactionAxes, factors_of_entries};
+use costate_parts::spatial::{
+    Body, Freedom, Inertia, Joint, Mechanism, Member, Mounting, Path, Place, ReactionAxes, factors_of_entries,
+};
 
 fn value(m: &mut Mechanism, name: &str, nominal: f64) -> Value {
     m.parameter(Parameter::new(name, "1", nominal))

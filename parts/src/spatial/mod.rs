@@ -128,7 +128,7 @@ impl Body {
         self
     }
 
-    /// Euler parameters of the body's axes at the start, whose squares add up to one; see [`euler_parameters_of`].
+    /// Euler parameters of the body's axes at the start, whose squares add up to one; see [`costate::vector::euler_parameters_of`].
     pub fn turned<V: Into<Value>>(mut self, orientation: [V; 4]) -> Self {
         self.orientation = orientation.map(Into::into);
         self

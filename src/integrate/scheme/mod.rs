@@ -202,7 +202,7 @@ fn wrong_setting(scheme: &str, known: &[(&str, f64)], asked: &str) -> Error {
     Error::invalid(format!("setting `{asked}`"), problem, remedy)
 }
 
-/// The scheme to take where [`Scheme::on_uneven_steps`] has something to say.
+/// The scheme to take where [`Description::on_uneven_steps`] has something to say.
 pub fn for_uneven_steps(constrained: bool) -> &'static str {
     if constrained { "i2p" } else { "generalized-alpha" }
 }

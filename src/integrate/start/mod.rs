@@ -13,7 +13,7 @@
 //! ```
 //!
 //! with M and C_q at q_0; coordinates may be held, so that the others move. If a static equilibrium is asked for, v_0 = 0 and q_0 balances
-//! the forces: C_qᵀ ν = Q, C(q_0) = 0; see [`equilibrium`] for how it is found. Gradients pass through all of them as through those of a
+//! the forces: C_qᵀ ν = Q, C(q_0) = 0. Gradients pass through all of them as through those of a
 //! step.
 
 mod equilibrium;

@@ -6,9 +6,9 @@ use costate::value::Value;
 use costate::vector::{Vector, euler_parameters_of};
 use costate::{Error, InitialState, Number, Parameter, Result};
 use costate_parts::assembly::{Assembly, RedundantRows};
-use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism};
 use costate_parts::law::FunctionOfTime;
 use costate_parts::sampled::Sampled;
+use costate_parts::spatial::{Body, Freedom, Inertia, Mechanism};
 
 /// What a simulation of something that can be built says.
 fn fails(build: impl Fn(&mut Mechanism), words: &[&str]) -> Error {
