@@ -291,13 +291,13 @@ impl Samples {
             nearly_even: axis.unevenness() < 0.25,
         })
     }
-    /// The first time, s.
 
+    /// The first time, s.
     pub fn start(&self) -> f64 {
         self.times[0] // there are at least two, checked when made
     }
-    /// The last time, s.
 
+    /// The last time, s.
     pub fn end(&self) -> f64 {
         self.times[self.times.len() - 1] // there are at least two, checked when made
     }

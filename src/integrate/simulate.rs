@@ -235,8 +235,8 @@ impl Simulation {
     pub fn with_system(&self, system: Arc<dyn System>) -> Self {
         Simulation { system, ..self.clone() }
     }
-    /// What is simulated, to be kept.
 
+    /// What is simulated, to be kept.
     pub fn shared_system(&self) -> Arc<dyn System> {
         self.system.clone()
     }
@@ -376,11 +376,11 @@ impl Simulation {
     pub fn kept(&self, what: &str) -> String {
         kept(what, self.signature(), &self.grid)
     }
+
     /// Whether these can be parameters of the system.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a wrong number of values, or one that is not finite.
-
     pub fn check_parameters(&self, u: &[f64]) -> Result<()> {
         let signature = self.signature();
         if u.len() != signature.parameters.len() {

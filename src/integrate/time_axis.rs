@@ -66,11 +66,11 @@ impl TimeAxis {
     pub fn new(times: &[f64]) -> Result<Self> {
         Self::with_origin(times, Origin::default())
     }
+
     /// The same of times that come from a record, which errors name.
     ///
     /// # Errors
     /// As [`TimeAxis::new`], with the place in the record.
-
     pub fn with_origin(times: &[f64], origin: Origin) -> Result<Self> {
         let (Some(&start), Some(&end)) = (times.first(), times.last()) else {
             return Err(Error::invalid("sampling times", "there is none", "give at least one"));

@@ -8,8 +8,8 @@ use crate::Matrix;
 use crate::system::{Blocks, Point};
 
 type Nested = Square<1>;
-/// The values and first derivatives of all equations of a model at a point.
 
+/// The values and first derivatives of all equations of a model at a point.
 pub fn evaluate(model: &dyn Functions, x: &Point<'_>, u: &[f64], blocks: &mut Blocks) {
     blocks.mass.fill(0.0);
     model.mass(x.q, u, &mut blocks.mass);

@@ -35,8 +35,8 @@ pub trait CurvatureKernel: Send {
         curvature: &mut [f64],
     );
 }
-/// That of these coordinates.
 
+/// That of these coordinates.
 pub fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel> {
     match coordinates.len() {
         0..=2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),

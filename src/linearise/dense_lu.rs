@@ -75,14 +75,14 @@ impl DenseLu {
         kept || fresh_order(matrix, factors, order, *size, scratch)
             || balanced_order(matrix, factors, order, *size, scratch, balanced)
     }
-    /// Solves A x = b in place.
 
+    /// Solves A x = b in place.
     pub fn solve(&mut self, b: &mut [f64]) {
         let DenseLu { size, factors, order, scratch, .. } = self;
         by_size!(*size, solve_fixed, (factors, order, b), solve_general(factors, order, *size, b, scratch));
     }
-    /// Solves Aᵀ x = b in place.
 
+    /// Solves Aᵀ x = b in place.
     pub fn solve_transposed(&mut self, b: &mut [f64]) {
         let DenseLu { size, factors, order, scratch, .. } = self;
         by_size!(*size, solve_transposed_fixed, (factors, order, b), {

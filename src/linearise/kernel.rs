@@ -133,8 +133,8 @@ impl Sizes {
         4 * self.n + self.m + self.p + self.inputs
     }
 }
-/// That of a plan; `mass_entries` are those of M that can be non-zero.
 
+/// That of a plan; `mass_entries` are those of M that can be non-zero.
 pub fn force_kernel<'m>(
     sizes: Sizes,
     plan: Plan,
@@ -243,8 +243,8 @@ struct JetOutputs<const W: usize> {
     x: Vec<Jet<f64, W>>,
     y: Vec<Jet<f64, W>>,
 }
-/// That of a plan.
 
+/// That of a plan.
 pub fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
     match plan.width {
         4 => Box::new(JetOutputs::<4>::new(sizes, plan)),

@@ -54,7 +54,7 @@ pub struct FullEntries {
 
 impl FullEntries {
     /// How many they are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.position.len() + self.velocity.len() + self.parameter.len()
     }
 

@@ -361,8 +361,8 @@ impl Signature {
             _ => format!("row {row}"),
         }
     }
-    /// The model by its name, for messages.
 
+    /// The model by its name, for messages.
     pub fn place(&self) -> String {
         format!("model `{}`", self.name)
     }

@@ -235,8 +235,8 @@ impl Blocks {
         let (n, m) = (signature.unknown_count(), signature.constraints.len());
         Blocks::of_sizes(n, m, signature.parameters.len())
     }
-    /// All zero, for n coordinates and states, m constraints and p parameters.
 
+    /// All zero, for n coordinates and states, m constraints and p parameters.
     pub fn of_sizes(n: usize, m: usize, p: usize) -> Self {
         let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
         Blocks {

@@ -16,7 +16,7 @@ impl Owner {
     const SEVERAL: Owner = Owner(1);
 
     /// One that there has not been yet.
-    pub fn new() -> Self {
+    pub fn another() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(2);
         Owner(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -165,14 +165,14 @@ mod tests {
     /// Protects the arithmetic that chain rules rely on: combinations evaluate to what they say, each parameter once.
     #[test]
     fn combinations_are_linear() {
-        let owner = Owner::new();
+        let owner = Owner::another();
         let (a, b) = (Value::parameter(0, owner), Value::parameter(1, owner));
         let value = (a * 2.0 - b) / 4.0 + a + 0.5;
         assert_eq!(value.evaluate(&[3.0, 8.0]), 1.5 - 2.0 + 3.0 + 0.5);
         assert_eq!(value.terms(), [(0, 1.5), (1, -0.25)]);
         assert!(Value::from(2.0).is_constant() && !value.is_constant());
-        assert!(value.serves(owner) && !value.serves(Owner::new()) && Value::from(2.0).serves(owner));
-        let foreign = value + Value::parameter(0, Owner::new());
+        assert!(value.serves(owner) && !value.serves(Owner::another()) && Value::from(2.0).serves(owner));
+        let foreign = value + Value::parameter(0, Owner::another());
         assert!(!foreign.serves(owner) && !(foreign + 1.0).serves(owner));
     }
 }

@@ -120,7 +120,7 @@ impl Assembler {
     /// An assembly of this name with nothing in it yet.
     pub fn new(name: impl Into<String>) -> Self {
         Assembler {
-            owner: Owner::new(),
+            owner: Owner::another(),
             signature: Signature::new(name),
             nominal: Vec::new(),
             initial: Vec::new(),

@@ -294,8 +294,8 @@ impl LeastSquares {
         let output = &signature.outputs[reference.output];
         self.spectrum(reference).map_or_else(|| output.clone(), |spectrum| spectrum.quantity(output))
     }
-    /// The transform that makes lines of the output of a reference, if it is a spectrum.
 
+    /// The transform that makes lines of the output of a reference, if it is a spectrum.
     pub fn spectrum(&self, reference: &Reference) -> Option<&Transform> {
         self.sensors.spectrum(reference.output)
     }

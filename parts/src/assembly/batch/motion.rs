@@ -70,7 +70,7 @@ impl<'s> MotionKernels<'s> {
             constant_force: zeros(if constant_force { n * batch.models.len() } else { 0 }),
             evaluates_force: structure.has_force && !constant_force,
             constrains: *own_rows > 0,
-            entries: zeros(plans.full_entries.len().max(plans.newton_entries.len())),
+            entries: zeros(plans.full_entries.count().max(plans.newton_entries.len())),
             slopes: zeros(m * count.max(n)),
             second_slopes: zeros(count * count),
             rate_slopes: [(); 3].map(|()| zeros(m * count)),

@@ -83,7 +83,7 @@ impl Moment {
 
     /// The pose of a member; one that is not there is drawn at the origin.
     pub fn pose(&self, member: usize) -> Pose {
-        self.poses.get(member).copied().unwrap_or_else(|| Pose::default())
+        self.poses.get(member).copied().unwrap_or_default()
     }
 }
 

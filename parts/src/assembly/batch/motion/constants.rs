@@ -24,7 +24,7 @@ impl BatchEvaluator<'_> {
                 force.fill(0.0);
                 model.force(SOME_TIME, &still[..n], &still[..n], &still[..inputs], own, force);
             }
-            if structure.linear_motion && plans.full_entries.len() > 0 {
+            if structure.linear_motion && plans.full_entries.count() > 0 {
                 let entries = &mut self.motion.entries;
                 entries.fill(0.0);
                 let w = &still[..inputs];

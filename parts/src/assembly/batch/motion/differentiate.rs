@@ -203,7 +203,7 @@ impl BatchEvaluator<'_> {
         let MotionKernels { full, by_parameters, entries, .. } = &mut self.motion;
         let (kernel, count) = match structure.linear_motion {
             true => (by_parameters, plans.strides.by_parameter),
-            false => (full, plans.full_entries.len()),
+            false => (full, plans.full_entries.count()),
         };
         let entries = &mut entries[..count];
         entries.fill(0.0);

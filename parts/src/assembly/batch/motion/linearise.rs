@@ -51,7 +51,7 @@ impl BatchEvaluator<'_> {
             return;
         }
         let [own_position, own_velocity, own_parameter] =
-            plans.full_entries.split(&entries[..plans.full_entries.len()]);
+            plans.full_entries.split(&entries[..plans.full_entries.count()]);
         values.by_parameter[by_parameter].copy_from_slice(own_parameter);
         let position = batch.places(e, |p| p.position);
         values.position[position.clone()].copy_from_slice(own_position);
