@@ -6,7 +6,7 @@ use costate::vector::{Vector, euler_parameters_of};
 use costate::{Parameter, Result};
 use costate_parts::assembly::{Assembly, RedundantRows};
 use costate_parts::spatial::Inertia;
-use costate_parts::{planar, spatial};
+use costate_parts::{law, planar, spatial};
 
 /// What a random mechanism is like.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,7 @@ impl Tangle {
             }
         }
         let (last, _, end, _) = members[members.len() - 1].clone();
-        m.acceleration("sensor", last.at(end), planar::Axes::World);
+        m.acceleration("sensor", last.at(end), law::Axes::World);
         m.build()
     }
 
@@ -150,7 +150,7 @@ impl Tangle {
             }
         }
         let (last, ..) = members[members.len() - 1].clone();
-        m.acceleration("sensor", last.at([0.0; 3]), spatial::Axes::World);
+        m.acceleration("sensor", last.at([0.0; 3]), law::Axes::World);
         m.build()
     }
 }

@@ -6,7 +6,7 @@ use costate_identify::problem::Integrator;
 use costate_models::bouc_wen::{self, BoucWen};
 use costate_models::{DcMotor, dc_motor};
 use costate_parts::assembly::{Assembler, Assembly, Connection, Element, StateVariable};
-use costate_parts::{planar, spatial};
+use costate_parts::{law, planar, spatial};
 use std::sync::Arc;
 
 fn simulation(system: Arc<dyn System>, h: f64, count: usize, signal: fn(f64) -> f64) -> Simulation {
@@ -35,9 +35,9 @@ fn hysteretic(dense: bool) -> Assembly {
     mechanism.gravity([0.0, 0.0]);
     let mass = mechanism.point("mass", 2.0, [1.0, 0.0]);
     let (foot, end) = (mechanism.ground().at([0.0, 0.0]), mass.at([0.0, 0.0]));
-    mechanism.strut("spring", foot, end, 1.0, planar::BoucWen, HYSTERESIS);
+    mechanism.strut("spring", foot, end, 1.0, law::BoucWen, HYSTERESIS);
     let force = mechanism.input("F", "N");
-    mechanism.force("push", mass.at([0.0, 0.0]), [1.0, 0.0], planar::Axes::World, force);
+    mechanism.force("push", mass.at([0.0, 0.0]), [1.0, 0.0], law::Axes::World, force);
     if !dense {
         mechanism.assembler().dense_up_to(0);
     }
@@ -50,9 +50,9 @@ fn hysteretic_in_space() -> Assembly {
     mechanism.gravity([0.0, 0.0, 0.0]);
     let mass = mechanism.point("mass", 2.0, [0.0, 1.0, 0.0]);
     let (foot, end) = (mechanism.ground().at([0.0; 3]), mass.at([0.0; 3]));
-    mechanism.strut("spring", foot, end, 1.0, spatial::BoucWen, HYSTERESIS);
+    mechanism.strut("spring", foot, end, 1.0, law::BoucWen, HYSTERESIS);
     let force = mechanism.input("F", "N");
-    mechanism.force("push", mass.at([0.0; 3]), [0.0, 1.0, 0.0], spatial::Axes::World, force);
+    mechanism.force("push", mass.at([0.0; 3]), [0.0, 1.0, 0.0], law::Axes::World, force);
     mechanism.build().unwrap()
 }
 
