@@ -3,7 +3,7 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
 use costate::random::SplitMix64;
-use costate::statistics::identifiability;
+use costate_identify::statistics::identifiability;
 use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{
     Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
