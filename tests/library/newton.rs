@@ -133,33 +133,6 @@ fn standard_problems_are_solved() {
     solves("beale", &Beale, &[1.0, 1.0], 1e-20, [40, 30]);
 }
 
-/// Protects the way along narrow curved valleys, as of products of parameters that data determine far better than each of them: `newton-tr` follows
-/// them with steps that their curvature does not shorten to next to nothing, and takes the same way in other units.
-#[test]
-fn curved_valleys_are_followed() {
-    struct Hyperbola {
-        width: f64,
-        unit: f64,
-    }
-    impl Function for Hyperbola {
-        fn value<D: Number>(&self, u: &[D]) -> D {
-            let (a, b) = (u[0] * (1.0 / self.unit), u[1] * self.unit);
-            squares(&[(a * b - 1.0) * (1.0 / self.width), a - 1.0])
-        }
-    }
-    for width in [1e-2, 1e-4, 1e-6] {
-        let found = |unit: f64| {
-            run(&Hyperbola { width, unit }, &variables(&[0.2 * unit, 4.0 / unit]), NEWTON, &Options::default())
-        };
-        let plain = found(1.0);
-        println!("{width}: {} evaluations, {} Hessians, {}", plain.evaluations, plain.hessians, plain.reason);
-        assert!(plain.converged && (plain.u[0] - 1.0).abs() < 1e-6, "{width}: {:?} {}", plain.u, plain.reason);
-        assert!(plain.hessians <= 40, "{width}: {} Hessians", plain.hessians);
-        let other = found(2f64.powi(60));
-        assert_eq!((plain.evaluations, plain.reason), (other.evaluations, other.reason), "{width}");
-    }
-}
-
 /// Protects the rule of Ding 2012 as printed: after a step, σ is four times, half, or as much as it was, and as often four
 /// times more as the Hessian needs to become positive definite or a trial fails.
 #[test]

@@ -4,37 +4,21 @@
 //! variable, is cheaper than as many products as a solution takes, one sweep each; then its diagonal also gives the weights of
 //! the trust region, and its eigenvalues tell a saddle from a minimum. With more variables only products are formed, as many as
 //! the model's slopes need to fall by min(1/10, √(|g|/|g_start|)), which makes convergence superlinear.
-//!
-//! Where combinations of variables are hardly determined, the cost is a narrow curved valley, and a step along its tangent leaves it soon: a
-//! trust region in which single steps gain what the model promises lets the search creep. A whole Hessian is worth some gradients, so a step
-//! that gains less is corrected with what the gradient at its end says of third derivatives, after Chebyshev's method (as geodesic
-//! acceleration does for least squares; Transtrum & Sethna 2012): by c with (H + λ D²) c = -(g(x + d) - g - H d), λ at least the damping that the trust
-//! region amounts to, and as large as keeps c small beside d: combinations that nothing determines are none to be corrected along.
 
 use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
 use super::executor::Search;
-use super::hessian_model::{Hessian, factor};
+use super::hessian_model::Hessian;
 use super::method::CurvedMethod;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
 use super::trial::{Accepted, Offer, Taken, Trials, Verdict, begin, relative_size, trial};
-use super::truncated_cg::{Path, PathStep, Subproblem};
+use super::truncated_cg::{Path, Subproblem};
 use super::weights::Weights;
-use nalgebra::{DMatrix, DVector};
 
 /// With more free variables, products with the Hessian are cheaper than the Hessian.
 const MOST_FOR_HESSIAN: usize = 20;
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
-/// Steps are good that gain this part of it: the trust region grows.
-const GOOD_GAIN: f64 = 0.75;
-/// So many corrections of a step.
-const MOST_CORRECTIONS: usize = 3;
-/// A correction goes no farther than this part of the step.
-const LONGEST_CORRECTION: f64 = 0.5;
-/// Its damping, beside what weighs most, begins here at least, and grows by a factor until the correction is short enough; beyond the largest, the model is worth
-/// nothing.
-const DAMPINGS: [f64; 3] = [1e-12, 10.0, 1.0];
 
 /// The search.
 #[derive(Default)]
@@ -105,7 +89,6 @@ impl Search for NewtonTrustRegion {
                 radius = 0.25 * length;
                 continue;
             };
-            let next = if is_saddle { next } else { self.corrected(evaluator, &model, current, &step, next)? };
             let offer = Offer { promise, most, least_gain: LEAST_GAIN };
             let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let slope = dot(&d, &current.scaled_gradient);
@@ -123,51 +106,6 @@ impl Search for NewtonTrustRegion {
 }
 
 impl NewtonTrustRegion {
-    /// A step that gains less than it should, corrected, where the Hessian is known: the better one of both ends.
-    fn corrected(
-        &self,
-        evaluator: &mut Evaluator,
-        model: &Model,
-        current: &Point,
-        step: &PathStep,
-        end: Point,
-    ) -> Step<Point> {
-        let uncertain = evaluator.options.cost_noise * current.cost.abs();
-        let hessian = self.last.as_ref().filter(|hessian| hessian.curvature != Curvature::Unknown);
-        let Some(hessian) = hessian.filter(|_| step.promise > uncertain) else { return Ok(end) };
-        let y = &step.d;
-        let product = model.divided(&hessian.times(&model.divided(y)));
-        // (H + λ D²) d = -g, as far as a single number can say it
-        let damping = (-(dot(&model.gradient, y) + dot(y, &product)) / dot(y, y)).max(0.0);
-        let relative =
-            DMatrix::from_fn(y.len(), y.len(), |i, j| hessian.matrix[(i, j)] / (model.weights[i] * model.weights[j]));
-        let gain = |point: &Point| current.cost - point.cost;
-        let mut best = end;
-        for _ in 0..MOST_CORRECTIONS {
-            if gain(&best) >= GOOD_GAIN * step.promise {
-                break;
-            }
-            let held = evaluator.scaling.held(&best);
-            let free: Vec<usize> = (0..y.len()).filter(|&i| !held[i]).collect();
-            let off = |i: usize| best.scaled_gradient[i] / model.weights[i] - model.gradient[i] - product[i];
-            let right = DVector::from_iterator(free.len(), free.iter().map(|&i| -off(i)));
-            let Some(found) = shortest(&relative, &held, damping, &right, LONGEST_CORRECTION * norm(y.iter().copied()))
-            else {
-                break;
-            };
-            let mut c = vec![0.0; y.len()];
-            free.iter().zip(found.iter()).for_each(|(&i, c_i)| c[i] = *c_i);
-            let corrected = trial(evaluator, &best, &model.divided(&c))?;
-            match corrected {
-                Some(point) if point.cost < best.cost => best = point,
-                _ if gain(&best) < LEAST_GAIN * step.promise => break,
-                // what is computed next at the end of a step relies on its being run last
-                _ => return Ok(evaluator.evaluate(&best.x)?.unwrap_or(best)),
-            }
-        }
-        Ok(best)
-    }
-
     /// Computes the Hessian, if that is cheap enough, and stops at a minimum; says whether this is a saddle.
     fn examine(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<bool> {
         let is_small = self.progress.is_gradient_small(current, evaluator.options.gradient_tolerance);
@@ -241,26 +179,6 @@ impl Model {
         let product = self.divided(&hessian.times(&self.divided(&p)));
         Path::straight(&p, &product, &self.ranges, &self.size(radius))
     }
-}
-
-/// The solution of (H + λ I) c = `right` over the variables that are not `held`, with the least λ from `damping` on for which it exists and is not longer than `most`.
-fn shortest(
-    hessian: &DMatrix<f64>,
-    held: &[bool],
-    damping: f64,
-    right: &DVector<f64>,
-    most: f64,
-) -> Option<DVector<f64>> {
-    let [least, growth, largest] = DAMPINGS;
-    let mut damping = damping.max(least);
-    while damping <= largest {
-        let found = factor(hessian, held, damping).map(|factor| factor.solve(right));
-        if let Some(found) = found.filter(|found| found.norm() <= most) {
-            return Some(found);
-        }
-        damping *= growth;
-    }
-    None
 }
 
 fn divide(y: &[f64], weights: &[f64]) -> Vec<f64> {

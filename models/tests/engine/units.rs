@@ -3,12 +3,12 @@
 use costate::cost::{LeastSquares, Quadrature, Reference};
 use costate::least_squares::{Linearised, Reduction};
 use costate::random::SplitMix64;
-use costate_identify::statistics::identifiability;
 use costate::{Hht, Plain, Result, Signal, Simulation, TimeGrid};
 use costate_identify::optimise::{
     Flow, LeastSquaresMethod, LeastSquaresObjective, Method, Options, Outcome, Variable, minimise_least_squares,
 };
 use costate_identify::problem::Problem;
+use costate_identify::statistics::identifiability;
 use costate_identify::{Identification, Settings, identify};
 use costate_models::Oscillator;
 use std::f64::consts::TAU;
