@@ -176,6 +176,17 @@ pub enum Error {
         problem: String,
     },
 
+    /// A frequency response that the model does not have, or not at this frequency.
+    #[error("{what}: {problem}; {remedy}")]
+    NoResponse {
+        /// Which one.
+        what: String,
+        /// Why.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+
     /// The matrix [M C_qᵀ; C_q 0], or Newton's, is singular.
     #[error("the equations of motion are singular at t = {} s: {reason}; {remedy}", shown(*.time))]
     Singular {
@@ -374,6 +385,7 @@ impl Error {
                 | Error::NotFinite { .. }
                 | Error::NoPrior { .. }
                 | Error::NoMode { .. }
+                | Error::NoResponse { .. }
                 | Error::Singular { .. }
                 | Error::ImpossibleMass { .. }
                 | Error::InconsistentStart { .. }

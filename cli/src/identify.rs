@@ -19,6 +19,7 @@ use costate_identify::optimise::{Curvature, Flow, Iteration, Options, Outcome};
 use costate_identify::prior::PriorResult;
 use costate_identify::problem::Problem;
 use costate_identify::registry::Registry;
+use costate_identify::response::ResponseResult;
 use costate_identify::specification::{ParameterSetting, Specification};
 use costate_identify::statistics::{Noise, Statistics, fits, identifiability, said_of_steps_alone};
 use costate_identify::steps::{Fit, Steps, identify_with_steps};
@@ -383,6 +384,7 @@ fn summary(
     lines.extend(found.homotopy.as_ref().map(|homotopy| homotopy.report()));
     lines.extend(priors(problem, found, statistics.as_ref().ok()));
     lines.extend(modes(problem, found));
+    lines.extend(responses(problem, found));
     match statistics {
         Ok(statistics) => {
             lines.push(statistics.summary());
@@ -433,6 +435,12 @@ fn modes(problem: &Problem, found: &Identification) -> Option<String> {
     // the search has ended where they are
     let results = ModeResult::all(problem, &found.values()).unwrap_or_default();
     (!results.is_empty()).then(|| ModeResult::report(&results))
+}
+
+/// What became of measured frequency responses, if there are any.
+fn responses(problem: &Problem, found: &Identification) -> Option<String> {
+    let results = ResponseResult::all(problem, &found.values()).unwrap_or_default();
+    (!results.is_empty()).then(|| ResponseResult::report(&results))
 }
 
 /// What second derivatives were computed besides the evaluations, if any.

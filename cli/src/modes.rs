@@ -127,11 +127,16 @@ fn text(found: &ModesResult<'_>) -> String {
         "damping ratio",
         "what it does",
         "moves most",
-        "d ln f/d ln u",
+        // one word, which no table breaks
+        "d\u{a0}ln\u{a0}f/d\u{a0}ln\u{a0}u",
     ];
+    // nothing is said of derivatives that are not there
+    let has_shares = rows.iter().any(|row| row.last().is_some_and(|shares| !shares.is_empty()));
+    let count = header.len() - usize::from(!has_shares);
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row[..count].to_vec()).collect();
     let mut lines = vec![
         format!("{}: small motions about the equilibrium at t = {} s", signature.name, found.modes.time),
-        table(&header, &rows),
+        table(&header[..count], &rows),
     ];
     if modes.len() > found.drawn {
         lines.push(format!("the slowest {} of {} modes; --modes N shows more", found.drawn, modes.len()));

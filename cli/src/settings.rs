@@ -176,6 +176,12 @@ impl ProblemArguments {
                 files.push(file);
             }
         }
+        let responses = specification.responses.iter().map(|response| ("data", response.file.as_path()));
+        for file in responses {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
         let data = files.into_iter().map(|(role, file)| InputFile::new(role, file));
         let problem = self.file().map(|path| InputFile::new("problem", path));
         let from = self.from.as_ref().map(|path| InputFile::new("result", &result_file(path)));

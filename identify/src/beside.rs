@@ -1,10 +1,14 @@
-//! What a problem is fitted to beside samples over time: priors of parameters and measured modes. Each is a residual with its derivatives, taken
+//! What a problem is fitted to beside samples over time: priors of parameters, measured modes and frequency responses. Each is a residual with its derivatives, taken
 //! at its word: ½ r² is added to the cost.
 
 use crate::prior::Prior;
 use crate::problem::Problem;
 use crate::{Error, Result};
 use costate::least_squares::{Linearised, Reduction};
+use costate::sensitivity::Difference;
+
+/// Of differences, beside each parameter.
+const STEP: f64 = 3e-5;
 
 /// A residual, and its derivatives by all parameters of the problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,18 +49,49 @@ pub(crate) fn with_rows(linearised: Linearised, rows: &[Row], factor: f64) -> Li
 }
 
 impl Problem {
-    /// What priors and measured modes add to the cost at `u`.
+    /// What these add to the cost at `u`.
     pub(crate) fn cost_beside(&self, u: &[f64]) -> Result<f64> {
         self.priors_have_values(u)?;
-        Ok(self.prior_cost(u) + self.mode_cost(u)?)
+        Ok(self.prior_cost(u) + self.mode_cost(u)? + self.response_cost(u)?)
     }
 
-    /// The residuals of priors and measured modes at `u`.
+    /// The residuals of these at `u`.
     pub(crate) fn rows_beside(&self, u: &[f64]) -> Result<Vec<Row>> {
         self.priors_have_values(u)?;
         let mut rows = self.prior_rows(u);
         rows.extend(self.mode_rows(u)?);
+        rows.extend(self.response_rows(u)?);
         Ok(rows)
+    }
+
+    /// Derivatives of the cost of measured modes and frequency responses by differences of values, with the errors of these.
+    pub(crate) fn differences_beside(&self, u: &[f64]) -> Result<Vec<Difference>> {
+        let mut all = vec![Difference { value: 0.0, error: 0.0 }; u.len()];
+        if self.modes.is_empty() && self.responses.is_empty() {
+            return Ok(all);
+        }
+        for &k in &self.first().places {
+            let step = STEP * if u[k] == 0.0 { self.size(k) } else { u[k].abs() };
+            let at = |factor: f64| {
+                let mut u = u.to_vec();
+                u[k] += factor * step;
+                Ok(self.mode_cost(&u)? + self.response_cost(&u)?)
+            };
+            let [near, far] = [(at(1.0)? - at(-1.0)?) / (2.0 * step), (at(2.0)? - at(-2.0)?) / (4.0 * step)];
+            all[k] = Difference { value: (4.0 * near - far) / 3.0, error: (near - far).abs() };
+        }
+        Ok(all)
+    }
+
+    /// That second derivatives are not asked for: those of measured modes and frequency responses are not known.
+    pub(crate) fn all_has_curvature(&self) -> Result<()> {
+        let what = match (self.modes.is_empty(), self.responses.is_empty()) {
+            (true, true) => return Ok(()),
+            (false, _) => "modes",
+            (true, false) => "frequency responses",
+        };
+        let problem = format!("second derivatives of {what} are not known");
+        Err(Error::invalid("the Hessian", problem, format!("take lm or bfgs, or leave out the measured {what}")))
     }
 
     fn priors_have_values(&self, u: &[f64]) -> Result<()> {

@@ -66,7 +66,8 @@ impl Default for Bootstrap {
 impl Bootstrap {
     /// What is drawn of a problem's data.
     pub fn over(&self, problem: &Problem) -> Over {
-        let are_drawn = problem.experiments.len() >= FEWEST_EXPERIMENTS && problem.modes.is_empty();
+        let are_drawn =
+            problem.experiments.len() >= FEWEST_EXPERIMENTS && problem.modes.is_empty() && problem.responses.is_empty();
         let usual = if are_drawn { Over::Experiments } else { Over::Blocks };
         // who gives the length of blocks wants blocks
         self.over.unwrap_or(if self.block.is_some() { Over::Blocks } else { usual })
@@ -92,7 +93,7 @@ impl Bootstrap {
             return Err(Error::invalid(what, reason, "compare outputs with a reference, or leave the bootstrap out"));
         };
         if costs.iter().all(|cost| cost.references().is_empty()) {
-            let reason = "nothing but modes is measured: there are no samples to draw from";
+            let reason = "nothing is measured over time: there are no samples to draw from";
             return Err(Error::invalid(what, reason, "take the standard errors, or profiles (--profiles)"));
         }
         if !problem.constraints.is_empty() {
@@ -111,9 +112,8 @@ impl Bootstrap {
             let reason = "there is one experiment, and nothing to be drawn from it";
             return Err(Error::invalid(what, reason, "draw blocks of residuals: --bootstrap-over blocks"));
         }
-        if !problem.modes.is_empty() {
-            let reason =
-                "measured modes are those about the equilibrium of the first experiment, which may not be drawn";
+        if !(problem.modes.is_empty() && problem.responses.is_empty()) {
+            let reason = "measured modes and frequency responses are those about the equilibrium of the first experiment, which may not be drawn";
             return Err(Error::invalid(what, reason, "draw blocks of residuals: --bootstrap-over blocks"));
         }
         if self.block.is_some() {

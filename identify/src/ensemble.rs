@@ -210,10 +210,10 @@ impl<'p> Ensemble<'p> {
         }
         let mut exact = vec![0.0; u.len()];
         add_gradient(&self.problem.prior_rows(u), &mut exact);
-        let modes = self.problem.mode_differences(u)?;
-        for ((sum, exact), mode) in sum.iter_mut().zip(exact).zip(modes) {
-            sum.value += exact + mode.value;
-            sum.error += mode.error;
+        let beside = self.problem.differences_beside(u)?;
+        for ((sum, exact), beside) in sum.iter_mut().zip(exact).zip(beside) {
+            sum.value += exact + beside.value;
+            sum.error += beside.error;
         }
         Ok(sum)
     }
@@ -239,7 +239,7 @@ impl<'p> Ensemble<'p> {
         gradient: &mut [f64],
         products: &mut [Vec<f64>],
     ) -> Result<f64> {
-        self.problem.modes_have_curvature()?;
+        self.problem.all_has_curvature()?;
         let work = |Member { experiment, gradient, u, slope }: &mut Member<'p>, numbers: &[usize]| {
             let places = &experiment.places;
             // directions that do not concern an experiment cost nothing there

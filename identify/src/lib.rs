@@ -39,6 +39,7 @@ pub mod problem;
 pub mod problem_file;
 pub mod profile;
 pub mod registry;
+pub mod response;
 mod slope;
 pub mod solvers;
 pub mod specification;

@@ -8,7 +8,6 @@ use crate::problem::{Experiment, Problem};
 use crate::table::table;
 use crate::{Error, Result};
 use costate::modes::{Mode, Modes, Sensitivity};
-use costate::sensitivity::Difference;
 use costate::shown::rounded;
 use serde_json::{Value, json};
 
@@ -178,35 +177,6 @@ impl Problem {
             Row { residual, slope }
         });
         Ok(rows.collect())
-    }
-
-    /// Derivatives of their cost by differences of values, with the errors of these.
-    pub(crate) fn mode_differences(&self, u: &[f64]) -> Result<Vec<Difference>> {
-        const STEP: f64 = 1e-4;
-        let mut all = vec![Difference { value: 0.0, error: 0.0 }; u.len()];
-        if self.modes.is_empty() {
-            return Ok(all);
-        }
-        for &k in &self.first().places {
-            let step = STEP * if u[k] == 0.0 { self.size(k) } else { u[k].abs() };
-            let at = |factor: f64| {
-                let mut u = u.to_vec();
-                u[k] += factor * step;
-                self.mode_cost(&u)
-            };
-            let [near, far] = [(at(1.0)? - at(-1.0)?) / (2.0 * step), (at(2.0)? - at(-2.0)?) / (4.0 * step)];
-            all[k] = Difference { value: (4.0 * near - far) / 3.0, error: (near - far).abs() };
-        }
-        Ok(all)
-    }
-
-    /// That second derivatives are not asked for: those of modes are not known.
-    pub(crate) fn modes_have_curvature(&self) -> Result<()> {
-        if self.modes.is_empty() {
-            return Ok(());
-        }
-        let problem = "second derivatives of modes are not known";
-        Err(Error::invalid("the Hessian", problem, "take lm or bfgs, or leave out the measured modes"))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::ensemble::Ensemble;
 use crate::likelihood::UnknownDeviation;
 use crate::modal::MeasuredMode;
 use crate::prior::Prior;
+use crate::response::MeasuredResponse;
 use crate::{Error, Result};
 use costate::cost::{Cost, LeastSquares, Quadrature, Reference, Sensors};
 use costate::grid::TimeGrid;
@@ -170,6 +171,8 @@ pub struct Problem {
     pub priors: Vec<Prior>,
     /// Measured quantities of modes ([`Problem::with_mode`]).
     pub modes: Vec<MeasuredMode>,
+    /// Measured frequency responses ([`Problem::with_response`]).
+    pub responses: Vec<MeasuredResponse>,
 }
 
 impl Problem {
@@ -192,6 +195,7 @@ impl Problem {
             unknown_deviations: Vec::new(),
             priors: Vec::new(),
             modes: Vec::new(),
+            responses: Vec::new(),
         }
     }
 
@@ -399,7 +403,7 @@ impl Problem {
         self.parameters[k].size_from(self.start[k])
     }
 
-    /// Checks every parameter's start against its bounds and scale, every prior, measured mode and constraint.
+    /// Checks every parameter's start against its bounds and scale, every prior, measured mode, frequency response and constraint.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the parameter or the constraint.
@@ -432,6 +436,7 @@ impl Problem {
             prior.validate(parameter, *start).map_err(|error| error.under(&["parameters", &parameter.name]))?;
         }
         self.modes.iter().try_for_each(MeasuredMode::validate)?;
+        self.validate_responses()?;
         self.constraints.iter().enumerate().try_for_each(|(k, constraint)| {
             constraint.validate(self).map_err(|error| error.under(&["constraint", &(k + 1).to_string()]))
         })

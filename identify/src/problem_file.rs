@@ -20,6 +20,7 @@ mod homotopy;
 mod keys;
 mod mode;
 mod prior;
+mod response;
 mod section;
 mod spectrum;
 
@@ -130,6 +131,9 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
     }
     for mode in root.sections("mode")? {
         specification.modes.extend(mode::mode(&mode)?);
+    }
+    for response in root.sections("response")? {
+        specification.responses.push(response::response(&response)?);
     }
     if let Some(optimiser) = root.section("optimiser")? {
         self::optimiser(&optimiser, &mut specification)?;

@@ -9,6 +9,7 @@ mod lines;
 mod measured;
 mod record;
 mod recording;
+mod response;
 mod sampled_steps;
 mod scenario;
 mod sensors;
@@ -20,10 +21,12 @@ pub use crate::columns::Calibration;
 pub use candidates::CandidateSetting;
 pub use experiments::ExperimentSetting;
 pub use experiments::name_of;
+pub(crate) use gaps::Samples;
 pub use lines::Lines;
 pub(crate) use lines::line_of;
 use measured::Measured;
 pub(crate) use record::beside;
+pub use response::ResponseSetting;
 pub use sensors::Effect;
 pub use source::DataSource;
 pub use spectrum::{LinesSetting, SpectrumSetting};
@@ -192,6 +195,8 @@ pub struct Specification {
     pub constraints: Vec<ConstraintSetting>,
     /// Measured quantities of modes; without a record and outputs to compare, all that is fitted.
     pub modes: Vec<MeasuredMode>,
+    /// Measured frequency responses, likewise.
+    pub responses: Vec<ResponseSetting>,
     /// When constraints are met.
     pub constraint_options: optimise::ConstraintOptions,
     /// What is to be controlled.
@@ -246,7 +251,7 @@ impl Specification {
         self.options.validate().map_err(|error| error.under(&["optimiser"]))?;
         self.constraint_options.validate().map_err(|error| error.under(&["optimiser"]))?;
         let mut problem = match self.source() {
-            None if self.has_modes_alone() => self.modes_alone(entry, &scenario, &mut notes)?,
+            None if self.has_nothing_in_time() => self.without_time(entry, &scenario, &mut notes)?,
             None => {
                 // the reference is a run at the nominal values, a fit begins at others
                 let points = [self.start_values(entry, &scenario)?, entry.system.signature().nominal()];
@@ -296,18 +301,20 @@ impl Specification {
         problem.modes.clone_from(&self.modes);
         // a mode that is not there at the start is not there for a fit
         ModeResult::all(&problem, &problem.start).map_err(|error| error.under(&["mode"]))?;
+        self.read_responses(&mut problem, &mut notes)?;
         problem = problem.with_found_deviations(&self.found_deviations)?;
         problem.validate_by_keys()?;
         Ok((problem, notes))
     }
 
-    /// Whether nothing is fitted but measured modes.
-    fn has_modes_alone(&self) -> bool {
-        self.source().is_none() && !self.modes.is_empty() && self.compare.is_none()
+    /// Whether nothing is fitted but measured modes and frequency responses.
+    fn has_nothing_in_time(&self) -> bool {
+        let has_others = !(self.modes.is_empty() && self.responses.is_empty());
+        self.source().is_none() && has_others && self.compare.is_none()
     }
 
-    /// The problem of measured modes, with a run of one step.
-    fn modes_alone(&self, entry: &Entry, scenario: &Scenario, notes: &mut Vec<String>) -> Result<Problem> {
+    /// The problem of these, with a run of one step.
+    fn without_time(&self, entry: &Entry, scenario: &Scenario, notes: &mut Vec<String>) -> Result<Problem> {
         let start = self.start_values(entry, scenario)?;
         let scenario = Scenario { end: scenario.step, ..scenario.clone() };
         let simulation = self.built_in(entry, &scenario, std::slice::from_ref(&start), notes)?;
@@ -353,6 +360,9 @@ impl Specification {
         };
         if !self.modes.is_empty() {
             return refuse("[[mode]]", "leave it out", &["mode", "1"]);
+        }
+        if !self.responses.is_empty() {
+            return refuse("[[response]]", "leave it out", &["response", "1"]);
         }
         if !self.constraints.is_empty() {
             return refuse("[[constraint]]", "write a [[control.goal]] with must = true", &["constraint", "1"]);

@@ -132,6 +132,7 @@ impl Problem {
             unknown_deviations: self.unknown_deviations.clone(),
             priors: self.priors.clone(),
             modes: self.modes.clone(),
+            responses: self.responses.clone(),
         })
     }
 }

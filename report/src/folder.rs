@@ -331,6 +331,7 @@ impl Folder {
             }
             aside.input_figures(problem)?;
             aside.history_figures(problem, found)?;
+            aside.response_figures(problem, found)?;
             aside.sketch(problem, found)?;
             statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))?;
             aside.certainty(problem, certainty)?;

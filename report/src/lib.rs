@@ -15,6 +15,7 @@ pub mod html;
 mod landscape;
 mod modes;
 mod origin;
+mod responses;
 mod schemes;
 mod steps;
 mod streamed;
@@ -46,6 +47,7 @@ use costate::start::StartReport;
 use costate_identify::modal::ModeResult;
 use costate_identify::prior::PriorResult;
 use costate_identify::problem::{Experiment, Problem, base_name};
+use costate_identify::response::ResponseResult;
 use costate_identify::statistics::{OutputFit, ParameterStatistics, Statistics, fits};
 use costate_identify::table::table;
 use costate_identify::{Error, Result};
@@ -251,6 +253,10 @@ fn extend(result: &mut Value, problem: &Problem, identification: &Identification
     let modes = ModeResult::all(problem, &identification.values()).unwrap_or_default();
     if !modes.is_empty() {
         result["modes"] = modes.iter().map(ModeResult::json).collect();
+    }
+    let responses = ResponseResult::all(problem, &identification.values()).unwrap_or_default();
+    if !responses.is_empty() {
+        result["responses"] = responses.iter().map(ResponseResult::json).collect();
     }
     if let Some(homotopy) = &identification.homotopy {
         result["homotopy"] = json!(homotopy);

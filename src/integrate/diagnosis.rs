@@ -116,9 +116,22 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
             stiffness.set_column(j, &-dense(&blocks.force_by_velocity).column(j));
         }
         let matrix = saddle(&stiffness, &dense(&blocks.constraint_by_position));
-        let names = faintest_motion(matrix, signature).map_or(String::new(), |(names, _)| names.join(", "));
-        let reason = format!("neither a stiffness nor a constraint holds {names} at rest");
-        return Ok((reason, "give it a spring or a constraint, or begin with another initial state than equilibrium"));
+        let names = faintest_motion(matrix, signature).map_or_else(Vec::new, |(names, _)| names);
+        let is_state = |name: &String| signature.states.iter().any(|state| format!("`{}`", state.name) == *name);
+        let listed = names.join(", ");
+        return Ok(match names.iter().any(is_state) {
+            // a state has no spring: its rate does
+            true => (
+                format!(
+                    "at rest, any value of {listed} is one of an equilibrium, because the rate of a state does not bring it back"
+                ),
+                "let the rate depend on the state itself (- z/T), or begin as given: initial_state = \"as-given\"",
+            ),
+            false => (
+                format!("neither a stiffness nor a constraint holds {listed} at rest"),
+                "give it a spring or a constraint, or begin with another initial state than equilibrium",
+            ),
+        });
     }
     Ok(without_acceleration(signature, &blocks, purpose))
 }

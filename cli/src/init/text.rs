@@ -29,7 +29,9 @@ pub(super) fn write(entry: &Entry, sources: &[Source], out: &Path) -> Result<Str
     integrator(&mut text, entry, sources)?;
     cost(&mut text, entry, sources);
     parameters(&mut text, entry)?;
-    for section in ["candidate", "constraint", "mode", "optimiser", "control", "control.signal", "control.goal"] {
+    for section in
+        ["candidate", "constraint", "mode", "response", "optimiser", "control", "control.signal", "control.goal"]
+    {
         text.section(section, &[]);
     }
     Ok(text.0)

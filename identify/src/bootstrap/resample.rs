@@ -3,6 +3,7 @@
 use crate::modal::ModeResult;
 use crate::prior::{Distribution, Prior};
 use crate::problem::{Experiment, Problem};
+use crate::response::{MeasuredResponse, ResponseResult};
 use crate::statistics::block_length;
 use crate::{Error, Result};
 use costate::cost::{LeastSquares, Loss};
@@ -69,6 +70,8 @@ pub(super) struct Draw<'a> {
     pub blocks: Vec<Blocks>,
     /// Measured modes, with those of the fit.
     modes: Vec<ModeResult>,
+    /// Measured frequency responses, likewise.
+    responses: Vec<ResponseResult>,
 }
 
 /// Duration of a record, s, as if it went on from its end to its beginning.
@@ -150,7 +153,8 @@ impl<'a> Draw<'a> {
     /// If the fit cannot be simulated.
     pub fn new(problem: &'a Problem, u: Vec<f64>, over: Over, (length, factor): (Option<f64>, f64)) -> Result<Self> {
         let modes = ModeResult::all(problem, &u)?;
-        let mut draw = Draw { problem, u, over, errors: Vec::new(), blocks: Vec::new(), modes };
+        let responses = ResponseResult::all(problem, &u)?;
+        let mut draw = Draw { problem, u, over, errors: Vec::new(), blocks: Vec::new(), modes, responses };
         if over == Over::Blocks {
             for experiment in &problem.experiments {
                 let Some(cost) = experiment.cost.as_least_squares() else { continue };
@@ -188,6 +192,8 @@ impl<'a> Draw<'a> {
         let given = self.problem;
         let mut priors: Vec<Prior> = given.priors.iter().map(|prior| self.about_optimum(prior, random)).collect();
         let modes = self.modes.iter().map(|mode| mode.drawn(random.normal())).collect();
+        let drawn = |own: &ResponseResult| own.measured.drawn(&own.found, &mut || random.normal());
+        let responses: Vec<MeasuredResponse> = self.responses.iter().map(drawn).collect();
         let experiments = match self.over {
             Over::Blocks => self.with_drawn_residuals(random),
             Over::Experiments => self.drawn_experiments(&mut priors, random)?,
@@ -203,6 +209,7 @@ impl<'a> Draw<'a> {
             unknown_deviations: Vec::new(),
             priors,
             modes,
+            responses,
         };
         problem.hold_what_is_not_fitted();
         Ok(problem)

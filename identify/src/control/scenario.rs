@@ -2,11 +2,13 @@
 
 use super::{Control, Source, UnknownSignal};
 use crate::clock::{Clock, clock};
-use crate::columns::{self, Calibration, Column, Sought};
+use crate::columns::{self, Calibration, Sought};
 use crate::data::Record;
 use crate::optimise::Method;
+use crate::specification::Samples;
 use crate::{Error, Result};
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
+use costate::shown::shown;
 use costate::signal::{Interpolation, Signal};
 use costate::simulate::Simulation;
 use std::path::{Path, PathBuf};
@@ -85,6 +87,8 @@ pub enum AimSetting {
         column: String,
         /// How that column's numbers become values.
         calibration: Calibration,
+        /// The longest interval between two of its samples, s, where that is more than five usual ones.
+        max_gap: Option<f64>,
     },
     /// Reach a value at the end.
     Reach(f64),
@@ -142,8 +146,8 @@ impl ControlSetting {
             let (aim, path) = match aim {
                 AimSetting::Reach(value) => (Aim::Reach(*value), None),
                 AimSetting::Within(lower, upper) => (Aim::Within { lower: *lower, upper: *upper }, None),
-                AimSetting::Follow { file, column, calibration } => {
-                    let path = path(simulation, output, file, (column, calibration));
+                AimSetting::Follow { file, column, calibration, max_gap } => {
+                    let path = path(simulation, output, file, (column, calibration, *max_gap));
                     let (path, own) = path.map_err(|error| error.under(&["control", "goal", &(k + 1).to_string()]))?;
                     notes.extend(own);
                     (Aim::Follow(Vec::new()), Some(path))
@@ -175,20 +179,41 @@ fn path(
     simulation: &Simulation,
     output: &str,
     file: &Path,
-    (column, calibration): (&str, &Calibration),
+    (column, calibration, max_gap): (&str, &Calibration, Option<f64>),
 ) -> Result<(Signal, Vec<String>)> {
     let (signature, times) = (simulation.signature(), simulation.grid().times());
     let record = Record::read(file)?;
     let Clock { axis, note, .. } = clock(&record, file, None, None)?;
     let quantity = &signature.outputs[signature.output_index(output)?];
     let sought = Sought { column, calibration: Some(calibration), ..Sought::named(&quantity.name, &quantity.unit) };
-    let Column { values, note: converted, .. } = columns::get(&record, file, &sought)?;
-    let path = Signal::sampled(axis.times(), &values, Interpolation::Linear)?;
-    path.covers(times[0], times[times.len() - 1]).map_err(|error| match error {
+    let found = columns::find(&record, file, &sought)?.ok_or_else(|| columns::missing(&record, file, column))?;
+    let samples = Samples::of(&found, &axis);
+    if samples.has_holes && (max_gap.is_none() || samples.times.is_empty()) {
+        record.column(found.name)?;
+    }
+    let mut notes: Vec<String> = note.into_iter().chain(found.note).collect();
+    notes.extend(samples.sparse(Interpolation::Linear, "")?);
+    if !axis.is_even() {
+        notes.push(format!("{}: {} samples, {}", file.display(), axis.len(), axis.spacing()));
+    }
+    let run = (times[0], times[times.len() - 1]);
+    let (gaps, allowed) = samples.gaps(max_gap, run, Interpolation::Linear);
+    if !gaps.is_empty() {
+        let place = format!("column `{}`, which output `{output}` is to follow,", samples.name);
+        let longest = gaps.iter().fold(0.0f64, |longest, (from, to)| longest.max(to - from));
+        let remedy = format!(
+            "write the path there, too, or say max_gap = {} in [[control.goal]], if a straight line is meant",
+            shown(longest)
+        );
+        return Err(Error::file(file, None, samples.without(&place, &gaps), remedy));
+    }
+    notes.extend(allowed);
+    let path = Signal::sampled(&samples.times, &samples.values, Interpolation::Linear)?;
+    path.covers(run.0, run.1).map_err(|error| match error {
         Error::Invalid { problem, remedy, .. } => {
             Error::Invalid { what: format!("column `{column}` of {}", file.display()), problem, remedy }
         }
         other => other,
     })?;
-    Ok((path, note.into_iter().chain(converted).collect()))
+    Ok((path, notes))
 }

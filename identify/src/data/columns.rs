@@ -227,16 +227,6 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> 
     Ok(Some(Column { name, values, note }))
 }
 
-/// As [`find`], for a column that must be there, with all its values.
-///
-/// # Errors
-/// As [`find`], [`Error::UnknownName`], and as [`Record::column`] for a value that is missing.
-pub(crate) fn get<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Result<Column<'r>> {
-    let found = find(record, file, sought)?.ok_or_else(|| missing(record, file, sought.column))?;
-    record.column(found.name)?;
-    Ok(found)
-}
-
 /// That there is no such column, with what is there in its place.
 pub(crate) fn missing(record: &Record, file: &Path, name: &str) -> Error {
     match record.left_out(name) {

@@ -156,6 +156,7 @@ fn pulled(problem: &Problem, channels: &[Arc<[Channel]>], share: f64) -> Result<
         unknown_deviations: problem.unknown_deviations.clone(),
         priors: problem.priors.clone(),
         modes: problem.modes.clone(),
+        responses: problem.responses.clone(),
     })
 }
 

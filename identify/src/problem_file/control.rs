@@ -47,7 +47,7 @@ fn goal(section: &Section<'_>) -> Result<GoalSetting> {
     let reach = section.number("reach")?;
     let (lower, upper) = (section.number("lower")?, section.number("upper")?);
     let follow = section.text("follow")?;
-    let of_column = ["column", "unit", "scale", "offset"];
+    let of_column = ["column", "unit", "scale", "offset", "max_gap"];
     if let (None, Some(key)) = (&follow, of_column.iter().find(|key| section.table.contains_key(**key))) {
         return Err(section.wrong(key, "there is no record to follow", "give follow = \"FILE.csv\", too"));
     }
@@ -59,6 +59,7 @@ fn goal(section: &Section<'_>) -> Result<GoalSetting> {
             file: beside(section.file, file.as_ref()),
             column: section.text("column")?.unwrap_or_else(|| output.clone()),
             calibration: calibration(section)?,
+            max_gap: section.positive("max_gap")?,
         },
         (None, false, None) => return Err(section.wrong("output", "nothing is said of what it is to do", remedy)),
         _ => return Err(section.wrong("output", "it is to do more than one thing", remedy)),

@@ -41,6 +41,7 @@ pub(super) const TOP: Keys = Keys {
 | `parameters` | table of tables | | as the model says | what is free, and where it starts | `{ NAME = { start = 1.0 } }` |
 | `constraint` | list of tables | | none | what parameters and outputs must keep to | |
 | `mode` | list of tables | | none | measured frequencies and damping of modes | |
+| `response` | list of tables | | none | measured frequency responses | |
 | `optimiser` | table | | | how the optimum is searched | `{ method = "lm" }` |
 | `control` | table | | none | for `costate control`: inputs that are to be found, and goals | |"#,
 };
@@ -200,6 +201,30 @@ pub(super) const MODE: Keys = Keys {
 | `damping_ratio` | list of two numbers | | none | beside critical damping; value and deviation | `[0.02, 0.002]` |"#,
 };
 
+pub(super) const RESPONSE: Keys = Keys {
+    head: "[[response]]",
+    about: "A measured frequency response; beside records, or alone without `[data]`. [More](modes.md#frequency-responses).",
+    rows: r#"| `file` | text | | must be given | its record, in CSV or of [MATLAB](experiments.md#files): a line a frequency | `"response.csv"` |
+| `input` | text | | must be given | the model's input that it is from | `"INPUT"` |
+| `output` | text | | must be given | the output that it leads to | `"OUTPUT"` |
+| `name` | text | | `OUTPUT/INPUT` | its name in results | `"accelerance"` |
+| `frequency` | text | | `f`, `freq`, `frequency`, `omega` or `w` | column of frequencies | `"f"` |
+| `frequency_unit` | text | | that of its header, or Hz (`omega` and `w`: rad/s) | unit of that column | `"rad/s"` |
+| `magnitude` | text | | `magnitude`, `mag`, `amplitude`, `gain`, `abs` or `H` | column of magnitudes | `"COLUMN"` |
+| `phase` | text | | `phase`, `arg` or `angle` | column of phases, of motions e^(iωt): negative where the output is late | `"COLUMN"` |
+| `phase_unit` | `deg` or `rad` | | that of its header | unit of that column | `"deg"` |
+| `real` | text | | `real` or `re` | in the place of magnitude and phase: column of real parts | `"COLUMN"` |
+| `imaginary` | text | | `imaginary`, `imag` or `im` | column of imaginary parts | `"COLUMN"` |
+| `unit` | text | | that of their headers, or the output's over the input's | unit of magnitudes or parts, [from which they are converted](experiments.md#units); `dB`, or `dB re 1 UNIT` | `"mm/N"` |
+| `from` | number | Hz | the lowest | lines below it are left out | `1.0` |
+| `until` | number | Hz | the highest | lines above it are left out | `50.0` |
+| `compare` | `complex`, `logarithm`, `amplitude` or `level` | | `complex`; without phases `amplitude` | both parts; logarithm of the magnitude, and phase; magnitude alone, or its logarithm | `"complex"` |
+| `relative_deviation` | number | | none | standard deviation of each part beside the magnitude (and of the phase in rad) | `0.02` |
+| `deviation` | number | the output's over the input's | none | standard deviation of each part; squares of both are added | `1e-3` |
+| `coherence` | text | | none | column of coherence γ², from which relative deviations follow | `"COLUMN"` |
+| `averages` | number | | must be given with `coherence` | windows that the analyser has averaged over | `50` |"#,
+};
+
 pub(super) const CONSTRAINT: Keys = Keys {
     head: "[[constraint]]",
     about: "One of `rule`, `sum` and `output`; with the latter two, a limit. [More](constraints.md).",
@@ -274,12 +299,13 @@ pub(super) const GOAL: Keys = Keys {
 | `unit` | text | | that of its header, or the output's | unit of that column | `"mm"` |
 | `scale` | number | the output's | that of the unit | value of 1 in that column | `0.0015` |
 | `offset` | number | the output's | 0 | value of 0 in that column | `-2.5` |
+| `max_gap` | number | s | five of its usual intervals | the longest interval between two samples of the path over which it is a straight line; a longer one is refused | `0.5` |
 | `weight` | number | | 1 | weight of ½ (distance)² | `1.0` |
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,
 };
 
 /// In the order of the page.
-const ALL: [&Keys; 19] = [
+const ALL: [&Keys; 20] = [
     &TOP,
     &DATA,
     &INPUT,
@@ -294,6 +320,7 @@ const ALL: [&Keys; 19] = [
     &PRIOR,
     &CONSTRAINT,
     &MODE,
+    &RESPONSE,
     &OPTIMISER,
     &HOMOTOPY,
     &CONTROL,
@@ -334,7 +361,8 @@ pub struct Hint {
 }
 
 /// The sections that are lists of tables.
-pub const LISTS: [&str; 6] = ["experiment", "candidate", "constraint", "mode", "control.signal", "control.goal"];
+pub const LISTS: [&str; 7] =
+    ["experiment", "candidate", "constraint", "mode", "response", "control.signal", "control.goal"];
 
 /// Everything that may be said in a section, each in a line of its own.
 pub fn hints(section: &str) -> Vec<Hint> {

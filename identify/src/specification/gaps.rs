@@ -36,27 +36,24 @@ pub(super) fn limit(max_gap: Option<f64>, usual: f64) -> f64 {
     max_gap.unwrap_or(MOST * usual) * (1.0 + ROUND_OFF)
 }
 
-/// What drives an input.
-pub(super) struct Driver {
-    /// The place of its file.
-    pub part: usize,
-    input: InputColumn,
-    /// Its column, as the header has it.
-    name: String,
+/// What a column has that is interpolated.
+pub(crate) struct Samples {
+    /// Its name, as the header has it.
+    pub name: String,
     /// Times of its own samples, s.
-    times: Vec<f64>,
-    values: Vec<f64>,
+    pub times: Vec<f64>,
+    pub values: Vec<f64>,
     /// Rows of its file.
     rows: usize,
     /// Between two of its samples, s.
-    usual: f64,
+    pub usual: f64,
     /// Whether rows lack a value though it is as fast as its file.
     pub has_holes: bool,
 }
 
-impl Driver {
+impl Samples {
     /// Of a column whose values are NaN where there is none.
-    pub fn new(part: usize, input: &InputColumn, Column { name, values, .. }: &Column<'_>, axis: &TimeAxis) -> Self {
+    pub fn of(Column { name, values, .. }: &Column<'_>, axis: &TimeAxis) -> Self {
         let there = axis.times().iter().zip(values.iter()).filter(|(_, value)| !value.is_nan());
         let (times, values): (Vec<f64>, Vec<f64>) = there.unzip();
         let has_rate = times.len() < axis.len() && times.len() >= FEW;
@@ -66,15 +63,73 @@ impl Driver {
         let is_slower = times.len() as f64 <= SLOWER * rows as f64;
         let is_regular = largest_interval(&times).is_some_and(|(from, to)| to - from <= REGULAR * usual);
         let has_holes = times.is_empty() || rows > times.len() && !is_slower && !is_regular;
-        let (input, name) = (input.clone(), name.to_string());
-        Driver { part, input, name, times, values, rows: axis.len(), usual, has_holes }
+        Samples { name: name.to_string(), times, values, rows: axis.len(), usual, has_holes }
+    }
+
+    /// Intervals without samples that are longer than `limit`, between two times, s.
+    fn longer(&self, limit: f64, (begin, end): (f64, f64)) -> Vec<(f64, f64)> {
+        let slack = ROUND_OFF * self.usual;
+        let is_within = |pair: &&[f64]| pair[1] > begin + slack && pair[0] < end - slack;
+        let pairs = self.times.windows(2).filter(is_within).filter(|pair| pair[1] - pair[0] > limit);
+        pairs.map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    /// Those that nobody has allowed; and a sentence on those that `max_gap` allows.
+    pub fn gaps(
+        &self,
+        max_gap: Option<f64>,
+        run: (f64, f64),
+        kind: Interpolation,
+    ) -> (Vec<(f64, f64)>, Option<String>) {
+        let gaps = self.longer(limit(max_gap, self.usual), run);
+        let asked: Vec<String> = self.longer(limit(None, self.usual), run).into_iter().map(in_words).collect();
+        let note = max_gap.filter(|_| gaps.is_empty() && !asked.is_empty()).map(|max_gap| {
+            let (max_gap, gaps) = (shown(max_gap), listed(&asked));
+            format!("`{}` has no sample {gaps}: {kind} there, as max_gap = {max_gap} s allows", self.name)
+        });
+        (gaps, note)
+    }
+
+    /// What is wrong with gaps, of which there is one at least.
+    pub fn without(&self, place: &str, gaps: &[(f64, f64)]) -> String {
+        let told: Vec<String> = gaps.iter().copied().map(in_words).collect();
+        format!(
+            "{place} has no sample {}, where {} s is usual: nobody knows what it did there",
+            listed(&told),
+            rounded(self.usual, 4)
+        )
+    }
+
+    /// That it has fewer samples than its file has rows, in words, if so.
+    pub fn sparse(&self, kind: Interpolation, said: &str) -> Result<Option<String>> {
+        if self.times.len() == self.rows {
+            return Ok(None);
+        }
+        let spacing = TimeAxis::new(&self.times)?.spacing();
+        let (name, count, rows) = (&self.name, self.times.len(), self.rows);
+        Ok(Some(format!("`{name}` has {count} of {rows} samples, {spacing}: {kind} between them{said}")))
+    }
+}
+
+/// What drives an input.
+pub(super) struct Driver {
+    /// The place of its file.
+    pub part: usize,
+    input: InputColumn,
+    pub samples: Samples,
+}
+
+impl Driver {
+    /// Of a column whose values are NaN where there is none.
+    pub fn new(part: usize, input: &InputColumn, column: &Column<'_>, axis: &TimeAxis) -> Self {
+        Driver { part, input: input.clone(), samples: Samples::of(column, axis) }
     }
 
     /// The input: what is held is known for one more of its intervals behind its last sample.
     pub fn signal(&self, axis: &TimeAxis) -> Result<Signal> {
-        let (mut times, mut values) = (self.times.clone(), self.values.clone());
+        let (mut times, mut values) = (self.samples.times.clone(), self.samples.values.clone());
         let (_, last) = self.known(axis);
-        if let (Some(end), Some(value)) = (self.times.last(), self.values.last())
+        if let (Some(end), Some(value)) = (self.samples.times.last(), self.samples.values.last())
             && last > *end
         {
             times.push(last);
@@ -85,23 +140,25 @@ impl Driver {
 
     /// The first and the last time at which it is known, s.
     pub fn known(&self, axis: &TimeAxis) -> (f64, f64) {
-        let first = self.times.first().copied().unwrap_or(axis.start());
-        let last = self.times.last().copied().unwrap_or(axis.end());
-        let held = if self.input.interpolation == Interpolation::ZeroOrder { self.usual } else { 0.0 };
+        let Samples { times, usual, .. } = &self.samples;
+        let first = times.first().copied().unwrap_or(axis.start());
+        let last = times.last().copied().unwrap_or(axis.end());
+        let held = if self.input.interpolation == Interpolation::ZeroOrder { *usual } else { 0.0 };
         (first, (last + held).min(axis.end()))
     }
 
     fn place(&self) -> String {
-        format!("column `{}`, which drives input `{}`,", self.name, self.input.input)
+        format!("column `{}`, which drives input `{}`,", self.samples.name, self.input.input)
     }
 
     /// That nothing is made up of it between the first and the last time of the run; what is assumed, in sentences.
     pub fn check(&self, source: &DataSource, recording: &Recording<'_>, notes: &mut Vec<String>) -> Result<()> {
         let (part, all) = (&recording.parts[self.part], recording.times());
-        let (begin, end, slack) = (all[0], all[all.len() - 1], ROUND_OFF * self.usual);
+        let (begin, end, slack) = (all[0], all[all.len() - 1], ROUND_OFF * self.samples.usual);
         let (first, last) = self.known(&part.axis);
-        let is_late = self.times.len() < self.rows && begin < first - slack;
-        if is_late || self.times.len() < self.rows && end > last + slack {
+        let is_sparse = self.samples.times.len() < self.samples.rows;
+        let is_late = is_sparse && begin < first - slack;
+        if is_late || is_sparse && end > last + slack {
             let (what, time, run, key) = match is_late {
                 true => ("first", first, format!("begins at {} s", shown(begin)), "from"),
                 false => ("last", last, format!("ends at {} s", shown(end)), "until"),
@@ -109,7 +166,7 @@ impl Driver {
             let problem = format!("{} has its {what} value at {} s, and the run {run}", self.place(), shown(time));
             return Err(Error::file(part.file, None, problem, format!("choose `{key}` = {}", shown(time))));
         }
-        if self.times.len() < self.rows {
+        if is_sparse {
             let (mut said, axis) = (String::new(), &part.axis);
             if source.from.is_none() && first > axis.start() {
                 said += &format!(
@@ -120,42 +177,20 @@ impl Driver {
             if source.until.is_none() && last < axis.end() {
                 said += &format!("; the run ends where it is known, at {} s", shown(last));
             }
-            let spacing = TimeAxis::new(&self.times)?.spacing();
-            notes.push(format!(
-                "`{}` has {} of {} samples, {spacing}: {} between them{said}",
-                self.name,
-                self.times.len(),
-                self.rows,
-                self.input.interpolation
-            ));
+            notes.extend(self.samples.sparse(self.input.interpolation, &said)?);
         }
-        let is_within = |pair: &&[f64]| pair[1] > begin + slack && pair[0] < end - slack;
-        let longer = |limit: f64| {
-            let pairs = self.times.windows(2).filter(is_within).filter(move |pair| pair[1] - pair[0] > limit);
-            pairs.map(|pair| (pair[0], pair[1])).collect::<Vec<(f64, f64)>>()
-        };
-        let gaps = longer(limit(source.max_gap, self.usual));
+        let (gaps, note) = self.samples.gaps(source.max_gap, (begin, end), self.input.interpolation);
         if !gaps.is_empty() {
             return Err(self.refused(&gaps, source, recording));
         }
-        let asked: Vec<String> = longer(limit(None, self.usual)).into_iter().map(in_words).collect();
-        if let Some(max_gap) = source.max_gap.filter(|_| !asked.is_empty()) {
-            let (kind, max_gap, gaps) = (self.input.interpolation, shown(max_gap), listed(&asked));
-            notes.push(format!("`{}` has no sample {gaps}: {kind} there, as max_gap = {max_gap} s allows", self.name));
-        }
+        notes.extend(note);
         Ok(())
     }
 
     fn refused(&self, gaps: &[(f64, f64)], source: &DataSource, recording: &Recording<'_>) -> Error {
         let part = &recording.parts[self.part];
         let longest = gaps.iter().fold(0.0f64, |longest, (from, to)| longest.max(to - from));
-        let told: Vec<String> = gaps.iter().copied().map(in_words).collect();
-        let problem = format!(
-            "{} has no sample {}, where {} s is usual: nobody knows what it did there",
-            self.place(),
-            listed(&told),
-            rounded(self.usual, 4)
-        );
+        let problem = self.samples.without(&self.place(), gaps);
         let (from, to) = (shown(gaps[0].0), shown(gaps[0].1)); // there is a gap
         let asked = format!("max_gap = {} in [data], if it is {} there", shown(longest), self.input.interpolation);
         // what a run without comparison has, such as a candidate's, is not cut

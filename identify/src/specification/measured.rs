@@ -259,7 +259,7 @@ impl<'a> Reading<'a> {
             let (part, column) = self.recording.get(&sought, input.file).map_err(stated)?;
             let (name, Part { file, axis, .. }) = (column.name, &self.recording.parts[part]);
             let driver = Driver::new(part, &input, &column, axis);
-            if driver.has_holes && self.source.max_gap.is_none() {
+            if driver.samples.has_holes && self.source.max_gap.is_none() {
                 self.recording.complete(&sought, input.file).map_err(stated)?;
             }
             self.converted.extend(column.note);

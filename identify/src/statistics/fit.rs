@@ -291,6 +291,7 @@ impl Statistics {
         statistics.warnings = statistics.warn();
         statistics.warn_of_priors(problem);
         statistics.warn_of_modes(problem, u)?;
+        statistics.warn_of_responses(problem, u)?;
         statistics.warn_of_size();
         Ok(statistics)
     }

@@ -134,7 +134,7 @@ impl Statistics {
         let chi_square = rounded(self.chi_square, 4);
         let (n, nu) = (self.count, self.degrees_of_freedom);
         lines.push(match n {
-            0 => "standard errors follow from the deviations of modes and priors: there are no samples".to_string(),
+            0 => "standard errors follow from the deviations of what is measured beside samples, and of priors: there are no samples".to_string(),
             _ => format!("chi-square {chi_square}, {reduced} ({n} residuals, {nu} degrees of freedom, {noise})"),
         });
         lines.extend(self.down_weighted.map(|down| {

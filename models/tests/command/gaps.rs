@@ -79,7 +79,9 @@ fn inputs_are_not_made_up_over_gaps() {
     place.refused("gradient problem.toml", &parts);
     // bridged where somebody asks for it, and said
     place.write("problem.toml", problem("max_gap = 5.0\n", ""));
-    let run = place.good("identify problem.toml --substeps 4 --json");
+    let run = place.good("identify problem.toml --substeps 4 --json --report --out bridged");
+    let page = place.read("bridged/report.html");
+    told(&page, &["x: usually 0.01 s apart, at most 5 s, from 6 s to 11 s"]);
     told(
         &run.err,
         &["`F` has no sample from 6 s to 11 s (5 s): linear there, as max_gap = 5 s allows", "go on through it"],
@@ -393,4 +395,55 @@ fn remedies_are_about_what_was_said() {
         let line = run.out.lines().find(|line| line.starts_with("estimated time-step error: ")).unwrap();
         assert!(!line.contains("largest value, ") && !line.contains("times the") && !line.ends_with(": "), "{line}");
     }
+}
+
+// Protects control from a path that nobody has written: a gap of what is to be followed is refused as that of an input is, `max_gap` allows it, and a path
+// that is slower than its file is one of its own samples.
+#[test]
+fn paths_are_not_made_up_over_gaps() {
+    let place = Place::new();
+    let path = |kept: &dyn Fn(usize) -> bool| {
+        csv("t,x", (0..101).filter(|i| kept(*i)).map(|i| i as f64 / 100.0), |t| vec![0.1 * t * t])
+    };
+    let control = |more: &str| {
+        format!(
+            "model = \"oscillator\"\n[integrator]\nend = 1.0\n[[control.signal]]\ninput = \"F\"\nsize = 1.0\nintervals = 5\n\
+             [[control.goal]]\noutput = \"x\"\nfollow = \"path.csv\"\n{more}"
+        )
+    };
+    place.write("path.csv", path(&|i| !(20..60).contains(&i)));
+    place.write("control.toml", control(""));
+    place.refused(
+        "control control.toml",
+        &[
+            "path.csv: column `x`, which output `x` is to follow, has no sample from 0.19 s to 0.6 s (0.41 s), where 0.01 s is usual",
+            "max_gap = 0.41 in [[control.goal]]",
+        ],
+    );
+    place.write("control.toml", control("max_gap = 0.41\n"));
+    let run = place.run("control control.toml --max-iterations 2");
+    told(
+        &run.err,
+        &[
+            "`x` has no sample from 0.19 s to 0.6 s (0.41 s): linear there, as max_gap = 0.41 s allows",
+            "at most 0.41 s",
+        ],
+    );
+    // five intervals are a line, and beyond the run there is none
+    place.write("path.csv", path(&|i| !(20..24).contains(&i)));
+    place.write("control.toml", control(""));
+    let run = place.run("control control.toml --max-iterations 2");
+    assert!(!run.err.contains("has no sample"), "{}", run.err);
+    // another column is faster
+    let rows = (0..101).fold("t,x,other\n".to_string(), |mut text, i| {
+        let t = f64::from(i) / 100.0;
+        let x = if i % 10 == 0 { format!("{}", 0.1 * t * t) } else { String::new() };
+        writeln!(text, "{t},{x},{i}").unwrap();
+        text
+    });
+    place.write("path.csv", rows);
+    let run = place.run("control control.toml --max-iterations 2");
+    told(&run.err, &["`x` has 11 of 101 samples, 0.1 s apart: linear between them"]);
+    place.write("control.toml", control("").replace("follow = \"path.csv\"", "reach = 0.1\nmax_gap = 1.0"));
+    place.refused("control control.toml", &["`max_gap`", "there is no record to follow"]);
 }

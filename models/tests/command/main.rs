@@ -9,6 +9,7 @@ mod convergence;
 mod design;
 mod experiments;
 mod flat_starts;
+mod frequency_responses;
 mod gaps;
 mod init;
 mod interrupts;

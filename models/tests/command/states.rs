@@ -67,3 +67,36 @@ fn commands_look_at_states() {
     let named = errors["time_step_error"].to_string();
     assert!(named.contains("\"current\""), "{named}");
 }
+
+/// Protects the pole at 0 of a state whose rate does not bring it back: a mode of its own beside the oscillation, with headings that can be read, and
+/// no spring for what has none.
+#[test]
+fn a_state_that_stays_has_a_pole_at_zero() {
+    let place = Place::new();
+    let run = place.good("modes bouc_wen --out modes");
+    let table = place.read("modes/modes.csv");
+    let rows: Vec<&str> = table.lines().skip(1).collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[0].starts_with("1,0e0,0e0,") && rows[0].ends_with("free motion"), "{table}");
+    assert!(rows[1].ends_with("oscillation"), "{table}");
+    assert!(!run.out.lines().any(|line| line.trim() == "ln"), "{}", run.out);
+    assert!(!run.err.contains("give it a spring"), "{}", run.err);
+    // √((k + A)/m) and c/(2 √(m (k + A)))
+    let cells: Vec<f64> = rows[1].split(',').take(6).map(|cell| cell.parse().unwrap()).collect();
+    assert!((cells[3] - (1e5f64 / 2.0).sqrt() / std::f64::consts::TAU).abs() < 1e-9, "{cells:?}");
+    assert!((cells[5] - 10.0 / (2.0 * 2e5f64.sqrt())).abs() < 1e-12, "{cells:?}");
+    // what is farther off than the estimated error of differences is not simply `ok`
+    let checked: serde_json::Value = place.json("check bouc_wen --json", 0);
+    let table = place.good("check bouc_wen").out;
+    let table = table.split("gradient of the problem").nth(1).unwrap();
+    for entry in checked["gradient"].as_array().unwrap() {
+        let [adjoint, difference, error] =
+            ["adjoint", "difference", "difference_error"].map(|key| entry[key].as_f64().unwrap());
+        let is_beyond = (adjoint - difference).abs() > error.max(1e-6 * adjoint.abs());
+        let name = entry["name"].as_str().unwrap();
+        let row = table.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        assert_eq!(row.ends_with(" ok"), !is_beyond, "{row}");
+        assert!(!is_beyond || row.ends_with(" errors"), "{row}");
+    }
+    assert!(table.contains("times what is estimated of their errors"), "{table}");
+}

@@ -227,6 +227,10 @@ fn derivatives_of_all_models_are_those_of_differences() {
             let Some(slope) = slope.as_ref().filter(|slope| slope.multiplicity == 1) else { continue };
             let lambda = modes.modes[k].eigenvalue;
             for j in (0..u.len()).take(12) {
+                // there, |z| has a slope on either side only
+                if (entry.name(), &*system.signature().parameters[j].name) == ("bouc_wen", "z0") {
+                    continue;
+                }
                 let step = 1e-4 * if u[j] == 0.0 { 1.0 } else { u[j].abs() };
                 let at = |factor: f64| {
                     let mut u = u.clone();

@@ -9,6 +9,7 @@ pub(super) fn sections(page: &mut Page, result: &Value) {
     parameters(page, result);
     priors(page, result);
     modes(page, result);
+    responses(page, result);
     undetermined(page, result);
     constraints(page, result);
     data(page, result);
@@ -300,6 +301,23 @@ fn modes(page: &mut Page, result: &Value) {
     };
     let header = ["mode", "quantity", "measured", "deviation", "found", "unit", "off by [deviations]"];
     page.table(&header, &modes.iter().map(row).collect::<Vec<_>>());
+}
+
+fn responses(page: &mut Page, result: &Value) {
+    let responses = entries(&result["responses"]);
+    if responses.is_empty() {
+        return;
+    }
+    page.section("Measured frequency responses");
+    let row = |response: &Value| {
+        let mut row = vec![Cell::text(text(&response["name"])), Cell::unit(&response["unit"])];
+        row.push(Cell::text(entries(&response["lines"]).len().to_string()));
+        row.push(Cell::text(text(&response["compared"])));
+        row.extend(["rms", "largest", "largest_at"].map(|key| Cell::short(&response[key])));
+        row
+    };
+    let header = ["response", "unit", "lines", "compared", "off by (rms) [deviations]", "most [deviations]", "at [Hz]"];
+    page.table(&header, &responses.iter().map(row).collect::<Vec<_>>());
 }
 
 fn undetermined(page: &mut Page, result: &Value) {

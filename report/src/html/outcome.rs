@@ -2,6 +2,9 @@
 
 use super::figures::Figures;
 use super::page::{Cell, Page, entries, escaped, text};
+use costate::shown::rounded;
+use costate::shown::shown;
+use costate::time_axis::EVEN_TOLERANCE;
 use serde_json::Value;
 
 /// Title, model, picture, date, version and command.
@@ -29,7 +32,11 @@ pub(super) fn head(page: &mut Page, result: &Value, title: &str, figures: &mut F
 pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     page.section("Measured, before and after");
     page.element("p", "note screen", "Click a figure to enlarge it; point into it to read values.");
-    let outputs = [("output_*", "{}: what was measured, and simulations before and after"), ("input*", "Inputs {}")];
+    let outputs = [
+        ("output_*", "{}: what was measured, and simulations before and after"),
+        ("input*", "Inputs {}"),
+        ("response_*", "Frequency response {}"),
+    ];
     figures.show(page, &outputs);
     page.section("Residuals");
     let of_residuals = [
@@ -96,6 +103,28 @@ fn residual_tests(page: &mut Page, tests: &Value) {
         "judgement",
     ];
     page.table(&header, &entries(tests).iter().map(row).collect::<Vec<_>>());
+    let uneven: Vec<String> = entries(tests).iter().filter_map(spacing).collect();
+    if !uneven.is_empty() {
+        page.paragraph("Samples are unevenly spaced:");
+        page.list("", &uneven);
+    }
+}
+
+/// The spacing of an output's samples, where it is uneven.
+fn spacing(test: &Value) -> Option<String> {
+    let interval = &test["largest_interval"];
+    let (from, until) = (interval["from"].as_f64()?, interval["until"].as_f64()?);
+    let (usual, longest) = (test["step"].as_f64()?, until - from);
+    (longest > usual * (1.0 + EVEN_TOLERANCE)).then(|| {
+        format!(
+            "{}: usually {} s apart, at most {} s, from {} s to {} s",
+            text(&test["output"]),
+            rounded(usual, 4),
+            rounded(longest, 4),
+            shown(from),
+            shown(until)
+        )
+    })
 }
 
 /// How well records are reproduced that were not fitted.

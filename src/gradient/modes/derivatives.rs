@@ -1,8 +1,9 @@
 //! Derivatives of eigenvalues by all parameters.
 
-use super::{Complex, Mode, Modes};
+use super::{Complex, Equilibrium, Mode, Modes};
 use crate::Matrix;
 use crate::diagnosis::{Purpose, singular};
+use crate::signature::Signature;
 use crate::simulate::Simulation;
 use crate::system::{Blocks, Equations, Evaluator, Point, StateVector, Weights};
 use crate::{Error, Result};
@@ -54,25 +55,23 @@ fn parts(values: &[Complex<f64>]) -> [Vec<f64>; 2] {
 }
 
 /// What derivatives are taken with: the equilibrium, linearised.
-struct Rest<'a> {
-    system: Box<dyn Evaluator + 'a>,
-    x: Point<'a>,
+pub(super) struct Rest<'a> {
+    pub system: Box<dyn Evaluator + 'a>,
+    pub x: Point<'a>,
     simulation: &'a Simulation,
     /// Free motions z and M z, with zᵀ M z = 1 and perpendicular to each other: along these, forces do not say where the mechanism rests.
     free: Vec<[Vec<f64>; 2]>,
 }
 
-/// The free ones of these modes, each as (q, ν).
-fn free_motions(modes: &[Mode], mass: &Matrix<f64>) -> Vec<[Vec<f64>; 2]> {
+/// Free motions, each as (q, ν), as [`Rest`] has them.
+fn free_motions(free: Vec<Vec<f64>>, n: usize, mass: &Matrix<f64>) -> Vec<[Vec<f64>; 2]> {
     let mut found: Vec<[Vec<f64>; 2]> = Vec::new();
-    for mode in modes.iter().filter(|mode| mode.eigenvalue.norm() == 0.0) {
-        let mut z: Vec<f64> = mode.shape.iter().chain(&mode.multipliers).map(|entry| entry.re).collect();
+    for mut z in free {
         // twice is enough against round-off
         for [other, weighted] in found.iter().chain(&found) {
             let part = product(&z, weighted);
             z.iter_mut().zip(other).for_each(|(z, other)| *z -= part * other);
         }
-        let n = mode.shape.len();
         let entry = |i: usize| if i < n { (0..n).map(|j| mass[(i, j)] * z[j]).sum() } else { 0.0 };
         let weighted: Vec<f64> = (0..z.len()).map(entry).collect();
         let size = product(&z, &weighted).sqrt();
@@ -87,29 +86,69 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-impl Rest<'_> {
-    /// ∇ of the second derivative along a mode, real and imaginary part: cotangents of q, ν and u.
-    fn curvature(&mut self, mode: &Mode) -> [StateVector; 2] {
-        let signature = self.simulation.signature();
-        let (lambda, zero) = (mode.eigenvalue, StateVector::zeros(signature));
-        let scaled = |factor: Complex<f64>| parts(&mode.shape.iter().map(|z| z * factor).collect::<Vec<_>>());
-        let [q, mut v, mut a] = [Complex::new(1.0, 0.0), lambda, lambda * lambda].map(scaled);
-        // a state stands among velocities
-        let states = signature.state_places();
-        for part in 0..2 {
-            a[part][states.clone()].copy_from_slice(&v[part][states.clone()]);
-            v[part][states.clone()].copy_from_slice(&q[part][states.clone()]);
+/// Real and imaginary part of a motion e^(s t) of this shape, with these multipliers.
+pub(super) fn tangents(
+    signature: &Signature,
+    s: Complex<f64>,
+    (shape, multipliers): (&[Complex<f64>], &[Complex<f64>]),
+) -> [StateVector; 2] {
+    let scaled = |factor: Complex<f64>| parts(&shape.iter().map(|z| z * factor).collect::<Vec<_>>());
+    let [q, mut v, mut a] = [Complex::new(1.0, 0.0), s, s * s].map(scaled);
+    // a state stands among velocities
+    let states = signature.state_places();
+    for part in 0..2 {
+        a[part][states.clone()].copy_from_slice(&v[part][states.clone()]);
+        v[part][states.clone()].copy_from_slice(&q[part][states.clone()]);
+    }
+    let lambda = parts(multipliers);
+    [0, 1].map(|part| StateVector {
+        q: q[part].clone(),
+        v: v[part].clone(),
+        a: a[part].clone(),
+        a_scheme: a[part].clone(),
+        lambda: lambda[part].clone(),
+        ..StateVector::zeros(signature)
+    })
+}
+
+impl<'a> Rest<'a> {
+    /// Where forces hold a mechanism but for `free` motions, each as (q, ν); `fastest` is the largest |λ|² of its modes, 1/s².
+    ///
+    /// # Errors
+    /// If the equilibrium does not follow the parameters.
+    pub fn new(
+        mut system: Box<dyn Evaluator + 'a>,
+        x: Point<'a>,
+        simulation: &'a Simulation,
+        (free, fastest): (Vec<Vec<f64>>, f64),
+    ) -> Result<Self> {
+        let signature = simulation.signature();
+        let mut blocks = Blocks::zeros(signature);
+        system.blocks(&x, &mut blocks);
+        let free = free_motions(free, x.q.len(), &blocks.mass);
+        let equations = Equations::MOTION;
+        let mut weights =
+            Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, state: 1.0, compliance: 0.0, equations };
+        if !free.is_empty() || system.linearise(&x, weights).is_err() {
+            weights.acceleration = SHIFT * if fastest > 0.0 { fastest } else { 1.0 };
+            if system.linearise(&x, weights).is_err() {
+                return Err(singular(&mut *system, signature, &x, Purpose::Equilibrium));
+            }
         }
-        let multipliers = parts(&mode.multipliers);
-        let weights = [parts(&mode.left[0]), parts(&mode.left[1])];
-        let mut bars = [zero.clone(), zero.clone()];
+        Ok(Rest { system, x, simulation, free })
+    }
+
+    /// ∇ of the second derivative of ψᵀ D + ηᵀ C along a complex tangent, real and imaginary part: cotangents of q, ν and u.
+    pub fn curvature(&mut self, tangents: &[StateVector; 2], [psi, eta]: [&[Complex<f64>]; 2]) -> [StateVector; 2] {
+        let zero = StateVector::zeros(self.simulation.signature());
+        let weights = [parts(psi), parts(eta)];
+        let mut bars = [zero.clone(), zero];
         let is_zero = |values: &[f64]| values.iter().all(|x| *x == 0.0);
-        for right in 0..2 {
-            let (q, v, a, lambda) = (q[right].clone(), v[right].clone(), a[right].clone(), multipliers[right].clone());
-            if [&q, &v, &a, &lambda].iter().all(|part| is_zero(part)) {
+        for (right, tangent) in tangents.iter().enumerate() {
+            let StateVector { q, v, a, lambda, w, .. } = tangent;
+            if [q, v, a, lambda, w].iter().all(|part| is_zero(part)) {
                 continue;
             }
-            let tangent = StateVector { q, v, a, lambda, ..zero.clone() };
             for left in 0..2 {
                 let own = [&weights[0][left][..], &weights[1][left]];
                 if own.iter().all(|part| is_zero(part)) {
@@ -118,7 +157,7 @@ impl Rest<'_> {
                 // i times i is -1
                 let sign = if right + left == 2 { -1.0 } else { 1.0 };
                 let bar = &mut bars[(right + left) % 2];
-                self.system.curvature(&self.x, Equations::MOTION, sign, own, &tangent, bar);
+                self.system.curvature(&self.x, Equations::MOTION, sign, own, tangent, bar);
             }
         }
         bars
@@ -133,7 +172,10 @@ impl Rest<'_> {
     }
 
     /// Takes cotangents of q and ν to the parameters.
-    fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the equilibrium does not follow the parameters.
+    pub fn pull_back(&mut self, bar: &mut StateVector) -> Result<()> {
         let n = bar.q.len();
         let first = self.simulation.signature().state_places().start;
         let mut right = [&bar.q[..first], &bar.v[first..], &bar.lambda].concat();
@@ -181,29 +223,17 @@ impl Modes {
     /// # Errors
     /// If the equilibrium does not follow the parameters.
     pub fn sensitivities(&self, simulation: &Simulation, count: usize) -> Result<Vec<Option<Sensitivity>>> {
-        let signature = simulation.signature();
-        let still = vec![0.0; self.q.len()];
-        let mut v = still.clone();
-        let states = signature.state_places();
-        v[states.clone()].copy_from_slice(&self.q[states]);
-        let w = simulation.inputs_at(0);
-        let x = Point { t: self.time, q: &self.q, v: &v, a: &still, lambda: &self.multipliers, w };
+        let Modes { time, q, multipliers, .. } = self;
+        let equilibrium = Equilibrium { time: *time, q: q.clone(), multipliers: multipliers.clone() };
+        let (v, still) = (equilibrium.velocities(simulation.signature()), vec![0.0; q.len()]);
+        let x = equilibrium.point(simulation, &v, &still);
         let mut system = simulation.system().evaluator();
         system.set_parameters(&self.u);
-        let mut blocks = Blocks::zeros(signature);
-        system.blocks(&x, &mut blocks);
-        let free = free_motions(&self.modes, &blocks.mass);
-        let equations = Equations::MOTION;
-        let mut weights =
-            Weights { acceleration: 0.0, position: 1.0, velocity: 0.0, state: 1.0, compliance: 0.0, equations };
-        if !free.is_empty() || system.linearise(&x, weights).is_err() {
-            let fastest = self.modes.iter().map(|mode| mode.eigenvalue.norm_sqr()).fold(0.0, f64::max);
-            weights.acceleration = SHIFT * if fastest > 0.0 { fastest } else { 1.0 };
-            if system.linearise(&x, weights).is_err() {
-                return Err(singular(&mut *system, signature, &x, Purpose::Equilibrium));
-            }
-        }
-        let mut rest = Rest { system, x, simulation, free };
+        let is_free = |mode: &&Mode| mode.eigenvalue.norm() == 0.0;
+        let own = |mode: &Mode| mode.shape.iter().chain(&mode.multipliers).map(|entry| entry.re).collect();
+        let free = self.modes.iter().filter(is_free).map(own).collect();
+        let fastest = self.modes.iter().map(|mode| mode.eigenvalue.norm_sqr()).fold(0.0, f64::max);
+        let mut rest = Rest::new(system, x, simulation, (free, fastest))?;
         let count = count.min(self.modes.len());
         let mut own: Vec<Option<Vec<Complex<f64>>>> = vec![None; self.modes.len()];
         let mut found = Vec::with_capacity(count);
@@ -239,7 +269,8 @@ impl Modes {
     }
 
     fn derivative(&self, mode: &Mode, rest: &mut Rest<'_>) -> Result<Vec<Complex<f64>>> {
-        let [mut real, mut imaginary] = rest.curvature(mode);
+        let tangents = tangents(rest.simulation.signature(), mode.eigenvalue, (&mode.shape, &mode.multipliers));
+        let [mut real, mut imaginary] = rest.curvature(&tangents, [&mode.left[0], &mode.left[1]]);
         rest.pull_back(&mut real)?;
         rest.pull_back(&mut imaginary)?;
         let slopes = real.u.iter().zip(&imaginary.u).map(|(re, im)| -Complex::new(*re, *im) / mode.slope);

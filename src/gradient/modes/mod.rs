@@ -21,17 +21,65 @@
 //! difference.
 
 mod derivatives;
+mod frequency_response;
 mod reduced;
 
 pub use derivatives::Sensitivity;
+pub use frequency_response::{Channel, Response, SmallMotions};
 pub use nalgebra::Complex;
 
 use crate::Result;
+use crate::signature::Signature;
 use crate::simulate::Simulation;
 use crate::start::{Beginning, InitialState, Start};
 use crate::system::{Blocks, Point};
 use reduced::Reduced;
 use std::f64::consts::TAU;
+
+/// Where a mechanism rests, with the inputs of the first time.
+#[derive(Debug, Clone)]
+struct Equilibrium {
+    time: f64,
+    /// n: positions, then states.
+    q: Vec<f64>,
+    multipliers: Vec<f64>,
+}
+
+impl Equilibrium {
+    /// That at which a search from the initial positions of the simulation's model ends, with the linearised equations there.
+    fn of(simulation: &Simulation, u: &[f64]) -> Result<(Self, Reduced)> {
+        simulation.check_parameters(u)?;
+        let signature = simulation.signature();
+        let n = signature.unknown_count();
+        let (time, w) = (simulation.grid().time(0), simulation.inputs_at(0));
+        let mut system = simulation.system().evaluator();
+        system.set_parameters(u);
+        let mut state = vec![0.0; 4 * n + signature.constraints.len()];
+        let beginning = Beginning { state: InitialState::Equilibrium, may_move: true, ..Beginning::default() };
+        Start::solve(&mut *system, signature, (time, w), &beginning, &mut state)?;
+        let first = signature.state_places().start;
+        let q = [&state[..first], &state[n + first..2 * n]].concat();
+        let found = Equilibrium { time, q, multipliers: state[4 * n..].to_vec() };
+        let (v, still) = (found.velocities(signature), vec![0.0; n]);
+        let mut blocks = Blocks::zeros(signature);
+        system.blocks(&found.point(simulation, &v, &still), &mut blocks);
+        let reduced = Reduced::of(&blocks, signature)?;
+        Ok((found, reduced))
+    }
+
+    /// Zero, with states behind those of coordinates, among which they stand.
+    fn velocities(&self, signature: &Signature) -> Vec<f64> {
+        let states = signature.state_places();
+        let mut v = vec![0.0; self.q.len()];
+        v[states.clone()].copy_from_slice(&self.q[states]);
+        v
+    }
+
+    /// Where equations are evaluated, with its [`Equilibrium::velocities`] and no acceleration.
+    fn point<'a>(&'a self, simulation: &'a Simulation, v: &'a [f64], still: &'a [f64]) -> Point<'a> {
+        Point { t: self.time, q: &self.q, v, a: still, lambda: &self.multipliers, w: simulation.inputs_at(0) }
+    }
+}
 
 /// All modes of a mechanism about an equilibrium.
 #[derive(Debug, Clone)]
@@ -157,29 +205,14 @@ impl Modes {
     /// # Errors
     /// Wrong parameters; no equilibrium; a mass matrix that is singular along motions that constraints allow.
     pub fn of(simulation: &Simulation, u: &[f64]) -> Result<Self> {
-        simulation.check_parameters(u)?;
-        let signature = simulation.signature();
-        let n = signature.unknown_count();
-        let (time, w) = (simulation.grid().time(0), simulation.inputs_at(0));
-        let mut system = simulation.system().evaluator();
-        system.set_parameters(u);
-        let mut state = vec![0.0; 4 * n + signature.constraints.len()];
-        let beginning = Beginning { state: InitialState::Equilibrium, may_move: true, ..Beginning::default() };
-        Start::solve(&mut *system, signature, (time, w), &beginning, &mut state)?;
-        let (v, multipliers) = (&state[n..2 * n], state[4 * n..].to_vec());
-        let still = vec![0.0; n];
-        let mut blocks = Blocks::zeros(signature);
-        let x = Point { t: time, q: &state[..n], v, a: &still, lambda: &multipliers, w };
-        system.blocks(&x, &mut blocks);
-        let reduced = Reduced::of(&blocks, signature)?;
-        let first = signature.state_places().start;
-        let q = [&state[..first], &v[first..]].concat();
+        let (equilibrium, reduced) = Equilibrium::of(simulation, u)?;
         let mut modes: Vec<Mode> = reduced.pairs()?.iter().map(|pair| Mode::of(&reduced, pair)).collect();
         modes.sort_by(|a, b| {
             let key = |mode: &Mode| (mode.natural_frequency(), mode.eigenvalue.re);
             let ((f, re), (g, other)) = (key(a), key(b));
             f.total_cmp(&g).then(re.total_cmp(&other))
         });
+        let Equilibrium { time, q, multipliers } = equilibrium;
         Ok(Modes { time, q, multipliers, modes, u: u.to_vec() })
     }
 

@@ -28,8 +28,12 @@ type ComplexMatrix = DMatrix<Complex<f64>>;
 const REPEATED: f64 = 1e-9;
 /// Damping, or a difference between K and its transpose, below this part of what it stands beside is round-off.
 const NEGLIGIBLE: f64 = 1e-13;
-/// An eigenvalue below this part of the fastest may be the 0 of a motion that no stiffness holds.
+/// An eigenvalue below this part of the fastest may be the 0 of a motion that no stiffness holds,
 const FREE: f64 = 1e-9;
+/// if terms of its equations cancel each other to this part.
+const CANCELLED: f64 = 1e-12;
+/// Eigenvalues that are nearer to each other's conjugate than this part of the fastest may be a pair.
+const PAIRED: f64 = 1e-8;
 
 /// An eigenvalue with the vectors on both sides, in independent coordinates: yᵀ (λ² + λ D + K) = 0.
 pub(super) struct Pair {
@@ -55,6 +59,8 @@ pub(super) struct Reduced {
     full: [DMatrix<f64>; 3],
     damping: DMatrix<f64>,
     stiffness: DMatrix<f64>,
+    /// C_q, m x n.
+    jacobian: DMatrix<f64>,
     /// Of C_qᵀ by coordinates, with its rank; none without constraints.
     constraints: Option<(ColPivQR<f64, Dyn, Dyn>, usize)>,
 }
@@ -63,13 +69,15 @@ impl Reduced {
     /// Of a mechanism of this signature.
     pub fn of(blocks: &Blocks, signature: &Signature) -> Result<Self> {
         let (n, states) = (signature.coordinates.len(), signature.states.len());
-        let jacobian = dense(&blocks.constraint_by_position).columns(0, n).transpose();
+        let all = dense(&blocks.constraint_by_position);
+        let jacobian = all.columns(0, n).transpose();
         let m = jacobian.ncols();
         let constraints = (m > 0).then(|| {
             let longest = jacobian.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
             let factors = ColPivQR::new(jacobian);
-            let diagonal = factors.r().diagonal();
-            let rank = diagonal.iter().filter(|d| d.abs() > REPEATED * longest).count();
+            // there may be more rows than coordinates
+            let r = factors.r();
+            let rank = (0..r.nrows().min(m)).filter(|i| r[(*i, *i)].abs() > REPEATED * longest).count();
             (factors, rank)
         });
         let mut basis = DMatrix::identity(n, n);
@@ -96,7 +104,7 @@ impl Reduced {
         let by_position = inertia + dense(&blocks.constraint_force_by_position) - dense(&blocks.force_by_position);
         let full = [dense(&blocks.mass), -dense(&blocks.force_by_velocity), by_position];
         let [_, damping, stiffness] = [0, 1, 2].map(|k| basis.transpose() * &full[k] * &basis);
-        Ok(Reduced { basis, states, full, damping, stiffness, constraints })
+        Ok(Reduced { basis, states, full, damping, stiffness, jacobian: all, constraints })
     }
 
     /// In all coordinates: a vector of the independent ones, and the multipliers μ with (λ² M + λ D_v + D_q) φ + C_qᵀ μ = 0; the
@@ -135,6 +143,50 @@ impl Reduced {
         multipliers
     }
 
+    /// Where nothing leads back from: all (q, ν) with A(0) (q, ν) = 0, perpendicular to each other but for ν.
+    pub fn unheld(&self) -> Vec<Vec<f64>> {
+        let size = self.stiffness.nrows();
+        let mut held = self.stiffness.clone();
+        let first = size - self.states;
+        held.columns_mut(first, self.states).copy_from(&self.damping.columns(first, self.states));
+        let limit = 8.0 * size as f64 * f64::EPSILON * held.amax();
+        let parts = held.svd(false, true);
+        let Some(directions) = parts.v_t else { return Vec::new() };
+        let free = (0..size).filter(|i| parts.singular_values[*i] <= limit);
+        let whole = |i: usize| {
+            let own = directions.row(i).transpose().map(|x| Complex::new(x, 0.0));
+            let [shape, multipliers] = self.whole(Complex::new(0.0, 0.0), &own, false);
+            shape.iter().chain(multipliers.iter()).map(|z| z.re).collect()
+        };
+        free.map(whole).collect()
+    }
+
+    /// About the largest |λ|, 1/s.
+    pub fn fastest(&self) -> f64 {
+        self.damping.amax().max(self.stiffness.amax().sqrt())
+    }
+
+    /// M, D_v and D_q in all coordinates; columns of D_v by states multiply states themselves.
+    pub fn full(&self) -> &[DMatrix<f64>; 3] {
+        &self.full
+    }
+
+    /// C_q, m x n.
+    pub fn jacobian(&self) -> &DMatrix<f64> {
+        &self.jacobian
+    }
+
+    /// Rows of constraints that do not repeat others.
+    pub fn independent_rows(&self) -> Vec<usize> {
+        let Some((factors, rank)) = &self.constraints else { return Vec::new() };
+        let count = factors.r().ncols();
+        let mut places = DMatrix::from_fn(1, count, |_, j| j as f64);
+        factors.p().permute_columns(&mut places);
+        let mut rows: Vec<usize> = places.iter().take(*rank).map(|place| *place as usize).collect();
+        rows.sort_unstable();
+        rows
+    }
+
     /// yᵀ A'(λ) x.
     pub fn slope(&self, pair: &Pair) -> Complex<f64> {
         slope(&complex(&self.damping), self.states, pair)
@@ -145,8 +197,7 @@ impl Reduced {
     /// # Errors
     /// If the eigenvalues cannot be found, which says that the equations are out of all scale.
     pub fn pairs(&self) -> Result<Vec<Pair>> {
-        let stiff = self.stiffness.amax();
-        let fastest = self.damping.amax().max(stiff.sqrt());
+        let (stiff, fastest) = (self.stiffness.amax(), self.fastest());
         let (free, bound) = self.free(fastest);
         let mut pairs: Vec<Pair> =
             free.column_iter().map(|column| Pair::real(Complex::new(0.0, 0.0), column.clone_owned())).collect();
@@ -347,14 +398,21 @@ fn damped_pairs([stiffness, damping]: [&DMatrix<f64>; 2], fastest: f64, states: 
             }
         }
         // what friction stops, but no stiffness brings back: its motion from one place to another has the eigenvalue 0
-        let held = residual(Complex::new(0.0, 0.0), &pair.right).norm();
-        let by_states = damped.columns(own, states).camax();
-        if pair.eigenvalue.norm() < FREE && held <= 8.0 * size as f64 * f64::EPSILON * stiff.camax().max(by_states) {
-            pair.eigenvalue = Complex::new(0.0, 0.0);
+        let zero = Complex::new(0.0, 0.0);
+        let held = residual(zero, &pair.right).norm();
+        let sizes = |matrix: &ComplexMatrix| matrix.map(|z| z.norm());
+        let terms = sizes(&stiff) * pair.right.map(|z| z.norm())
+            + sizes(&damped) * rates(zero, &pair.right, states).map(|z| z.norm());
+        if pair.eigenvalue.norm() < FREE && held <= CANCELLED * terms.norm() {
+            pair.eigenvalue = zero;
         }
         pair.eigenvalue *= fastest;
         pair.right.rows_mut(own, states).iter_mut().for_each(|z| *z *= fastest);
-        let is_real = pair.eigenvalue.im.abs() <= 1e-12 * pair.eigenvalue.norm();
+        // what is nobody's conjugate is real, and its imaginary part round-off
+        let conjugate = t[(k, k)].conj();
+        let has_partner =
+            (0..order).any(|l| l != k && (t[(l, l)] - conjugate).norm() <= PAIRED.max(PAIRED * conjugate.norm()));
+        let is_real = pair.eigenvalue.im.abs() <= 1e-12 * pair.eigenvalue.norm() || !has_partner;
         if is_real {
             pair.eigenvalue.im = 0.0;
         }

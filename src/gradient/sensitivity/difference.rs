@@ -62,32 +62,40 @@ impl Gradient<'_> {
             self.workspace.simulation.given().signature().parameters.iter().chain(own).collect();
         let active = self.active.clone();
         let mut moved = u.to_vec();
+        let base = if thrice { self.cost(u)? } else { 0.0 };
         let mut difference = |&k: &usize| {
             if !active.contains(&k) {
                 return Ok(Raw::NONE);
             }
             let size = parameters[k].size_at(u[k]);
-            let mut slope = |h: f64| -> Result<(f64, f64)> {
+            // the slope, twice the cost over the step, and by how much slopes on both sides differ
+            let mut slope = |h: f64| -> Result<(f64, f64, f64)> {
                 moved[k] = u[k] + h;
                 let (up, above) = (self.cost(&moved)?, moved[k]);
                 moved[k] = u[k] - h;
                 let (down, below) = (self.cost(&moved)?, moved[k]);
                 moved[k] = u[k];
-                Ok(((up - down) / (above - below), (up.abs() + down.abs()) / (above - below)))
+                let step = above - below;
+                Ok(((up - down) / step, (up.abs() + down.abs()) / step, 2.0 * (up - 2.0 * base + down) / step))
             };
-            let (coarse, _) = slope(LARGE * size)?;
-            let (fine, noise) = slope(0.5 * LARGE * size)?;
+            let (coarse, ..) = slope(LARGE * size)?;
+            let (fine, noise, bend) = slope(0.5 * LARGE * size)?;
             // what extrapolation removed squared away, and round-off of a thousand operations
             let error = (fine - coarse).abs() * 0.05 + 1e-13 * noise;
             let mut raw = Raw { value: (4.0 * fine - coarse) / 3.0, error, ..Raw::NONE };
             if thrice {
-                let (finest, _) = slope(0.25 * LARGE * size)?;
+                let (finest, _, least_bend) = slope(0.25 * LARGE * size)?;
                 raw.step = LARGE * size;
                 // the difference of a smooth function falls to a quarter
                 if (finest - fine).abs() > 0.5 * (fine - coarse).abs() {
                     raw.error = raw.error.max((fine - coarse).abs()).max((finest - fine).abs());
                     raw.round_off = raw.error * LARGE * size;
                 }
+                // both extrapolated values of a smooth function are the same but for an error of fourth order; where slopes jump (friction, |v|), what
+                // is left of the first order in the step is twice what they differ by
+                raw.error = raw.error.max(2.0 * (4.0 * finest - 5.0 * fine + coarse).abs() / 3.0);
+                // slopes on both sides of a smooth function differ by half as much at half the step; what is left of that is a jump of the slope
+                raw.error = raw.error.max((2.0 * least_bend - bend).abs());
             }
             Ok(raw)
         };

@@ -4,6 +4,7 @@ use super::{Noise, Statistics, Verdict};
 use crate::Result;
 use crate::modal::ModeResult;
 use crate::problem::Problem;
+use crate::response::ResponseResult;
 use costate::shown::rounded;
 
 /// Modes that are off by more of their deviations contradict what else is fitted.
@@ -48,6 +49,31 @@ impl Statistics {
                 mode.measured.what(),
                 rounded(mode.residual().abs(), 2)
             ));
+        }
+        Ok(())
+    }
+
+    /// Warns of frequency responses whose residuals are not those of noise of their deviations.
+    pub(super) fn warn_of_responses(&mut self, problem: &Problem, u: &[f64]) -> Result<()> {
+        for response in ResponseResult::all(problem, u)? {
+            let (rms, (most, at)) = (response.rms(), response.largest());
+            let count = response.residuals.len() as f64;
+            let limit = (TOLD * count).max(count + BEYOND_CHANCE * (2.0 * count).sqrt());
+            let what = response.measured.what();
+            if rms * rms * count > limit {
+                self.warnings.push(format!(
+                    "{what} is missed by {} times its deviations (rms; most by {} at {} Hz): these are too small, or the model is wrong; \
+                     standard errors are too small until then",
+                    rounded(rms, 3),
+                    rounded(most.abs(), 3),
+                    rounded(at, 5)
+                ));
+            } else if count > problem.free().len() as f64 && rms < 1.0 / BEYOND_CHANCE {
+                self.warnings.push(format!(
+                    "{what} is met to {} of its deviations (rms): these are larger than its noise, and standard errors are too large by as much",
+                    rounded(rms, 3)
+                ));
+            }
         }
         Ok(())
     }

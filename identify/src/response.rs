@@ -1,0 +1,335 @@
+//! Measured frequency responses, as analysers and shaker tables give them: each line is one residual more, or two, with exact derivatives.
+//!
+//! The model's response is that of small motions about the equilibrium at the first time of the first experiment ([`SmallMotions`]). With H
+//! of the model, H̄ as measured, and σ the standard deviation of each part of H̄,
+//!
+//! ```text
+//! complex      r = Re (H - H̄)/σ, Im (H - H̄)/σ         logarithm    r = ln |H/H̄| · |H̄|/σ, arg (H/H̄) · |H̄|/σ
+//! amplitude    r = (|H| - |H̄|)/σ                      level        r = ln |H/H̄| · |H̄|/σ
+//! ```
+//!
+//! Where σ is small beside |H̄|, the two of each column are the same but for phases: σ/|H̄| is the standard deviation of ln |H̄| and of the
+//! phase in rad. Logarithms follow a peak from farther away; the phase is taken between -π and π.
+
+use crate::beside::{Row, cost_of};
+use crate::problem::{Experiment, Problem};
+use crate::table::table;
+use crate::{Error, Result};
+use costate::modes::{Channel, Complex, Response, SmallMotions};
+use costate::shown::rounded;
+use costate::signature::Signature;
+use serde_json::{Value, json};
+
+/// What of a response is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// Real and imaginary part.
+    Complex,
+    /// ln |H| and the phase.
+    Logarithm,
+    /// |H|.
+    Amplitude,
+    /// ln |H|: the same as in dB.
+    Level,
+}
+
+impl Comparison {
+    const ALL: [Comparison; 4] = [Comparison::Complex, Comparison::Logarithm, Comparison::Amplitude, Comparison::Level];
+
+    /// As files and results write it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Comparison::Complex => "complex",
+            Comparison::Logarithm => "logarithm",
+            Comparison::Amplitude => "amplitude",
+            Comparison::Level => "level",
+        }
+    }
+
+    /// Whether phases take part.
+    pub fn has_phase(self) -> bool {
+        matches!(self, Comparison::Complex | Comparison::Logarithm)
+    }
+
+    fn is_logarithmic(self) -> bool {
+        matches!(self, Comparison::Logarithm | Comparison::Level)
+    }
+}
+
+impl std::str::FromStr for Comparison {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Comparison::ALL.into_iter().find(|own| own.key() == name);
+        found.ok_or_else(|| Error::unknown("kind of comparison", name, "", Comparison::ALL.map(Comparison::key)))
+    }
+}
+
+/// What was measured at one frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredLine {
+    /// Hz, not negative.
+    pub frequency: f64,
+    /// H̄, the output's unit over the input's, of motions e^(i ω t); without a phase its magnitude.
+    pub value: Complex<f64>,
+    /// Standard deviation of each part of it, in the same unit.
+    pub deviation: f64,
+}
+
+/// A measured frequency response from an input to an output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredResponse {
+    /// What it is called.
+    pub name: String,
+    /// From where to where.
+    pub channel: Channel,
+    /// What is compared.
+    pub comparison: Comparison,
+    /// The lines, at least one.
+    pub lines: Vec<MeasuredLine>,
+}
+
+impl MeasuredResponse {
+    pub(crate) fn what(&self) -> String {
+        format!("the measured frequency response `{}`", self.name)
+    }
+
+    /// That its numbers make sense, for a model of this signature.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub fn validate(&self, signature: &Signature) -> Result<()> {
+        let refuse = |problem: String, remedy: &str| Err(Error::invalid(self.what(), problem, remedy));
+        let Channel { input, output } = self.channel;
+        if input >= signature.inputs.len() || output >= signature.outputs.len() {
+            return refuse("the model has no such input or output".into(), "name them by Channel::of");
+        }
+        if self.lines.is_empty() {
+            return refuse("it has no line".into(), "give one frequency at least");
+        }
+        for MeasuredLine { frequency, value, deviation } in &self.lines {
+            let at = format!("at {} Hz", rounded(*frequency, 6));
+            if !(frequency.is_finite() && *frequency >= 0.0) {
+                return refuse(format!("a frequency is {frequency} Hz"), "give frequencies that are not negative");
+            }
+            if !(value.re.is_finite() && value.im.is_finite()) {
+                return refuse(format!("{at} it is {value}"), "leave that line out");
+            }
+            if self.comparison.is_logarithmic() && value.norm() == 0.0 {
+                return refuse(
+                    format!("{at} it is 0, which has no logarithm"),
+                    "leave that line out, or compare = \"complex\"",
+                );
+            }
+            if !(deviation.is_finite() && *deviation > 0.0) {
+                let remedy = "give `deviation`, too, in the unit of the response, below which no part of it is known";
+                return refuse(format!("{at} its deviation {deviation} is not positive"), remedy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Its residuals where the model gives this, a line each; with their derivatives, if the responses have them.
+    fn rows(&self, found: &[Response]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (MeasuredLine { value: measured, deviation, .. }, Response { value, slope }) in self.lines.iter().zip(found)
+        {
+            let weight = match self.comparison.is_logarithmic() {
+                true => measured.norm() / deviation,
+                false => deviation.recip(),
+            };
+            // dr = Re (factor dH), and its imaginary part where there is a second one
+            let (residual, factor) = match self.comparison {
+                Comparison::Complex => (value - measured, Complex::new(1.0, 0.0)),
+                Comparison::Logarithm => ((value / measured).ln(), value.inv()),
+                Comparison::Level => (Complex::new((value.norm() / measured.norm()).ln(), 0.0), value.inv()),
+                Comparison::Amplitude => {
+                    (Complex::new(value.norm() - measured.norm(), 0.0), value.conj() / value.norm())
+                }
+            };
+            let moved: Vec<Complex<f64>> = slope.iter().map(|slope| factor * slope * weight).collect();
+            let row = |residual: f64, of: fn(&Complex<f64>) -> f64| Row {
+                residual: residual * weight,
+                slope: moved.iter().map(of).collect(),
+            };
+            rows.push(row(residual.re, |z| z.re));
+            if self.comparison.has_phase() {
+                rows.push(row(residual.im, |z| z.im));
+            }
+        }
+        rows
+    }
+
+    fn frequencies(&self) -> Vec<f64> {
+        self.lines.iter().map(|line| line.frequency).collect()
+    }
+
+    /// A measurement of what the model gives, off by its deviations times what `z` gives.
+    pub(crate) fn drawn(&self, found: &[Complex<f64>], z: &mut dyn FnMut() -> f64) -> MeasuredResponse {
+        let of = |(line, found): (&MeasuredLine, &Complex<f64>)| {
+            let value = match self.comparison.has_phase() {
+                true => found + Complex::new(z(), z()) * line.deviation,
+                false => Complex::new((found.norm() + z() * line.deviation).abs(), 0.0),
+            };
+            MeasuredLine { value, ..*line }
+        };
+        MeasuredResponse { lines: self.lines.iter().zip(found).map(of).collect(), ..self.clone() }
+    }
+}
+
+impl Problem {
+    /// The same with a measured frequency response.
+    ///
+    /// # Errors
+    /// As [`MeasuredResponse::validate`].
+    pub fn with_response(mut self, response: MeasuredResponse) -> Result<Self> {
+        response.validate(self.first().simulation.signature())?;
+        self.responses.push(response);
+        Ok(self)
+    }
+
+    /// That all of them make sense.
+    pub(crate) fn validate_responses(&self) -> Result<()> {
+        let signature = self.first().simulation.signature();
+        self.responses.iter().try_for_each(|response| response.validate(signature))
+    }
+
+    /// What the model gives for each measured response at `u`.
+    fn responses_at(&self, u: &[f64], derivatives: bool) -> Result<Vec<Vec<Response>>> {
+        if self.responses.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = self.first();
+        let motions = SmallMotions::about_equilibrium(&first.simulation, &first.own(u))?;
+        let of = |own: &MeasuredResponse| {
+            let found = motions.response(own.channel, &own.frequencies(), derivatives)?;
+            let is_told = |found: &Response| found.value.norm() > 0.0 || own.comparison == Comparison::Complex;
+            match found.iter().position(|found| !is_told(found)) {
+                None => Ok(found),
+                Some(k) => Err(Error::NoResponse {
+                    what: own.what(),
+                    problem: format!("the model gives 0 at {} Hz", rounded(own.lines[k].frequency, 6)),
+                    remedy: "leave that line out (from, until), or compare = \"complex\"".into(),
+                }),
+            }
+        };
+        self.responses.iter().map(of).collect()
+    }
+
+    /// What measured frequency responses add to the cost at `u`: ½ Σ r².
+    ///
+    /// # Errors
+    /// Without an equilibrium, or where the model has no response.
+    pub fn response_cost(&self, u: &[f64]) -> Result<f64> {
+        let found = self.responses_at(u, false)?;
+        Ok(self.responses.iter().zip(&found).map(|(own, found)| cost_of(&own.rows(found))).sum())
+    }
+
+    /// Residuals of the measured responses at `u`, each with its derivatives by all parameters.
+    pub(crate) fn response_rows(&self, u: &[f64]) -> Result<Vec<Row>> {
+        let found = self.responses_at(u, true)?;
+        let Experiment { places, .. } = self.first();
+        let spread = |own: Row| {
+            let mut slope = vec![0.0; u.len()];
+            places.iter().zip(own.slope).for_each(|(&k, own)| slope[k] = own);
+            Row { slope, ..own }
+        };
+        Ok(self.responses.iter().zip(&found).flat_map(|(own, found)| own.rows(found)).map(spread).collect())
+    }
+}
+
+/// What became of a measured frequency response.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponseResult {
+    /// What was measured.
+    pub measured: MeasuredResponse,
+    /// What the model gives, line by line.
+    pub found: Vec<Complex<f64>>,
+    /// Residuals in deviations: one a line, or two.
+    pub residuals: Vec<f64>,
+    /// What both are in.
+    pub unit: String,
+}
+
+impl ResponseResult {
+    /// Of all measured responses of a problem at `u`.
+    ///
+    /// # Errors
+    /// As [`Problem::response_cost`].
+    pub fn all(problem: &Problem, u: &[f64]) -> Result<Vec<ResponseResult>> {
+        let signature = problem.first().simulation.signature();
+        let of = |(own, found): (&MeasuredResponse, Vec<Response>)| ResponseResult {
+            measured: own.clone(),
+            residuals: own.rows(&found).iter().map(|row| row.residual).collect(),
+            found: found.iter().map(|found| found.value).collect(),
+            unit: unit_of(signature, own.channel),
+        };
+        Ok(problem.responses.iter().zip(problem.responses_at(u, false)?).map(of).collect())
+    }
+
+    /// √(Σ r²/n): about 1 where the model is right and the deviations are.
+    pub fn rms(&self) -> f64 {
+        (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
+    }
+
+    /// The largest residual, in deviations, with the frequency of its line in Hz.
+    pub fn largest(&self) -> (f64, f64) {
+        let each = self.residuals.len() / self.measured.lines.len();
+        let mut largest = (0.0f64, self.measured.lines[0].frequency); // there is one
+        for (k, r) in self.residuals.iter().enumerate().filter(|(_, r)| !r.is_nan()) {
+            if r.abs() > largest.0.abs() {
+                largest = (*r, self.measured.lines[k / each].frequency);
+            }
+        }
+        largest
+    }
+
+    /// For a person: a table.
+    pub fn report(results: &[ResponseResult]) -> String {
+        let row = |result: &ResponseResult| {
+            let frequencies = result.measured.frequencies();
+            let [least, most] = [f64::min, f64::max].map(|of| frequencies.iter().copied().fold(frequencies[0], of));
+            let (largest, at) = result.largest();
+            vec![
+                result.measured.name.clone(),
+                frequencies.len().to_string(),
+                format!("{} to {} Hz", rounded(least, 4), rounded(most, 4)),
+                result.measured.comparison.key().to_string(),
+                format!("{} deviations", rounded(result.rms(), 3)),
+                format!("{} at {} Hz", rounded(largest, 3), rounded(at, 5)),
+            ]
+        };
+        let rows: Vec<Vec<String>> = results.iter().map(row).collect();
+        let cost: f64 = 0.5 * results.iter().flat_map(|result| &result.residuals).map(|r| r * r).sum::<f64>();
+        let header = ["frequency response", "lines", "range", "compared", "off by (rms)", "most"];
+        format!("{}\ncost of the frequency responses {cost:.6e}", table(&header, &rows))
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let (largest, at) = self.largest();
+        let line = |(line, found): (&MeasuredLine, &Complex<f64>)| {
+            let MeasuredLine { frequency, value, deviation } = line;
+            json!({
+                "frequency": frequency, "measured": [value.re, value.im], "deviation": deviation,
+                "found": [found.re, found.im],
+            })
+        };
+        json!({
+            "name": self.measured.name, "unit": self.unit, "compared": self.measured.comparison.key(),
+            "rms": self.rms(), "largest": largest, "largest_at": at,
+            "lines": self.measured.lines.iter().zip(&self.found).map(line).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The output's unit over the input's.
+pub(crate) fn unit_of(signature: &Signature, channel: Channel) -> String {
+    let quantities = [&signature.outputs[channel.output], &signature.inputs[channel.input]];
+    let [above, below] = quantities.map(|quantity| match quantity.unit.trim() {
+        "" | "-" => "1".to_string(),
+        unit if unit.contains(['/', ' ', '*']) => format!("({unit})"),
+        unit => unit.to_string(),
+    });
+    if below == "1" { above } else { format!("{above}/{below}") }
+}
