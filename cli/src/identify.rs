@@ -345,7 +345,7 @@ fn synthetic_noise(arguments: &Arguments, specification: &mut Specification) -> 
             let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
             let remedy = match percent {
                 Some(percent) => format!("write it as a part of the spread: {}", percent / 100.0),
-                None => "give a part of the spread, such as 0.01, or NAME=VALUE,..".to_string(),
+                None => "give a part of the spread, such as 0.01, or deviations: name=value,..".to_string(),
             };
             Error::invalid(format!("--noise-level {text}"), problem, remedy)
         })?)),

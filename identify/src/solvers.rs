@@ -32,12 +32,15 @@ use std::cell::RefCell;
 
 /// The cost of a problem over the scaled free parameters x: u / size on a linear scale, ln(u / size) on a logarithmic one.
 ///
-/// Simulations that fail cost infinitely much, and their derivatives are not numbers; so do values outside the parameters' bounds. Any other error
-/// ends the solver with it. Constraints are not looked at: problems that have some are refused.
+/// Simulations that fail cost infinitely much, and their derivatives are not numbers. Values outside the parameters' bounds are taken to the nearest within, and
+/// cost more: by half the square of their distance, times the cost at the start. Any other error ends the solver with it. Constraints are not looked at: problems that
+/// have some are refused.
 pub struct SolverProblem<'p> {
     problem: &'p Problem,
     free: Vec<usize>,
     scaling: Scaling,
+    /// The cost of being as far as 1 outside the bounds, times 2.
+    penalty: f64,
     seen: RefCell<Seen<'p>>,
 }
 
@@ -52,7 +55,7 @@ impl<'p> SolverProblem<'p> {
     /// Of a problem with at least one free parameter, begun at its start.
     ///
     /// # Errors
-    /// As [`Problem::validate`]; [`Error::Invalid`] if nothing is free, or if there are constraints.
+    /// As [`Problem::validate`]; [`Error::Invalid`] if nothing is free, or if there are constraints; a simulation that fails at the start.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         problem.validate()?;
         if !problem.constraints.is_empty() {
@@ -63,8 +66,16 @@ impl<'p> SolverProblem<'p> {
         let free = some_free(problem)?;
         let variable = |k: &usize| variable_of(&problem.parameters[*k], problem.start[*k]);
         let scaling = Scaling::new(&free.iter().map(variable).collect::<Vec<Variable>>())?;
-        let ensemble = Ensemble::new(problem)?.with_respect_to(&free);
-        Ok(SolverProblem { problem, free, scaling, seen: RefCell::new(Seen { ensemble, last: None, runs: 0 }) })
+        let mut ensemble = Ensemble::new(problem)?.with_respect_to(&free);
+        let cost = ensemble.cost(&problem.start)?;
+        let penalty = if cost > 0.0 { cost } else { 1.0 };
+        Ok(SolverProblem {
+            problem,
+            free,
+            scaling,
+            penalty,
+            seen: RefCell::new(Seen { ensemble, last: None, runs: 1 }),
+        })
     }
 
     /// The scaled start, one value a free parameter in the order of [`Problem::free`].
@@ -99,22 +110,24 @@ impl<'p> SolverProblem<'p> {
         self.seen.borrow().runs
     }
 
-    /// All parameters at x; `None` outside the bounds.
-    fn inside(&self, x: &[f64]) -> Result<Option<Vec<f64>>> {
-        let u = self.parameters(x)?;
+    /// How far x is outside the bounds.
+    fn beyond(&self, x: &[f64]) -> Vec<f64> {
         let (lower, upper) = self.bounds();
-        let is_inside = x.iter().zip(lower.iter().zip(&upper)).all(|(x, (lower, upper))| lower <= x && x <= upper);
-        Ok(Some(u).filter(|u| is_inside && u.iter().all(|value| value.is_finite())))
+        // not a number stays what it is
+        x.iter().zip(lower.iter().zip(&upper)).map(|(x, (lower, upper))| x - x.clamp(*lower, *upper)).collect()
     }
 
-    /// What `work` gives at x, or `failed` where the simulation fails.
+    /// What `work` gives at the parameters of x, or `failed` where the simulation fails.
     fn at<T>(
         &self,
         x: &[f64],
         failed: T,
         work: impl FnOnce(&mut Seen<'p>, &[f64]) -> Result<T>,
     ) -> std::result::Result<T, BoxedError> {
-        let Some(u) = self.inside(x)? else { return Ok(failed) };
+        let u = self.parameters(x)?;
+        if u.iter().any(|value| !value.is_finite()) {
+            return Ok(failed);
+        }
         match work(&mut self.seen.borrow_mut(), &u) {
             Err(error) if error.is_simulation_failure() => Ok(failed),
             other => Ok(other?),
@@ -131,13 +144,22 @@ impl<'p> SolverProblem<'p> {
             let mut full = vec![0.0; u.len()];
             seen.runs += 1;
             let cost = seen.ensemble.cost_and_gradient(u, Method::Adjoint, &mut full)?;
+            let beyond = self.beyond(x);
             let slope = self.scaling.scaled_gradient(&self.of_free(u), &self.of_free(&full));
+            let outside = |(slope, beyond): (f64, &f64)| if *beyond == 0.0 { slope } else { self.penalty * beyond };
+            let slope: Vec<f64> = slope.into_iter().zip(&beyond).map(outside).collect();
+            let cost = cost + self.fine(&beyond);
             if !(cost.is_finite() && slope.iter().all(|slope| slope.is_finite())) {
                 return Ok(nowhere);
             }
             seen.last = Some((x.to_vec(), cost, slope.clone()));
             Ok((cost, slope))
         })
+    }
+
+    /// What it costs to be outside.
+    fn fine(&self, beyond: &[f64]) -> f64 {
+        0.5 * self.penalty * beyond.iter().map(|beyond| beyond * beyond).sum::<f64>()
     }
 
     fn of_free(&self, all: &[f64]) -> Vec<f64> {
@@ -173,7 +195,7 @@ impl CostFunction for &SolverProblem<'_> {
                 return Ok(*cost);
             }
             seen.runs += 1;
-            let cost = seen.ensemble.cost(u)?;
+            let cost = seen.ensemble.cost(u)? + self.fine(&self.beyond(x));
             Ok(if cost.is_nan() { f64::INFINITY } else { cost })
         })
     }
@@ -201,7 +223,11 @@ impl Hessian for &SolverProblem<'_> {
             seen.ensemble.hessian_vectors(u, &directions, &mut full, &mut products)?;
             let own = self.of_free(u);
             let (slopes, bends, slope) = (self.scaling.slopes(&own), self.scaling.bends(&own), self.of_free(&full));
+            let beyond = self.beyond(x);
             let entry = |i: usize, j: usize| {
+                if beyond[i] != 0.0 || beyond[j] != 0.0 {
+                    return if i == j { self.penalty } else { 0.0 };
+                }
                 let bend = if i == j { slope[i] * bends[i] } else { 0.0 };
                 0.5 * (products[i][self.free[j]] + products[j][self.free[i]]) * slopes[i] * slopes[j] + bend
             };
@@ -210,7 +236,8 @@ impl Hessian for &SolverProblem<'_> {
     }
 }
 
-/// The residuals r of a sum of squares ½ rᵀ r, in the order of experiments and times, those of priors and modes last.
+/// The residuals r of a sum of squares ½ rᵀ r, in the order of experiments and times, those of priors, modes and frequency responses last; none for a simulation
+/// that fails.
 impl Operator for &SolverProblem<'_> {
     type Param = Vec<f64>;
     type Output = Vec<f64>;

@@ -85,7 +85,7 @@ fn summary(right: bool, by_hand: bool, options: &CheckOptions) -> String {
     };
     format!(
         "\n{}: derivatives at {points} random points from seed {seed}, relative tolerance {tolerance:e}; {hand}; the gradient at the \
-         start, adjoint against tangents to {EXACT:e} and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors",
+         start, adjoint against tangents to {EXACT:e} and against differences to {COARSE:e} or to {SAFE} times what is estimated of their errors (x2: twice that)",
         if right { "all agree" } else { "NOT all agree" }
     )
 }
@@ -111,7 +111,7 @@ impl Compared {
             format!("{:.1e}", self.error),
             match (self.adjoint - self.difference).abs() / self.error {
                 _ if !self.right => "OFF".to_string(),
-                times if times > 1.0 && self.is_estimate_needed() => format!("ok, within {} errors", times.ceil()),
+                times if times > 1.0 && self.is_estimate_needed() => format!("ok (x{})", times.ceil()),
                 _ => "ok".to_string(),
             },
         ]

@@ -365,14 +365,14 @@ impl Search for ArgminSearch {
         evaluator.record(&next, How::default())?;
         let (noise, tolerance) = (evaluator.options.cost_noise, evaluator.options.gradient_tolerance);
         let idle = self.progress.note(current, &next, noise);
+        let is_flat = next.gradient_norm <= noise.sqrt() * self.progress.start_steepness();
+        let is_by_gradients = self.solver.is_by_gradients();
         let reason = match ended {
             _ if self.progress.is_gradient_small(&next, tolerance) => Some(Reason::GradientSmall),
-            Some(Reason::SolverStopped)
-                if idle != Idle::No || next.gradient_norm <= noise.sqrt() * self.progress.start_steepness() =>
-            {
-                Some(Reason::CostAtRoundOff)
-            }
-            None if idle == Idle::Long && self.solver.is_by_gradients() => Some(Reason::NoProgress),
+            // where nothing is gained any more, and the gradient is round-off
+            Some(Reason::SolverStopped) if is_flat => Some(Reason::CostAtRoundOff),
+            None if is_by_gradients && is_flat && idle != Idle::No => Some(Reason::CostAtRoundOff),
+            None if is_by_gradients && idle == Idle::Long => Some(Reason::NoProgress),
             other => other,
         };
         reason.map_or(Ok(next), |reason| Err(Halt::Stop(reason)))

@@ -188,7 +188,7 @@ fn jacobians_are_printed() {
     let text = place.good("jacobians engine-mount --only J_V").out;
     assert!(text.contains("J_V: force by velocity") && text.contains("motion of `x1`"), "{text}");
     for (arguments, parts) in [
-        ("--only J_C", &["no Jacobian `J_C`", "J_M"][..]),
+        ("--only J_X", &["no Jacobian `J_X`", "J_M"][..]),
         ("--at nonsense=1", &["nonsense", "there is no coordinate, input or constraint"]),
         ("--at x1'''=1", &["x1'''"]),
         ("--time 1e9", &["--time 1000000000", "the run goes from 0 s"]),

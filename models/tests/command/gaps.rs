@@ -234,7 +234,8 @@ fn slower_channels_drive_inputs() {
         place.write("record.csv", lines(10, 20, 589));
         let run = place.run("check problem.toml --json");
         let said = format!(
-            "0.1 s apart: {interpolation} between them; the run begins with its first value, at 0.2 s; the run ends"
+            "0.1 s apart: {interpolation} between them; the run begins with its first value, at 0.2 s, and values at the start are values at that time; \
+             the run ends"
         );
         told(&run.err, &["`F` has 57 of 601 samples", &said]);
         let experiment = &found(&run)["experiments"][0];
@@ -289,15 +290,15 @@ fn columns_that_nobody_uses_may_hold_anything() {
         run.err
     };
     write("t,state,F,when,x,ok,left", &|i, t, force, x| {
-        let (state, left) = (if i < 2 { "3" } else { "RUN" }, if i == 5 { "N/A" } else { "7" });
+        let (state, left) = (if i < 2 { "3" } else { "RUN" }, if i == 5 { "lost" } else { "7" });
         format!("{t},{state},{force},2024-05-01 12:00:00,{x},TRUE,{left}")
     });
     let err = check();
     let left = "what are no columns of numbers are left out: `state` (`RUN` in line 4), `when` (`2024-05-01 12:00:00` in line 2), `ok` (`TRUE` in \
-                line 2), `left` (`N/A` in line 7)";
+                line 2), `left` (`lost` in line 7)";
     told(&err, &[left]);
     assert_eq!(err.matches("left out").count(), 1, "{err}");
-    for (column, line) in [("state", "line 4: `RUN`"), ("left", "line 7: `N/A`")] {
+    for (column, line) in [("state", "line 4: `RUN`"), ("left", "line 7: `lost`")] {
         place.write("problem.toml", problem(&format!("inputs.F = {{ column = \"{column}\" }}\n"), ""));
         place.refused("check problem.toml", &[&format!("record.csv, {line} in column `{column}` is not a number")]);
     }

@@ -24,7 +24,7 @@ fn unusable_records_are_refused_by_line() {
         ("empty.csv", String::new(), &["the file is empty", "give a file with a header line"]),
         ("header.csv", "t,F,x\n".into(), &["line 1", "ends after its header", "rows of numbers"]),
         ("one.csv", "t,F,x\n0,1,0.1\n".into(), &["there is one sample only", "give at least two"]),
-        ("text.csv", rows("0.02,n/a,0.1\n"), &["line 4", "`n/a` in column `F` is not a number", "remove the row"]),
+        ("text.csv", rows("0.02,lost,0.1\n"), &["line 4", "`lost` in column `F` is not a number", "remove the row"]),
         ("nan.csv", rows("0.02,NaN,0.1\n"), &["line 4", "the cell of column `F` is empty or NaN", "remove the row"]),
         ("late.csv", rows(",1,0.1\n"), &["line 4", "the cell of column `t` is empty", "remove the row"]),
         ("infinite.csv", rows("0.02,1,inf\n"), &["line 4", "`inf` in column `x` is not a finite number"]),

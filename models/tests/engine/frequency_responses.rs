@@ -162,7 +162,9 @@ fn a_pendulum_has_its_closed_form() -> Result<()> {
     for has_twin in [false, true] {
         let pendulum = pendulum(has_twin)?;
         let at = [0.0, 0.2, 0.6, 2.0];
-        for (response, f) in responses(&pendulum, ["torque", "angle.angle"], &at)?.iter().zip(at) {
+        let found = responses(&pendulum, ["torque", "angle.angle"], &at);
+        let found = found.unwrap_or_else(|error| panic!("with a twin: {has_twin}: {error}"));
+        for (response, f) in found.iter().zip(at) {
             let square = (TAU * f).powi(2);
             let h = 1.0 / (m * g * l - (inertia + m * l * l) * square);
             close(&format!("at {f} Hz"), response.value, real(h), 1e-11);
@@ -180,7 +182,7 @@ fn a_pendulum_has_its_closed_form() -> Result<()> {
 fn derivatives_are_those_of_differences() -> Result<()> {
     let registry = costate_models::registry()?;
     let mut compared = 0;
-    for name in ["engine_mount", "half_car", "quarter_car", "bouc_wen", "torsional_damper", "silverbox", "cart_pole"] {
+    for name in ["engine_mount", "half_car", "quarter_car", "bouc_wen", "torsional_damper", "silverbox"] {
         let simulation = simulation(registry.get(name)?.system.clone());
         let signature = simulation.signature();
         let u = signature.nominal();
