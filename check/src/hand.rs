@@ -118,10 +118,19 @@ impl Variable {
             Variable::Parameter => "u",
         };
         let name = |name: &str| format!("{letter} `{name}`");
+        // a state is handled as a velocity, whose position nobody sees
+        let of_state = |name: &str| match self {
+            Variable::Position => format!("position behind `{name}`"),
+            Variable::Velocity => format!("state `{name}`"),
+            _ => format!("rate `{name}`"),
+        };
         match self {
             Variable::Parameter => signature.parameters.iter().map(|p| name(&p.name)).collect(),
             Variable::Multiplier => signature.constraints.iter().map(|c| name(&c.name)).collect(),
-            _ => signature.unknowns().map(|q| name(&q.name)).collect(),
+            _ => {
+                let states = signature.states.iter().map(|state| of_state(&state.name));
+                signature.coordinates.iter().map(|q| name(&q.name)).chain(states).collect()
+            }
         }
     }
 }

@@ -20,7 +20,8 @@ pub(super) struct Arguments {
     /// At the state of a run at this time, s [default: at its start]
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = number)]
     time: Option<f64>,
-    /// Other values there: NAME=X for positions, NAME'=X for velocities, NAME''=X for accelerations, multipliers and inputs by their names
+    /// Other values there: NAME=X for positions and states, NAME'=X for velocities and rates of states, NAME''=X for accelerations, multipliers and inputs by
+    /// their names
     #[arg(long, value_name = "NAME=X,..", allow_hyphen_values = true)]
     at: Vec<String>,
     /// These alone: M, J_M, J_C, J_Q, J_V, C_q, dQ/du, dC/du, df/du, ..
@@ -102,16 +103,20 @@ impl State {
         let is_plain = plain.len() == name.len();
         let multiplier = signature.constraints.iter().position(|quantity| is_plain && quantity.name == name);
         let input = signature.inputs.iter().position(|quantity| is_plain && quantity.name == name);
-        match (unknown, name.len() - plain.len(), input, multiplier) {
+        // a state is handled as a velocity, whose position nobody sees
+        let is_state = unknown.is_some_and(|k| signature.state_places().contains(&k));
+        match (unknown, name.len() - plain.len() + usize::from(is_state), input, multiplier) {
             (Some(k), 0, ..) => Ok(&mut self.q[k]),
             (Some(k), 1, ..) => Ok(&mut self.v[k]),
             (Some(k), 2, ..) => Ok(&mut self.a[k]),
             (_, _, Some(k), _) => Ok(&mut self.w[k]),
             (_, _, _, Some(k)) => Ok(&mut self.lambda[k]),
             _ => {
-                let unknowns = signature
-                    .unknowns()
-                    .flat_map(|quantity| ["", "'", "''"].map(|end| format!("{}{end}", quantity.name)));
+                let of = |(k, quantity): (usize, &Quantity)| {
+                    let ends = if signature.state_places().contains(&k) { &["", "'"][..] } else { &["", "'", "''"] };
+                    ends.iter().map(|end| format!("{}{end}", quantity.name)).collect::<Vec<String>>()
+                };
+                let unknowns = signature.unknowns().enumerate().flat_map(of);
                 let others =
                     signature.inputs.iter().chain(&signature.constraints).map(|quantity| quantity.name.clone());
                 let context = format!("model `{}`", signature.name);
@@ -121,22 +126,27 @@ impl State {
     }
 
     fn text(&self, signature: &Signature) -> String {
-        let unknowns = signature.unknowns().enumerate().map(|(k, quantity)| {
-            vec![
-                quantity.name.clone(),
-                quantity.unit.clone(),
-                written(self.q[k]),
-                written(self.v[k]),
-                written(self.a[k]),
-            ]
-        });
+        let row = |(k, quantity): (usize, &Quantity), columns: &[&[f64]]| -> Vec<String> {
+            let values = columns.iter().map(|values| written(values[k]));
+            [quantity.name.clone(), quantity.unit.clone()].into_iter().chain(values).collect()
+        };
+        let of_coordinates = signature.coordinates.iter().enumerate();
+        let of_states = signature.state_places().zip(&signature.states);
+        let coordinates: Vec<_> = of_coordinates.map(|one| row(one, &[&self.q, &self.v, &self.a])).collect();
+        let states: Vec<_> = of_states.map(|one| row(one, &[&self.v, &self.a])).collect();
         let rest = |names: &[Quantity], values: &[f64]| -> Vec<Vec<String>> {
             let row = |(quantity, value): (&Quantity, &f64)| {
                 vec![quantity.name.clone(), quantity.unit.clone(), written(*value)]
             };
             names.iter().zip(values).map(row).collect()
         };
-        let mut parts = vec![table(&["coordinate", "unit", "q", "v", "a"], &unknowns.collect::<Vec<_>>())];
+        let mut parts = Vec::new();
+        if !coordinates.is_empty() {
+            parts.push(table(&["coordinate", "unit", "q", "v", "a"], &coordinates));
+        }
+        if !states.is_empty() {
+            parts.push(table(&["state", "unit", "value", "rate"], &states));
+        }
         for (what, names, values) in
             [("multiplier of", &signature.constraints, &self.lambda), ("input", &signature.inputs, &self.w)]
         {
@@ -162,7 +172,7 @@ fn document(state: &State, signature: &Signature, u: &[f64], chosen: &[&Jacobian
         let pairs = names.into_iter().zip(values).map(|(name, value)| (name.clone(), json!(value)));
         Value::Object(pairs.collect::<Map<String, Value>>())
     };
-    let unknowns = || signature.unknowns().map(|quantity| &quantity.name).collect::<Vec<_>>();
+    let places = signature.state_places();
     let of = |all: &[Quantity], values: &[f64]| named(all.iter().map(|one| &one.name).collect(), values);
     let jacobians = chosen.iter().map(|jacobian| {
         let Jacobian { name, rows, columns, matrix, .. } = jacobian;
@@ -172,9 +182,11 @@ fn document(state: &State, signature: &Signature, u: &[f64], chosen: &[&Jacobian
     json!({
         "model": signature.name,
         "time": state.t,
-        "positions": named(unknowns(), &state.q),
-        "velocities": named(unknowns(), &state.v),
-        "accelerations": named(unknowns(), &state.a),
+        "positions": of(&signature.coordinates, &state.q),
+        "velocities": of(&signature.coordinates, &state.v),
+        "accelerations": of(&signature.coordinates, &state.a),
+        "states": of(&signature.states, &state.v[places.clone()]),
+        "rates": of(&signature.states, &state.a[places]),
         "multipliers": of(&signature.constraints, &state.lambda),
         "inputs": of(&signature.inputs, &state.w),
         "parameters": named(signature.parameters.iter().map(|one| &one.name).collect(), u),

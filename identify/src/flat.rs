@@ -7,6 +7,7 @@ use super::{Identification, Status};
 use crate::Result;
 use crate::optimise::Reason;
 use crate::problem::Problem;
+use crate::response::ResponseResult;
 use crate::statistics::{Finding, Identifiability, Noise, ResidualTests, Statistics, identifiability};
 use costate::cost::LeastSquares;
 use costate::shown::rounded;
@@ -40,7 +41,13 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         own.status == Status::Free && (own.value - own.start).abs() <= STAYED * own.start.abs()
     };
     let mut told = unseen(problem, &statistics.identifiability, &u, &stayed);
-    let nothing = explains_nothing(statistics);
+    let unmet: Vec<String> = ResponseResult::all(problem, &u)
+        .into_iter()
+        .flatten()
+        .filter(ResponseResult::explains_nothing)
+        .map(|one| one.measured.what())
+        .collect();
+    let nothing = explains_nothing(statistics) || !unmet.is_empty();
     if nothing && told.is_empty() {
         // from where nothing is seen, a parameter may also have run off
         let at_start = identifiability(problem, &problem.start);
@@ -52,6 +59,9 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         _ => return,
     };
     if nothing {
+        told.extend(unmet.iter().map(|what| format!("less than 1 % of {what} is explained: look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its phases")));
+    }
+    if nothing && unmet.is_empty() {
         let but = if is_missing(statistics) { ", although their residuals are no noise" } else { "" };
         told.push(format!("less than 1 % of what the compared outputs vary is explained{but}"));
         told.extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier));

@@ -51,7 +51,8 @@ impl Comparison {
         matches!(self, Comparison::Complex | Comparison::Logarithm)
     }
 
-    fn is_logarithmic(self) -> bool {
+    /// Whether logarithms are compared.
+    pub fn is_logarithmic(self) -> bool {
         matches!(self, Comparison::Logarithm | Comparison::Level)
     }
 }
@@ -251,6 +252,11 @@ pub struct ResponseResult {
     pub unit: String,
 }
 
+/// Residuals below so many deviations are no sign of a wrong model alone.
+const FAR: f64 = 5.0;
+/// What is left of a response, where less than a hundredth is explained.
+const NEARLY: f64 = 0.99;
+
 impl ResponseResult {
     /// Of all measured responses of a problem at `u`.
     ///
@@ -270,6 +276,23 @@ impl ResponseResult {
     /// √(Σ r²/n): about 1 where the model is right and the deviations are.
     pub fn rms(&self) -> f64 {
         (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
+    }
+
+    /// Whether the model is no nearer to what was measured than nothing is: than no motion at all where values are compared, than a constant where logarithms are.
+    pub fn explains_nothing(&self) -> bool {
+        let lines = &self.measured.lines;
+        let weighted = |line: &MeasuredLine| line.value.norm() / line.deviation;
+        let baseline: f64 = match self.measured.comparison.is_logarithmic() {
+            false => lines.iter().map(|line| weighted(line).powi(2)).sum(),
+            true => {
+                let weights: f64 = lines.iter().map(|line| weighted(line).powi(2)).sum();
+                let level = |line: &MeasuredLine| line.value.norm().ln();
+                let mean = lines.iter().map(|line| weighted(line).powi(2) * level(line)).sum::<f64>() / weights;
+                lines.iter().map(|line| (weighted(line) * (level(line) - mean)).powi(2)).sum()
+            }
+        };
+        let missed: f64 = self.residuals.iter().map(|r| r * r).sum();
+        self.rms() > FAR && missed > NEARLY * baseline
     }
 
     /// The largest residual, in deviations, with the frequency of its line in Hz.

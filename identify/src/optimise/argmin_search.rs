@@ -16,7 +16,6 @@ use argmin::core::{
 use argmin::solver::conjugategradient::{NonlinearConjugateGradient, beta::PolakRibiere};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::neldermead::NelderMead;
-use argmin::solver::newton::NewtonCG;
 use argmin::solver::particleswarm::{Particle, ParticleSwarm};
 use argmin::solver::quasinewton::{BFGS, LBFGS};
 use argmin::solver::trustregion::{Steihaug, TrustRegion};
@@ -265,7 +264,6 @@ impl ArgminSearch {
                 let solver = TrustRegion::new(Steihaug::new());
                 Box::new(Driver { solver, state: Some(with_hessian()) })
             }
-            ArgminSolver::NewtonCg => Box::new(Driver { solver: NewtonCG::new(lines()), state: Some(with_hessian()) }),
             ArgminSolver::NelderMead => {
                 let solver =
                     NelderMead::new(evaluator.scaling.simplex(&x, EDGE)).with_sd_tolerance(cost).map_err(unusable)?;
@@ -372,7 +370,7 @@ impl Search for ArgminSearch {
             // where nothing is gained any more, and the gradient is round-off
             Some(Reason::SolverStopped) if is_flat => Some(Reason::CostAtRoundOff),
             None if is_by_gradients && is_flat && idle != Idle::No => Some(Reason::CostAtRoundOff),
-            None if is_by_gradients && idle == Idle::Long => Some(Reason::NoProgress),
+            None if is_by_gradients && idle == Idle::Long => Some(Reason::SolverStopped),
             other => other,
         };
         reason.map_or(Ok(next), |reason| Err(Halt::Stop(reason)))

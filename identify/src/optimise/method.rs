@@ -49,8 +49,6 @@ pub enum ArgminSolver {
     ConjugateGradient,
     /// Trust regions with Steihaug's conjugate gradients, on the exact Hessian.
     TrustRegion,
-    /// Newton's method with conjugate gradients and the line search of Moré and Thuente, on the exact Hessian.
-    NewtonCg,
     /// Nelder and Mead's simplex: by costs alone.
     NelderMead,
     /// A swarm of 40 particles within the bounds, or within ten times the start: by costs alone. It has no test of convergence: its limit of
@@ -60,12 +58,11 @@ pub enum ArgminSolver {
 
 impl ArgminSolver {
     /// All of them.
-    pub const ALL: [ArgminSolver; 7] = [
+    pub const ALL: [ArgminSolver; 6] = [
         ArgminSolver::Lbfgs,
         ArgminSolver::Bfgs,
         ArgminSolver::ConjugateGradient,
         ArgminSolver::TrustRegion,
-        ArgminSolver::NewtonCg,
         ArgminSolver::NelderMead,
         ArgminSolver::ParticleSwarm,
     ];
@@ -77,7 +74,6 @@ impl ArgminSolver {
             ArgminSolver::Bfgs => "argmin:bfgs",
             ArgminSolver::ConjugateGradient => "argmin:conjugate-gradient",
             ArgminSolver::TrustRegion => "argmin:trust-region",
-            ArgminSolver::NewtonCg => "argmin:newton-cg",
             ArgminSolver::NelderMead => "argmin:nelder-mead",
             ArgminSolver::ParticleSwarm => "argmin:particle-swarm",
         }
@@ -85,7 +81,7 @@ impl ArgminSolver {
 
     /// Whether it takes second derivatives.
     pub fn takes_hessians(self) -> bool {
-        matches!(self, ArgminSolver::TrustRegion | ArgminSolver::NewtonCg)
+        self == ArgminSolver::TrustRegion
     }
 
     /// Whether it takes gradients.

@@ -244,7 +244,7 @@ pub(super) const CONSTRAINT: Keys = Keys {
 pub(super) const OPTIMISER: Keys = Keys {
     head: "[optimiser]",
     about: "[Which method](methods.md).",
-    rows: r#"| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed`; or a solver of argmin: `argmin:lbfgs`, `argmin:bfgs`, `argmin:conjugate-gradient`, `argmin:trust-region`, `argmin:newton-cg`, `argmin:nelder-mead`, `argmin:particle-swarm` | | by the problem | how the optimum is searched | `"lm"` |
+    rows: r#"| `method` | `lm`, `gauss-newton`, `bfgs`, `l-bfgs`, `ding`, `newton-tr`, `dfp`, `steepest-descent` or `steepest-descent-fixed`; or a solver of argmin: `argmin:lbfgs`, `argmin:bfgs`, `argmin:conjugate-gradient`, `argmin:trust-region`, `argmin:nelder-mead`, `argmin:particle-swarm` | | by the problem | how the optimum is searched | `"lm"` |
 | `max_evaluations` | whole number | | 2000 | stop after so many simulations, those of all rounds and refinements together; 20000 with `[control]` | `2000` |
 | `max_iterations` | whole number | | 1000 | stop after so many steps, likewise; 10000 with `[control]` | `1000` |
 | `homotopy` | `true`, or a table | | none | the model is [pulled towards its record](homotopy.md) on the way: `[optimiser.homotopy]` | `true` |

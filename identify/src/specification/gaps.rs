@@ -179,6 +179,12 @@ impl Driver {
             }
             notes.extend(self.samples.sparse(self.input.interpolation, &said)?);
         }
+        if let Some(max_gap) = source.max_gap.filter(|max_gap| *max_gap < self.samples.usual * (1.0 - ROUND_OFF)) {
+            let (max_gap, usual) = (shown(max_gap), rounded(self.samples.usual, 4));
+            let problem = format!("samples of column `{}` are {usual} s apart as a rule", self.samples.name);
+            let remedy = "give the longest interval over which the input is known, which is longer than that";
+            return Err(Error::invalid(format!("max_gap = {max_gap}"), problem, remedy).under(&["data", "max_gap"]));
+        }
         let (gaps, note) = self.samples.gaps(source.max_gap, (begin, end), self.input.interpolation);
         if !gaps.is_empty() {
             return Err(self.refused(&gaps, source, recording));

@@ -71,6 +71,11 @@ const PHASE: [&str; 5] = ["phase", "arg", "argument", "angle", "phi"];
 const REAL: [&str; 4] = ["real", "re", "real part", "re(h)"];
 const IMAGINARY: [&str; 5] = ["imaginary", "imag", "im", "imaginary part", "im(h)"];
 
+/// Lines whose deviation is a larger part of them make complex fits biased.
+const ROUGH: f64 = 0.15;
+/// The squares of larger ratios of a magnitude and its deviation are no numbers.
+const LARGEST_RATIO: f64 = 1e140;
+
 /// Values with the name of their column.
 type Values = (String, Vec<f64>);
 
@@ -120,6 +125,20 @@ impl ResponseSetting {
                 lines.push(MeasuredLine { frequency, value, deviation });
             }
         }
+        let is_absurd = |line: &&MeasuredLine| {
+            let ratio = line.value.norm() / line.deviation;
+            ratio > LARGEST_RATIO || ratio > 0.0 && ratio < LARGEST_RATIO.recip()
+        };
+        if let Some(line) = lines.iter().find(is_absurd) {
+            let problem = format!(
+                "at {} Hz it is {:e}, with a deviation of {:e}",
+                line.frequency,
+                line.value.norm(),
+                line.deviation
+            );
+            let remedy = "give a deviation of the size of its noise, in the unit of the response";
+            return Err(Error::file(&self.file, None, problem, remedy));
+        }
         if lines.is_empty() {
             let problem = "none of its frequencies takes part";
             return Err(Error::file(&self.file, None, problem, "widen `from` and `until` (Hz), or fill its cells"));
@@ -127,6 +146,18 @@ impl ResponseSetting {
         let mut notes = notes;
         if blank > 0 {
             notes.push(format!("{}: {blank} lines with an empty cell are left out", self.file.display()));
+        }
+        let is_rough = |line: &&MeasuredLine| line.deviation > ROUGH * line.value.norm();
+        let rough = lines.iter().filter(is_rough).count();
+        if !comparison.is_logarithmic() && 10 * rough > lines.len() {
+            notes.push(format!(
+                "warning: {}: {rough} of {} lines are known to less than {} %: where deviations go by measured magnitudes, lines that came out too small weigh too \
+                 much, and pull the fit; compare = \"{}\" is not biased so",
+                self.file.display(),
+                lines.len(),
+                100.0 * ROUGH,
+                if has_phase { "logarithm" } else { "level" }
+            ));
         }
         let name = self.name.clone().unwrap_or_else(|| channel.name(signature));
         let measured = MeasuredResponse { name, channel, comparison, lines };
@@ -208,7 +239,12 @@ impl Reading<'_> {
         }
         match (parts, magnitude) {
             ([Some(real), Some(imaginary)], None) => self.of_parts([&real, &imaginary], unit),
-            ([Some(real), Some(imaginary)], Some(_)) if !of_magnitude => self.of_parts([&real, &imaginary], unit),
+            ([Some(real), Some(imaginary)], Some(magnitude)) if !of_parts && !of_magnitude => {
+                let problem = format!("it has `{real}` and `{imaginary}`, and `{magnitude}`, too");
+                let remedy = format!("say which is meant: real = \"{real}\", or magnitude = \"{magnitude}\"");
+                Err(Error::file(&setting.file, None, problem, remedy))
+            }
+            ([Some(real), Some(imaginary)], Some(_)) if of_parts => self.of_parts([&real, &imaginary], unit),
             (_, Some(magnitude)) if !of_parts => self.of_magnitude(&magnitude, phase.as_deref(), unit),
             _ => {
                 let problem = format!("it has no column of a response, among {}", self.record.names().join(", "));
@@ -259,10 +295,19 @@ impl Reading<'_> {
         });
         let stated = self.setting.unit.as_deref();
         let said = stated.map(|unit| level(unit).map(str::to_string));
+        if let (Some(None), Some((header, _)), Some(stated)) = (&said, &by_header, stated) {
+            let problem = format!("column `{header}` is in dB, and unit = \"{stated}\" says that it is not");
+            let remedy = "leave `unit` out, say the reference (unit = \"dB re UNIT\"), or correct the header";
+            return Err(Error::file(&self.setting.file, None, problem, remedy));
+        }
         let (header, reference) = match (said, by_header) {
             // another unit than dB is said
             (Some(None), _) | (None, None) => return Ok(self.find(("response", column), unit, (stated, "unit"))?.1),
-            (Some(Some(reference)), found) => (found.map_or(column.to_string(), |(header, _)| header), reference),
+            // what `dB` alone leaves open, the header may say
+            (Some(Some(reference)), Some((header, own))) => {
+                (header, if reference.is_empty() { own } else { reference })
+            }
+            (Some(Some(reference)), None) => (column.to_string(), reference),
             (None, Some((header, reference))) => (header, reference),
         };
         let file = &self.setting.file;

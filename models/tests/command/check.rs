@@ -185,6 +185,14 @@ fn jacobians_are_printed() {
     let lambda = document["multipliers"].as_object().unwrap().values().next().unwrap();
     assert_eq!(&jacobians[1]["values"][0][0], lambda);
     assert_eq!(jacobians[2]["symbol"], "df/du");
+    // a first-order state is handled as a velocity
+    let motor = place.json("jacobians dc_motor --at current=3 --only dQ/du --json", 0);
+    assert_eq!(motor["states"]["current"], 3.0);
+    let torque = &motor["jacobians"][0];
+    let constant = torque["columns"].as_array().unwrap().iter().position(|name| name == "u `k`").unwrap();
+    assert_eq!(torque["values"][0][constant], 3.0, "{torque}");
+    let text = place.good("jacobians dc_motor --only J_V").out;
+    assert!(text.contains("state `current`"), "{text}");
     let text = place.good("jacobians engine-mount --only J_V").out;
     assert!(text.contains("J_V: force by velocity") && text.contains("motion of `x1`"), "{text}");
     for (arguments, parts) in [

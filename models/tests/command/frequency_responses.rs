@@ -197,3 +197,47 @@ fn responses_that_cannot_be_read_are_refused() {
     place.write("problem.toml", motor.split("[parameters]").next().unwrap());
     place.refused("identify problem.toml", &["nothing holds the model at rest against a constant input", "0 Hz"]);
 }
+
+// Protects results from records that are not what they are taken for: levels in dB that are read as plain ratios explain nothing, and are no success; a unit that contradicts a
+// header, two ways to say one response, and deviations that are no numbers are refused; lines that hardly rise above noise are told.
+#[test]
+fn records_that_are_taken_for_something_else_are_told() {
+    let place = Place::new();
+    let polar = |[f, re, im]: [f64; 3]| [f, re.hypot(im), im.atan2(re)];
+    // the record in dB re 1 um/s² and newton, in a column that does not say so
+    let micro = |line: [f64; 3]| {
+        let [f, size, phase] = polar(line);
+        vec![f, 20.0 * (1e6 * size).log10(), phase]
+    };
+    place.write("record.csv", table("f [Hz],magnitude,phase [rad]", micro));
+    place.write("problem.toml", problem(EXACT));
+    let run = place.run("identify problem.toml --out found");
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("less than 1 % of") && run.out.contains("dB or a plain ratio"), "{}", run.out);
+    let both = |line: [f64; 3]| [line.to_vec(), polar(line)[1..].to_vec()].concat();
+    for (header, more, row, parts) in [
+        (
+            "f [Hz],mag [dB],phase [rad]",
+            "unit = \"(mm/s^2)/N\"\nrelative_deviation = 0.02",
+            Box::new(micro) as Box<dyn Fn([f64; 3]) -> Vec<f64>>,
+            &["column `mag [dB]` is in dB", "leave `unit` out"][..],
+        ),
+        (
+            "f [Hz],re,im,mag,phase [rad]",
+            EXACT,
+            Box::new(both),
+            &["it has `re` and `im`, and `mag`, too", "real = \"re\""],
+        ),
+        ("f [Hz],re,im", "deviation = 1e-200", Box::new(|line| line.to_vec()), &["a deviation of 1e-200"]),
+    ] {
+        place.write("record.csv", table(header, row));
+        place.write("problem.toml", problem(more));
+        let run = place.run("identify problem.toml --out found");
+        assert_eq!(run.code, 2, "{header}: {}", run.out);
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{header}: {}", run.err));
+    }
+    place.write("record.csv", table("f [Hz],re,im", |line| line.to_vec()));
+    place.write("problem.toml", problem("relative_deviation = 0.3"));
+    let run = place.run("identify problem.toml --out found");
+    assert!(run.err.contains("compare = \"logarithm\" is not biased so"), "{}", run.err);
+}

@@ -135,5 +135,6 @@ fn executors_run_solvers_on_a_mechanism() {
     };
     let found = Executor::new(&mechanism, solver).configure(begin).run().unwrap();
     near(found.state.best_param.as_ref().unwrap(), 1e-5);
-    assert!(mechanism.runs() - runs < 100);
+    // one for a cost and one for a gradient
+    assert!(mechanism.runs() - runs < 300, "{}", mechanism.runs() - runs);
 }

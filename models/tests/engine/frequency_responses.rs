@@ -133,8 +133,8 @@ fn a_motor_has_its_closed_form() -> Result<()> {
     Ok(())
 }
 
-/// A pendulum of two bodies in absolute coordinates, pushed at its joint, with a rod that repeats a joint's work if it is doubled.
-fn pendulum(has_twin: bool) -> Result<Simulation> {
+/// A pendulum in absolute coordinates, pushed at its joint.
+fn pendulum() -> Result<Simulation> {
     let mut mechanism = Mechanism::new("pendulum");
     let mass = mechanism.parameter(Parameter::new("m", "kg", 0.7));
     let length = mechanism.parameter(Parameter::new("l", "m", 0.4));
@@ -145,33 +145,24 @@ fn pendulum(has_twin: bool) -> Result<Simulation> {
     let body = mechanism.body("body", Body::new(mass, inertia).at([costate::value::Value::from(0.0), -length], 0.0));
     let ground = mechanism.ground();
     mechanism.revolute("joint", ground.at([0.0, 0.0]), body.at([costate::value::Value::from(0.0), length]));
-    if has_twin {
-        mechanism.revolute("twin", ground.at([0.0, 0.0]), body.at([costate::value::Value::from(0.0), length]));
-        mechanism.redundant_rows(costate_parts::assembly::RedundantRows::LeaveOut);
-    }
     mechanism.torque("motor", &ground, &body, torque);
     mechanism.angle("angle", &ground, &body);
     Ok(simulation(Arc::new(mechanism.build()?)))
 }
 
-/// Protects responses of constrained mechanisms, whose stiffness is a tension, and rows that repeat others: 1/(m g l - (I + m l²) ω²) of a
+/// Protects responses of constrained mechanisms, whose stiffness is a tension: 1/(m g l - (I + m l²) ω²) of a
 /// pendulum in absolute coordinates, with derivatives by what moves its equilibrium.
 #[test]
 fn a_pendulum_has_its_closed_form() -> Result<()> {
     let (m, l, g, inertia) = (0.7, 0.4, 9.81, 0.01);
-    for has_twin in [false, true] {
-        let pendulum = pendulum(has_twin)?;
-        let at = [0.0, 0.2, 0.6, 2.0];
-        let found = responses(&pendulum, ["torque", "angle.angle"], &at);
-        let found = found.unwrap_or_else(|error| panic!("with a twin: {has_twin}: {error}"));
-        for (response, f) in found.iter().zip(at) {
-            let square = (TAU * f).powi(2);
-            let h = 1.0 / (m * g * l - (inertia + m * l * l) * square);
-            close(&format!("at {f} Hz"), response.value, real(h), 1e-11);
-            let slopes = [g * l - l * l * square, m * g - 2.0 * m * l * square, m * l, -square];
-            for (found, slope) in response.slope.iter().zip(slopes) {
-                close(&format!("derivative at {f} Hz"), *found, real(-h * h * slope), 1e-9);
-            }
+    let at = [0.0, 0.2, 0.6, 2.0];
+    for (response, f) in responses(&pendulum()?, ["torque", "angle.angle"], &at)?.iter().zip(at) {
+        let square = (TAU * f).powi(2);
+        let h = 1.0 / (m * g * l - (inertia + m * l * l) * square);
+        close(&format!("at {f} Hz"), response.value, real(h), 1e-11);
+        let slopes = [g * l - l * l * square, m * g - 2.0 * m * l * square, m * l, -square];
+        for (found, slope) in response.slope.iter().zip(slopes) {
+            close(&format!("derivative at {f} Hz"), *found, real(-h * h * slope), 1e-9);
         }
     }
     Ok(())
@@ -360,7 +351,7 @@ fn responses_that_are_not_there_are_told() -> Result<()> {
     told(&motor, ["voltagee", "angle"], 1.0, "did you mean `voltage`?");
     told(&motor, ["voltage", "angel"], 1.0, "did you mean `angle`?");
     // without damping, in resonance
-    let pendulum = pendulum(false)?;
+    let pendulum = pendulum()?;
     let resonance = (0.7f64 * 9.81 * 0.4 / (0.01 + 0.7 * 0.16)).sqrt() / TAU;
     told(&pendulum, ["torque", "angle.angle"], resonance, "resonance without damping");
     let own = measured(Comparison::Complex, &[1.0], &[1.0, 40.0, 0.8, 0.1, 0.0])?;

@@ -9,6 +9,8 @@ use costate::shown::rounded;
 
 /// Modes that are off by more of their deviations contradict what else is fitted.
 const MISSED: f64 = 3.0;
+/// Responses that are off by so many of their deviations may not be what they are taken for.
+const FAR: f64 = 5.0;
 /// Chi-square beyond so many of its own deviations is not chance.
 const BEYOND_CHANCE: f64 = 5.0;
 /// Residuals over their deviations, squared and averaged, beyond which deviations are not those of the noise.
@@ -62,11 +64,12 @@ impl Statistics {
             let what = response.measured.what();
             if rms * rms * count > limit {
                 self.warnings.push(format!(
-                    "{what} is missed by {} times its deviations (rms; most by {} at {} Hz): these are too small, or the model is wrong; \
+                    "{what} is missed by {} times its deviations (rms; most by {} at {} Hz): these are too small, or the model is wrong{}; \
                      standard errors are too small until then",
                     rounded(rms, 3),
                     rounded(most.abs(), 3),
-                    rounded(at, 5)
+                    rounded(at, 5),
+                    if rms > FAR { ", or the record is not what it is taken for (the sign of phases, dB or a plain ratio, Hz or rad/s)" } else { "" }
                 ));
             } else if count > problem.free().len() as f64 && rms < 1.0 / BEYOND_CHANCE {
                 self.warnings.push(format!(
