@@ -198,7 +198,7 @@ fn responses_that_cannot_be_read_are_refused() {
     place.refused("identify problem.toml", &["nothing holds the model at rest against a constant input", "0 Hz"]);
 }
 
-// Protects results from records that are not what they are taken for: levels in dB that are read as plain ratios explain nothing, and are no success; a unit that contradicts a
+// Protects results from records that are not what they are taken for: phases that turn from line to line are explained by nothing, and are no success; a unit that contradicts a
 // header, two ways to say one response, and deviations that are no numbers are refused; lines that hardly rise above noise are told.
 #[test]
 fn records_that_are_taken_for_something_else_are_told() {
@@ -209,11 +209,17 @@ fn records_that_are_taken_for_something_else_are_told() {
         let [f, size, phase] = polar(line);
         vec![f, 20.0 * (1e6 * size).log10(), phase]
     };
-    place.write("record.csv", table("f [Hz],magnitude,phase [rad]", micro));
+    let turning = |line: [f64; 3]| {
+        let [f, size, _] = polar(line);
+        // by the golden section, from line to line
+        vec![f, size, TAU * 0.618_033_988_749_895 * (f / 0.05).round()]
+    };
+    place.write("record.csv", table("f [Hz],magnitude,phase [rad]", turning));
     place.write("problem.toml", problem(EXACT));
     let run = place.run("identify problem.toml --out found");
     assert_eq!(run.code, 1, "{}", run.out);
-    assert!(run.out.contains("less than 1 % of") && run.out.contains("dB or a plain ratio"), "{}", run.out);
+    let told = run.out.clone() + &run.err;
+    assert!(told.contains("less than 1 % of") && told.contains("the sign of its phases"), "{told}");
     let both = |line: [f64; 3]| [line.to_vec(), polar(line)[1..].to_vec()].concat();
     for (header, more, row, parts) in [
         (
