@@ -109,10 +109,10 @@ fn small_swings_are_found_by_gradients() {
             let found = Swing { frequency, amplitude }.found(1.0, 1.0, method);
             assert!(found.outcome.converged, "{name}: {}", found.reason());
             let units = [1.0, frequency * frequency, frequency, amplitude, amplitude * frequency];
-            for k in 1..5 {
+            for (k, unit) in units.iter().enumerate().skip(1) {
                 // the velocity beside what it would be at the swing's own; parabolas of gradients end where round-off of the cost hides the rest
                 let size = if k == 4 { TAU } else { usual.parameters[k].value.abs() };
-                let value = found.parameters[k].value / units[k];
+                let value = found.parameters[k].value / unit;
                 assert!(
                     (value - usual.parameters[k].value).abs() < 1e-6 * size,
                     "{name}, {k}: {value} {}",
