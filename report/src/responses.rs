@@ -6,6 +6,7 @@ use costate_identify::Identification;
 use costate_identify::Result;
 use costate_identify::problem::Problem;
 use costate_identify::response::ResponseResult;
+use std::f64::consts::TAU;
 
 /// Magnitude in dB, and the phase where it was measured, over frequency.
 ///
@@ -31,11 +32,15 @@ pub fn response_figure(result: &ResponseResult) -> Result<Figure> {
         order.iter().map(|k| level(result.found[*k].norm())).collect(),
     ));
     if result.measured.comparison.has_phase() {
-        figure = figure.panel(panel(
-            "phase [deg]".to_string(),
-            order.iter().map(|k| lines[*k].value.arg().to_degrees()).collect(),
-            order.iter().map(|k| result.found[*k].arg().to_degrees()).collect(),
-        ));
+        // without jumps by whole turns, and what was measured next to it
+        let mut model: Vec<f64> = order.iter().map(|k| result.found[*k].arg()).collect();
+        for k in 1..model.len() {
+            model[k] -= TAU * ((model[k] - model[k - 1]) / TAU).round();
+        }
+        let off = |k: usize| (lines[k].value / result.found[k]).arg();
+        let measured = order.iter().zip(&model).map(|(k, model)| (model + off(*k)).to_degrees()).collect();
+        let model = model.into_iter().map(f64::to_degrees).collect();
+        figure = figure.panel(panel("phase [deg]".to_string(), measured, model));
     }
     Ok(figure)
 }
