@@ -58,7 +58,7 @@ struct Seen<'e> {
     is_start: bool,
 }
 
-/// What a bridge needs of an evaluator.
+/// What a bridge needs of an evaluator: solvers must take bridges of every lifetime, and an evaluator has one of its own, which this hides.
 trait Run {
     fn run(&mut self, x: &[f64]) -> Step<Option<Point>>;
     fn curvature(&mut self, point: &Point) -> Step<Option<Matrix>>;

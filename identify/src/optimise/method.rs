@@ -36,8 +36,7 @@ pub enum Method {
 }
 
 /// A solver of [argmin](https://docs.rs/argmin), with its usual settings. It works in scaled variables; a failed run costs infinitely much; what is
-/// outside the bounds is taken to the nearest point within. For comparison, and for costs without useful derivatives: the methods of this crate
-/// need fewer runs.
+/// outside the bounds is taken to the nearest point within. For comparison, and for costs without useful derivatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgminSolver {
