@@ -38,6 +38,7 @@ mod modes;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod output;
+mod program;
 mod progress;
 mod ranks;
 mod repeat;
@@ -51,6 +52,12 @@ mod step_error;
 mod steps;
 mod unfinished;
 
+/// What arguments of commands of your own are described with.
+#[doc(no_inline)]
+pub use clap;
+use program::{Asked, AskedCommand};
+pub use program::{Ending, OwnCommand, Program, say};
+
 use clap::{Parser, Subcommand};
 use console::Loudness;
 use costate::interrupt::Interrupt;
@@ -60,9 +67,8 @@ use costate::parallel;
 #[doc(no_inline)]
 pub use costate_identify::{data, problem, registry};
 
-use costate_identify::Result;
 use costate_identify::work::{Farewell, Team};
-use ranks::Launch;
+use costate_identify::{Error, Result};
 use registry::Registry;
 use std::process::ExitCode;
 
@@ -154,21 +160,17 @@ enum Verdict {
 
 /// Runs the command line of this process on the models of `registry`; together with others, if it was started by MPI with others.
 pub fn main(registry: Result<Registry>) -> ExitCode {
-    let code = match Launch::found() {
-        Some(launch) => ranks::among(&launch, |team| together(registry, team)),
-        None => begin(registry, None).code,
-    };
-    ExitCode::from(console::exit_code(code))
+    Program::new(registry).main()
 }
 
 /// As one of several ranks, of which the first one speaks for all. Returns the exit code of all.
-fn together(registry: Result<Registry>, team: &Team<'_>) -> u8 {
+fn together(program: &Program, team: &Team<'_>) -> u8 {
     if !team.is_first() {
         console::set_loudness(Loudness::Silent);
     }
     // ranks are as many as there are processors
     parallel::keep_to_one();
-    let own = begin(registry, Some(team));
+    let own = begin(program, Some(team));
     match team.farewell(own) {
         Ok((code, others)) => {
             others.iter().for_each(|sentence| console::tell_error(sentence));
@@ -182,20 +184,16 @@ fn together(registry: Result<Registry>, team: &Team<'_>) -> u8 {
 }
 
 /// Reads the arguments, and does what they say.
-fn begin(registry: Result<Registry>, team: Option<&Team<'_>>) -> Farewell {
-    let Arguments { command, quiet, verbose } = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
+    let Asked { loudness, command } = match program.asked() {
+        Ok(asked) => asked,
         Err(message) => return Farewell { code: console::tell_of_arguments(&message), sentence: None },
     };
     if team.is_none_or(Team::is_first) {
-        console::set_loudness(match (quiet, verbose) {
-            (true, _) => Loudness::Quiet,
-            (false, true) => Loudness::Verbose,
-            (false, false) => Loudness::Normal,
-        });
+        console::set_loudness(loudness);
     }
     pace::listen(|long| console::tell_above(&duration::long_run(long)));
-    match run(registry, command, team) {
+    match run(program, command, team) {
         Ok(Verdict::Good) => Farewell { code: 0, sentence: None },
         Ok(Verdict::Bad) => Farewell { code: 1, sentence: None },
         Err(error) => {
@@ -216,33 +214,37 @@ fn is_for(team: Option<&Team<'_>>) -> bool {
 }
 
 /// Runs a command.
-fn run(registry: Result<Registry>, command: Command, team: Option<&Team<'_>>) -> Result<Verdict> {
-    let registry = registry?;
-    if !matches!(command, Command::Identify(_)) && !is_for(team) {
+fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Result<Verdict> {
+    let registry = program.registry.as_ref().map_err(Error::clone)?;
+    if !matches!(command, AskedCommand::Ours(Command::Identify(_))) && !is_for(team) {
         return Ok(Verdict::Good);
     }
+    let command = match command {
+        AskedCommand::Ours(command) => command,
+        AskedCommand::Own(place, arguments) => return program.run_own(place, registry, &arguments),
+    };
     match command {
-        Command::Models(arguments) => models::run(&registry, &arguments),
-        Command::Init(arguments) => init::run(&registry, &arguments),
-        Command::Simulate(arguments) => simulate::run(&registry, &arguments),
-        Command::Draw(arguments) => draw::run(&registry, &arguments),
-        Command::Animate(arguments) => animate::run(&registry, &arguments),
-        Command::Gradient(arguments) => gradient::run(&registry, &arguments),
-        Command::Hessian(arguments) => hessian::run(&registry, &arguments),
-        Command::Check(arguments) => check::run(&registry, &arguments),
-        Command::Jacobians(arguments) => jacobians::run(&registry, &arguments),
-        Command::Schemes(arguments) => schemes::run(&registry, &arguments),
-        Command::Steps(arguments) => steps::run(&registry, &arguments),
-        Command::Modes(arguments) => modes::run(&registry, &arguments),
-        Command::Identifiability(arguments) => identifiability::run(&registry, &arguments),
-        Command::Design(arguments) => design::run(&registry, &arguments),
-        Command::Landscape(arguments) => landscape::run(&registry, &arguments),
-        Command::Identify(arguments) => identify::run(&registry, &arguments, team),
+        Command::Models(arguments) => models::run(registry, &arguments),
+        Command::Init(arguments) => init::run(registry, &arguments),
+        Command::Simulate(arguments) => simulate::run(registry, &arguments),
+        Command::Draw(arguments) => draw::run(registry, &arguments),
+        Command::Animate(arguments) => animate::run(registry, &arguments),
+        Command::Gradient(arguments) => gradient::run(registry, &arguments),
+        Command::Hessian(arguments) => hessian::run(registry, &arguments),
+        Command::Check(arguments) => check::run(registry, &arguments),
+        Command::Jacobians(arguments) => jacobians::run(registry, &arguments),
+        Command::Schemes(arguments) => schemes::run(registry, &arguments),
+        Command::Steps(arguments) => steps::run(registry, &arguments),
+        Command::Modes(arguments) => modes::run(registry, &arguments),
+        Command::Identifiability(arguments) => identifiability::run(registry, &arguments),
+        Command::Design(arguments) => design::run(registry, &arguments),
+        Command::Landscape(arguments) => landscape::run(registry, &arguments),
+        Command::Identify(arguments) => identify::run(registry, &arguments, team),
         Command::Report(arguments) => report::run(&arguments),
-        Command::Validate(arguments) => result::run(&registry, &arguments),
-        Command::Control(arguments) => control::run(&registry, &arguments),
-        Command::Completions(arguments) => shell::completions(&registry, &arguments),
-        Command::Man(arguments) => shell::manual(&arguments),
+        Command::Validate(arguments) => result::run(registry, &arguments),
+        Command::Control(arguments) => control::run(registry, &arguments),
+        Command::Completions(arguments) => shell::completions(registry, program.arguments(), &arguments),
+        Command::Man(arguments) => shell::manual(program.arguments(), &arguments),
     }
 }
 

@@ -9,6 +9,7 @@ use costate::cost::Quadrature;
 use costate::grid::TimeGrid;
 use costate::linearise::Plain;
 use costate::noise::SyntheticNoise;
+use costate::scheme::{self, SchemeEntry};
 use costate::signal::Signal;
 use costate::simulate::Simulation;
 use costate::system::System;
@@ -178,6 +179,15 @@ impl Registry {
     pub fn with_control(mut self, name: &str, scenario: ControlScenario) -> Result<Self> {
         let place = self.place(name)?;
         self.entries[place].control = Some(scenario);
+        Ok(self)
+    }
+
+    /// Adds a scheme, which this process then knows by its name in commands and problem files ([`scheme::register`]).
+    ///
+    /// # Errors
+    /// As [`scheme::register`].
+    pub fn with_scheme(self, entry: SchemeEntry) -> Result<Self> {
+        scheme::register(entry)?;
         Ok(self)
     }
 

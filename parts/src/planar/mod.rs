@@ -24,13 +24,14 @@
 mod body;
 mod force;
 mod joint;
+mod own;
 mod parts;
 mod pose;
 mod sensor;
 mod sensors;
 
 use costate::spline::Spline;
-pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Weld};
+pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
 pub use parts::{Joint, Strut};
 pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
@@ -43,7 +44,6 @@ use costate::signature::Parameter;
 use costate::sketch::{Direction, GROUND, Kind, Ray, Sketch, Spot};
 use costate::value::Value;
 use costate::{Error, Result};
-use joint::Sides;
 use sensor::{Energy, Store};
 
 /// A rigid body: what it weighs and where it starts.

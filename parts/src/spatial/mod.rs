@@ -40,6 +40,7 @@ mod inertia;
 mod joint;
 mod joints;
 mod looks;
+mod own;
 mod place;
 mod pose;
 mod sensor;
@@ -52,7 +53,7 @@ pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_o
 pub use joint::{Freedom, Path};
 pub use joints::Joint;
 pub use place::{Member, Place};
-pub use pose::{Side, Twist};
+pub use pose::{Side, Sides, Twist};
 use sensor::Balance;
 pub use sensor::ReactionAxes;
 pub use sensors::Mounting;
@@ -65,7 +66,6 @@ use costate::sketch::{GROUND, Kind, Sketch};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_rates};
 use costate::{Error, Result};
-use pose::Sides;
 
 /// A rigid body: what it weighs and where it starts.
 #[derive(Debug, Clone)]

@@ -119,14 +119,16 @@ impl<D: Number> Twist<D> {
 
 /// The two sides of a joint or a force: the coordinates of the first come before those of the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sides(pub Side, pub Side);
+pub struct Sides(pub Side, pub Side);
 
 impl Sides {
+    /// Poses of both sides, from their coordinates.
     #[inline]
     pub fn poses<D: Number>(self, q: &[D]) -> [Pose<D>; 2] {
         [self.0.pose(q), self.1.pose(&q[self.0.coordinates()..])]
     }
 
+    /// Velocities of both sides, from their coordinates and those of these.
     #[inline]
     pub fn twists<D: Number>(self, q: &[D], v: &[D]) -> [Twist<D>; 2] {
         let second = self.0.coordinates();

@@ -19,6 +19,7 @@ mod sequence;
 mod sizes;
 mod solve;
 mod stepper;
+mod table;
 mod transfer;
 
 pub use ali3p::Ali3p;
@@ -30,10 +31,10 @@ pub use i2p::I2p;
 pub use newton::NewtonOptions;
 pub(crate) use sequence::Sequence;
 pub use stepper::{Direction, Step, Stepper};
+pub use table::{SchemeEntry, by_name, has_setting, names, register, settings};
 
 use crate::signature::Signature;
 use crate::system::OutputPoint;
-use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -127,31 +128,12 @@ impl Scheme for Arc<dyn Scheme> {
     }
 }
 
-/// A scheme by name: what it is, its settings (names, and values otherwise), and how it is made of these values.
-type Registered = (&'static str, &'static [(&'static str, f64)], fn(&[f64]) -> Result<Arc<dyn Scheme>>);
-
-const HHT: [(&str, f64); 2] = [("alpha", -0.05), ("start_order", 1.0)];
-const PENALTIES: [(&str, f64); 2] = [("penalty", f64::INFINITY), ("pure_penalty", f64::INFINITY)];
-const RADIUS: [(&str, f64); 1] = [("spectral_radius", 0.8)];
-
 /// By how much constraints yield in the softest balance of a step of size `h`, s.
 pub(crate) fn compliance_of_step(scheme: &dyn Scheme, h: f64) -> f64 {
     let mut balances = Vec::new();
     scheme.step(h, 1.0, &mut balances);
     balances.iter().fold(scheme.compliance(h), |most, balance| most.max(balance.compliance))
 }
-
-/// All schemes.
-const SCHEMES: [Registered; 8] = [
-    ("hht", &HHT, |set| Ok(Arc::new(Hht::new(set[0])?.start_order(set[1])?))),
-    ("hht-literal", &[HHT[0]], |set| Ok(Arc::new(Hht::new(set[0])?.form(Form::Literal)))),
-    ("newmark", &[("gamma", 0.5)], |set| Ok(Arc::new(GeneralizedAlpha::newmark(set[0])?))),
-    ("trapezoidal", &[], |_| Ok(Arc::new(GeneralizedAlpha::trapezoidal()))),
-    ("generalized-alpha", &RADIUS, |set| Ok(Arc::new(GeneralizedAlpha::new(set[0])?))),
-    ("ali3p", &PENALTIES, |set| Ok(Arc::new(Ali3p::new(set[0])?.pure_penalty(set[1])?))),
-    ("i2p", &RADIUS, |set| Ok(Arc::new(I2p::new(set[0])?))),
-    ("bdf2", &[], |_| Ok(Arc::new(Bdf2))),
-];
 
 /// Of schemes that hold positions of constraints alone by Newmark's formulas.
 const UNSTABLE: &str =
@@ -160,64 +142,9 @@ const UNSTABLE: &str =
 /// How many times as long as the one before it a step of these may be.
 const UNSTABLE_BEYOND: f64 = 1.2;
 
-/// Names of all schemes.
-pub fn names() -> Vec<&'static str> {
-    SCHEMES.iter().map(|(name, ..)| *name).collect()
-}
-
-/// A scheme by its name, with settings other than its own.
-///
-/// # Errors
-/// Names of schemes and settings that do not exist, and values that make no sense.
-pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>> {
-    if name.is_empty() {
-        let remedy = format!("name one of {}", names().join(", "));
-        return Err(Error::invalid("the scheme", "its name is missing", remedy));
-    }
-    let found = SCHEMES.iter().find(|(own, ..)| *own == name);
-    let &(name, known, make) = found.ok_or_else(|| Error::unknown("scheme", name, "", names()))?;
-    let mut values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-    for (asked, number) in settings {
-        let place = known.iter().position(|(own, _)| own == asked).ok_or_else(|| wrong_setting(name, known, asked))?;
-        values[place] = *number;
-    }
-    make(&values)
-}
-
-/// What to do about a setting that a scheme does not have.
-fn wrong_setting(scheme: &str, known: &[(&str, f64)], asked: &str) -> Error {
-    let others: Vec<&str> = names().into_iter().filter(|name| has_setting(name, asked)).collect();
-    let own: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let problem = match own.as_slice() {
-        [] => format!("scheme `{scheme}` has no settings"),
-        _ if others.is_empty() => return Error::unknown("setting", asked, format!("scheme `{scheme}`"), own),
-        [one] => format!("scheme `{scheme}` has `{one}` alone"),
-        _ => format!("scheme `{scheme}` has `{}`", own.join("` and `")),
-    };
-    let remedy = match others.as_slice() {
-        [] => "leave it out".to_string(),
-        [one] => format!("leave it out, or take {one}, which has it"),
-        _ => format!("leave it out, or take {}, which have it", others.join(" or ")),
-    };
-    Error::invalid(format!("setting `{asked}`"), problem, remedy)
-}
-
 /// The scheme to take where [`Description::on_uneven_steps`] has something to say.
 pub fn for_uneven_steps(constrained: bool) -> &'static str {
     if constrained { "i2p" } else { "generalized-alpha" }
-}
-
-/// Whether a scheme has a setting.
-pub fn has_setting(name: &str, setting: &str) -> bool {
-    SCHEMES.iter().any(|(own, known, _)| *own == name && known.iter().any(|(own, _)| *own == setting))
-}
-
-/// Names of all settings that a scheme may have.
-pub fn settings() -> Vec<&'static str> {
-    let mut names: Vec<&str> = SCHEMES.iter().flat_map(|(_, known, _)| known.iter().map(|(name, _)| *name)).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// A scheme with its settings for people.
