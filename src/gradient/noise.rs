@@ -8,12 +8,12 @@ use crate::{Error, Result};
 /// Noise below this part of the largest value is no more than a simulation's own round-off.
 const ROUND_OFF: f64 = 1e-12;
 
-/// How large the noise is.
+/// Size of the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoiseLevel {
-    /// Its standard deviation as a part of the reference's own about its mean, the same part for every output.
+    /// Standard deviation as a part of the reference's own about its mean, the same part for every output.
     Relative(f64),
-    /// Its standard deviation in the unit of the output, by the output's name.
+    /// Standard deviation in the unit of the output, by the output's name.
     Absolute(Vec<(String, f64)>),
 }
 
@@ -21,18 +21,18 @@ pub enum NoiseLevel {
 /// sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticNoise {
-    /// Another seed, another noise.
+    /// Seed of the random numbers: another seed, another noise.
     pub seed: u64,
-    /// How large it is.
+    /// Size of the noise.
     pub level: NoiseLevel,
 }
 
-/// What was added to one reference.
+/// Noise that was added to one reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedNoise {
     /// The output.
     pub output: String,
-    /// Its unit.
+    /// Unit of the output.
     pub unit: String,
     /// Standard deviation of the noise, in that unit.
     pub deviation: f64,

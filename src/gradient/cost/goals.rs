@@ -16,7 +16,7 @@ use crate::signature::{Signature, difference};
 use crate::system::StateVector;
 use crate::{Error, Result};
 
-/// What an output is to do.
+/// Behaviour that is wanted of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Aim {
     /// Follow these values, one a time of the grid; NaN where it is free.
@@ -37,11 +37,11 @@ pub enum Aim {
 pub struct Goal {
     /// The output, by name.
     pub output: String,
-    /// What it is to do.
+    /// Behaviour that is wanted of the output.
     pub aim: Aim,
-    /// Its weight w, not negative; of one that must be met, the first penalty.
+    /// Weight w of the goal, not negative; of one that must be met, the first penalty.
     pub weight: f64,
-    /// Whether it must be met.
+    /// True where the goal must be met: it is a constraint then.
     pub must: bool,
 }
 
@@ -51,17 +51,17 @@ impl Goal {
         Goal { output: output.into(), aim, weight: 1.0, must: false }
     }
 
-    /// The same with another weight.
+    /// The goal with another weight.
     pub fn weighted(self, weight: f64) -> Self {
         Goal { weight, ..self }
     }
 
-    /// The same as a constraint.
+    /// The goal as a constraint, which must be met.
     pub fn exactly(self) -> Self {
         Goal { must: true, ..self }
     }
 
-    /// In words, for reports.
+    /// The goal in words, for reports.
     pub fn in_words(&self) -> String {
         let output = &self.output;
         match &self.aim {
@@ -89,7 +89,7 @@ struct Term {
 }
 
 impl Term {
-    /// How far a value, shifted by the multiplier, is from what is wanted at time `i`; `None` where nothing is.
+    /// Distance of a value, shifted by the multiplier, from what is wanted at time `i`; `None` where nothing is.
     #[inline]
     fn distance(&self, i: usize, y: f64, at_end: bool) -> Option<f64> {
         let shift = match self.goal.aim {
@@ -118,7 +118,7 @@ pub struct Goals {
 }
 
 impl Goals {
-    /// Of a mechanism with this signature; sums over time have the weights of `quadrature`.
+    /// Goals of a mechanism with this signature; sums over time have the weights of `quadrature`.
     ///
     /// # Errors
     /// An unknown output, a weight that is negative or no number, limits that cross, or no goal at all.
@@ -205,12 +205,12 @@ impl Goals {
         sum
     }
 
-    /// Whether one of them must be met.
+    /// True if any of the goals must be met.
     pub fn has_constraints(&self) -> bool {
         self.terms.iter().any(|term| term.goal.must)
     }
 
-    /// How far outputs at these times are from what they must be, at most: goal, distance, and time.
+    /// Largest distance of outputs at these times from what they must be: goal, distance, and time.
     pub fn violations(&self, times: &[f64], output: &dyn Fn(usize) -> Vec<f64>) -> Vec<(&Goal, f64, f64)> {
         let constraints = self.terms.iter().filter(|term| term.goal.must);
         constraints

@@ -23,7 +23,7 @@ use crate::{Error, Result};
 pub struct Reference {
     /// Place of the output in the signature.
     pub output: usize,
-    /// One value a sample; NaN where there is none.
+    /// Values to compare with, one a sample; NaN where there is none.
     pub values: Vec<f64>,
     /// Residuals are divided by this (for example the standard deviation of the noise), in the output's unit; 1 for none.
     pub deviation: f64,
@@ -47,18 +47,18 @@ impl Reference {
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     references: Vec<Reference>,
-    /// Of each reference the places of its own samples among all, where it has not all of them.
+    /// Places of a reference's own samples among all, where it has not all of them; for each reference.
     own: Vec<Option<Vec<usize>>>,
-    /// Of each reference, how many of its own samples were missing when it was given.
+    /// Number of a reference's own samples that were missing when it was given; for each reference.
     missing: Vec<usize>,
-    /// Of each reference.
+    /// Loss of each reference.
     losses: Vec<Loss>,
     places: Places,
     /// η of each sample.
     weights: Vec<f64>,
-    /// What was added to the references, where they are simulations.
+    /// Noise that was added to the references, where they are simulations.
     noise: Vec<AddedNoise>,
-    /// What is seen of the outputs.
+    /// Sensors through which the outputs are seen.
     sensors: Sensors,
 }
 
@@ -102,7 +102,7 @@ impl LeastSquares {
         Ok(LeastSquares::unchecked(times, references, substeps, quadrature))
     }
 
-    /// Without any reference: of a problem that is fitted to something else than samples, with a run of two times.
+    /// A cost without any reference: of a problem that is fitted to something else than samples, with a run of two times.
     pub fn of_nothing(times: &[f64]) -> Self {
         LeastSquares::unchecked(times, Vec::new(), 1, Quadrature::Unit)
     }
@@ -122,8 +122,8 @@ impl LeastSquares {
         LeastSquares { references, own, missing, losses, places, weights, noise, sensors }
     }
 
-    /// For a simulation with any number of steps between two samples: of each sample, its place among the times of the run. Before sensors are
-    /// given.
+    /// The cost for a simulation with any number of steps between two samples: of each sample, its place among the times of the run. Before
+    /// sensors are given.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is not one place a sample, the first is not 0, or they do not increase.
@@ -137,8 +137,9 @@ impl LeastSquares {
         Ok(self)
     }
 
-    /// For outputs that were sampled at times of their own: of each reference, the places of its samples among the times of all. Elsewhere it
-    /// has none, filters of sensors see these alone, and `every` counts them. Weights stay those of all times. Before sensors are given.
+    /// The cost for outputs that were sampled at times of their own: of each reference, the places of its samples among the times of all.
+    /// Elsewhere it has none, filters of sensors see these alone, and `every` counts them. Weights stay those of all times. Before sensors
+    /// are given.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is not one list a reference, a list is empty, does not increase or leads beyond the times, or a reference has
@@ -173,7 +174,7 @@ impl LeastSquares {
         self.own[reference].clone().unwrap_or_else(|| (0..self.weights.len()).collect())
     }
 
-    /// How many of the own samples of a reference, by its place, were missing when it was given.
+    /// Number of the own samples of a reference, by its place, that were missing when it was given.
     pub fn missing(&self, reference: usize) -> usize {
         self.missing[reference]
     }
@@ -211,7 +212,7 @@ impl LeastSquares {
         Ok(self)
     }
 
-    /// The same, so many times as important beside others.
+    /// The cost, weighted by a factor beside others.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive.
@@ -224,7 +225,7 @@ impl LeastSquares {
         Ok(self)
     }
 
-    /// The same with this loss of the residuals of an output, or of all.
+    /// The cost with another loss of the residuals of an output, or of all.
     pub fn with_loss(mut self, output: Option<usize>, loss: Loss) -> Self {
         for (own, reference) in self.losses.iter_mut().zip(&self.references) {
             if output.is_none_or(|output| output == reference.output) {
@@ -239,7 +240,7 @@ impl LeastSquares {
         &self.losses
     }
 
-    /// The same with another deviation of the samples of an output as they were measured: behind a filter, it is smaller.
+    /// The cost with another deviation of the samples of an output as they were measured: behind a filter, it is smaller.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive.
@@ -258,12 +259,12 @@ impl LeastSquares {
         Ok(self)
     }
 
-    /// By what filter and spectrum of an output's sensor multiply the deviation of its samples; 1 without either.
+    /// Factor by which filter and spectrum of an output's sensor multiply the deviation of its samples; 1 without either.
     pub fn noise_behind(&self, output: usize) -> f64 {
         self.sensors.noise_behind(output)
     }
 
-    /// The same for a simulation whose steps are divided into `parts`.
+    /// The cost for a simulation whose steps are divided into `parts`.
     pub fn with_steps_divided(mut self, parts: usize) -> Self {
         self.places.divided(parts);
         self.sensors.places.divided(parts);
@@ -284,12 +285,12 @@ impl LeastSquares {
         &self.noise
     }
 
-    /// What is compared.
+    /// The references that outputs are compared with.
     pub fn references(&self) -> &[Reference] {
         &self.references
     }
 
-    /// What is compared of a reference's output: the output itself, or of a spectrum what its lines are, in their unit.
+    /// Quantity that is compared of a reference's output: the output itself, or of a spectrum the quantity of its lines, in their unit.
     pub fn quantity(&self, reference: &Reference, signature: &Signature) -> Quantity {
         let output = &signature.outputs[reference.output];
         self.spectrum(reference).map_or_else(|| output.clone(), |spectrum| spectrum.quantity(output))
@@ -300,14 +301,15 @@ impl LeastSquares {
         self.sensors.spectrum(reference.output)
     }
 
-    /// Of a reference that is a spectrum, by its place, what is compared, with the places among the samples where it is; else nothing.
+    /// Numbers that are compared of a reference that is a spectrum, by its place, with the places among the samples where they are; else
+    /// nothing.
     pub fn lines(&self, reference: usize) -> Vec<LineValue> {
         let Some(spectrum) = self.spectrum(&self.references[reference]) else { return Vec::new() };
         let place = |sample: usize| self.own[reference].as_ref().map_or(sample, |own| own[sample]);
         spectrum.values().map(|value| LineValue { sample: place(value.sample), ..value }).collect()
     }
 
-    /// What is seen of the outputs.
+    /// Sensors through which the outputs are seen.
     pub fn sensors(&self) -> &Sensors {
         &self.sensors
     }
@@ -317,7 +319,7 @@ impl LeastSquares {
         self.places.substeps()
     }
 
-    /// Where samples are among the times of the run.
+    /// Places of the samples among the times of the run.
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -387,7 +389,7 @@ impl Cost for LeastSquares {
 
 struct Evaluator<'c> {
     cost: &'c LeastSquares,
-    /// Of the output that each reference is for.
+    /// Period of the output that each reference is for.
     periods: Vec<Option<f64>>,
 }
 

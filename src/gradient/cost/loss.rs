@@ -14,7 +14,7 @@
 
 use crate::{Error, Result};
 
-/// What a residual costs.
+/// Cost of a residual.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Loss {
     /// Half its square.
@@ -36,7 +36,7 @@ pub enum Loss {
 pub const LOSS_SCALE: f64 = 1.345;
 
 impl Loss {
-    /// By its name, with a scale in deviations or with [`LOSS_SCALE`].
+    /// A loss by its name, with a scale in deviations or with [`LOSS_SCALE`].
     ///
     /// # Errors
     /// An unknown name, a scale that is not positive, or one for plain squares.
@@ -64,7 +64,7 @@ impl Loss {
         }
     }
 
-    /// Its name in files.
+    /// Name of the loss in files.
     pub fn name(&self) -> &'static str {
         match self {
             Loss::Squares => "squares",
@@ -81,7 +81,7 @@ impl Loss {
         }
     }
 
-    /// Whether a residual, over its deviation, pulls noticeably less than under plain squares: beyond the scale.
+    /// True if a residual, over its deviation, pulls noticeably less than under plain squares: beyond the scale.
     pub fn weighs_down(&self, r: f64) -> bool {
         self.scale().is_some_and(|scale| r.abs() > scale)
     }

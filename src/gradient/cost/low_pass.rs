@@ -8,18 +8,18 @@ use crate::{Error, Result};
 /// The filter for one sampling step, about a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LowPass {
-    /// Of this and the two earlier values of what goes in, b₁ = 2 b₀, b₂ = b₀.
+    /// Coefficient of this and the two earlier values of what goes in, b₁ = 2 b₀, b₂ = b₀.
     b: f64,
-    /// Of the two earlier values of what comes out.
+    /// Coefficients of the two earlier values of what comes out.
     a: [f64; 2],
     /// Values are filtered about this one, so that the filter does not begin and end with a jump.
     mean: f64,
-    /// After so many samples, an impulse has fallen below a thousandth.
+    /// Number of samples after which an impulse has fallen below a thousandth.
     pub memory: usize,
 }
 
 impl LowPass {
-    /// One that halves the amplitude at `frequency` (Hz), for samples `step` apart.
+    /// A filter that halves the amplitude at `frequency` (Hz), for samples `step` apart.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless the frequency is positive and below half that of the samples.
@@ -61,7 +61,7 @@ impl LowPass {
         values.iter_mut().for_each(|value| *value += self.mean);
     }
 
-    /// By what it divides the standard deviation of white noise.
+    /// Factor by which the filter divides the standard deviation of white noise.
     pub fn gain_of_noise(&self) -> f64 {
         let mut impulse = vec![0.0; 4 * self.memory + 1];
         impulse[2 * self.memory] = 1.0;

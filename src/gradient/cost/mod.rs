@@ -69,9 +69,9 @@ pub struct Sample<'a> {
 pub struct SquaredRow {
     /// The output that it is about, by its place.
     pub output: usize,
-    /// Its value, with its weight's root.
+    /// Value of the residual, with its weight's root.
     pub residual: f64,
-    /// Its derivative by that output.
+    /// Derivative of the residual by that output.
     pub slope: f64,
 }
 
@@ -91,7 +91,8 @@ pub trait Cost: Send + Sync {
         None
     }
 
-    /// What it sees of outputs, where that is not what they are. Of such outputs it may be a sum of squares only.
+    /// Sensors through which the cost sees outputs, where it does not see them as they are. Of such outputs it may be a sum of squares
+    /// only.
     fn sensors(&self) -> Option<&Sensors> {
         None
     }
@@ -106,7 +107,7 @@ pub trait Cost: Send + Sync {
 
 /// A workspace for one cost function and one thread; no allocation after its construction.
 pub trait CostEvaluator: Send {
-    /// Whether the cost takes part at this time at all.
+    /// True if the cost takes part at this time at all.
     fn concerns(&self, index: usize, last: usize) -> bool {
         let _ = (index, last);
         true

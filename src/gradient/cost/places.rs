@@ -5,7 +5,7 @@
 pub enum Places {
     /// So many steps between two samples.
     Every(usize),
-    /// One each, increasing.
+    /// Places of the samples, one each, increasing.
     At(Vec<usize>),
 }
 
@@ -16,7 +16,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Of a sample.
+    /// Place of a sample.
     pub fn of(&self, sample: usize) -> usize {
         match self {
             Places::Every(steps) => sample * steps,
@@ -34,7 +34,7 @@ impl Places {
         }
     }
 
-    /// Of all samples of a run of so many times.
+    /// Places of all samples of a run of so many times.
     pub fn all(&self, times: usize) -> impl Iterator<Item = usize> {
         let count = match self {
             Places::Every(steps) => times.div_ceil(*steps),
@@ -43,7 +43,7 @@ impl Places {
         (0..count).map(|sample| self.of(sample))
     }
 
-    /// With every step divided into `parts`.
+    /// Divides every step into `parts`.
     pub fn divided(&mut self, parts: usize) {
         match self {
             Places::Every(steps) => *steps *= parts,

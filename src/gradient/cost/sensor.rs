@@ -13,32 +13,32 @@ use crate::signature::{Parameter, Signature};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// What the sensor of one output makes of it.
+/// A sensor of one output: gain, bias, delay, filter, and the samples that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensor {
     /// Place of the output in the signature.
     pub output: usize,
-    /// What the output is multiplied by; 1 where it is none.
+    /// Factor of the output; 1 where there is none.
     pub gain: Option<Parameter>,
-    /// What is added, in the output's unit; 0 where it is none.
+    /// Offset that is added, in the output's unit; 0 where there is none.
     pub bias: Option<Parameter>,
-    /// How much later the sensor shows what has happened, s; 0 where it is none.
+    /// Time by which the sensor shows later what has happened, s; 0 where there is none.
     pub delay: Option<Parameter>,
     /// The frequency, Hz, at which a low-pass filter without delay halves the amplitude, both of what it shows and of what was measured.
     pub low_pass: Option<f64>,
-    /// Of the samples, the first of every so many is compared; 1 for all.
+    /// Stride of the comparison: the first of every so many samples is compared; 1 for all.
     pub every: usize,
-    /// What is compared in the place of samples, behind all others of these.
+    /// Spectrum that is compared in the place of samples, behind all others of these.
     pub spectrum: Option<Spectrum>,
 }
 
 impl Sensor {
-    /// One that shows an output as it is.
+    /// A sensor that shows an output as it is.
     pub fn new(output: usize) -> Self {
         Sensor { output, gain: None, bias: None, delay: None, low_pass: None, every: 1, spectrum: None }
     }
 
-    /// For messages.
+    /// Name of the sensor for messages.
     fn place(&self) -> String {
         match self.delay.iter().chain(self.parameters()).next() {
             Some(parameter) => format!("the sensor with `{}`", parameter.name),
@@ -46,7 +46,7 @@ impl Sensor {
         }
     }
 
-    /// Its filter for samples at `times`.
+    /// The sensor's low-pass filter for samples at `times`.
     fn filter(&self, frequency: f64, values: &[f64], times: &[f64]) -> Result<LowPass> {
         let what = || format!("the low-pass filter of {frequency} Hz");
         let step = spectrum::even_step(times).map_err(|problem| {
@@ -68,7 +68,7 @@ impl Sensor {
         Ok(filter)
     }
 
-    /// What it is told by.
+    /// The parameters that the sensor has: gain, bias and delay as far as they are given.
     fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         [&self.gain, &self.bias, &self.delay].into_iter().flatten()
     }
@@ -79,7 +79,7 @@ impl Sensor {
 pub struct Sensors {
     sensors: Vec<Sensor>,
     parameters: Vec<Parameter>,
-    /// Where samples are among the times of the run.
+    /// Places of the samples among the times of the run.
     pub(super) places: Places,
     filters: Vec<Option<LowPass>>,
     spectra: Vec<Option<Transform>>,
@@ -96,7 +96,7 @@ pub(crate) struct Reading {
 }
 
 impl Sensors {
-    /// Of different outputs, each.
+    /// Sensors of different outputs, each.
     ///
     /// # Errors
     /// [`Error::Invalid`] if an output has two, or a delay has no bounds: they say which samples can be compared at all.
@@ -147,7 +147,7 @@ impl Sensors {
         Ok(())
     }
 
-    /// As [`Sensors::prepare`], for sensor `k` alone.
+    /// Prepares sensor `k` alone, as [`Sensors::prepare`] does all.
     fn prepare_one(&mut self, k: usize, reference: &mut Reference, times: &[f64]) -> Result<()> {
         let sensor = &self.sensors[k];
         let places: Vec<usize> = self.own[k].clone().unwrap_or_else(|| (0..times.len()).collect());
@@ -232,7 +232,7 @@ impl Sensors {
         }
     }
 
-    /// From the cost by what is compared to that by values.
+    /// Pulls derivatives of the cost by what is compared back to those by values.
     pub(crate) fn pull_back(&self, k: usize, values: &mut [f64], at: &mut Spectral) {
         if let Some(spectrum) = &self.spectra[k] {
             self.on_own(k, values, |own| spectrum.pull_back(own, at));
@@ -261,7 +261,7 @@ impl Sensors {
         }
     }
 
-    /// By what the filter and the spectrum of an output multiply the deviation of white noise.
+    /// Factor by which the filter and the spectrum of an output multiply the deviation of white noise.
     pub(super) fn noise_behind(&self, output: usize) -> f64 {
         let Some(k) = self.of(output) else { return 1.0 };
         match (&self.spectra[k], &self.filters[k]) {
@@ -276,22 +276,22 @@ impl Sensors {
         self.places.all(times.len())
     }
 
-    /// One each.
+    /// All sensors, in order.
     pub fn all(&self) -> &[Sensor] {
         &self.sensors
     }
 
-    /// What they are told by, beside the parameters of the model.
+    /// Parameters of all sensors, which come beside those of the model.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// Their values where nothing else is said.
+    /// Nominal values of the sensors' parameters.
     pub fn nominal(&self) -> Vec<f64> {
         self.parameters.iter().map(|parameter| parameter.nominal).collect()
     }
 
-    /// Whether outputs are seen as they are.
+    /// True if there is no sensor: outputs are seen as they are.
     pub fn is_empty(&self) -> bool {
         self.sensors.is_empty()
     }
@@ -317,7 +317,7 @@ impl Sensors {
         self.sensors.iter().position(|sensor| sensor.output == output)
     }
 
-    /// What `own`, one value a parameter, says of sensor `k`; `without` what is said of what it does not have.
+    /// Gain, bias and delay of sensor `k` by `own`, one value a parameter; `without` holds the values of those that it does not have.
     pub(crate) fn reading(&self, k: usize, own: &[f64], without: Reading) -> Reading {
         let mut values = own.iter().skip(self.sensors[..k].iter().map(|sensor| sensor.parameters().count()).sum());
         let Sensor { gain, bias, delay, .. } = &self.sensors[k];
@@ -337,8 +337,8 @@ impl Sensors {
         own.iter_mut().skip(first).zip(entries).for_each(|(entry, (_, by))| *entry += by);
     }
 
-    /// What is seen of an output `y` at all `times` of a run. `own`: the values of all sensors' parameters. Where a delay leads beyond the
-    /// ends of the run, what is there. Of a spectrum, what is compared in the places of samples.
+    /// An output `y` at all `times` of a run, as its sensor shows it. `own`: the values of all sensors' parameters. Where a delay leads
+    /// beyond the ends of the run, what is there. Of a spectrum, what is compared in the places of samples.
     pub fn shown(&self, output: usize, times: &[f64], y: Vec<f64>, own: &[f64]) -> Vec<f64> {
         let Some(k) = self.of(output) else { return y };
         let Reading { gain, bias, delay } = self.reading(k, own, PLAIN);
@@ -359,8 +359,8 @@ impl Sensors {
         z
     }
 
-    /// Of the samples that an output's own record has, those that can be compared whatever its delay is within its bounds; `times`: those of
-    /// all samples. A filter spreads what the delay makes of the ends.
+    /// Samples of an output's own record that can be compared whatever its delay is within its bounds; `times`: those of all samples. A
+    /// filter spreads what the delay makes of the ends.
     pub fn comparable(&self, output: usize, times: &[f64]) -> Range<usize> {
         let Some(k) = self.of(output) else { return 0..times.len() };
         let own = self.own_times(output, times);
@@ -380,5 +380,5 @@ impl Sensors {
     }
 }
 
-/// What is said of outputs without a sensor.
+/// Gain, bias and delay of outputs without a sensor.
 pub(crate) const PLAIN: Reading = Reading { gain: 1.0, bias: 0.0, delay: 0.0 };

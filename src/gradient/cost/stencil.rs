@@ -13,7 +13,7 @@ pub(crate) struct Stencil {
 }
 
 impl Stencil {
-    /// At `times[i] - delay`. More than half a step beyond the ends of the run, at the ends.
+    /// The stencil at `times[i] - delay`. More than half a step beyond the ends of the run, at the ends.
     pub fn at(times: &[f64], i: usize, delay: f64) -> Self {
         let (last, t) = (times.len() - 1, times[i] - delay);
         let alone = |first: usize| {

@@ -16,7 +16,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Of goals alone.
+    /// A sum of goals alone.
     pub fn of_goals(goals: Goals) -> Self {
         Sum { goals: Some(goals), others: Vec::new() }
     }

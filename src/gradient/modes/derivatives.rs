@@ -11,18 +11,18 @@ use std::f64::consts::TAU;
 
 /// Eigenvalues closer than this part of their size are one of several vectors: only the derivative of their mean exists.
 const TOGETHER: f64 = 1e-7;
-/// Where the equilibrium's matrix has no inverse, so much M beside the fastest mode gives it one.
+/// Shift by M, beside the fastest mode, that gives an equilibrium's matrix an inverse where it has none.
 const SHIFT: f64 = 1e-11;
 /// Refinements of a solution with it, and what of its right side may be left after them.
 const REFINEMENTS: usize = 4;
 const LEFT_OVER: f64 = 1e-8;
 
-/// How an eigenvalue follows the parameters.
+/// Derivative of an eigenvalue by the parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
     /// dλ/du, p entries, 1/s over the parameters' units.
     pub eigenvalue: Vec<Complex<f64>>,
-    /// How many modes have this eigenvalue: the derivative is that of their mean where it is not one.
+    /// Number of modes with this eigenvalue: where it is not one, the derivative is that of their mean.
     pub multiplicity: usize,
 }
 
@@ -54,7 +54,7 @@ fn parts(values: &[Complex<f64>]) -> [Vec<f64>; 2] {
     [values.iter().map(|z| z.re).collect(), values.iter().map(|z| z.im).collect()]
 }
 
-/// What derivatives are taken with: the equilibrium, linearised.
+/// The linearised equilibrium that derivatives are taken with.
 pub(super) struct Rest<'a> {
     pub system: Box<dyn Evaluator + 'a>,
     pub x: Point<'a>,
@@ -112,7 +112,8 @@ pub(super) fn tangents(
 }
 
 impl<'a> Rest<'a> {
-    /// Where forces hold a mechanism but for `free` motions, each as (q, ν); `fastest` is the largest |λ|² of its modes, 1/s².
+    /// Equilibrium of a mechanism that forces hold but for `free` motions, each as (q, ν); `fastest` is the largest |λ|² of its modes,
+    /// 1/s².
     ///
     /// # Errors
     /// If the equilibrium does not follow the parameters.
@@ -243,7 +244,7 @@ impl Modes {
         Ok(found)
     }
 
-    /// Of one mode; those of others that are one with it are kept in `own`.
+    /// Sensitivity of one mode; those of others that are one with it are kept in `own`.
     fn sensitivity(
         &self,
         k: usize,

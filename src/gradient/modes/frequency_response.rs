@@ -30,17 +30,17 @@ const SINGULAR: f64 = 1e-13;
 /// Refinements of a solution.
 const REFINEMENTS: usize = 2;
 
-/// From where to where a response goes: places in the signature.
+/// An input and an output between which a response goes: places in the signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel {
-    /// Of the input.
+    /// Place of the input.
     pub input: usize,
-    /// Of the output.
+    /// Place of the output.
     pub output: usize,
 }
 
 impl Channel {
-    /// By names.
+    /// A channel by the names of its input and output.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the nearest known name.
@@ -73,7 +73,7 @@ pub struct SmallMotions<'a> {
     full: [DMatrix<f64>; 3],
     /// C_q of rows that do not repeat others, and these rows.
     constraint: (DMatrix<f64>, Vec<usize>),
-    /// What nothing leads back from, each as (q, ν).
+    /// Motions that nothing leads back from, each as (q, ν).
     unheld: Vec<Vec<f64>>,
     /// About the largest |λ|, 1/s.
     fastest: f64,
@@ -223,7 +223,7 @@ impl<'a> SmallMotions<'a> {
         Complexes::from_iterator(n + rows.len(), all.map(|x| Complex::new(-x, 0.0)))
     }
 
-    /// What an output sees of a motion at s.
+    /// Weights with which an output sees a motion at s.
     fn weights(&self, of_output: &StateVector, s: Complex<f64>) -> Complexes {
         let (n, rows) = (of_output.q.len(), &self.constraint.1);
         let first = self.simulation.signature().state_places().start;

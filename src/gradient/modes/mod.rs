@@ -36,7 +36,7 @@ use crate::system::{Blocks, Point};
 use reduced::Reduced;
 use std::f64::consts::TAU;
 
-/// Where a mechanism rests, with the inputs of the first time.
+/// Static equilibrium of a mechanism, with the inputs of the first time.
 #[derive(Debug, Clone)]
 struct Equilibrium {
     time: f64,
@@ -46,7 +46,7 @@ struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// That at which a search from the initial positions of the simulation's model ends, with the linearised equations there.
+    /// The equilibrium at which a search from the initial positions of the simulation's model ends, with the linearised equations there.
     fn of(simulation: &Simulation, u: &[f64]) -> Result<(Self, Reduced)> {
         simulation.check_parameters(u)?;
         let signature = simulation.signature();
@@ -67,7 +67,7 @@ impl Equilibrium {
         Ok((found, reduced))
     }
 
-    /// Zero, with states behind those of coordinates, among which they stand.
+    /// Velocities at rest: zero, with states behind those of coordinates, among which they stand.
     fn velocities(&self, signature: &Signature) -> Vec<f64> {
         let states = signature.state_places();
         let mut v = vec![0.0; self.q.len()];
@@ -75,7 +75,7 @@ impl Equilibrium {
         v
     }
 
-    /// Where equations are evaluated, with its [`Equilibrium::velocities`] and no acceleration.
+    /// Point at which the equations are evaluated, with its [`Equilibrium::velocities`] and no acceleration.
     fn point<'a>(&'a self, simulation: &'a Simulation, v: &'a [f64], still: &'a [f64]) -> Point<'a> {
         Point { t: self.time, q: &self.q, v, a: still, lambda: &self.multipliers, w: simulation.inputs_at(0) }
     }
@@ -86,7 +86,7 @@ impl Equilibrium {
 pub struct Modes {
     /// The time of which the inputs are, s.
     pub time: f64,
-    /// Where it rests, n: positions, then states.
+    /// Equilibrium of the mechanism, n: positions, then states.
     pub q: Vec<f64>,
     /// Multipliers there, m.
     pub multipliers: Vec<f64>,
@@ -110,23 +110,23 @@ pub struct Mode {
     slope: Complex<f64>,
 }
 
-/// What a mode does after it has been pushed.
+/// Motion of a mode after it has been pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Character {
-    /// It moves on: nothing holds it, or brings it back.
+    /// Moves on: nothing holds it, or brings it back.
     Free,
-    /// It oscillates, and does not grow.
+    /// Oscillates, and does not grow.
     Oscillation,
-    /// It oscillates and grows.
+    /// Oscillates and grows.
     Flutter,
-    /// It creeps back.
+    /// Creeps back.
     Decay,
-    /// It leaves the equilibrium.
+    /// Leaves the equilibrium.
     Divergence,
 }
 
 impl Character {
-    /// In a word.
+    /// The character in a word.
     pub fn name(self) -> &'static str {
         match self {
             Character::Free => "free motion",
@@ -162,7 +162,7 @@ impl Mode {
         (self.eigenvalue.re != 0.0).then(|| 1.0 / self.eigenvalue.re.abs())
     }
 
-    /// What it does.
+    /// Character of the mode's motion.
     pub fn character(&self) -> Character {
         let Complex { re, im } = self.eigenvalue;
         let grows = re > GROWS * self.eigenvalue.norm();

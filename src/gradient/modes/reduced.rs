@@ -61,12 +61,12 @@ pub(super) struct Reduced {
     stiffness: DMatrix<f64>,
     /// C_q, m x n.
     jacobian: DMatrix<f64>,
-    /// Of C_qᵀ by coordinates, with its rank; none without constraints.
+    /// Decomposition of C_qᵀ by coordinates, with its rank; none without constraints.
     constraints: Option<(ColPivQR<f64, Dyn, Dyn>, usize)>,
 }
 
 impl Reduced {
-    /// Of a mechanism of this signature.
+    /// Equations of a mechanism of this signature, reduced.
     pub fn of(blocks: &Blocks, signature: &Signature) -> Result<Self> {
         let (n, states) = (signature.coordinates.len(), signature.states.len());
         let all = dense(&blocks.constraint_by_position);
@@ -107,8 +107,8 @@ impl Reduced {
         Ok(Reduced { basis, states, full, damping, stiffness, jacobian: all, constraints })
     }
 
-    /// In all coordinates: a vector of the independent ones, and the multipliers μ with (λ² M + λ D_v + D_q) φ + C_qᵀ μ = 0; the
-    /// same with transposed matrices for a left vector.
+    /// A vector of the independent coordinates in all of them, and the multipliers μ with (λ² M + λ D_v + D_q) φ + C_qᵀ μ = 0; the same
+    /// with transposed matrices for a left vector.
     pub fn whole(&self, lambda: Complex<f64>, own: &Complexes, is_left: bool) -> [Complexes; 2] {
         let phi = complex(&self.basis) * own;
         let mut force = Complexes::zeros(phi.len());
@@ -143,7 +143,7 @@ impl Reduced {
         multipliers
     }
 
-    /// Where nothing leads back from: all (q, ν) with A(0) (q, ν) = 0, perpendicular to each other but for ν.
+    /// Motions that nothing leads back from: all (q, ν) with A(0) (q, ν) = 0, perpendicular to each other but for ν.
     pub fn unheld(&self) -> Vec<Vec<f64>> {
         let size = self.stiffness.nrows();
         let mut held = self.stiffness.clone();

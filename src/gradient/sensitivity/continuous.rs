@@ -39,10 +39,10 @@ const BDF: [&[f64]; 5] = [
     &[137.0 / 60.0, -5.0, 5.0, -10.0 / 3.0, 1.25, -0.2],
 ];
 
-/// What earlier steps leave: p and M w, the last one first.
+/// Terms of earlier steps in the backward differences: p and M w, the last step first.
 type Past = std::collections::VecDeque<[Vec<f64>; 2]>;
 
-/// What ∫ μᵀ C_u dt needs of μ in the first three steps from the end, in steps, beyond the one step that every time inside has.
+/// Weights of μ in ∫ μᵀ C_u dt in the first three steps from the end, in steps, beyond the one step that every time inside has.
 ///
 /// With h μ_j = Σ_l A_jl p_l, backward differences of p along C_qᵀ, Σ_j (1 + d_j) h μ_j, half of the last one, is to be the change of p up to second
 /// order for any p_1: that drops out, p_0 counts whole, and a p that grows evenly is met.
@@ -132,7 +132,7 @@ fn refused(problem: impl Into<String>, remedy: &str) -> Error {
 
 /// The adjoint equations on the way backwards along a stored run.
 struct Backwards<'a, 'p> {
-    /// Its `bar` holds the derivatives of the cost at the time at hand.
+    /// The gradient whose `bar` holds the derivatives of the cost at the time at hand.
     of: &'a mut Gradient<'p>,
     u: &'a [f64],
     h: f64,
@@ -284,7 +284,7 @@ impl Backwards<'_, '_> {
     }
 }
 
-/// What the end makes of its terms.
+/// Adjoint variables and derivatives that the terms at the end of the run give.
 struct Terminal {
     p: Vec<f64>,
     /// Derivatives of ξᵀ C_q v.

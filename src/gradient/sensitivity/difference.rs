@@ -23,14 +23,14 @@ pub struct Raw {
     error: f64,
     /// The cost's own round-off, as far as this difference has seen it.
     round_off: f64,
-    /// How far the parameter was moved at most; infinite if it was not.
+    /// Largest distance that the parameter was moved; infinite if it was not.
     step: f64,
 }
 
 impl Raw {
     const NONE: Raw = Raw { value: 0.0, error: 0.0, round_off: 0.0, step: f64::INFINITY };
 
-    /// With errors that no round-off is beyond: it is the same for all parameters, and one alone may look smooth by chance.
+    /// Differences with errors that no round-off is beyond: it is the same for all parameters, and one alone may look smooth by chance.
     pub fn finish(all: &[Raw]) -> Vec<Difference> {
         let round_off = all.iter().map(|raw| raw.round_off).fold(0.0, f64::max);
         all.iter().map(|raw| Difference { value: raw.value, error: raw.error.max(round_off / raw.step) }).collect()
@@ -48,7 +48,7 @@ impl Gradient<'_> {
         Ok(Raw::finish(&self.differences_by(u, &all)?))
     }
 
-    /// Those by some parameters.
+    /// Central differences by some parameters, as [`Gradient::differences`] takes them by all.
     pub fn differences_by(&mut self, u: &[f64], parameters: &[usize]) -> Result<Vec<Raw>> {
         self.extrapolated(u, parameters, true)
     }

@@ -59,7 +59,8 @@ impl Gradient<'_> {
         Ok(cost)
     }
 
-    /// The same for some of `all` directions, which several evaluations share: to the last bit what one of them would find for them.
+    /// The Hessian times each of some of `all` directions, which several evaluations share: to the last bit what one of them would find for
+    /// them.
     ///
     /// # Errors
     /// As [`Gradient::hessian`].
@@ -179,9 +180,9 @@ impl Gradient<'_> {
 /// A change of the parameters, and of the inputs at all times, one time after another; or derivatives by them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
-    /// One entry a parameter.
+    /// Change of the parameters, one entry each.
     pub u: Vec<f64>,
-    /// One entry for each of [`Gradient::by_inputs`]; or none.
+    /// Change of the inputs, one entry for each of [`Gradient::by_inputs`]; or none.
     pub w: Vec<f64>,
 }
 
@@ -202,23 +203,23 @@ pub(super) fn take_inputs_along<'t>(
 /// Directions along which a sweep is differentiated, with their tangents of the times whose states are there.
 #[derive(Default)]
 pub(super) struct Along<'a> {
-    /// Of times from `first` on, one state after another.
+    /// Tangents of times from `first` on, one state after another.
     stored: Vec<f64>,
     first: usize,
-    /// Those of the start, and what the scheme made of them.
+    /// Tangents of the start, and those of the state that the scheme makes of it.
     origin: Vec<f64>,
     begun: Vec<f64>,
     /// Numbers a tangent.
     size: usize,
-    /// On their way along the run.
+    /// Tangents on their way along the run.
     tangents: Vec<StateVector>,
     pub directions: Vec<Direction>,
     along: &'a [Change],
-    /// By the inputs at all times, one list a direction.
+    /// Derivatives by the inputs at all times, one list a direction.
     by_inputs: Vec<Vec<f64>>,
 }
 
-/// What is to be done where tangents take too much memory.
+/// Remedy where tangents take too much memory.
 const FEWER_DIRECTIONS: &str =
     "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
 

@@ -32,7 +32,7 @@ use crate::system::{By, Evaluator, OutputPoint, StateVector};
 use crate::{Error, Result};
 use sensed::Sensed;
 
-/// How a gradient is computed.
+/// The method by which a gradient is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// One sweep backwards through the scheme's own equations.
@@ -45,7 +45,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name in commands and files.
+    /// Name of the method in commands and files.
     pub fn name(self) -> &'static str {
         match self {
             Method::Adjoint => "adjoint",
@@ -55,18 +55,18 @@ impl Method {
     }
 }
 
-/// Whether derivatives by a parameter are wanted.
+/// Choice of the parameters by which derivatives are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Yes,
-    /// Unless a start as given does not follow the parameter.
+    /// Derivatives are wanted unless a start as given does not follow the parameter.
     IfFollowed,
     No,
 }
 
 /// A simulation with a cost, ready to be evaluated again and again.
 pub struct Gradient<'p> {
-    /// Of each parameter.
+    /// Choice for each parameter.
     wanted: Vec<Wanted>,
     /// Parameters by which the last evaluation was differentiated, and those that were left out because the start does not follow.
     active: Vec<usize>,
@@ -76,14 +76,14 @@ pub struct Gradient<'p> {
     y: Vec<f64>,
     y_bar: Vec<f64>,
     bar: StateVector,
-    /// One an active parameter of the model, where tangents were asked for.
+    /// Tangents, one an active parameter of the model, where they were asked for.
     tangents: Vec<StateVector>,
     continuous: Continuous,
-    /// What the cost sees of outputs, where that is not what they are.
+    /// Sensors over the run at hand, where the cost does not see outputs as they are.
     sensed: Option<Sensed<'p>>,
-    /// By the inputs at all times, one time after another; empty where they are given.
+    /// Derivatives by the inputs at all times, one time after another; empty where they are given.
     by_inputs: Vec<f64>,
-    /// Whether inputs are differentiated by.
+    /// True if the cost is differentiated by inputs, too.
     has_inputs: bool,
 }
 
@@ -96,7 +96,7 @@ impl<'p> Gradient<'p> {
         Gradient::around(Workspace::new(simulation), simulation, cost)
     }
 
-    /// One that takes derivatives with respect to the inputs at all times, too, and lets them be changed: [`Gradient::inputs_mut`],
+    /// A workspace that takes derivatives with respect to the inputs at all times, too, and lets them be changed: [`Gradient::inputs_mut`],
     /// [`Gradient::by_inputs`].
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl<'p> Gradient<'p> {
         Gradient::by(By::BOTH, simulation, cost)
     }
 
-    /// One with respect to the inputs at all times alone: derivatives by parameters come out as zero.
+    /// A workspace with respect to the inputs at all times alone: derivatives by parameters come out as zero.
     ///
     /// # Errors
     /// As [`Gradient::new`].
@@ -244,7 +244,7 @@ impl<'p> Gradient<'p> {
         }
     }
 
-    /// The same, to stop at the next time step with [`Error::Interrupted`] once `interrupt` is raised.
+    /// The gradient, to stop at the next time step with [`Error::Interrupted`] once `interrupt` is raised.
     pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
         self.workspace.interrupt = interrupt.clone();
         self
@@ -294,7 +294,7 @@ impl<'p> Gradient<'p> {
         self.workspace.checkpoints()
     }
 
-    /// What the last evaluation cost; steps that are run once more are not counted.
+    /// Work of the last evaluation; steps that are run once more are not counted.
     pub fn counters(&self) -> crate::scheme::Counters {
         self.workspace.counters
     }
@@ -339,7 +339,7 @@ impl<'p> Gradient<'p> {
     }
 }
 
-/// What a cost sees at time `i`.
+/// The sample that a cost sees at time `i`.
 fn sample<'a>(simulation: &Simulation, i: usize, x: &OutputPoint<'a>, y: &'a [f64], u: &'a [f64]) -> Sample<'a> {
     let (before, after) = simulation.grid().neighbours(i);
     Sample { index: i, last: simulation.grid().count(), before, after, x: *x, y, u }

@@ -12,7 +12,7 @@ use crate::system::StateVector;
 pub struct SlopeWeights {
     /// The parameter, by its place.
     pub parameter: usize,
-    /// For each reference, one a sample.
+    /// Weights of each reference, one a sample.
     pub weights: Vec<Vec<f64>>,
 }
 

@@ -13,12 +13,12 @@ use crate::simulate::{Simulation, Workspace};
 use crate::system::StateVector;
 use crate::{Error, Result};
 
-/// What sensors make of a run.
+/// Values of sensors over a run, with their derivatives along directions.
 pub(super) struct Sensed<'p> {
     pub sensors: &'p Sensors,
-    /// Of the run at hand.
+    /// Values of the run at hand.
     pub run: Course,
-    /// Its derivatives along directions.
+    /// Derivatives of the run along directions.
     pub along: Vec<Course>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Course {
     pub own: Vec<f64>,
     /// Outputs.
     pub y: Vec<Vec<f64>>,
-    /// What sensors show of them.
+    /// Values that the sensors show of the outputs.
     z: Vec<Vec<f64>>,
-    /// Of those of which a spectrum is compared.
+    /// Spectra of sensors of which a spectrum is compared.
     spectra: Vec<Spectral>,
     /// The cost by what they show.
     z_bar: Vec<Vec<f64>>,
@@ -59,7 +59,7 @@ impl Course {
         Ok(Course { own: own.clone(), y, z, spectra, z_bar, y_bar, own_bar: own })
     }
 
-    /// What the cost sees of outputs at time `i`.
+    /// Puts the values that sensors show at time `i` in the place of outputs.
     pub fn show(&self, sensors: &Sensors, i: usize, y: &mut [f64]) {
         sensors.all().iter().zip(&self.z).for_each(|(sensor, z)| y[sensor.output] = z[i]);
     }
@@ -69,7 +69,7 @@ impl Course {
         &self.spectra[k]
     }
 
-    /// What sensor `k` shows at time `i`.
+    /// Value that sensor `k` shows at time `i`.
     pub fn shown(&self, k: usize, i: usize) -> f64 {
         self.z[k][i]
     }
@@ -106,7 +106,7 @@ impl<'p> Sensed<'p> {
         }
     }
 
-    /// From the cost by z to that by y and by the sensors' parameters.
+    /// Pulls derivatives of the cost by z back to those by y and by the sensors' parameters.
     fn pull_back(&mut self, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         let Sensed { sensors, run, .. } = self;

@@ -7,7 +7,7 @@ use crate::system::{Evaluator, OutputPoint, StateVector};
 use crate::{Error, Result};
 use nalgebra::DMatrix;
 
-/// How the state after a step follows the state before it, the inputs and the parameters; and the residuals after it.
+/// Derivatives of the state after a step by the state before it, the inputs and the parameters; and of the residuals after it.
 ///
 /// Columns: those of the state (q, v, a, a_scheme and the scheme's own, S in all; none for the start), of the inputs at the step's end (at the
 /// first time, for the start), of the others that the step sees (those one step later for the start, those from its beginning on where it
@@ -16,7 +16,7 @@ use nalgebra::DMatrix;
 pub struct StepMap {
     /// S rows.
     pub state: DMatrix<f64>,
-    /// One row a residual.
+    /// Derivatives of the residuals, one row each.
     pub residuals: DMatrix<f64>,
     /// The residuals themselves.
     pub values: Vec<f64>,
@@ -52,7 +52,7 @@ fn units(zero: &StateVector, is_start: bool, sees_others: bool, active: &[usize]
     tangents
 }
 
-/// How residuals change with tangents, a column each; `y` is room for the outputs.
+/// Derivatives of residuals along tangents, a column each; `y` is room for the outputs.
 fn residuals_along(
     tangents: &[StateVector],
     evaluator: &mut dyn Evaluator,

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// Gives tangents the changes of the inputs in the row of a time, and in another one that a step sees.
 type TangentInputs<'f> = dyn Fn((usize, Option<usize>), &mut [StateVector]) + 'f;
 
-/// What is done at each time: number of the time, evaluator, state, tangents.
+/// A visitor of each time: number of the time, evaluator, state, tangents.
 type TangentVisitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>, &mut [StateVector]) + 'v;
 
 impl Workspace<'_> {
@@ -184,10 +184,10 @@ pub struct ResidualRow<'a> {
     pub weight: f64,
     /// (y - ȳ)/σ, without η; y - ȳ up to whole periods of the output.
     pub residual: f64,
-    /// What stands for it in a sum of squares, and the derivative of that by it: the residual itself and 1, but for a robust
+    /// The residual's root in a sum of squares, and the root's derivative by the residual: the residual itself and 1, but for a robust
     /// [loss](crate::cost::Loss).
     pub rooted: (f64, f64),
-    /// Its derivatives with respect to all parameters.
+    /// Derivatives of the residual with respect to all parameters.
     pub derivatives: &'a [f64],
 }
 
@@ -395,11 +395,11 @@ impl<'a> OutputTangents<'a> {
     }
 }
 
-/// What is shown of a run with tangents.
+/// An item of a run with tangents, as it is shown to a visitor.
 pub enum Seen<'a> {
     /// A residual with its derivatives.
     Residual(ResidualRow<'a>),
-    /// All outputs of one time with theirs.
+    /// All outputs of one time with their derivatives.
     Outputs(OutputTangents<'a>),
 }
 

@@ -16,10 +16,10 @@ pub enum SpeedUnit {
 }
 
 impl SpeedUnit {
-    /// All there are.
+    /// All units of speed.
     pub const ALL: [SpeedUnit; 3] = [SpeedUnit::RadiansPerSecond, SpeedUnit::RevolutionsPerMinute, SpeedUnit::Hertz];
 
-    /// As files write it, the usual one first.
+    /// Names of the unit as files write it, the usual one first.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             SpeedUnit::RadiansPerSecond => &["rad/s"],
@@ -33,12 +33,12 @@ impl SpeedUnit {
         SpeedUnit::ALL.into_iter().find(|unit| unit.names().contains(&name))
     }
 
-    /// How it is written.
+    /// Usual name of the unit.
     pub fn name(self) -> &'static str {
         self.names()[0]
     }
 
-    /// In rad/s.
+    /// One of this unit in rad/s.
     pub fn radians(self) -> f64 {
         match self {
             SpeedUnit::RadiansPerSecond => 1.0,
@@ -48,23 +48,23 @@ impl SpeedUnit {
     }
 }
 
-/// What samples within a window are weighted with.
+/// Weights of the samples within a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Window {
     /// (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
     #[default]
     Hann,
-    /// All alike: the sharpest lines, for a whole number of periods of what has no trend.
+    /// Equal weights: the sharpest lines, for a whole number of periods of what has no trend.
     Rectangular,
 }
 
-/// What is compared of a line.
+/// Quantity that is compared of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Part {
     /// |Y|.
     #[default]
     Amplitude,
-    /// Both Re Y and Im Y: phases, too.
+    /// Real and imaginary parts, Re Y and Im Y: phases, too.
     Complex,
     /// 20 lg |Y|, dB: small lines count as much as large ones.
     Level,
@@ -96,7 +96,7 @@ impl std::str::FromStr for Part {
 }
 
 impl Window {
-    /// At a place from -1/2 to 1/2 of its length.
+    /// Weight at a place from -1/2 to 1/2 of the window's length.
     pub(super) fn weight(self, place: f64) -> f64 {
         match self {
             Window::Hann => 0.5 + 0.5 * (TAU * place).cos(),
@@ -104,7 +104,7 @@ impl Window {
         }
     }
 
-    /// Below so many periods of a line, what is no oscillation leaks into it.
+    /// Fewest periods of a line in a window: below, what is no oscillation leaks into it.
     pub(super) fn fewest_periods(self) -> f64 {
         match self {
             Window::Hann => 2.0,

@@ -20,32 +20,33 @@ use std::f64::consts::{PI, TAU};
 use std::ops::Range;
 use transform::Term;
 
-/// What is compared of an output in the frequency domain.
+/// A spectrum of an output: the lines that are compared in the frequency domain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spectrum {
-    /// Where.
+    /// Frequencies or orders of the lines.
     pub lines: Lines,
-    /// What samples within a window are weighted with.
+    /// Weights of the samples within a window.
     pub window: Window,
-    /// What of each line.
+    /// Quantity that is compared of each line.
     pub part: Part,
 }
 
-/// Where lines of a spectrum are.
+/// Frequencies or orders of the lines of a spectrum.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lines {
-    /// At these frequencies, Hz, over the whole record.
+    /// Lines at these frequencies, Hz, over the whole record.
     Frequencies(Vec<f64>),
-    /// All in a band, Hz: root mean squares over windows of 1/`resolution` seconds that overlap by half (Welch's method).
+    /// All lines in a band, Hz: root mean squares over windows of 1/`resolution` seconds that overlap by half (Welch's method).
     Band {
         /// The lowest frequency, Hz.
         from: f64,
         /// The highest, Hz.
         until: f64,
-        /// Between two lines, Hz.
+        /// Distance between two lines, Hz.
         resolution: f64,
     },
-    /// At multiples of the speed of a shaft, over so many of its revolutions about the time at which it first passes each of some speeds.
+    /// Lines at multiples of the speed of a shaft, over so many of its revolutions about the time at which it first passes each of some
+    /// speeds.
     Orders {
         /// The multiples.
         orders: Vec<f64>,
@@ -55,20 +56,20 @@ pub enum Lines {
         speeds: Vec<f64>,
         /// The unit of both.
         unit: SpeedUnit,
-        /// Of each window.
+        /// Revolutions of each window.
         revolutions: f64,
     },
     /// Frequency response from a known input, Σ X* Y / Σ |X|² over windows as of [`Lines::Band`] (estimator H₁: for noise on the output).
     Response {
         /// The input at each sample of the output.
         input: Vec<f64>,
-        /// Its unit.
+        /// Unit of the response.
         unit: String,
         /// The lowest frequency, Hz.
         from: f64,
         /// The highest, Hz.
         until: f64,
-        /// Between two lines, Hz.
+        /// Distance between two lines, Hz.
         resolution: f64,
     },
 }
@@ -85,7 +86,7 @@ impl Samples<'_> {
         self.range.len() as f64 * self.step
     }
 
-    /// That they resolve a frequency.
+    /// Checks that the samples resolve a frequency.
     fn resolve(&self, frequency: f64, line: impl Fn() -> String) -> Result<()> {
         let highest = 0.5 / self.step;
         if frequency < highest {
@@ -159,7 +160,7 @@ impl Spectrum {
         (0..weights.len()).map(entry).collect()
     }
 
-    /// That a window has periods enough of a line.
+    /// Checks that a window holds periods enough of a line.
     fn long_enough(&self, periods: f64, line: impl Fn() -> String, remedy: &str) -> Result<()> {
         let fewest = self.window.fewest_periods();
         if periods >= fewest * (1.0 - 1e-9) {
@@ -170,7 +171,8 @@ impl Spectrum {
         Err(Error::invalid(line(), problem, remedy))
     }
 
-    /// That lines tell different things: nearer to each other, noise makes the same of them, and standard errors would be too small.
+    /// Checks that lines are far enough apart to tell different things: nearer to each other, noise makes the same of them, and standard
+    /// errors would be too small.
     fn apart(&self, frequencies: &[f64], duration: f64) -> Result<()> {
         let mut sorted = frequencies.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -318,7 +320,7 @@ impl Spectrum {
 struct Shaft<'a> {
     speed: &'a [f64],
     unit: SpeedUnit,
-    /// Its angle, rad.
+    /// Angle of the shaft, rad.
     angle: Vec<f64>,
 }
 

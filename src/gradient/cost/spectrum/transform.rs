@@ -11,9 +11,9 @@ use nalgebra::Complex;
 /// A line of a spectrum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
-    /// Its frequency, Hz, or its order.
+    /// Frequency of the line, Hz, or its order.
     pub at: f64,
-    /// Of an order the shaft's speed.
+    /// Speed of the shaft, of a line that is an order.
     pub speed: Option<f64>,
 }
 
@@ -22,11 +22,11 @@ pub struct Line {
 pub struct LineValue {
     /// The line.
     pub line: Line,
-    /// Whether it is the imaginary part of a complex one.
+    /// True for the imaginary part of a complex number.
     pub is_imaginary: bool,
     /// The number of the sample in whose place it is, among all of the record.
     pub sample: usize,
-    /// What is there is the number times this.
+    /// Factor of the number: what stands in the sample's place is the number times this.
     pub scale: f64,
 }
 
@@ -48,15 +48,15 @@ pub struct Transform {
     tables: Vec<Vec<Complex<f64>>>,
     /// Fourier coefficients, each a sum of terms; the squared amplitude of a line is the mean of those of its own.
     coefficients: Vec<Vec<Term>>,
-    /// Of each line, the places of its own among them.
+    /// Places of each line's own coefficients among them.
     own: Vec<std::ops::Range<usize>>,
-    /// What each line is multiplied by, so that all have the same deviation.
+    /// Factor of each line, by which all have the same deviation.
     scale: Vec<f64>,
-    /// That deviation, for samples of deviation 1.
+    /// Deviation of what is compared, the same of all lines, for samples of deviation 1.
     behind: f64,
-    /// Of orders, the unit of speeds.
+    /// Unit of speeds, of orders.
     pub(super) speeds: Option<SpeedUnit>,
-    /// Of a frequency response, the unit of what is divided by.
+    /// Unit of the input that is divided by, of a frequency response.
     pub(super) over: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Spectral {
 const DECIBEL: f64 = 20.0 / std::f64::consts::LN_10;
 
 impl Part {
-    /// Of an amplitude: the value with its first and second derivative.
+    /// An amplitude as it is compared: the value with its first and second derivative.
     fn of(self, amplitude: f64) -> [f64; 3] {
         match self {
             Part::Level => {
@@ -104,7 +104,7 @@ impl Transform {
         }
     }
 
-    /// That there is memory for so many tables more.
+    /// Checks that there is memory for so many tables more.
     pub(super) fn room(&self, tables: usize, length: usize) -> Result<()> {
         let numbers = tables.saturating_mul(length).saturating_mul(2);
         let what = || format!("coefficients of {tables} lines over {length} samples each");
@@ -124,7 +124,7 @@ impl Transform {
         self.scale.push(1.0);
     }
 
-    /// What a term makes of values.
+    /// Sum of the values, weighted by a term's coefficients.
     pub(super) fn sum(&self, term: &Term, values: &[f64]) -> Complex<f64> {
         let all = self.tables[term.table].iter().zip(&values[term.first..]);
         term.factor * all.map(|(c, value)| c * *value).sum::<Complex<f64>>()
@@ -201,7 +201,7 @@ impl Transform {
         self.behind
     }
 
-    /// What is compared, with the places of its own samples that it is in.
+    /// The numbers that are compared, each with the sample in whose place it stands.
     pub(crate) fn values(&self) -> impl Iterator<Item = LineValue> {
         let parts = self.parts();
         (0..self.count()).map(move |k| LineValue {
@@ -212,7 +212,7 @@ impl Transform {
         })
     }
 
-    /// What a number of it is, of an output: without a period.
+    /// Quantity of one number of the spectrum of an output: without a period.
     pub fn quantity(&self, output: &Quantity) -> Quantity {
         let unit = match (&self.part, &self.over) {
             (Part::Level, _) => "dB".to_string(),
@@ -223,7 +223,7 @@ impl Transform {
         Quantity::new(output.name.clone(), unit)
     }
 
-    /// Over what lines are shown.
+    /// Axis over which lines are shown.
     pub fn axis(&self) -> Quantity {
         match self.speeds {
             None => Quantity::new("frequency", "Hz"),
@@ -232,12 +232,12 @@ impl Transform {
         }
     }
 
-    /// Whether lines are told apart by several speeds.
+    /// True if lines differ in the shaft speed, too.
     fn has_speeds(&self) -> bool {
         self.lines.iter().any(|line| line.speed != self.lines[0].speed)
     }
 
-    /// Of amplitudes of orders at several speeds, revolutions a second that are 1 of the speed's unit.
+    /// Revolutions a second that are 1 of the speed's unit, of amplitudes of orders at several speeds.
     pub fn speed_in_hertz(&self) -> Option<f64> {
         let unit = self.speeds.filter(|_| self.has_speeds() && self.part == Part::Amplitude)?;
         Some(unit.radians() / std::f64::consts::TAU)
@@ -285,12 +285,12 @@ impl Transform {
         orders[k]
     }
 
-    /// Where on this axis a line is.
+    /// Place of a line on this axis.
     pub fn place(&self, line: &Line) -> f64 {
         line.speed.filter(|_| self.has_speeds()).unwrap_or(line.at)
     }
 
-    /// What the curve of a number is called, if there are several.
+    /// Label of the curve of a number, if there are several.
     pub fn curve(&self, value: &LineValue) -> String {
         let part = match (self.part, value.is_imaginary) {
             (Part::Complex, false) => "real part",
@@ -304,7 +304,7 @@ impl Transform {
         }
     }
 
-    /// In words.
+    /// A line in words.
     fn name(&self, line: usize) -> String {
         match self.lines[line] {
             Line { at, speed: Some(speed) } => {
@@ -383,7 +383,7 @@ impl Transform {
         }
     }
 
-    /// From the cost by what is compared, in the places of samples, to that by samples.
+    /// Pulls derivatives of the cost by what is compared, in the places of samples, back to those by samples.
     pub(crate) fn pull_back(&self, samples: &mut [f64], at: &mut Spectral) {
         at.bar.clear();
         at.bar.extend_from_slice(samples);
