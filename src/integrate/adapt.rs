@@ -19,7 +19,7 @@ use crate::step_error::{StepError, StepErrors};
 use crate::{Error, Result};
 use chooser::{Chooser, met};
 
-/// What steps are asked for.
+/// Demands on the steps that are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepControl {
     /// The largest error of any coordinate over the whole run, beside the largest value of all coordinates that have its unit.
@@ -31,9 +31,9 @@ pub struct StepControl {
 /// A simulation on steps that were chosen, and how.
 #[derive(Debug, Clone)]
 pub struct Controlled {
-    /// On its grid.
+    /// The simulation on the grid that was chosen.
     pub simulation: Simulation,
-    /// Its errors, as estimated.
+    /// Estimated errors of the simulation.
     pub errors: StepErrors,
     /// Times that the whole grid was chosen.
     pub passes: usize,
@@ -49,27 +49,27 @@ const ENOUGH: f64 = 0.1;
 const PATIENCE: [usize; 2] = [2, 4];
 /// The tolerance of a first run, from which sizes are taken.
 const ROUGH: f64 = 1e-2;
-/// What is aimed at, beside the tolerance.
+/// Part of the tolerance that a pass aims at.
 const AIM: f64 = 0.5;
 /// Part of the tolerance that local errors are to add up to in the first pass.
 const FIRST: f64 = 0.5;
-/// What even steps aim at, beside the tolerance: less than it, since their number is foretold.
+/// Part of the tolerance that even steps aim at: less than it, since their number is foretold.
 const EVEN_AIM: f64 = 0.8;
 /// Steps that no tolerance is worth.
 const MOST_STEPS: usize = 5_000_000;
 /// Steps of the first pass, at most: what more of them would do is measured first. But it takes so many times those of the rough run.
 const MODEST: f64 = 20_000.0;
 const BEYOND_ROUGH: f64 = 4.0;
-/// From this part of the largest values on, an error says no more than that it is large: two jumps that are not at the same time.
+/// Part of the largest values from which on an error says no more than that it is large: two jumps that are not at the same time.
 const SATURATED: f64 = 0.3;
 /// Steps of a pass that are divided where a run fails, at most.
 const MOST_DIVIDED: usize = 10;
 /// The smallest tolerance, above round-off.
 const LEAST: f64 = 1e-12;
 impl Simulation {
-    /// The same with steps as long as a tolerance allows, at parameters `u`, which is also read at the times `reads`, s
-    /// ([`Simulation::reading`]). Steps meet the first and last time, all samples of inputs that are no splines, and all times at which inputs
-    /// switch; the first step of the grid is what the control begins with.
+    /// The simulation with steps as long as a tolerance allows, at parameters `u`, which is also read at the times `reads`, s
+    /// ([`Simulation::reading`]). Steps meet the first and last time, all samples of inputs that are no splines, and all times at which
+    /// inputs switch; the first step of the grid is what the control begins with.
     ///
     /// # Errors
     /// [`Error::Invalid`] for tolerances that are not positive or that cannot be met; [`Error::StepTooSmall`]; a run that fails.
@@ -177,7 +177,7 @@ impl Simulation {
         Ok((errors, worst))
     }
 
-    /// The same with even steps between the stops, if no more of them keep the tolerance.
+    /// The simulation with even steps between the stops, if no more of them keep the tolerance.
     fn even(&self, u: &[f64], best: &Controlled, tolerance: f64, reads: &[f64]) -> Option<Controlled> {
         let start = self.grid().time(0);
         let stops = met(self, reads);
@@ -212,14 +212,14 @@ impl Simulation {
     }
 }
 
-/// What becomes of a run on steps that were chosen.
+/// Outcome of a run on steps that were chosen.
 enum Judged {
     Known(Simulation, StepErrors),
-    /// It has no end, or that with steps half as long.
+    /// The run fails, or the one with steps half as long.
     Failed(Error),
 }
 
-/// When a step has failed that may succeed with another size, s.
+/// Time, s, at which a step has failed that may succeed with another size.
 fn time_of(failure: &Error) -> Option<f64> {
     match failure {
         Error::NewtonFailed { time, .. } | Error::Singular { time, .. } | Error::NotFinite { time, .. } => Some(*time),
@@ -227,7 +227,7 @@ fn time_of(failure: &Error) -> Option<f64> {
     }
 }
 
-/// In which step, and where, Newton's iteration fails, for sentences that go on.
+/// Step in which, and equation where, Newton's iteration fails, for sentences that go on.
 fn failed(failure: &Error) -> String {
     match failure {
         Error::NewtonFailed { time, step_size, equation, .. } => format!(

@@ -6,13 +6,13 @@ use crate::system::Point;
 
 /// Constraints that yield by more than this part of what the multipliers move masses by are soft.
 const SOFT: f64 = 1e-3;
-/// By less than this part, they are lost beside the round-off of the masses.
+/// Part below which they are lost beside the round-off of the masses.
 const LOST: f64 = 1e-13;
 /// The part of a violation that a projection may leave without a word: positions do not depend on it.
 const LEFT: f64 = 0.1;
 
-/// What is wrong with the size of a scheme's penalty, in one sentence, judged at the model's start with nominal parameters: beside
-/// C_q M⁻¹ C_qᵀ, with the diagonal of M alone.
+/// A remark on a scheme's penalty of the wrong size, in one sentence, judged at the model's start with nominal parameters: beside C_q M⁻¹
+/// C_qᵀ, with the diagonal of M alone.
 pub fn remark(simulation: &Simulation) -> Option<String> {
     let (signature, grid) = (simulation.signature(), simulation.grid());
     let scheme = simulation.scheme();

@@ -2,7 +2,7 @@
 
 use crate::signature::Signature;
 
-/// What of `value ± period, ± 2 period ..` is nearest to `other`; `value` itself where `other` is none (NaN).
+/// The one of `value ± period, ± 2 period ..` that is nearest to `other`; `value` itself where `other` is none (NaN).
 #[inline]
 pub(crate) fn beside(value: f64, other: f64, period: f64) -> f64 {
     // exactly `value` within half a period
@@ -14,19 +14,19 @@ pub(crate) fn beside(value: f64, other: f64, period: f64) -> f64 {
 pub(crate) struct Continuous {
     /// Place and period of each.
     outputs: Vec<(usize, f64)>,
-    /// Their values at the time before; NaN where there is none.
+    /// Values of these outputs at the time before; NaN where there is none.
     last: Vec<f64>,
 }
 
 impl Continuous {
-    /// At no time yet.
+    /// Periodic outputs of a mechanism, at no time yet.
     pub fn of(signature: &Signature) -> Self {
         let periods = signature.outputs.iter().enumerate().filter_map(|(k, output)| Some((k, output.period?)));
         let outputs: Vec<(usize, f64)> = periods.collect();
         Continuous { last: vec![f64::NAN; outputs.len()], outputs }
     }
 
-    /// Whether there is any such output: it must then be followed through every time.
+    /// True if there is any such output: it must then be followed through every time.
     pub fn any(&self) -> bool {
         !self.outputs.is_empty()
     }

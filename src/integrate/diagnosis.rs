@@ -8,7 +8,7 @@ use crate::system::{Blocks, Evaluator, Point};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 
-/// What a singular matrix was meant for.
+/// Use that a singular matrix was meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The accelerations of the start.
@@ -20,7 +20,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// By the number of a step.
+    /// Purpose of the matrix of a step by its number.
     pub(crate) fn of(step: usize) -> Self {
         if step == 0 { Purpose::Accelerations } else { Purpose::Step }
     }
@@ -58,7 +58,7 @@ fn equilibrate(matrix: &mut DMatrix<f64>) -> DVector<f64> {
     scales
 }
 
-/// Up to this many unknowns dense matrices tell why there is no inverse: beyond, that takes minutes.
+/// Most unknowns for which dense matrices tell why there is no inverse: beyond, that takes minutes.
 const DENSE_ANALYSIS: usize = 600;
 /// A row of C_q repeats others if their combination leaves less than this part of it.
 pub(crate) const REPEATED: f64 = 1e-9;
@@ -78,7 +78,7 @@ pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Po
 /// A reason, and a remedy.
 type Finding = (String, &'static str);
 
-/// What is wrong with the matrix; an error if a derivative is not finite.
+/// Finds what is wrong with the matrix; an error if a derivative is not finite.
 fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Result<Finding> {
     let (n, m) = (signature.unknown_count(), signature.constraints.len());
     let not_a_number = |row: usize, column: usize, value: f64| {
@@ -136,7 +136,7 @@ fn analyse(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, pur
     Ok(without_acceleration(signature, &blocks, purpose))
 }
 
-/// Which rows of C_q repeat others, if any do; rows that are left out are no part of the equations.
+/// Rows of C_q that repeat others, in words, if any do; rows that are left out are no part of the equations.
 fn redundancy(mut rows: Vec<Vec<(u32, f64)>>, left_out: &[usize], signature: &Signature) -> Option<String> {
     let kept: Vec<usize> = (0..rows.len()).filter(|row| !left_out.contains(row)).collect();
     let rows: Vec<_> = kept.iter().map(|&row| std::mem::take(&mut rows[row])).collect();
@@ -163,7 +163,7 @@ fn redundancy(mut rows: Vec<Vec<(u32, f64)>>, left_out: &[usize], signature: &Si
     })
 }
 
-/// Which accelerations neither mass nor a constraint determines.
+/// Accelerations that neither mass nor a constraint determines.
 fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose) -> Finding {
     let mass = dense(&blocks.mass);
     let faintest = faintest_motion(saddle(&mass, &dense(&blocks.constraint_by_position)), signature);

@@ -5,7 +5,7 @@ use crate::shown::shown;
 use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
-/// What to do where there are too many steps for the memory.
+/// Remedy where there are too many steps for the memory.
 pub const FEWER_STEPS: &str = "take larger steps, or end earlier";
 
 /// Steps that no computer gets through in a year: of even ones there may be so many, their times are not kept.
@@ -64,7 +64,7 @@ impl PartialEq for Kind {
 }
 
 impl TimeGrid {
-    /// From `start` to `end` in steps of `step`, s.
+    /// A grid from `start` to `end` in steps of `step`, s.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the step is not positive or does not divide the interval (to 1e-6 of a step); [`Error::Memory`] if there
@@ -140,7 +140,7 @@ impl TimeGrid {
         Ok(TimeGrid(Kind::Listed(Arc::new(all))))
     }
 
-    /// The same with every step divided into `parts`.
+    /// The grid with every step divided into `parts`.
     ///
     /// # Errors
     /// [`Error::Invalid`] for 0 parts; [`Error::Memory`].

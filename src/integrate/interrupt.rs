@@ -17,13 +17,13 @@ impl Interrupt {
         self.raised.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether to stop.
+    /// True if the computation is to stop.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed) && !self.suspended.load(Ordering::Relaxed)
     }
 
-    /// Whether anybody has asked to stop, also where that is not to be heeded.
+    /// True if anybody has asked to stop, also where that is not to be heeded.
     pub fn was_raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed)
     }

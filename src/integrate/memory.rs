@@ -3,10 +3,11 @@
 use crate::{Error, Result};
 use std::path::Path;
 
-/// What the system can give is asked for needs above this only, bytes: asking takes a tenth of a millisecond.
+/// Bytes above which the system is asked what it can give: asking takes a tenth of a millisecond.
 pub(crate) const LARGE: f64 = 16e6;
 
-/// Where the system does not tell, only slips of the pen are refused: more than any desk has, bytes. The allocator has the last word.
+/// Bytes that are assumed where the system does not tell: more than any desk has, so that only slips of the pen are refused. The allocator
+/// has the last word.
 const ASSUMED: f64 = 64e9;
 
 /// The part of what there is that may be asked for: the rest of the program needs some, too.
@@ -114,7 +115,7 @@ fn address_space(text: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the control groups of /proc/self/cgroup (versions 1 and 2), and those around them, leave, bytes.
+/// Bytes that the control groups of /proc/self/cgroup (versions 1 and 2), and those around them, leave.
 fn group(text: &str, root: &Path) -> Option<f64> {
     let mut least: Option<f64> = None;
     for line in text.lines() {

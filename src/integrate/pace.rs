@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// Runs that take longer are told of, s.
 const LONG: f64 = 60.0;
-/// What the pace of a shorter beginning says is chance, s.
+/// Duration, s, of a beginning whose pace is more than chance.
 const BEGINNING: f64 = 0.5;
 /// Steps between two looks at the clock.
 const STRIDE: usize = 4096;
@@ -18,31 +18,31 @@ const FIRST: usize = 64;
 /// A run that takes long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LongRun {
-    /// Its steps.
+    /// Steps of the run.
     pub steps: usize,
-    /// Those that are done.
+    /// Steps that are done.
     pub done: usize,
-    /// What the others take at the same pace, s.
+    /// Time that the other steps take at the same pace, s.
     pub seconds_left: f64,
 }
 
 static LISTENER: OnceLock<fn(&LongRun)> = OnceLock::new();
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// Has the first long run of this process told to `listener`; the first one who listens does.
+/// Has the first long run of this process reported to `listener`; the first one who listens does.
 pub fn listen(listener: fn(&LongRun)) {
     LISTENER.get_or_init(|| listener);
 }
 
 /// The pace of one run.
 pub(crate) struct Pace {
-    /// Where and when it began; `None` where nobody listens, or all has been told.
+    /// The step and the instant at which the run began; `None` where nobody listens, or a long run has been reported.
     began: Option<(usize, Instant)>,
     steps: usize,
 }
 
 impl Pace {
-    /// Of a run of so many steps, from one of them on.
+    /// The pace of a run of so many steps, from one of them on.
     pub fn begin(from: usize, steps: usize) -> Self {
         let listens = steps > FIRST && LISTENER.get().is_some() && !TOLD.load(Ordering::Relaxed);
         Pace { began: listens.then(|| (from, Instant::now())), steps }
@@ -69,13 +69,13 @@ impl Pace {
     }
 }
 
-/// Whether the clock is to be read after so many steps.
+/// True if the clock is to be read after so many steps.
 #[inline]
 fn is_due(done: usize) -> bool {
     done.is_multiple_of(STRIDE) || (done.is_power_of_two() && done >= FIRST)
 }
 
-/// What so many steps take at the pace of those that are `done`, if that is long.
+/// Time, s, that so many steps take at the pace of those that are `done`, if that is long.
 fn left(done: usize, left: usize, seconds: f64) -> Option<f64> {
     let seconds_left = seconds / done.max(1) as f64 * left as f64;
     (seconds > BEGINNING && seconds_left > LONG).then_some(seconds_left)

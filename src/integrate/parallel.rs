@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 pub const THREADS: &str = "COSTATE_THREADS";
 
 thread_local! {
-    /// Whether this is one of several threads already: what it does is not divided further.
+    /// True in one of several threads already: its work is not divided further.
     static DIVIDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// As many threads as processors, or as [`THREADS`] says; one within work that is divided already.
+/// Number of threads that work: as many as processors, or as [`THREADS`] says; one within work that is divided already.
 ///
 /// # Errors
 /// [`Error::Invalid`] if the variable is no whole number from 1.
@@ -32,7 +32,7 @@ pub fn threads() -> Result<usize> {
     }
 }
 
-/// What this thread does from now on is not divided further.
+/// Keeps this thread from dividing its work from now on.
 pub fn keep_to_one() {
     DIVIDED.set(true);
 }

@@ -42,17 +42,16 @@ pub struct Samples {
     times: Vec<f64>,
     values: Vec<f64>,
     interpolation: Interpolation,
-    /// For a cubic spline, the coefficients of 1, s, s², s³ with s = t - t_k in each interval k; otherwise empty.
+    /// Coefficients of 1, s, s², s³ with s = t - t_k in each interval k, for a cubic spline; otherwise empty.
     pieces: Vec<[f64; 4]>,
     /// Mean sampling step, s.
     step: f64,
-    /// Whether times stray by less than a quarter of a step from an even grid, so that a division finds the interval or a
-    /// neighbour of it.
+    /// True if times stray by less than a quarter of a step from an even grid, so that a division finds the interval or a neighbour of it.
     nearly_even: bool,
 }
 
 impl Signal {
-    /// The same value at all times.
+    /// A signal with the same value at all times.
     pub fn constant(value: f64) -> Self {
         Self(Kind::Constant(value))
     }
@@ -110,7 +109,7 @@ impl Signal {
         Ok(())
     }
 
-    /// As [`Signal::fill`], for as many times as there is room for values.
+    /// Fills values in as [`Signal::fill`] does, for as many times as there is room for.
     pub(crate) fn fill_both(&self, times: &[f64], out: &mut [f64]) {
         match &self.0 {
             Kind::Constant(value) => out.fill(*value),
@@ -155,7 +154,7 @@ impl Signal {
         }
     }
 
-    /// Its limit from before time t, one of [`Signal::jumps`]; its value at all others.
+    /// Limit of the signal from before time t, one of [`Signal::jumps`]; its value at all others.
     pub(crate) fn before(&self, t: f64) -> f64 {
         match &self.0 {
             Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
@@ -168,7 +167,7 @@ impl Signal {
         }
     }
 
-    /// What is between its samples; `None` if it has none.
+    /// Interpolation between the signal's samples; `None` if it has none.
     pub fn interpolation(&self) -> Option<Interpolation> {
         match &self.0 {
             Kind::Sampled(samples) => Some(samples.interpolation),
@@ -176,7 +175,7 @@ impl Signal {
         }
     }
 
-    /// The same with interpolation `to` in the place of `from`, where there are samples enough; others are left as they are.
+    /// The signal with interpolation `to` in the place of `from`, where there are samples enough; others are left as they are.
     ///
     /// # Errors
     /// [`Error::Invalid`] if interpolation overflows.
@@ -189,8 +188,8 @@ impl Signal {
         }
     }
 
-    /// Whether the signal is known from `from` to `to` (s), so that no end value is held. A sample that is missed by less
-    /// than [`EVEN_TOLERANCE`] sampling steps counts as reached.
+    /// Checks that the signal is known from `from` to `to` (s), so that no end value is held. A sample that is missed by less than
+    /// [`EVEN_TOLERANCE`] sampling steps counts as reached.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the ranges that are not covered.
@@ -211,7 +210,7 @@ impl Signal {
     }
 }
 
-/// Whether samples from `start` to `end` (s) are enough from `from` to `to`, but for a small part of a step.
+/// Checks that samples from `start` to `end` (s) are enough from `from` to `to`, but for a small part of a step.
 ///
 /// # Errors
 /// [`Error::Invalid`] naming the ranges that are missing.
@@ -251,7 +250,7 @@ impl fmt::Debug for Signal {
 }
 
 impl Samples {
-    /// As [`Signal::sampled`].
+    /// Samples of a signal, checked as [`Signal::sampled`] says.
     pub fn new(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
         let invalid = |problem: String, remedy: &str| Err(Error::invalid("sampled signal", problem, remedy));
         if times.len() != values.len() {
@@ -331,7 +330,7 @@ impl Samples {
         k
     }
 
-    /// As [`Samples::interval`], looking first at the few intervals from `k` on.
+    /// The interval of a time, as [`Samples::interval`] finds it, looking first at the few intervals from `k` on.
     fn interval_after(&self, k: usize, t: f64) -> usize {
         const NEAR: usize = 4;
         if self.times[k] <= t {

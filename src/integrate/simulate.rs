@@ -28,7 +28,7 @@ use crate::system::{OutputPoint, Point, System};
 use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
-/// What is shown the times of a run: number of the time, state, outputs. The run ends where it refuses one.
+/// A watcher of the times of a run: it is shown number of the time, state, outputs. The run ends where it refuses one.
 pub type Watcher<'v> = dyn FnMut(usize, &OutputPoint<'_>, &[f64]) -> Result<()> + 'v;
 
 /// Everything that fixes a trajectory but the parameters.
@@ -43,7 +43,7 @@ pub struct Simulation {
     signals: Vec<Signal>,
     /// Inputs at every time, and behind these those just after each jump, evaluated once, where they are few or asked for.
     inputs: Arc<OnceLock<Vec<f64>>>,
-    /// Where steps start anew.
+    /// Jumps of inputs, behind which steps restart.
     jumps: Arc<Jumps>,
     /// Times at which they do so in any case, s.
     anew: Arc<[f64]>,
@@ -127,7 +127,7 @@ impl Simulation {
         self.like(anew, self.ends.clone(), self.scheme.clone(), self.grid.clone(), self.signals.clone())
     }
 
-    /// The same on another grid, with other inputs.
+    /// The simulation on another grid, with other inputs.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -135,7 +135,7 @@ impl Simulation {
         self.like(self.anew.clone(), None, self.scheme.clone(), grid, signals)
     }
 
-    /// The same by another scheme, on another grid.
+    /// The simulation by another scheme, on another grid.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -157,8 +157,8 @@ impl Simulation {
         Ok(other)
     }
 
-    /// Where it begins: at the model's initial state (otherwise), at that state moved onto the constraints, or at rest in static
-    /// equilibrium.
+    /// Sets the state in which the simulation begins: the model's initial state (the default), that state moved onto the constraints, or rest
+    /// in static equilibrium.
     pub fn initial_state(mut self, state: InitialState) -> Self {
         self.beginning.state = state;
         self
@@ -221,7 +221,7 @@ impl Simulation {
         self.beginning.held.iter().map(|&j| self.signature().coordinates[j].name.as_str())
     }
 
-    /// Where it begins; see [`Simulation::initial_state`].
+    /// State in which the simulation begins; see [`Simulation::initial_state`].
     pub fn start_state(&self) -> InitialState {
         self.beginning.state
     }
@@ -231,12 +231,12 @@ impl Simulation {
         self.system.signature()
     }
 
-    /// The same with another system of the same signature and start.
+    /// The simulation of another system of the same signature and start.
     pub fn with_system(&self, system: Arc<dyn System>) -> Self {
         Simulation { system, ..self.clone() }
     }
 
-    /// What is simulated, to be kept.
+    /// The system that is simulated, to be kept.
     pub fn shared_system(&self) -> Arc<dyn System> {
         self.system.clone()
     }
@@ -312,7 +312,7 @@ impl Simulation {
         times.chain(self.jumps.places().iter().map(|i| (self.grid.time(*i), false)))
     }
 
-    /// What its scheme is beside its equations, in this run.
+    /// Properties of the scheme beside its equations, in this run.
     pub(crate) fn scheme_description(&self) -> Description {
         let mut description = self.scheme.description();
         if !self.jumps.is_empty() || self.ends.is_some() {
@@ -339,7 +339,7 @@ impl Simulation {
         Workspace::new(self).watch(u, visit)
     }
 
-    /// These outputs over time, by one run that keeps nothing else.
+    /// Values of these outputs over time, by one run that keeps nothing else.
     ///
     /// # Errors
     /// As [`Simulation::run`].
@@ -372,12 +372,12 @@ impl Simulation {
         self.memory.unwrap_or_else(memory::usual)
     }
 
-    /// What is kept of a run, for sentences on memory.
+    /// Description of what is kept of a run, for sentences on memory.
     pub fn kept(&self, what: &str) -> String {
         kept(what, self.signature(), &self.grid)
     }
 
-    /// Whether these can be parameters of the system.
+    /// Checks that these values can be parameters of the system.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a wrong number of values, or one that is not finite.
@@ -408,9 +408,9 @@ pub struct Trajectory {
     /// Output `k` at time `i` is `outputs[i * count + k]`.
     outputs: Vec<f64>,
     output_count: usize,
-    /// What it cost.
+    /// Work that the run took.
     pub counters: Counters,
-    /// How well the model's initial state satisfied the constraints, and what was made of it.
+    /// Violation of the constraints by the model's initial state, and what was made of it.
     pub start: StartReport,
 }
 

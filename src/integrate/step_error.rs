@@ -7,19 +7,19 @@ use crate::simulate::{Simulation, Trajectory};
 
 /// Error of a run beside the difference to one with steps half as long: 1 / (1 - 1/4).
 const OF_SECOND_ORDER: f64 = 4.0 / 3.0;
-/// What is smaller than this part of the largest value of all is round-off.
+/// Part of the largest value of all below which values are round-off.
 pub(crate) const ROUND_OFF: f64 = 1e-12;
 /// Times of a run that are compared, about.
 const COMPARED: usize = 4096;
 
-/// What is wrong with one coordinate, state or output over a run, as estimated.
+/// Estimated error of one coordinate, state or output over a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepError {
-    /// Its name and unit.
+    /// Name and unit of the coordinate, state or output.
     pub quantity: Quantity,
     /// The largest error, in its unit.
     pub error: f64,
-    /// When, s.
+    /// Time of the largest error, s.
     pub time: f64,
     /// The largest value of all that have its unit, in it.
     pub size: f64,
@@ -37,11 +37,11 @@ impl StepError {
 /// The errors of a run's coordinates, states and outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepErrors {
-    /// Those that are compared, s: of a long run, every so many.
+    /// Times that are compared, s: of a long run, every so many.
     pub times: Vec<f64>,
     /// Coordinates, then states, in the signature's order.
     pub coordinates: Vec<StepError>,
-    /// In the signature's order.
+    /// Errors of the outputs, in the signature's order.
     pub outputs: Vec<StepError>,
 }
 
@@ -53,7 +53,7 @@ struct Seen {
 }
 
 impl StepErrors {
-    /// Of a run by `simulation` at parameters `u`: takes it, and one with steps half as long, and keeps neither.
+    /// Errors of a run by `simulation` at parameters `u`: takes it, and one with steps half as long, and keeps neither.
     ///
     /// # Errors
     /// If one of the runs fails.
@@ -62,7 +62,7 @@ impl StepErrors {
         StepErrors::beside(simulation, u, &seen(simulation, u, stride)?, stride)
     }
 
-    /// As [`StepErrors::of`], of a run that there is already.
+    /// Errors as of [`StepErrors::of`], of a run that there is already.
     ///
     /// # Errors
     /// If the run with steps half as long fails.
@@ -95,7 +95,7 @@ impl StepErrors {
         StepErrors::worst_beside(of, of)
     }
 
-    /// The same of outputs; they are round-off beside coordinates, too: accelerations at rest.
+    /// The worst output beside its size; outputs that are round-off beside coordinates, too, are left out: accelerations at rest.
     pub fn worst_output(&self) -> Option<&StepError> {
         StepErrors::worst_beside(&self.outputs, self.coordinates.iter().chain(&self.outputs))
     }
@@ -133,7 +133,7 @@ fn seen(simulation: &Simulation, u: &[f64], stride: usize) -> Result<Seen> {
     Ok(seen)
 }
 
-/// Of values one time after another, those of the run and of the finer one.
+/// Errors of values one time after another, those of the run and of the finer one.
 fn errors(quantities: &[Quantity], times: &[f64], coarse: &[f64], finer: &[f64]) -> Vec<StepError> {
     let n = quantities.len();
     let of = |(k, quantity): (usize, &Quantity)| {
@@ -154,7 +154,7 @@ fn errors(quantities: &[Quantity], times: &[f64], coarse: &[f64], finer: &[f64])
     errors
 }
 
-/// For each quantity, the largest size of all that have its unit.
+/// Largest size among all quantities of the same unit, for each quantity.
 pub(crate) fn sizes_by_unit<'q>(
     quantities: impl IntoIterator<Item = &'q Quantity, IntoIter: Clone>,
     sizes: impl Iterator<Item = f64>,

@@ -6,8 +6,8 @@ use crate::{Error, Result};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// How far, in sampling steps, times may stray from an even grid and still count as even, unless
-/// [`TimeAxis::with_tolerance`] says otherwise.
+/// Distance, in sampling steps, that times may stray from an even grid and still count as even, unless [`TimeAxis::with_tolerance`] says
+/// otherwise.
 ///
 /// Records are printed with rounded decimals: seven decimals on a step of 1.6 ms round by 3e-5 of a step. A sample that is
 /// late by a ten-thousandth of a step changes nothing that a measurement could show.
@@ -27,14 +27,14 @@ pub struct TimeAxis {
     tolerance: f64,
 }
 
-/// Where times come from, for messages.
+/// Origin of times, for messages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Origin {
     /// The file, if they were read from one.
     pub path: Option<PathBuf>,
     /// Line of the first row in that file, or the number of the first value of a file without lines.
     pub first_line: u64,
-    /// Whether it is a file of MATLAB, which has no lines.
+    /// True for a file of MATLAB, which has no lines.
     pub is_matlab: bool,
     /// The column's name; empty if they come from no record.
     pub column: String,
@@ -67,7 +67,7 @@ impl TimeAxis {
         Self::with_origin(times, Origin::default())
     }
 
-    /// The same of times that come from a record, which errors name.
+    /// Times that come from a record, which errors name.
     ///
     /// # Errors
     /// As [`TimeAxis::new`], with the place in the record.
@@ -99,7 +99,7 @@ impl TimeAxis {
         Ok(Self { times: times.to_vec(), origin, step, unevenness, tolerance: EVEN_TOLERANCE })
     }
 
-    /// The same times, counted as even when they stray by at most `tolerance` sampling steps (default [`EVEN_TOLERANCE`]).
+    /// The times, counted as even when they stray by at most `tolerance` sampling steps (default [`EVEN_TOLERANCE`]).
     ///
     /// # Errors
     /// [`Error::Invalid`] for a tolerance that is negative or not a finite number.
@@ -178,7 +178,7 @@ impl TimeAxis {
         self.unevenness
     }
 
-    /// Whether the unevenness is within the tolerance. A single sample is even.
+    /// True if the unevenness is within the tolerance. A single sample is even.
     pub fn is_even(&self) -> bool {
         let round_off = 4.0 * f64::EPSILON * self.start().abs().max(self.end().abs());
         self.unevenness * self.step <= self.tolerance * self.step + round_off

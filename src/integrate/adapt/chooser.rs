@@ -23,7 +23,7 @@ const SHORTEST: f64 = 1e-13;
 /// Safety of the controller, and its exponents, for local errors of third order: of the last error, and of the one before it.
 const SAFETY: f64 = 0.9;
 const EXPONENTS: [f64; 2] = [-0.7 / 3.0, 0.4 / 3.0];
-/// By how much a step is shortened at most.
+/// Smallest factor by which a step is shortened at once.
 const SHORTER: f64 = 0.2;
 /// Steps that may grow by less than this stay as they are: even steps keep their formulas.
 const WORTH_IT: f64 = 1.15;
@@ -58,7 +58,7 @@ pub(super) struct Chooser<'s> {
     /// The sum of all local errors beside sizes.
     pub sum: f64,
     smallest: f64,
-    /// Of the coordinates; grown as the run goes, where they are not known.
+    /// Sizes of the coordinates; grown as the run goes, where they are not known.
     pub sizes: Vec<f64>,
     are_known: bool,
     /// Times that must be met, in order; the end is the last one.
@@ -71,11 +71,11 @@ pub(super) struct Chooser<'s> {
     states: [Vec<f64>; 2],
     inputs: [Vec<f64>; 2],
     pub rejected: usize,
-    /// Whether the last step started anew.
+    /// True if the last step restarted behind a jump.
     is_anew: bool,
 }
 
-/// Where a step goes.
+/// Times between which a step goes, and the size of the step before it.
 #[derive(Clone, Copy)]
 struct Leap {
     index: usize,
@@ -181,7 +181,7 @@ impl<'s> Chooser<'s> {
         Ok(x.clone())
     }
 
-    /// What the scheme makes of the start.
+    /// Lets the scheme begin at the start.
     fn start(&mut self, leap: Leap) -> Result<()> {
         let h = leap.to - leap.from;
         let [w, w_other] = &mut self.inputs;
@@ -274,7 +274,7 @@ impl<'s> Chooser<'s> {
         Error::invalid("the tolerance", problem, remedy)
     }
 
-    /// What the scheme makes of uneven steps.
+    /// Fault of the scheme on uneven steps, if it has one.
     fn trouble(&self) -> Option<&'static str> {
         let constrained = !self.simulation.signature().constraints.is_empty();
         self.simulation.scheme().description().on_uneven_steps[usize::from(constrained)]

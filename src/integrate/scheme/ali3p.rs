@@ -22,21 +22,21 @@ use crate::{Error, Result};
 /// The scheme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ali3p {
-    /// Of the projections, N/m.
+    /// Penalty of the projections, N/m.
     penalty: f64,
-    /// Of everything, N/m.
+    /// Penalty of everything, N/m.
     pure_penalty: f64,
 }
 
 impl Default for Ali3p {
-    /// With exact projections.
+    /// The scheme with exact projections.
     fn default() -> Self {
         Ali3p { penalty: f64::INFINITY, pure_penalty: f64::INFINITY }
     }
 }
 
 impl Ali3p {
-    /// With the paper's penalty α in N/m (of a constraint in m), by which projections yield; infinite for exact ones.
+    /// The scheme with the paper's penalty α in N/m (of a constraint in m), by which projections yield; infinite for exact ones.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive.
@@ -46,8 +46,8 @@ impl Ali3p {
         Ok(Ali3p { penalty: positive("penalty", penalty, remedy)?, ..Ali3p::default() })
     }
 
-    /// With constraints as springs of this stiffness in N/m, λ = α C, also in the projections: for rows that repeat others. Infinite for
-    /// exact constraints.
+    /// The scheme with constraints as springs of this stiffness in N/m, λ = α C, also in the projections: for rows that repeat others.
+    /// Infinite for exact constraints.
     ///
     /// # Errors
     /// [`Error::Invalid`] unless it is positive, and where the projections have a penalty of their own.

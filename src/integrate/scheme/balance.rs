@@ -26,7 +26,7 @@ impl Block {
     /// The scheme's own accelerations.
     pub const S: Block = Block(3);
 
-    /// What a scheme carries besides, by number.
+    /// A block that the scheme carries besides, by number.
     pub const fn own(k: u8) -> Block {
         Block(4 + k)
     }
@@ -118,13 +118,13 @@ pub enum Inertia {
     Unknown(f64),
 }
 
-/// What becomes of the multipliers μ.
+/// Effect of a balance's multipliers μ on those of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Multipliers {
     Forgotten,
-    /// They are the state's.
+    /// The multipliers take the place of the state's.
     Told,
-    /// They are added to the state's.
+    /// The multipliers are added to the state's.
     Added,
 }
 
@@ -142,15 +142,16 @@ pub struct Balance {
     pub(super) load: Combination,
     pub(super) force: Option<Block>,
     pub(super) multipliers: Multipliers,
-    /// By how much its constraints yield to their multipliers, if the scheme's all yield by less ([`Weights::compliance`]).
+    /// Compliance by which the balance's constraints yield to their multipliers, if the scheme's all yield by less
+    /// ([`Weights::compliance`]).
     pub(crate) compliance: f64,
-    /// How much later than the start it holds, s, with the inputs at the end of the first step.
+    /// Time by which the balance holds later than the start, s, with the inputs at the end of the first step.
     pub(super) later: f64,
-    /// Whether it is about the beginning of the step, not its end: a start in the middle of a run.
+    /// True for a balance about the beginning of the step, not its end: a start in the middle of a run.
     pub(super) is_at_beginning: bool,
-    /// Whether it may begin far from its solution, keeps the coordinates that are held, and never yields.
+    /// True for a balance that may begin far from its solution, keeps the coordinates that are held, and never yields.
     pub(super) is_of_start: bool,
-    /// Whether it seeks states along with positions, not along with velocities: V takes them from Q.
+    /// True for a balance that seeks states along with positions, not along with velocities: V takes them from Q.
     pub(super) seeks_states: bool,
 }
 
@@ -250,7 +251,7 @@ impl Balance {
         self
     }
 
-    /// Whether it sees the other inputs of a step, and not those at its end; of the start, not those at that time.
+    /// True if the balance sees the other inputs of a step, and not those at its end; of the start, not those at that time.
     #[inline]
     pub(super) fn sees_other_inputs(&self) -> bool {
         (self.later > 0.0) != self.is_at_beginning
@@ -261,7 +262,7 @@ impl Balance {
         &self.sets[..self.count]
     }
 
-    /// How a block follows the unknown.
+    /// Factor with which a block follows the unknown.
     fn unknown(&self, block: Block) -> f64 {
         self.sets().iter().find(|set| set.block == block).map_or(0.0, |set| set.unknown)
     }
@@ -282,25 +283,26 @@ impl Balance {
         self.sets().iter().find(itself).map(|set| set.block)
     }
 
-    /// Whether the unknown enters linearly.
+    /// True if the unknown enters linearly.
     fn is_linear(&self) -> bool {
         let Weights { position, velocity, equations: Equations { forces, level }, .. } = self.weights(0.0);
         position == 0.0 && (velocity == 0.0 || !forces && level == Level::Velocity)
     }
 
-    /// Whether the constraints see another acceleration than M: their change is what is projected.
+    /// True if the constraints see another acceleration than M: their change is what is projected.
     fn is_split(&self) -> bool {
         self.equations.level == Level::Acceleration && matches!(self.inertia, Inertia::Unknown(_))
     }
 
-    /// Whether it is about Q, V, A and λ alone, so that products go straight to and from the state.
+    /// True if the balance is about Q, V, A and λ alone, so that products go straight to and from the state.
     fn is_plain(&self) -> bool {
         self.at == [Block::Q, Block::V]
             && self.inertia == Inertia::Of(Block::A)
             && self.multipliers == Multipliers::Told
     }
 
-    /// With what is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]), or by more if it says so.
+    /// Prepares the balance with all that is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]), or by
+    /// more if it says so.
     pub(super) fn prepare(self, compliance: f64) -> Prepared {
         let transfer = self.transfer();
         Prepared {
@@ -324,7 +326,7 @@ impl Balance {
         }
     }
 
-    /// Of a balance that sets Q, V, A and S from these alone, and is not evaluated at S.
+    /// Coefficients of a balance that sets Q, V, A and S from these alone, and is not evaluated at S.
     fn transfer(&self) -> Option<Transfer> {
         let mut transfer = Transfer { known: [[0.0; 4]; 4], unknown: [0.0; 4] };
         let mut is_set = [false; 4];
@@ -338,7 +340,7 @@ impl Balance {
         (is_set.iter().all(|is_set| *is_set) && !self.sees(Block::S)).then_some(transfer)
     }
 
-    /// Whether the equations are evaluated at a block.
+    /// True if the equations are evaluated at a block.
     fn sees(&self, block: Block) -> bool {
         self.at.contains(&block) || self.inertia == Inertia::Of(block) || self.is_split() && block == Block::A
     }
@@ -354,16 +356,16 @@ pub(super) struct Prepared {
     pub is_split: bool,
     pub is_plain: bool,
     pub transfer: Option<Transfer>,
-    /// It is plain, sets Q, V, A and S from these alone, and nothing else is to be done about it: most steps.
+    /// True for a plain balance that sets Q, V, A and S from these alone, with nothing else to be done about it: most steps.
     pub is_direct: bool,
-    /// Which of its sets the equations see.
+    /// Sets of the balance that the equations see.
     pub seen: [bool; SETS],
-    /// It sets Q, V, A, S and λ.
+    /// True for a balance that sets Q, V, A, S and λ.
     pub is_whole: bool,
 }
 
 impl Prepared {
-    /// What its matrix is meant for, in a step by number.
+    /// Use that the balance's matrix is meant for, in a step by number.
     pub fn purpose(&self, step: usize) -> Purpose {
         if self.weights.acceleration == 0.0 { Purpose::Equilibrium } else { Purpose::of(step) }
     }

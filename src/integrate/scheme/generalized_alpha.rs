@@ -14,7 +14,7 @@ pub struct GeneralizedAlpha {
     formulas: Newmark,
 }
 
-/// What is wrong with a spectral radius, if anything is.
+/// Checks a spectral radius: an error if it is out of its range.
 pub(super) fn check_radius(scheme: &str, radius: f64) -> Result<()> {
     if (0.0..=1.0).contains(&radius) {
         return Ok(());
@@ -25,7 +25,7 @@ pub(super) fn check_radius(scheme: &str, radius: f64) -> Result<()> {
 }
 
 impl GeneralizedAlpha {
-    /// By the spectral radius at infinity, 0 to 1: what a step leaves of the highest frequencies.
+    /// The scheme by the spectral radius at infinity, 0 to 1: what a step leaves of the highest frequencies.
     ///
     /// # Errors
     /// [`Error::Invalid`] outside that interval.

@@ -19,7 +19,7 @@ pub(super) struct Held {
     places: Vec<usize>,
     /// K⁻¹ E (Eᵀ K⁻¹ E)⁻¹, and the same of Kᵀ.
     columns: [DMatrix<f64>; 2],
-    /// Whether the last factors cannot keep them.
+    /// True if the last factors cannot keep the held coordinates.
     pub is_singular: bool,
 }
 
@@ -28,7 +28,7 @@ impl Held {
         Held { places: places.to_vec(), ..Held::default() }
     }
 
-    /// With new factors of K in place, for `size` unknowns; false if the coordinates cannot be kept.
+    /// Takes new factors of K that are in place, for `size` unknowns; false if the coordinates cannot be kept.
     pub fn renew(&mut self, system: &mut dyn Evaluator, size: usize) -> bool {
         let count = self.places.len();
         self.is_singular = false;

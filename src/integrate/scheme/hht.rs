@@ -16,13 +16,13 @@ use super::{Description, Scheme};
 use crate::system::Level;
 use crate::{Error, Result};
 
-/// Which form of the step equation is solved.
+/// Form of the step equation that is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// Equations of motion at t_i with the consistent acceleration: second order for every M.
     #[default]
     Consistent,
-    /// As printed in Lauss 2018, eq. (13): first order where M depends on q.
+    /// The equation as printed in Lauss 2018, eq. (13): first order where M depends on q.
     Literal,
 }
 

@@ -23,7 +23,7 @@ pub struct I2p {
 }
 
 impl I2p {
-    /// By the spectral radius at infinity, 0 to 1: what a step leaves of the highest frequencies.
+    /// The scheme by the spectral radius at infinity, 0 to 1: what a step leaves of the highest frequencies.
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] outside that interval.

@@ -38,25 +38,25 @@ use crate::system::OutputPoint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a scheme is beside its equations.
+/// Properties of a scheme beside its equations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
-    /// Its name in commands and files.
+    /// Name of the scheme in commands and files.
     pub name: &'static str,
-    /// Its settings, by name.
+    /// Settings of the scheme, by name.
     pub settings: Vec<(&'static str, f64)>,
-    /// How many blocks of its own it uses ([`Block::own`]); zero before the start.
+    /// Number of blocks of its own that the scheme uses ([`Block::own`]); zero before the start.
     pub own_blocks: u8,
-    /// How many of these, the first ones, steps read: only they are stored.
+    /// Number of its own blocks, the first ones, that steps read: only they are stored.
     pub carried_blocks: u8,
     /// Factors of the accelerations A at a step's end and at its beginning that make S at its end, if they do: stored runs do
     /// without S then.
     pub recovered_acceleration: Option<[f64; 2]>,
-    /// Where accelerations and multipliers of constrained mechanisms ring, because nothing is damped: what to do about it.
+    /// Remedy where accelerations and multipliers of constrained mechanisms ring, because nothing is damped.
     pub rings_with_constraints: Option<&'static str>,
-    /// How many times as long as the one before it a step may be, of a system without constraints and of one with them.
+    /// Largest ratio of a step to the one before it, of a system without constraints and of one with them.
     pub largest_ratio: [f64; 2],
-    /// What becomes of it on uneven steps if that is worse than on even ones, of a system without constraints and of one with them.
+    /// Effect of uneven steps on the scheme if they are worse than even ones, of a system without constraints and of one with them.
     pub on_uneven_steps: [Option<&'static str>; 2],
 }
 
@@ -77,28 +77,28 @@ impl Default for Description {
 
 /// A time integrator.
 pub trait Scheme: std::fmt::Debug + Send + Sync {
-    /// What it is beside its equations.
+    /// Properties of the scheme beside its equations.
     fn description(&self) -> Description;
 
-    /// Its name in commands and files.
+    /// Name of the scheme in commands and files.
     fn name(&self) -> &'static str {
         self.description().name
     }
 
-    /// Its settings, by name.
+    /// Settings of the scheme, by name.
     fn settings(&self) -> Vec<(&'static str, f64)> {
         self.description().settings
     }
 
-    /// By how much all constraints yield to their multipliers in a step of size `h`, s, also behind a start, in velocities a unit of impulse
-    /// and in accelerations a unit of force; in positions, the unknown's factor times as much. Zero where they hold exactly. One balance alone
-    /// yields by [`Balance::yielding`].
+    /// Compliance by which all constraints yield to their multipliers in a step of size `h`, s, also behind a start, in velocities a unit
+    /// of impulse and in accelerations a unit of force; in positions, the unknown's factor times as much. Zero where they hold exactly. One
+    /// balance alone yields by [`Balance::yielding`].
     fn compliance(&self, h: f64) -> f64 {
         let _ = h;
         0.0
     }
 
-    /// What it makes of a start, at which S is A: of a first step of size `h`, s.
+    /// Lists the balances that the scheme makes of a start, at which S is A: of a first step of size `h`, s.
     fn start(&self, h: f64, balances: &mut Vec<Balance>) {
         let _ = (h, balances);
     }
@@ -106,7 +106,7 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// A step of size `h`, s, `ratio` times as long as the one before it.
     fn step(&self, h: f64, ratio: f64, balances: &mut Vec<Balance>);
 
-    /// What such a step makes wrong in positions, to leading order: factors of S at its end, and of A and S at its beginning.
+    /// Local error of such a step in positions, to leading order: factors of S at its end, and of A and S at its beginning.
     fn local_error(&self, h: f64, ratio: f64) -> [f64; 3];
 }
 
@@ -128,18 +128,18 @@ impl Scheme for Arc<dyn Scheme> {
     }
 }
 
-/// By how much constraints yield in the softest balance of a step of size `h`, s.
+/// Compliance by which constraints yield in the softest balance of a step of size `h`, s.
 pub(crate) fn compliance_of_step(scheme: &dyn Scheme, h: f64) -> f64 {
     let mut balances = Vec::new();
     scheme.step(h, 1.0, &mut balances);
     balances.iter().fold(scheme.compliance(h), |most, balance| most.max(balance.compliance))
 }
 
-/// Of schemes that hold positions of constraints alone by Newmark's formulas.
+/// Fault of schemes that hold positions of constraints alone by Newmark's formulas.
 const UNSTABLE: &str =
     "multipliers and accelerations of constrained mechanisms may grow without bound, and spoil their positions";
 
-/// How many times as long as the one before it a step of these may be.
+/// Largest ratio of a step of such schemes to the one before it.
 const UNSTABLE_BEYOND: f64 = 1.2;
 
 /// The scheme to take where [`Description::on_uneven_steps`] has something to say.
@@ -157,7 +157,7 @@ pub fn in_words(scheme: &dyn Scheme) -> String {
     }
 }
 
-/// Where the parts of a state at work are: (q, v, a, a_scheme, λ, memory) one after another.
+/// Places of the parts of a state at work: (q, v, a, a_scheme, λ, memory) one after another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Coordinates and states.
@@ -171,19 +171,19 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For the states of a scheme.
+    /// Layout of the states of a scheme.
     pub fn new(scheme: &Description, signature: &Signature) -> Self {
         let own = Layout::of(signature);
         Layout { memory: own.n * usize::from(scheme.own_blocks), ..own }
     }
 
-    /// Without what a scheme uses besides.
+    /// Layout without what a scheme uses besides.
     pub(crate) fn of(signature: &Signature) -> Self {
         let (n, states) = (signature.unknown_count(), signature.states.len());
         Layout { n, states, m: signature.constraints.len(), memory: 0 }
     }
 
-    /// Where states are among coordinates and states.
+    /// Places of the states among coordinates and states.
     #[inline]
     pub(super) fn states(&self) -> Range<usize> {
         self.n - self.states..self.n
@@ -214,7 +214,7 @@ impl Layout {
         4 * self.n..4 * self.n + self.m
     }
 
-    /// What the scheme uses besides.
+    /// Places of the numbers that the scheme uses besides.
     #[inline]
     pub fn memory_range(&self) -> Range<usize> {
         4 * self.n + self.m..self.size()
@@ -230,7 +230,7 @@ impl Layout {
     }
 }
 
-/// What a simulation cost.
+/// Work that a simulation took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Time steps.

@@ -30,7 +30,7 @@ impl Newmark {
         Newmark { alpha_m, alpha_f, beta: 0.25 * (1.0 - delta) * (1.0 - delta), gamma: 0.5 - delta }
     }
 
-    /// By the spectral radius at infinity, 0 to 1.
+    /// Formulas by the spectral radius at infinity, 0 to 1.
     pub fn with_radius(rho: f64) -> Self {
         Newmark::new((2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0))
     }
@@ -51,7 +51,7 @@ impl Newmark {
             .set(S, [], 1.0)
     }
 
-    /// What a step makes wrong in positions: C h² (S - Ŝ), C = 1/6 - β - Δ/2.
+    /// Local error of a step in positions: C h² (S - Ŝ), C = 1/6 - β - Δ/2.
     pub fn local_error(&self, h: f64, ratio: f64) -> [f64; 3] {
         let factor = h * h * self.error_constant();
         [factor, -factor * (1.0 - ratio), -factor * ratio]

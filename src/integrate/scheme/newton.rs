@@ -23,7 +23,7 @@ impl Default for NewtonOptions {
     }
 }
 
-/// What to do after an increment.
+/// Next action after an increment of Newton's iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The step is solved.
@@ -56,7 +56,7 @@ impl Convergence {
         self.options.max_iterations
     }
 
-    /// To be called before the first iteration of a step.
+    /// Forgets earlier increments, before the first iteration of a step.
     pub(crate) fn begin(&mut self) {
         self.last = None;
     }

@@ -26,9 +26,9 @@ use crate::system::{Evaluator, Point, StateVector};
 pub(super) struct Solved {
     /// The state after it.
     pub x: Vec<f64>,
-    /// Its unknowns (z, μ).
+    /// Unknowns (z, μ) of the balance.
     pub z: Vec<f64>,
-    /// What M multiplies.
+    /// Acceleration that M multiplies.
     s: Vec<f64>,
     /// Tangents of the state after it, and of the unknowns, one a direction.
     tangents: Vec<StateVector>,
@@ -75,7 +75,7 @@ impl Room {
 }
 
 impl Sequence {
-    /// One of its balances where it has been solved, and room for products.
+    /// A balance of the sequence where it has been solved, and room for products.
     fn link<'a>(&'a mut self, number: usize, step: &Step<'a>, tangents: usize) -> (Link<'a>, &'a mut Room) {
         let (balance, solved) = (&self.balances[number], &self.replay[number]);
         let (place, held) = (Self::place(balance, number, step), &mut self.solver.held);
@@ -115,7 +115,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// The same of a single balance that is direct, solved at `x`, without directions.
+    /// Pulls a cotangent back through a single balance that is direct, solved at `x`, without directions.
     ///
     /// # Errors
     /// If the matrix is singular.
@@ -255,7 +255,7 @@ impl Sequence {
     }
 }
 
-/// For a balance that sees the other inputs.
+/// Exchanges the inputs at a step's end and the other ones, for a balance that sees the latter.
 fn exchange_inputs(bar: &mut StateVector, directions: &mut [Direction]) {
     bar.exchange_inputs();
     directions.iter_mut().for_each(|direction| direction.cotangent.exchange_inputs());

@@ -5,7 +5,7 @@ use super::newton::SAFETY;
 /// Steps after which a bound of round-off is worked out anew.
 pub(super) const BOUND_LIFE: usize = 200;
 
-/// After so many iterations they may be going in circles: near a singular position round-off of the constraints makes large
+/// Number of iterations after which they may be going in circles: near a singular position round-off of the constraints makes large
 /// increments of the multipliers, whose products with those of the positions come back in all rows.
 pub(super) const STALLED: usize = 10;
 
@@ -16,10 +16,10 @@ const BELOW_BOUND: f64 = 0.3;
 /// Residual of the equations of motion beside the change of the multipliers that it cannot have caused.
 const DROWNED: f64 = 1e-6;
 
-/// How many times a bound may grow in its life, at most.
+/// Largest factor by which a bound may grow in its life.
 const GROWN: f64 = 10.0;
 
-/// What the constraints' round-off may leave of the equations of motion, beside the bound of their own.
+/// Factor of the equations' own bound that the constraints' round-off may leave of the equations of motion.
 const NOISE: f64 = 1e3;
 
 /// The part of the residuals that is no round-off, of the equations of motion and of the constraints.
@@ -48,8 +48,8 @@ impl Excess {
         excess
     }
 
-    /// Whether iterations go in circles: the constraints are solved to their round-off, and the equations of motion to the
-    /// largest of theirs and the products of increments of multipliers with those of positions.
+    /// True if iterations go in circles: the constraints are solved to their round-off, and the equations of motion to the largest of
+    /// theirs and the products of increments of multipliers with those of positions.
     pub fn is_noise(&self, products: f64) -> bool {
         self.size[0] <= self.largest[0] + 10.0 * products && self.size[1] <= self.largest[1]
     }
@@ -58,27 +58,27 @@ impl Excess {
         self.size == [0.0; 2]
     }
 
-    /// Whether increments are the constraints' round-off alone, which no iteration takes away: multipliers change by `change` (N),
-    /// though constraints are solved to their round-off, and the equations of motion so well that it does not matter beside that. A
-    /// long chain is far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
+    /// True if increments are the constraints' round-off alone, which no iteration takes away: multipliers change by `change` (N), though
+    /// constraints are solved to their round-off, and the equations of motion so well that it does not matter beside that. A long chain is
+    /// far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
     pub fn is_below_round_off(&self, change: f64) -> bool {
         self.size[1] == 0.0 && self.size[0] <= (DROWNED * change).min(NOISE * self.largest[0])
     }
 
-    /// Whether residuals are so large that none of these verdicts would be given with bounds that have grown some times since, either.
+    /// True if residuals are so large that none of these answers would be given with bounds that have grown some times since, either.
     pub fn is_far(&self, change: f64) -> bool {
         let drowned = (DROWNED * change).min(NOISE * self.largest[0]);
         self.size[0] > GROWN * larger(self.largest[0], drowned) || self.size[1] > GROWN * self.largest[1]
     }
 
-    /// What of the equations of motion is left then, N, if increments of multipliers times those of positions make `products`: old
-    /// factors leave more.
+    /// Residual of the equations of motion, N, that round-off then leaves, if increments of multipliers times those of positions make
+    /// `products`: old factors leave more.
     pub fn noise(&self, products: f64) -> f64 {
         larger(self.size[0], products).min(NOISE * self.largest[0])
     }
 
-    /// Whether the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago,
-    /// go on shrinking as they did. `noise`: what the constraints' round-off makes of the equations of motion.
+    /// True if the increment that is due leaves nothing but round-off, if the residuals, of these sizes one iteration ago, go on shrinking
+    /// as they did. `noise`: what the constraints' round-off makes of the equations of motion.
     pub fn vanishes_after_increment(&self, before: [f64; 2], noise: f64) -> bool {
         let shrunk = |kind: usize| if self.size[kind] > 0.0 { self.size[kind] / before[kind] } else { 0.0 };
         let ratio = larger(shrunk(0), shrunk(1));
@@ -101,7 +101,7 @@ fn smaller(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-/// What comes of all values, one after the other, or of eight parts of them.
+/// Folds all values, one after the other, or in eight parts that are joined.
 #[inline(always)]
 fn folded(values: &[f64], one: impl Fn(f64, f64) -> f64, join: impl Fn(f64, f64) -> f64) -> f64 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -118,7 +118,7 @@ fn folded(values: &[f64], one: impl Fn(f64, f64) -> f64, join: impl Fn(f64, f64)
     lanes.into_iter().fold(last, join)
 }
 
-/// The same of pairs, which make two numbers.
+/// Folds pairs of values, which make two numbers, as [`folded`] does values.
 #[inline(always)]
 fn folded_pairs(
     [a, b]: [&[f64]; 2],

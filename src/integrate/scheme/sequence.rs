@@ -177,7 +177,7 @@ impl Sequence {
         self.replay[number] = solved;
     }
 
-    /// Of the positions at which the last balance of a start was evaluated, those with the smallest residuals of its constraints; none if
+    /// Positions with the smallest residuals of the constraints among those at which the last balance of a start was evaluated; none if
     /// these were finite nowhere.
     pub fn closest(&self) -> Option<&[f64]> {
         let (least, q) = &self.solver.closest;

@@ -12,12 +12,12 @@ use super::sizes::{by_sizes, sized};
 use super::{Block, Counters, Layout, NewtonOptions};
 use crate::system::{Evaluator, Point};
 
-/// Where and when a balance holds.
+/// Time, inputs and number of a balance in its list.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub t: f64,
     pub w: &'a [f64],
-    /// Its number in its list.
+    /// Number of the balance in its list.
     pub number: usize,
 }
 
@@ -27,17 +27,16 @@ pub(super) enum Failure {
     NotConverged { residual: f64, row: usize },
 }
 
-/// What one balance of a list remembers from step to step: good guesses, and bounds of round-off. Results do not depend on it but for
-/// round-off.
+/// Memory of one balance of a list from step to step: good guesses, and bounds of round-off. Results do not depend on it but for round-off.
 #[derive(Debug, Clone, Default)]
 struct Track {
-    /// How the unknowns changed in the last step, whose size it was, for extrapolation.
+    /// Change of the unknowns in the last step, whose size it was, for extrapolation.
     change: Vec<f64>,
     step: Option<f64>,
     /// The bound of the residuals' round-off, and steps since it was worked out.
     bound: Vec<f64>,
     bound_age: Option<usize>,
-    /// What the constraints' round-off made of the equations of motion since then, N.
+    /// Residual of the equations of motion that the constraints' round-off left since then, N.
     noise: f64,
 }
 
@@ -52,9 +51,9 @@ pub(super) struct Solver {
     r: Vec<f64>,
     /// The residual before it is solved for.
     residual: Vec<f64>,
-    /// Where what a balance sets begins, for z = 0.
+    /// Values of the blocks that a balance sets for z = 0.
     base: Vec<Vec<f64>>,
-    /// The same of Q, V, A and S, where these alone are set from these alone.
+    /// Values for z = 0 of Q, V, A and S, where these alone are set from these alone.
     whole_base: Vec<f64>,
     load: Vec<f64>,
     /// Velocities as large as what they are sums of.
@@ -67,7 +66,7 @@ pub(super) struct Solver {
     spare: Vec<f64>,
     /// Coordinates that balances of a start keep.
     pub held: Held,
-    /// Of a balance of a start: the least sum of squares of its constraints, and the positions there.
+    /// Least sum of squares of the constraints of a start's balance, and the positions there.
     pub closest: (f64, Vec<f64>),
 }
 
@@ -184,7 +183,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Where to begin: as the unknowns changed in the step before, if it is known how; then true.
+    /// Guesses the unknowns by their change in the step before, if it is known; then true.
     #[inline(always)]
     fn guess(&mut self, layout: Layout, balance: &Prepared, place: Place<'_>, h: f64) -> bool {
         let size = layout.n + layout.m;
@@ -234,7 +233,7 @@ impl Solver {
         }
     }
 
-    /// What the equations see of what the balance sets, from the unknowns; in the `end`, all of it.
+    /// Updates the blocks that the balance sets and the equations see, from the unknowns; in the `end`, all of them.
     #[inline(always)]
     fn update(&mut self, layout: Layout, balance: &Prepared, x: &mut [f64], end: bool) {
         let Solver { z, base, whole_base, inertia, .. } = self;
@@ -268,7 +267,7 @@ impl Solver {
         self.update(self.layout, balance, x, true);
     }
 
-    /// Where the balance is evaluated, with the unknowns in `z`.
+    /// Point at which the balance is evaluated, with the unknowns in `z`.
     #[inline(always)]
     pub fn point<'a>(&'a self, balance: &Prepared, x: &'a [f64], place: Place<'a>) -> Point<'a> {
         self.point_in(self.layout, balance, x, place)

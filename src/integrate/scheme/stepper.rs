@@ -13,13 +13,13 @@ use std::sync::Arc;
 pub struct Step<'a> {
     /// Number of the step, from 1; 0 is what a scheme makes of the start.
     pub index: usize,
-    /// Whether the step starts anew: inputs have jumped at its beginning.
+    /// True for a step that restarts: inputs have jumped at its beginning.
     pub is_anew: bool,
     /// Time at its end, s.
     pub t: f64,
-    /// Its size, s; at the start, that of the first step.
+    /// Size of the step, s; at the start, that of the first step.
     pub h: f64,
-    /// That of the step before it, s.
+    /// Size of the step before it, s.
     pub h_before: f64,
     /// Inputs at its end.
     pub w: &'a [f64],
@@ -38,7 +38,7 @@ pub struct Direction {
     pub cotangent: StateVector,
 }
 
-/// What balances are for.
+/// Part of a run that balances are listed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Start,
@@ -73,7 +73,7 @@ pub struct Stepper {
     /// Numbers that tell what is remembered from step to step.
     remembered: usize,
     sequence: Sequence,
-    /// As they come from the scheme.
+    /// Balances as they come from the scheme.
     listed: Vec<Balance>,
     /// Sizes of the step, and of the one before it, that the balances are for, and its kind.
     made_for: Option<(f64, f64, Kind)>,
@@ -238,7 +238,7 @@ impl Stepper {
         Ok(())
     }
 
-    /// What the first balance leaves alone stays as it was.
+    /// Copies from the state before whatever the first balance leaves alone.
     #[inline(always)]
     fn begin(&self, number: usize, previous: &[f64], next: &mut [f64]) {
         let (layout, balance) = (self.layout, &self.sequence.balances[0]);
@@ -270,7 +270,7 @@ impl Stepper {
         }
     }
 
-    /// Whether a step is one balance, which ends in the state and the tangents that are stored.
+    /// True for a step of one balance, which ends in the state and the tangents that are stored.
     #[inline]
     fn is_single(&self, step: &Step<'_>) -> bool {
         step.index > 0 && self.sequence.balances.len() == 1
@@ -332,14 +332,15 @@ impl Stepper {
         self.sequence.pull_back(system, signature, step, bar, directions, is_single)
     }
 
-    /// Whether [`Stepper::pull_directly_back`] does for a step.
+    /// True if [`Stepper::pull_directly_back`] does for a step.
     #[inline]
     pub fn is_direct(&mut self, step: &Step<'_>) -> bool {
         self.prepare_for(step);
         self.is_single(step) && self.sequence.balances[0].is_direct
     }
 
-    /// As [`Stepper::pull_back`] without directions, of a step that is direct, from the state at its end alone.
+    /// Pulls a cotangent back through a step that is direct, without directions, from the state at its end alone: see
+    /// [`Stepper::pull_back`].
     ///
     /// # Errors
     /// If the matrix is singular.

@@ -1,6 +1,7 @@
 //! Balances about positions, velocities and accelerations alone, coordinate by coordinate.
 
-/// How a balance sets Q, V, A and S, if it is about these alone: (Q, V, A, S) = known (Q, V, A, S) + unknown z, coordinate by coordinate.
+/// Coefficients of a balance that sets Q, V, A and S from these alone: (Q, V, A, S) = known (Q, V, A, S) + unknown z, coordinate by
+/// coordinate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
     pub known: [[f64; 4]; 4],

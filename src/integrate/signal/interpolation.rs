@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a sampled signal does between its samples.
+/// Interpolation of a sampled signal between its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// The value of the last sample is held: what a digital controller does.

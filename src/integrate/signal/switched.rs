@@ -14,7 +14,7 @@ pub(super) struct Switched {
 
 impl Signal {
     /// One signal after another: `first`, and each of the others from its time in s on. A run whose steps meet these times is exact to the
-    /// scheme's order in spite of the jumps: it starts anew behind each of them.
+    /// scheme's order in spite of the jumps: it restarts behind each of them.
     ///
     /// ```
     /// use costate::signal::Signal;
@@ -42,17 +42,17 @@ impl Signal {
 }
 
 impl Switched {
-    /// What applies at a time.
+    /// The signal that applies at a time.
     pub fn at(&self, t: f64) -> &Signal {
         &self.signals[self.times.partition_point(|from| *from <= t)]
     }
 
-    /// What applies just before it.
+    /// The signal that applies just before a time.
     pub fn until(&self, t: f64) -> &Signal {
         &self.signals[self.times.partition_point(|from| *from < t)]
     }
 
-    /// What applies between two times, and from when to when.
+    /// The signals that apply between two times, and from when to when.
     pub fn parts(&self, from: f64, to: f64) -> impl Iterator<Item = (&Signal, f64, f64)> {
         let begins = std::iter::once(from).chain(self.times.iter().map(move |t| t.max(from)));
         let ends = self.times.iter().map(move |t| t.min(to)).chain([to]);

@@ -14,9 +14,9 @@ pub struct Checkpoints {
     pub steps: usize,
     /// Bytes that its states may take.
     pub limit: f64,
-    /// How many checkpoints there are, that of the start included.
+    /// Number of checkpoints, that of the start included.
     pub count: usize,
-    /// How often a step is run for one sweep backwards, on average: once in the run itself, and then again.
+    /// Number of times that a step is run for one sweep backwards, on average: once in the run itself, and then again.
     pub runs: f64,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Sizes {
     pub checkpoint: usize,
 }
 
-/// How a run of `steps` is kept: segments of `length` steps, and so many checkpoints.
+/// Plan by which a run of `steps` is kept: segments of `length` steps, and so many checkpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub steps: usize,
@@ -96,12 +96,12 @@ impl Plan {
         2 * sizes.checkpoint + (1 + BEFORE) * sizes.row
     }
 
-    /// Whether everything is kept.
+    /// True if everything is kept.
     pub fn is_whole(&self) -> bool {
         self.length >= self.steps
     }
 
-    /// How many rows are kept at a time.
+    /// Number of rows that are kept at a time.
     pub fn rows(&self) -> usize {
         if self.is_whole() { self.steps + 1 } else { self.length + BEFORE }
     }
@@ -113,7 +113,7 @@ impl Plan {
         self.rows().saturating_mul(sizes.row).saturating_add(checkpoints.saturating_mul(sizes.checkpoint))
     }
 
-    /// How many segments there are.
+    /// Number of segments.
     pub fn segments(&self) -> usize {
         self.steps.div_ceil(self.length)
     }
@@ -128,7 +128,7 @@ impl Plan {
         (segment * self.length, ((segment + 1) * self.length).min(self.steps))
     }
 
-    /// How often a step is run for one sweep backwards, on average: once in the run itself, and then again.
+    /// Number of times that a step is run for one sweep backwards, on average: once in the run itself, and then again.
     pub fn runs(&self) -> f64 {
         let count = self.segments() as f64;
         (count + runs_again(self.segments(), self.checkpoints)) / count
@@ -151,7 +151,7 @@ fn repetitions(segments: usize, checkpoints: usize) -> usize {
     (0..segments).find(|&times| serves(times)).unwrap_or(segments)
 }
 
-/// How many runs of segments come before those that are kept, the first run of all included: r l - β(c + 1, r - 1).
+/// Number of runs of segments before those that are kept, the first run of all included: r l - β(c + 1, r - 1).
 fn runs_again(segments: usize, checkpoints: usize) -> f64 {
     match repetitions(segments, checkpoints) {
         0 => 0.0,
@@ -159,8 +159,8 @@ fn runs_again(segments: usize, checkpoints: usize) -> f64 {
     }
 }
 
-/// Of so many segments, the number of those before which the next checkpoint is put, with so many checkpoints, the one at the beginning of
-/// them included.
+/// Number of segments before which the next checkpoint is put, of so many segments and with so many checkpoints, the one at the beginning
+/// of them included.
 pub(crate) fn next_checkpoint(segments: usize, checkpoints: usize) -> Option<usize> {
     // the last segment is kept as soon as it is reached
     if checkpoints < 2 || segments < 3 {

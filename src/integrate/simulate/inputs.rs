@@ -16,7 +16,7 @@ const WINDOW: usize = 1024;
 /// The part of the memory of a run that inputs at all times may take.
 const PART: f64 = 0.25;
 
-/// Whether so many numbers may be kept of the inputs of a run that may take so many bytes.
+/// True if so many numbers may be kept of the inputs of a run that may take so many bytes.
 pub(super) fn fit(numbers: usize, bytes: f64) -> bool {
     bytes_of(numbers) <= PART * bytes
 }
@@ -94,7 +94,7 @@ pub(crate) struct Driven<'p> {
 
 enum Inputs<'p> {
     All(Cow<'p, [f64]>),
-    /// At times from the first one on, and at the start.
+    /// Inputs at times from the first one on, and at the start.
     Around {
         first: usize,
         values: Vec<f64>,
@@ -128,7 +128,7 @@ impl<'p> Driven<'p> {
         Driven { simulation, inputs: Inputs::Around { first: 0, values, start } }
     }
 
-    /// As it is given.
+    /// The simulation as it is given.
     pub fn given(&self) -> &'p Simulation {
         self.simulation
     }

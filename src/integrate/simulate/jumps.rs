@@ -17,7 +17,8 @@ pub(crate) struct Jumps {
 }
 
 impl Jumps {
-    /// Those of signals at times of a grid behind its first one at which steps end; and at the times in `anew`, whatever the signals do there.
+    /// Jumps of signals at times of a grid behind its first one at which steps end; and all times in `restarts`, whatever the signals do
+    /// there.
     pub fn of(grid: &TimeGrid, is_end: &dyn Fn(usize) -> bool, signals: &[Signal], anew: &[f64]) -> Self {
         let values = |t: f64| signals.iter().map(move |signal| [signal.before(t), signal.value(t)]);
         let mut jumps = Jumps::default();

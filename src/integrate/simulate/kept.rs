@@ -7,7 +7,7 @@ use crate::shown::size;
 use crate::system::Orders;
 use crate::{Error, Result};
 
-/// What goes along with the states of a run, and is kept for a segment at a time as they are: tangents.
+/// Tangents that are propagated along with the states of a run, and kept for a segment at a time as these are.
 pub(crate) trait Companion {
     /// Puts what it takes to go on from where it is behind other numbers.
     fn save(&self, numbers: &mut Vec<f64>);
@@ -22,23 +22,23 @@ pub(crate) trait Companion {
     fn follow(&mut self, run: &mut Workspace<'_>, times: (usize, usize)) -> Result<()>;
 }
 
-/// What it takes to go on from the beginning of a segment as the run itself did, to the last bit.
+/// All that is needed to go on from the beginning of a segment as the run itself did, to the last bit.
 #[derive(Clone)]
 struct Checkpoint {
     segment: usize,
-    /// What steps remember; and the states of two times, but for the start.
+    /// Memory of the steps; and the states of two times, but for the start.
     numbers: Vec<f64>,
     orders: Option<Orders>,
     companion: Vec<f64>,
     companion_orders: Option<Orders>,
 }
 
-/// How the states of a run are kept.
+/// The kept part of a run's states: a segment, and checkpoints.
 pub(super) struct Kept {
     pub plan: Plan,
-    /// Where it can go on, in the order of time.
+    /// Checkpoints from which the run can go on, in the order of time.
     placed: Vec<Checkpoint>,
-    /// Where it was last, unless that is its end.
+    /// Checkpoint at which the run was last, unless that is its end.
     last: Option<Checkpoint>,
     /// The segment whose states are there, and the one whose companion is.
     segment: Option<usize>,
@@ -61,7 +61,7 @@ impl Kept {
 const FIELDS: usize = 20;
 
 impl Workspace<'_> {
-    /// How states are kept if a companion adds so many numbers to each.
+    /// Plan by which states are kept if tangents add so many numbers to each.
     fn plan_with(&mut self, companion: usize) -> Result<(Plan, f64)> {
         let steps = self.simulation.steps();
         let state = self.states.size();
@@ -113,7 +113,7 @@ impl Workspace<'_> {
         self.kept.placed.push(beginning);
     }
 
-    /// What it takes to go on from here, the beginning of a segment.
+    /// Checkpoint of this place, the beginning of a segment.
     fn checkpoint(&mut self, segment: usize) -> Checkpoint {
         let mut numbers = Vec::new();
         self.stepper.remember(&mut numbers);
@@ -217,7 +217,7 @@ impl Workspace<'_> {
         if self.states.holds(i) { Ok(()) } else { self.bring_back(i, None) }
     }
 
-    /// The same, with what a companion has there. It began with [`Workspace::accompany`].
+    /// Brings back the state of time `i` as [`Workspace::reach`] does, and the tangents there. They began with [`Workspace::accompany`].
     ///
     /// # Errors
     /// As [`Workspace::reach`], and those of the companion.

@@ -54,12 +54,13 @@ impl Simulation {
         }
     }
 
-    /// Whether all times are those of steps.
+    /// True if all times are those of steps.
     pub fn reads_steps_alone(&self) -> bool {
         self.ends.is_none()
     }
 
-    /// The same, also read at these times (s), which no step has to meet: those within the run. Outputs there are exact to the scheme's order.
+    /// The simulation, also read at these times (s), which no step has to meet: those within the run. Outputs there are exact to the
+    /// scheme's order.
     ///
     /// # Errors
     /// As [`Simulation::new`]; and [`Error::Invalid`] for a time within a step that starts anew behind a jump of an input: the accelerations at
@@ -101,7 +102,7 @@ impl Simulation {
         self.read_on(TimeGrid::through(&all, 1)?, ends, self.signals.clone())
     }
 
-    /// The same with every step divided into `parts`, and other signals. Time `i` becomes time `parts · i`.
+    /// The simulation with every step divided into `parts`, and other signals. Time `i` becomes time `parts · i`.
     ///
     /// # Errors
     /// As [`Simulation::new`].
@@ -141,13 +142,13 @@ impl Simulation {
 /// Factors of what is known at both ends of a step for a time between them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Between {
-    /// Of a value at the beginning, of its rate, and the same at the end.
+    /// Coefficients of the value at the beginning, of its rate, and of both at the end.
     cubic: [f64; 4],
     linear: [f64; 2],
 }
 
 impl Between {
-    /// For a time of a run that lies in step `k`; none where the step ends.
+    /// Interpolation at a time of a run that lies in step `k`; none where the step ends.
     #[inline]
     pub fn of(simulation: &Simulation, i: usize, k: usize) -> Option<Self> {
         if simulation.end_of(k) == i { None } else { Some(Between::within(simulation, i, k)) }

@@ -22,7 +22,7 @@ pub(crate) struct States {
     there: Option<(usize, usize)>,
     /// The start.
     origin: Vec<f64>,
-    /// What the scheme made of the start: where its first step began.
+    /// State that the scheme made of the start: where its first step began.
     pub(super) begun: Vec<f64>,
 }
 
@@ -46,7 +46,7 @@ impl States {
         3 * self.layout.n + self.layout.m + own + self.carried
     }
 
-    /// Whether the state of time `i`, and what it takes to differentiate the step to it, is there.
+    /// True if the state of time `i`, and what it takes to differentiate the step to it, is there.
     #[inline]
     pub fn holds(&self, i: usize) -> bool {
         self.there.is_some_and(|(from, to)| i <= to && (i > from || from == 0))
@@ -170,7 +170,7 @@ impl States {
         self.view_in(simulation.step_of(i), i, simulation, room)
     }
 
-    /// The same of a time in step `k`, or at its end.
+    /// The state at a time in step `k`, or at its end, as outputs see it.
     #[inline]
     pub fn view_in<'a>(
         &'a self,

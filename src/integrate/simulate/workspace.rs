@@ -36,10 +36,10 @@ pub struct Workspace<'p> {
     pub(crate) interrupt: Interrupt,
 }
 
-/// What is done at each time of a run: number of the time, evaluator, state.
+/// A visitor of each time of a run: number of the time, evaluator, state.
 pub(crate) type Visitor<'v> = dyn FnMut(usize, &mut dyn Evaluator, &OutputPoint<'_>) + 'v;
 
-/// What a run keeps.
+/// Part of a run that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// Nothing: whoever watches has seen it.
@@ -50,8 +50,8 @@ pub enum Keep {
     All,
 }
 
-/// How far a row that is left out may be off, in its unit, beside the largest coordinate (and one): what round-off makes of a row that
-/// the others imply.
+/// Largest residual of a row that is left out, in its unit, beside the largest coordinate (and one): what round-off makes of a row that the
+/// others imply.
 const LEFT_OUT: f64 = 1e-6;
 
 /// Rows are left out because the others imply them for nominal parameters near the start: elsewhere they may not.
@@ -85,7 +85,7 @@ impl<'p> Workspace<'p> {
         Workspace::around(simulation, simulation.system.evaluator())
     }
 
-    /// One whose derivatives are by these.
+    /// A workspace whose derivatives are by these variables.
     pub(crate) fn by(simulation: &'p Simulation, by: By<'_>) -> Self {
         Workspace::around(simulation, simulation.system.evaluator_by(by))
     }
@@ -117,7 +117,7 @@ impl<'p> Workspace<'p> {
         }
     }
 
-    /// What the last run cost.
+    /// Work that the last run took.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const LIMIT: usize = 300;
 /// A step is taken if its second correction is at most this part of the first.
 const CONTRACTION: f64 = 0.5;
-/// With corrections that shrink faster than this, the shift falls.
+/// Ratio of corrections below which the shift falls.
 const FAST: f64 = 0.25;
 /// A shift this small beside the first one that served is left out.
 const LAST_SHIFT: f64 = 1e-4;
@@ -88,7 +88,7 @@ impl Kinds {
     }
 }
 
-/// Of a step: how far it goes, and what its second correction is.
+/// Outcome of a step: how far it goes, and what its second correction is.
 struct Trial {
     q: Vec<f64>,
     nu: Vec<f64>,
@@ -106,7 +106,7 @@ struct Search<'a> {
     w: &'a [f64],
     /// Positions, and behind them states.
     q: Vec<f64>,
-    /// Zero but for the states.
+    /// Velocities, which are zero but for the states.
     v: Vec<f64>,
     nu: Vec<f64>,
     zeros: Vec<f64>,
@@ -122,12 +122,12 @@ struct Search<'a> {
     first_shift: Option<f64>,
     /// The part of a step that is taken.
     damping: f64,
-    /// Whether the equilibrium may be one of many.
+    /// True if the equilibrium may be one of many.
     may_move: bool,
 }
 
 impl<'a> Search<'a> {
-    /// From positions at rest, with the accelerations and multipliers there.
+    /// A search from positions at rest, with the accelerations and multipliers there.
     fn new(signature: &Signature, x: &Point<'a>) -> Self {
         let states = signature.state_places();
         let q = [&x.q[..states.start], &x.v[states.clone()]].concat();
@@ -168,12 +168,12 @@ impl<'a> Search<'a> {
         Ok(regular)
     }
 
-    /// Whether the residuals are round-off.
+    /// True if the residuals are round-off.
     fn is_balanced(&self, system: &mut dyn Evaluator) -> bool {
         self.residual.iter().zip(self.round_off(system)).all(|(r, bound)| r.abs() <= bound)
     }
 
-    /// One iteration; where it is the last, it returns the unknowns (q, ν).
+    /// Takes one iteration; where it is the last, it returns the unknowns (q, ν).
     fn iterate(&mut self, system: &mut dyn Evaluator, signature: &Signature) -> Result<Option<Vec<f64>>> {
         let n = self.q.len();
         if !self.factorise(system, signature)? {
@@ -239,8 +239,8 @@ impl<'a> Search<'a> {
         Trial { q, nu, correction }
     }
 
-    /// Whether a step gains energy: M + stiffness is negative along it, and Newton's iteration heads for a summit. What the
-    /// step does about violated constraints says nothing of that.
+    /// True if a step gains energy: M + stiffness is negative along it, and Newton's iteration heads for a summit. What the step does about
+    /// violated constraints says nothing of that.
     fn goes_uphill(&self, step: &[f64]) -> bool {
         let n = self.q.len();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -285,8 +285,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// From positions at rest, with the accelerations and multipliers there: positions and multipliers of an equilibrium, one behind the other,
-/// and the iterations that it took. `may_move`: it may be one of many, of a mechanism that moves freely.
+/// Finds the positions and multipliers of an equilibrium, one behind the other, from positions at rest with the accelerations and
+/// multipliers there; and the iterations that it took. `may_move`: it may be one of many, of a mechanism that moves freely.
 pub(super) fn find(
     system: &mut dyn Evaluator,
     signature: &Signature,

@@ -19,20 +19,20 @@ use crate::{Error, Result};
 const LEVELS: [Level; 2] = [Level::Position, Level::Velocity];
 /// Sums beside the magnitudes of their terms that are looked at closely.
 const SUSPICIOUS: f64 = 1e-11;
-/// And those that are no round-off then: what an iteration in the model's own initial state may leave.
+/// Part of the magnitudes above which a sum is no round-off: an iteration in the model's own initial state may leave as much.
 const NOT_ROUND_OFF: f64 = 1e-8;
 
 /// A parameter that a start does not follow.
 #[derive(Debug, Clone)]
 pub(crate) struct Astray {
-    /// Its place.
+    /// Place of the parameter.
     pub parameter: usize,
     /// The row that it violates most, in words.
     told: String,
 }
 
 impl Astray {
-    /// That derivatives by these parameters mean nothing.
+    /// Refuses derivatives by these parameters, which would mean nothing.
     pub(crate) fn refuse(list: &[Astray]) -> Result<()> {
         if list.is_empty() {
             return Ok(());

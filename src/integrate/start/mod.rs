@@ -30,15 +30,15 @@ use crate::system::{Evaluator, Level, Point, StateVector};
 use crate::{Error, Result};
 use violations::{Violations, in_words};
 
-/// Where a simulation begins.
+/// The state in which a simulation begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InitialState {
-    /// At the model's initial positions and velocities, which must satisfy the constraints.
+    /// The model's initial positions and velocities, which must satisfy the constraints.
     #[default]
     AsGiven,
-    /// At those, moved onto the constraints by the smallest change in the norm of the mass matrix.
+    /// The model's initial state, moved onto the constraints by the smallest change in the norm of the mass matrix.
     Projected,
-    /// At rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0, and states whose rates are zero. The model's
+    /// Rest in static equilibrium with the inputs of the first time: C_qᵀ λ = Q at v = 0, and states whose rates are zero. The model's
     /// initial positions and states are where the search begins, its initial velocities are left out.
     Equilibrium,
 }
@@ -61,7 +61,7 @@ impl InitialState {
         list
     }
 
-    /// Its name in commands and files.
+    /// Name of the initial state in commands and files.
     pub fn name(self) -> &'static str {
         match self {
             InitialState::AsGiven => "as-given",
@@ -80,31 +80,31 @@ impl std::str::FromStr for InitialState {
     }
 }
 
-/// How a start came about. Residuals are those of the model's own initial state, as distances in the coordinates' units.
+/// A report on how a start came about. Residuals are those of the model's own initial state, as distances in the coordinates' units.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StartReport {
     /// |C| over the length of its gradient, a row.
     pub position: Vec<f64>,
     /// |C_q v + C_t| over the length of C's gradient, a row.
     pub velocity: Vec<f64>,
-    /// What was made of that state.
+    /// Use that was made of the model's initial state.
     pub initial_state: InitialState,
     /// Iterations that the search for an equilibrium took.
     pub iterations: usize,
 }
 
-/// Where a simulation is to begin, and the coordinates that a projection holds.
+/// The state in which a simulation is to begin, and the coordinates that a projection holds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beginning {
     pub state: InitialState,
     pub held: Vec<usize>,
-    /// By how much constraints yield to their multipliers in acceleration.
+    /// Compliance by which constraints yield to their multipliers in acceleration.
     pub compliance: f64,
-    /// Whether an equilibrium may be one of many, of a mechanism that moves freely.
+    /// True if an equilibrium may be one of many, of a mechanism that moves freely.
     pub may_move: bool,
 }
 
-/// What belongs to the start of one simulation: its balances where they have been solved.
+/// The start of one simulation: its balances where they have been solved.
 pub(crate) struct Start {
     pub report: StartReport,
     sequence: Sequence,
@@ -115,7 +115,7 @@ fn step<'a>((t, w): (f64, &'a [f64])) -> Step<'a> {
     Step { index: 0, is_anew: false, t, h: 0.0, h_before: 0.0, w, w_other: w }
 }
 
-/// Of a state (q, v, a, S, λ).
+/// Point of a state (q, v, a, S, λ).
 fn point<'a>(signature: &Signature, (t, w): (f64, &'a [f64]), x: &'a [f64]) -> Point<'a> {
     let n = signature.unknown_count();
     Point { t, q: &x[..n], v: &x[n..2 * n], a: &x[2 * n..3 * n], lambda: &x[4 * n..], w }
@@ -234,7 +234,7 @@ impl Start {
         violations::refuse_moving_constraints(system, signature, &point(signature, at, self.sequence.beginning(1)))
     }
 
-    /// From a cotangent of the state at `x0` to one of the parameters, which is added to `bar.u`; and its derivatives along directions.
+    /// Pulls a cotangent of the state at `x0` back to the parameters, which is added to `bar.u`; and its derivatives along directions.
     pub(crate) fn pull_back(
         &mut self,
         system: &mut dyn Evaluator,

@@ -20,7 +20,7 @@ pub(super) struct Link<'a> {
     pub(super) place: Place<'a>,
     pub(super) layout: Layout,
     pub(super) held: &'a mut Held,
-    /// How many tangents are to be pushed forward.
+    /// Number of tangents that are to be pushed forward.
     pub(super) tangents: usize,
 }
 
@@ -58,8 +58,8 @@ impl Link<'_> {
         }
     }
 
-    /// With derivatives in place: a cotangent, and its derivatives along directions, from what is there after the balance to what was there
-    /// before.
+    /// Pulls a cotangent, and its derivatives along directions, back from what is there after the balance to what was there before, with
+    /// derivatives in place.
     pub(super) fn pull_back(
         &self,
         system: &mut dyn Evaluator,
@@ -153,7 +153,7 @@ impl Link<'_> {
         add(&mut bar.w, 1.0, &seen.w);
     }
 
-    /// With p: from the cotangent of what is there after the balance to that of what was there before.
+    /// Pulls a cotangent back from what is there after the balance to what was there before, with p.
     fn pull(&self, system: &mut dyn Evaluator, p: &[f64], bar: &mut StateVector, room: &mut Room) {
         let Room { seen, moved, zeros, .. } = room;
         let (dynamics, constraint) = p.split_at(self.layout.n);
@@ -196,7 +196,7 @@ impl Link<'_> {
         }
     }
 
-    /// What the equations see of a tangent of the state, and of the unknowns.
+    /// Takes the part of a tangent of the state, and of the unknowns, that the equations see.
     fn see(&self, (x, z): (&StateVector, &[f64]), seen: &mut StateVector) {
         let [q, v] = self.balance.at.map(|block| x.block(block.index()));
         seen.q.copy_from_slice(q);
@@ -210,7 +210,7 @@ impl Link<'_> {
         seen.w.copy_from_slice(&x.w);
     }
 
-    /// From the tangent of what was there before to that of what is there after; that of the unknowns into `r`.
+    /// Pushes a tangent forward from what was there before to what is there after; that of the unknowns into `r`.
     pub(super) fn push(&self, system: &mut dyn Evaluator, x: &mut StateVector, r: &mut [f64], room: &mut Room) {
         let Room { seen, moved, zeros, p: spare, .. } = room;
         let n = self.layout.n;
@@ -263,14 +263,14 @@ impl Link<'_> {
     }
 }
 
-/// Where M and the constraints see different accelerations.
+/// Balances in which M and the constraints see different accelerations.
 impl Link<'_> {
     /// The point that the constraints see.
     fn point_of_constraints(&self) -> Point<'_> {
         Point { a: &self.solved.x[self.layout.range(Block::A)], ..self.point() }
     }
 
-    /// With derivatives at that point in place for a while.
+    /// Does `work` with derivatives at the point that the constraints see.
     fn with_constraints(&self, system: &mut dyn Evaluator, work: impl FnOnce(&mut dyn Evaluator)) {
         // the same factors: whether they exist has been seen
         let _ = self.derive(system, &self.point_of_constraints());
@@ -285,9 +285,9 @@ impl Link<'_> {
     }
 }
 
-/// Of the block that keeps the force C_qᵀ μ - Q, which has no acceleration in it.
+/// Products of the block that keeps the force C_qᵀ μ - Q, which has no acceleration in it.
 impl Link<'_> {
-    /// From its cotangent, and the derivatives of that along directions.
+    /// Pulls back the cotangent of that block, and its derivatives along directions.
     pub(super) fn pull_force_back(
         &self,
         system: &mut dyn Evaluator,
@@ -327,7 +327,7 @@ impl Link<'_> {
         add(&mut bar.lambda, 1.0, &seen.lambda);
     }
 
-    /// Its tangents, from those of what is there after the balance.
+    /// Tangents of the block of forces, from those of the state after the balance.
     pub(super) fn push_force(&self, system: &mut dyn Evaluator, tangents: &mut [StateVector], room: &mut Room) {
         let Some(block) = self.balance.force else { return };
         let Room { seen, own: r, zeros, .. } = room;

@@ -27,7 +27,7 @@ pub(super) struct Task<'a, 's> {
 }
 
 impl Task<'_, '_> {
-    /// From the unknowns in `z`; on return `x` holds what they set.
+    /// Iterates from the unknowns in `z`; on return `x` holds what they set.
     pub fn iterate<const N: usize, const M: usize>(&mut self) -> Result<(), Failure> {
         let layout = sized::<N, M>(self.solver.layout);
         let (n, size) = (layout.n, layout.n + layout.m);
@@ -76,8 +76,8 @@ impl Task<'_, '_> {
         Err(Failure::NotConverged { residual: worst.0, row: worst.1 })
     }
 
-    /// Whether the increment has left nothing but round-off: where steps end at that, the bound of a while ago tells it. `before`: sizes
-    /// of the residuals one iteration ago.
+    /// True if the increment has left nothing but round-off: where steps end at that, the bound of a while ago tells it. `before`: sizes of
+    /// the residuals one iteration ago.
     fn vanishes(&self, before: [f64; 2]) -> bool {
         let Solver { layout, residual, tracks, .. } = &*self.solver;
         let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
@@ -103,7 +103,7 @@ impl Task<'_, '_> {
         outcome
     }
 
-    /// Whether the residual of an increment that did not shrink is round-off.
+    /// True if the residual of an increment that did not shrink is round-off.
     fn is_round_off(&mut self, iteration: usize) -> bool {
         let n = self.solver.layout.n;
         let Solver { z, r, residual, tracks, .. } = &mut *self.solver;
@@ -194,7 +194,7 @@ impl Task<'_, '_> {
         if self.balance.is_of_start { held.solve(self.system, r, false) } else { self.system.solve(r) }
     }
 
-    /// Whether factors are there for a balance of a start too; where it is nearest to its constraints is kept.
+    /// True if factors are there, for a balance of a start too; the positions nearest to its constraints are kept.
     fn watch(&mut self, regular: bool) -> bool {
         let Solver { layout, held, r, closest: (least, closest), .. } = &mut *self.solver;
         let size = r[layout.n..].iter().map(|c| c * c).sum::<f64>();
