@@ -20,7 +20,7 @@ pub struct Linearised {
     factor: DMatrix<f64>,
     /// Qᵀ r, p entries.
     projected: DVector<f64>,
-    /// What no step can remove: the norm of r outside the range of S.
+    /// Norm of r outside the range of S, which no step can remove.
     remainder: f64,
 }
 
@@ -65,7 +65,7 @@ impl Linearised {
         self.remainder
     }
 
-    /// The same in variables x with du_k = scale_k dx_k, for some of the parameters.
+    /// The linearised problem in variables x with du_k = scale_k dx_k, for some of the parameters.
     pub fn scaled(&self, chosen: &[usize], scales: &[f64]) -> Linearised {
         let p = self.dimension();
         let mut reduction = Reduction::new(chosen.len());
@@ -91,7 +91,7 @@ pub struct Reduction {
 const BLOCK: usize = 256;
 
 impl Reduction {
-    /// For residuals of `p` parameters.
+    /// A reduction for residuals of `p` parameters.
     pub fn new(p: usize) -> Self {
         Reduction { p, rows: 0, block: DMatrix::zeros(p + 1 + BLOCK, p + 1), filled: p + 1 }
     }

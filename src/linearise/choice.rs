@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::structure::Structure;
 use crate::system::Mode;
 
-/// What is differentiated by parameters in reverse.
+/// Choice of the functions that are differentiated by parameters in reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub motion: bool,
@@ -27,7 +27,7 @@ const OUTPUT: usize = 17;
 const INITIAL: usize = 8;
 
 impl Plan {
-    /// What its evaluations cost, in units of one direction.
+    /// Price of the plan's evaluations, in units of one direction.
     fn price(&self) -> usize {
         self.chunks.len() * (2 + self.width)
     }
@@ -46,7 +46,7 @@ fn of_constraints(coordinates: usize, parameters: usize) -> usize {
 }
 
 impl Choice {
-    /// What is cheaper, or what `mode` asks for, as far as there are parameters.
+    /// The cheaper choice, or the one that `mode` asks for, as far as there are parameters.
     pub(crate) fn of(structure: &Structure, sizes: Sizes, mode: Mode) -> Self {
         let Sizes { n, m, p, .. } = sizes;
         let mut without = structure.clone();
@@ -87,12 +87,12 @@ impl Choice {
         }
     }
 
-    /// Whether there is anything in reverse.
+    /// True if anything is differentiated in reverse.
     pub(crate) fn any(&self) -> bool {
         self.motion || self.constraint || self.output
     }
 
-    /// What is left to be found forwards.
+    /// The structure that is left to be found forwards.
     pub(crate) fn rest(&self, structure: &Structure, Sizes { n, m, p, .. }: Sizes) -> Structure {
         let (mut rest, mut without) = (structure.clone(), structure.clone());
         without.forget_parameters(n, m, &vec![true; p]);

@@ -5,7 +5,7 @@ use super::kernel::Sizes;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
 use crate::system::{Level, Part, Point, StateVector};
 
-/// Where C is differentiated.
+/// A point at which C is differentiated.
 #[derive(Clone, Copy)]
 pub struct ConstraintPoint<'a> {
     /// Time, s.
@@ -36,7 +36,7 @@ pub trait CurvatureKernel: Send {
     );
 }
 
-/// That of these coordinates.
+/// The kernel for the Jacobian of C by these coordinates.
 pub fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn JacobianKernel> {
     match coordinates.len() {
         0..=2 => Box::new(JetJacobian::<2>::new(sizes, coordinates)),
@@ -45,7 +45,7 @@ pub fn jacobian_kernel(sizes: Sizes, coordinates: Vec<usize>) -> Box<dyn Jacobia
     }
 }
 
-/// For a list that is not empty.
+/// The kernel for the curvature of C by a list of variables that is not empty.
 pub fn curvature_kernel(sizes: Sizes, variables: Vec<usize>) -> Box<dyn CurvatureKernel> {
     match variables.len() {
         0..=1 => Box::new(AllPairs::<1>::new(sizes, variables)),
@@ -262,7 +262,7 @@ fn set_constant<T: Number>(numbers: &mut [Jet<Jet<T, 1>, 1>], values: &[f64]) {
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = Jet::from(*value));
 }
 
-/// What the number of a level is in.
+/// The entry of a number along the motion that is the time derivative of a level.
 fn of_level<T: Number>(c: &Jet<Jet<T, 1>, 1>, level: Level) -> T {
     match level {
         Level::Position => c.re.re,
@@ -315,7 +315,7 @@ impl TimeDerivatives {
         TimeDerivatives { values: Along::new(sizes), slopes: Along::new(sizes), curved: Along::new(sizes) }
     }
 
-    /// One of them.
+    /// One of the three, C or a time derivative.
     pub fn value(&mut self, model: &dyn Functions, level: Level, x: &Point<'_>, u: &[f64], value: &mut [f64]) {
         self.values.take(x, u);
         self.values.evaluate(model, x.t);
@@ -411,10 +411,10 @@ impl TimeDerivatives {
     }
 }
 
-/// What the constraints' time derivatives depend on.
+/// Parts of the state on which the constraints' time derivatives depend.
 const MOVED: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::Parameter];
 
-/// Where q, v (twice) and a are in a number along the motion.
+/// Entries for q, v (twice) and a of a number along the motion.
 fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {
     let Jet { re: Jet { re: q, eps: [v] }, eps: [Jet { re: again, eps: [a] }] } = number;
     [q, v, again, a]

@@ -72,11 +72,11 @@ impl<F: CostFunction> Cost for Differentiated<F> {
     }
 }
 
-/// With more variables than this they are differentiated by in reverse.
+/// Most variables that are differentiated by forwards; more are in reverse.
 const MANY: usize = 12;
 const WIDTH: usize = 4;
 
-/// Where things are among the variables q, v, a, a_scheme, λ, w, y, u.
+/// Places of the variables q, v, a, a_scheme, λ, w, y, u.
 #[derive(Clone, Copy)]
 struct Places {
     n: usize,
@@ -117,12 +117,12 @@ impl Places {
     }
 }
 
-/// Of few variables, jets along some of them at a time; of many, numbers on a tape.
+/// Evaluator of a cost function: of few variables, jets along some of them at a time; of many, numbers on a tape.
 struct Evaluator<'c, F> {
     cost: &'c Differentiated<F>,
     places: Places,
     x: Vec<Jet<f64, WIDTH>>,
-    /// The same along a tangent.
+    /// The variables along a tangent.
     along: Vec<Jet<Jet<f64, 1>, WIDTH>>,
     slopes: Vec<f64>,
     slopes_along: Vec<Jet<f64, 1>>,

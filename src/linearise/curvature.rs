@@ -21,7 +21,7 @@ fn set(jets: &mut [Second], values: &[f64], tangents: &[f64]) {
     }
 }
 
-/// The same of several vectors, one behind the other.
+/// Sets jets of several vectors, one behind the other.
 fn set_all<'a>(jets: &mut [Second], parts: impl IntoIterator<Item = (&'a [f64], &'a Vec<f64>)>) {
     let mut rest = jets;
     for (values, tangents) in parts {
@@ -63,7 +63,7 @@ fn passes(structure: &Structure, Sizes { n, p, inputs, .. }: Sizes) -> Vec<Pass>
     passes
 }
 
-/// All that occurs in rows.
+/// All variables that occur in rows.
 fn union(rows: &[Vec<usize>]) -> Vec<usize> {
     let mut all: Vec<usize> = rows.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -76,7 +76,7 @@ pub struct Curvature<'m> {
     structure: &'m Structure,
     sizes: Sizes,
     with_mass: bool,
-    /// Of C: coordinates, then `n +` parameters.
+    /// Variables of C: coordinates, then `n +` parameters.
     variables: Vec<usize>,
     /// Variables of the outputs by which is differentiated.
     output_variables: Vec<usize>,

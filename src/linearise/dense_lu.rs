@@ -43,7 +43,7 @@ macro_rules! by_size {
 pub(super) use by_size;
 
 impl DenseLu {
-    /// For matrices of this size.
+    /// Room for matrices of this size.
     pub fn new(size: usize) -> Self {
         let square = vec![0.0; size * size];
         DenseLu {

@@ -4,7 +4,7 @@ use crate::number::{Jet, Number, Sweep, Taped, Var};
 
 /// A smooth function of the parameters, in plain `f64`.
 pub trait Function: Send + Sync {
-    /// Its value.
+    /// Value of the function.
     fn value(&self, u: &[f64]) -> f64;
 
     /// Adds `scale` times its gradient.
@@ -16,7 +16,7 @@ pub trait Function: Send + Sync {
 
 /// A smooth function of the parameters, for a constraint.
 pub trait ParameterFunction: Send + Sync {
-    /// Its value at the parameters u, in the model's order.
+    /// Value of the function at the parameters u, in the model's order.
     fn value<D: Number>(&self, u: &[D]) -> D;
 }
 

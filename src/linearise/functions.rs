@@ -59,15 +59,15 @@ impl<M: Model, D: Number> InitialOn<D> for M {
     }
 }
 
-/// One direction.
+/// Number with its derivative along one direction.
 pub(crate) type Dual = Jet<f64, 1>;
-/// All pairs of `W` directions; with one, two directions.
+/// Number with derivatives by all pairs of `W` directions; with one, two directions.
 pub(crate) type Square<const W: usize> = Jet<Jet<f64, W>, W>;
 /// Lanes of second derivatives.
 pub(crate) use crate::number::LANES;
-/// Along a tangent, by variables in lanes.
+/// Number with derivatives along a tangent, by variables in lanes.
 pub(crate) type Second = Jet<Jet<f64, LANES>, 1>;
-/// Along two directions, by variables in lanes.
+/// Number with derivatives along two directions, by variables in lanes.
 pub(crate) type Third = Jet<Second, 1>;
 /// Four directions.
 pub(crate) type Fourth = Jet<Jet<Square<1>, 1>, 1>;

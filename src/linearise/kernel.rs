@@ -10,7 +10,7 @@ use crate::{Matrix, State};
 
 /// Evaluates Q and M a with derivatives.
 pub trait ForceKernel: Send {
-    /// What follows is at these parameters.
+    /// Sets the parameters of the evaluations that follow.
     fn set_parameters(&mut self, u: &[f64]);
 
     /// `dynamics`, if there is room for it, = [M a] - Q, Q only if the weights' equations have it, and its derivatives are *added* to
@@ -31,7 +31,7 @@ struct JetForces<'m, const W: usize> {
     plan: Plan,
     with_mass: bool,
     mass_entries: &'m [(usize, usize)],
-    /// One a chunk of the plan.
+    /// Arguments, one a chunk of the plan.
     arguments: Vec<Arguments<W>>,
     force: Vec<Jet<f64, W>>,
     mass: Matrix<Jet<f64, W>>,
@@ -39,14 +39,14 @@ struct JetForces<'m, const W: usize> {
     seeded: Option<Weights>,
 }
 
-/// What is differentiated by, with the seeds of one chunk, which stay in place from call to call.
+/// Variables that are differentiated by, with the seeds of one chunk, which stay in place from call to call.
 struct Arguments<const W: usize> {
     q: Vec<Jet<f64, W>>,
     v: Vec<Jet<f64, W>>,
     a: Vec<Jet<f64, W>>,
     u: Vec<Jet<f64, W>>,
     w: Vec<Jet<f64, W>>,
-    /// Where states begin among the velocities.
+    /// Place of the first state among the velocities.
     first_state: usize,
 }
 
@@ -94,7 +94,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of a model.
+    /// Sizes of a model.
     pub fn of(signature: &Signature) -> Self {
         Sizes {
             n: signature.unknown_count(),
@@ -128,13 +128,13 @@ impl Sizes {
         }
     }
 
-    /// How many these are.
+    /// Number of the variables of outputs, (q, v, a, a_scheme, λ, u, w).
     pub fn output_variables(self) -> usize {
         4 * self.n + self.m + self.p + self.inputs
     }
 }
 
-/// That of a plan; `mass_entries` are those of M that can be non-zero.
+/// The kernel of a plan for forces; `mass_entries` are those of M that can be non-zero.
 pub fn force_kernel<'m>(
     sizes: Sizes,
     plan: Plan,
@@ -230,7 +230,7 @@ where
 
 /// Evaluates the outputs with derivatives.
 pub trait OutputKernel: Send {
-    /// What follows is at these parameters.
+    /// Sets the parameters of the evaluations that follow.
     fn set_parameters(&mut self, u: &[f64]);
     /// Derivatives at the plan's destinations.
     fn evaluate(&mut self, model: &dyn Functions, x: &OutputPoint<'_>, derivatives: &mut [f64]);
@@ -244,7 +244,7 @@ struct JetOutputs<const W: usize> {
     y: Vec<Jet<f64, W>>,
 }
 
-/// That of a plan.
+/// The kernel of a plan for outputs.
 pub fn output_kernel(sizes: Sizes, plan: Plan) -> Box<dyn OutputKernel> {
     match plan.width {
         4 => Box::new(JetOutputs::<4>::new(sizes, plan)),

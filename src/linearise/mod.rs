@@ -76,13 +76,13 @@ struct Curved {
 struct PlainEvaluator<'s> {
     model: &'s dyn Functions,
     sizes: Sizes,
-    /// With all parameters and inputs.
+    /// Structure with all parameters and inputs.
     structure: &'s Structure,
     /// Parameters by which is differentiated (all, if there is no list), and whether inputs are.
     by: (Option<Vec<usize>>, bool),
     /// Products with derivatives by parameters that are not among the entries below.
     reverse: Option<Box<Reverse>>,
-    /// One whose entries have all of them, made when it is asked for, and whether it has what was linearised last.
+    /// Evaluator whose entries have all of them, made when it is asked for, and whether it has what was linearised last.
     forward: Option<Box<PlainEvaluator<'s>>>,
     is_forward: bool,
     output_is_forward: bool,
@@ -106,10 +106,10 @@ struct PlainEvaluator<'s> {
     constraint_parameters: Vec<usize>,
     initial_parameters: Vec<usize>,
     initial_in_reverse: bool,
-    /// By `full_variables`.
+    /// Second derivatives of C by `full_variables`.
     curved_full: Option<Box<dyn CurvatureKernel>>,
     full_variables: Vec<usize>,
-    /// What those kernels return: rows x variables, and variables x variables.
+    /// Derivatives that those kernels return: rows x variables, and variables x variables.
     slopes: Vec<f64>,
     second_slopes: Vec<f64>,
     outputs: Box<dyn OutputKernel>,
@@ -132,7 +132,7 @@ struct PlainEvaluator<'s> {
     rates_by_parameter: [Vec<f64>; 2],
     rate_slopes: [Vec<f64>; 3],
     time_derivatives: TimeDerivatives,
-    /// What was linearised last.
+    /// Level of the constraints that were linearised last.
     level: Level,
     curvature: Curvature<'s>,
     round_off: RoundOff,
@@ -244,7 +244,7 @@ impl<'s> PlainEvaluator<'s> {
         (self.reverse, self.is_forward) = (Some(reverse), true);
     }
 
-    /// The same of the outputs.
+    /// Goes over to forward derivatives of the outputs.
     fn go_output_forward(&mut self) {
         let Some(reverse) = self.reverse.take() else { return };
         self.forward().linearise_output(&reverse.output_point());
@@ -314,7 +314,7 @@ impl<'s> PlainEvaluator<'s> {
         self.template_weights = self.steady.is_known().then_some(weights);
     }
 
-    /// What a level above positions makes of the constraints, and of their rows in K if it is being worked out.
+    /// Takes the constraints of a level above positions, and their rows in K if it is being worked out.
     #[inline(always)]
     fn take_level(&mut self, x: &Point<'_>, equations: Equations, weights: Option<Weights>, constraint: &mut [f64]) {
         if !constraint.is_empty() && equations.level != Level::Position {
@@ -378,7 +378,7 @@ impl<'s> PlainEvaluator<'s> {
         (binomial(level, k), slopes)
     }
 
-    /// Those by parameters, m x p.
+    /// Derivatives of C by parameters, m x p.
     #[inline]
     fn constraint_by_parameter(&self) -> &[f64] {
         let rate = (self.level as usize).checked_sub(1);

@@ -77,7 +77,7 @@ pub struct Plain<M> {
     pub(super) signature: Signature,
     pub(super) sizes: Sizes,
     pub(super) structure: Structure,
-    /// At the nominal start.
+    /// Sketch at the nominal start.
     sketch: Option<Sketch>,
 }
 
@@ -99,7 +99,7 @@ impl<M: Model> Plain<M> {
         Ok(plain)
     }
 
-    /// What it looks like at its nominal start, if it looks like anything.
+    /// Sketch of the mechanism at its nominal start, if it draws anything.
     fn nominal_sketch(&self) -> Result<Option<Sketch>> {
         let (u, w) = (self.signature.nominal(), vec![0.0; self.sizes.inputs]);
         let (mut q, mut v) = (vec![0.0; self.sizes.n], vec![0.0; self.sizes.n]);

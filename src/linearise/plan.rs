@@ -44,21 +44,21 @@ pub struct Plan {
 /// Derivatives of M a - Q that can be non-zero, as (row, variable). Their values follow one another in this order.
 #[derive(Debug, Clone)]
 pub struct FullEntries {
-    /// By coordinates.
+    /// Entries by coordinates.
     pub position: Vec<(usize, usize)>,
-    /// By velocities.
+    /// Entries by velocities.
     pub velocity: Vec<(usize, usize)>,
-    /// By parameters, and by inputs, which follow them.
+    /// Entries by parameters, and by inputs, which follow them.
     pub parameter: Vec<(usize, usize)>,
 }
 
 impl FullEntries {
-    /// How many they are.
+    /// Number of the entries.
     pub fn count(&self) -> usize {
         self.position.len() + self.velocity.len() + self.parameter.len()
     }
 
-    /// Their values by positions, velocities and parameters.
+    /// Values of the entries by positions, velocities and parameters.
     #[inline]
     pub fn split<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 3] {
         let (position, rest) = values.split_at(self.position.len());
@@ -156,7 +156,7 @@ impl Plan {
         (Plan::new(&rows, wanted, n, &MOTION, newton_seeds, |row, j| row * stride + j), steady)
     }
 
-    /// The same, with the entries that can be non-zero numbered in the order in which they are returned.
+    /// A plan for K, with the entries that can be non-zero numbered in the order in which they are returned.
     pub fn newton_entries(structure: &Structure, n: usize) -> (Self, Vec<(usize, usize)>) {
         let rows = newton_rows(structure, n);
         let entries = entries_of(&rows);
@@ -170,20 +170,21 @@ impl Plan {
         (plan, entries)
     }
 
-    /// The same in two plans: derivatives that change from point to point or with time, and those that do not, if there are any.
+    /// All derivatives by q, v, u and w in two plans: those that change from point to point or with time, and those that do not, if there
+    /// are any.
     pub(crate) fn full_in_two(structure: &Structure, sizes: Sizes) -> ([Self; 2], FullEntries) {
         let steady = |row: usize, variable: usize| structure.is_steady(row, variable);
         let parts: [&dyn Fn(usize, usize) -> bool; 2] = [&|row, variable| !steady(row, variable), &steady];
         Plan::of_motion(structure, sizes, |_| true, parts)
     }
 
-    /// Those by u and w alone.
+    /// A plan of the derivatives by u and w alone.
     pub fn by_parameters(structure: &Structure, sizes: Sizes) -> Self {
         let ([plan], _) = Plan::of_motion(structure, sizes, |variable| variable >= 2 * sizes.n, [|_, _| true]);
         plan
     }
 
-    /// Whether it finds nothing.
+    /// True if the plan has no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.chunks.iter().all(|chunk| chunk.entries.is_empty())
     }

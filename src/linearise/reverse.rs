@@ -26,7 +26,7 @@ use crate::number::{Jet, all_finite};
 use crate::system::{Equations, Level, OutputPoint, Part, Point, StateVector, Weights};
 use recorded::{Motion, Outputs, Rows};
 
-/// Where derivatives are taken: a point or an output's point, kept.
+/// The point at which derivatives are taken, of the equations or of outputs, kept.
 struct Here {
     t: f64,
     x: StateVector,
@@ -88,7 +88,7 @@ pub(crate) struct Reverse {
 }
 
 impl Reverse {
-    /// For all that `structure` has of each that is chosen.
+    /// Room for all that `structure` has of each function that is chosen.
     pub(crate) fn new(structure: &Structure, sizes: Sizes, chosen: &Choice) -> Self {
         let Structure { curved_or_parametric: coordinates, constraint_parameters: parameters, .. } = structure;
         let parameters: Vec<usize> = parameters.iter().map(|k| sizes.n + k).collect();
@@ -118,12 +118,12 @@ impl Reverse {
         if own > 0 { own.max(self.divided) } else { 0 }
     }
 
-    /// Whether columns of derivatives are cheaper than so many tangents, of the equations.
+    /// True if columns of derivatives of the equations are cheaper than so many tangents.
     pub(crate) fn prefers_columns(&self, tangents: usize) -> bool {
         self.of_all(tangents) > self.tangents[0]
     }
 
-    /// The same of the outputs.
+    /// True if columns of derivatives of the outputs are cheaper than so many tangents.
     pub(crate) fn prefers_output_columns(&self, tangents: usize) -> bool {
         self.of_all(tangents) > self.tangents[1]
     }
@@ -159,7 +159,7 @@ impl Reverse {
         self.is_swept
     }
 
-    /// That point.
+    /// Point and weights at which products of the equations are asked for.
     pub(crate) fn point(&self) -> (Point<'_>, Weights) {
         let Here { t, x: StateVector { q, v, a, lambda, w, .. } } = &self.here;
         (Point { t: *t, q, v, a, lambda, w }, self.weights)
@@ -172,7 +172,7 @@ impl Reverse {
         self.output_here.x.a_scheme.copy_from_slice(a_scheme);
     }
 
-    /// That point.
+    /// Point at which products of the outputs are asked for.
     pub(crate) fn output_point(&self) -> OutputPoint<'_> {
         let Here { t, x: StateVector { q, v, a, a_scheme, lambda, w, .. } } = &self.output_here;
         OutputPoint { t: *t, q, v, a, a_scheme, lambda, w }

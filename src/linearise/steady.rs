@@ -9,11 +9,11 @@ use crate::system::{Equations, Point, Weights};
 pub(super) struct Steady<'s> {
     /// Finds them; none where there are none.
     kernel: Option<Box<dyn ForceKernel + 's>>,
-    /// By q, n x n, by v, n x n, and by what follows; zero where derivatives change.
+    /// Values of the derivatives: by q, n x n, by v, n x n, and by what follows; zero where derivatives change.
     values: Vec<f64>,
     n: usize,
     first_state: usize,
-    /// Whether they have been found for the present parameters.
+    /// True if the values have been found for the present parameters.
     is_known: bool,
     /// Rows and columns of K that have nothing else of M a - Q but M.
     entries: Vec<(usize, usize)>,
@@ -61,7 +61,7 @@ impl<'s> Steady<'s> {
         }
     }
 
-    /// All derivatives, to which those that change are added.
+    /// Puts all derivatives into `values`, to which those that change are added.
     #[inline]
     pub fn put_into(&self, values: &mut [f64], forces: bool) {
         if forces { values.copy_from_slice(&self.values) } else { values.fill(0.0) }

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) struct Row {
     pub depends: Vec<usize>,
     pub nonlinear: Vec<usize>,
-    /// Zero whatever the variables are.
+    /// True for a row that is zero whatever the variables are.
     pub zero: bool,
     /// The run looked at values.
     pub looked: bool,
@@ -27,13 +27,13 @@ pub struct Structure {
     pub mass: Vec<(usize, usize)>,
     /// Variables (q, u) of each row of M a.
     pub inertia: Vec<Vec<usize>>,
-    /// Whether M depends on coordinates.
+    /// True if M depends on coordinates.
     pub mass_by_position: bool,
-    /// Whether M depends on parameters.
+    /// True if M depends on parameters.
     pub mass_by_parameter: bool,
     /// Variables (q, v, u, w) of each row of Q.
     pub force: Vec<Vec<usize>>,
-    /// Those of them (q, v, w) by which the derivative of M a - Q is the same wherever and whenever, for given parameters.
+    /// Variables (q, v, w) of each row by which the derivative of M a - Q is the same wherever and whenever, for given parameters.
     pub steady: Vec<Vec<usize>>,
     /// Q is not zero everywhere.
     pub has_force: bool,
@@ -59,7 +59,7 @@ pub struct Structure {
     pub output_is_linear: bool,
     /// Parameters in the initial state.
     pub initial_parameters: Vec<usize>,
-    /// What looks like a slip: parameters and inputs that nothing depends on, outputs that are always zero.
+    /// Remarks on likely slips: parameters and inputs that nothing depends on, outputs that are always zero.
     pub remarks: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ pub fn probe(count: usize, salt: f64) -> Vec<f64> {
     (0..count).map(|i| 0.618 + 0.1 * (salt + i as f64 * 1.7).sin()).collect()
 }
 
-/// Which of these variables occur in rows, counted from the first.
+/// Variables, counted from the first, that occur in rows.
 fn used(rows: &[Row], variables: Range<usize>) -> Vec<usize> {
     let all = union(rows, |row| &row.depends).into_iter();
     all.filter(|i| variables.contains(i)).map(|i| i - variables.start).collect()
@@ -191,7 +191,7 @@ impl Traces {
         (mass, inertia)
     }
 
-    /// What looks like a slip: parameters and inputs that nothing depends on, outputs that are always zero.
+    /// Remarks on likely slips: parameters and inputs that nothing depends on, outputs that are always zero.
     fn remarks(&self, signature: &Signature) -> Vec<String> {
         let Sizes { n, states, m, p, inputs: k, .. } = self.sizes;
         let (of_motion, of_output) = (2 * n, 4 * n + m);
@@ -218,7 +218,7 @@ impl Traces {
 }
 
 impl Structure {
-    /// That of a model, by tracing its functions once.
+    /// Structure of a model, by tracing its functions once.
     pub fn find(model: &dyn Functions, signature: &Signature) -> Self {
         let traces = Traces::of(model, signature);
         let Sizes { n, m, p, inputs: k, .. } = traces.sizes;
@@ -274,12 +274,12 @@ impl Structure {
 }
 
 impl Structure {
-    /// Whether the derivative of a row of M a - Q by one of (q, v, u, w) is the same wherever and whenever, for given parameters.
+    /// True if the derivative of a row of M a - Q by one of (q, v, u, w) is the same wherever and whenever, for given parameters.
     pub(crate) fn is_steady(&self, row: usize, variable: usize) -> bool {
         self.steady[row].binary_search(&variable).is_ok()
     }
 
-    /// Without the parameters and inputs by which is not differentiated.
+    /// The structure without the parameters and inputs by which is not differentiated.
     pub(crate) fn by(&self, sizes: Sizes, by: By<'_>) -> Structure {
         let mut own = self.clone();
         if !by.inputs {

@@ -47,7 +47,7 @@ macro_rules! by_count {
 struct Pivot {
     /// Smallest magnitude at which the pivot still serves.
     floor: f32,
-    /// Of a near pivot, the counts of entries in L and U in four bits each; above that, the place of a far one in its list.
+    /// Counts of entries in L and U of a near pivot, in four bits each; above that, the place of a far one in its list.
     shape: u32,
 }
 
@@ -237,14 +237,14 @@ fn add_targets(lower: usize, upper: usize, targets: Vec<u32>, near: &mut Vec<u8>
     }
 }
 
-/// What is left of the matrix in a pivot's column, what becomes of it in L, and the limits of that.
+/// The rest of the matrix in a pivot's column, its values in L, and the limits of these.
 struct Column<'a> {
     entries: &'a mut [f64],
     scaled: &'a mut [f64],
     limits: &'a [f64],
 }
 
-/// What is left of the matrix in a pivot's row, and what becomes of it in U.
+/// The rest of the matrix in a pivot's row, and its values in U.
 struct Row<'a> {
     entries: &'a mut [f64],
     scaled: &'a mut [f64],

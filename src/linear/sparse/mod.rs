@@ -55,7 +55,7 @@ pub struct SparseLu {
 #[derive(Debug, Clone)]
 pub struct Kept(Arc<Option<Factors>>);
 
-/// How often the costly work was done.
+/// Number of times that the costly work was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Fill-reducing orders.
@@ -70,11 +70,11 @@ pub(crate) struct Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Partner {
     None,
-    /// Of an acceleration that is a good pivot itself (most are): the multiplier, which may follow at any time.
+    /// The multiplier of an acceleration that is a good pivot itself (most are); it may follow at any time.
     Behind(u32),
-    /// Of a multiplier: the acceleration that must go first.
+    /// The acceleration of a multiplier, which must go first.
     Ahead(u32),
-    /// Of an acceleration of little or no mass, and of its multiplier: both go at once.
+    /// The partner of an acceleration of little or no mass, or of its multiplier: both go at once.
     Beside(u32),
 }
 
@@ -100,7 +100,7 @@ impl SparseLu {
         (lu, slots)
     }
 
-    /// To be filled before [`SparseLu::factorise`].
+    /// Values of the entries, to be filled before [`SparseLu::factorise`].
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }

@@ -257,7 +257,7 @@ impl QuotientGraph {
         self.boundary[pivot] = boundary;
     }
 
-    /// For each element that touches the boundary: the weight of its own boundary outside of it.
+    /// Weight of the own boundary, outside of this one, of each element that touches it.
     fn measure_elements(&self, boundary: &[u32], search: &mut Search) {
         for &i in boundary {
             for &element in &self.elements[i as usize] {

@@ -61,8 +61,8 @@ impl Pattern {
         (0..self.size).flat_map(move |j| self.column(j).map(move |(i, slot)| (i, j, slot)))
     }
 
-    /// One factor for row i and column i such that the largest entry of each row and column becomes about 1, whatever the
-    /// units: rows of heavy and light bodies can then be compared. (Ruiz 2001, a few sweeps.)
+    /// Factors of row i and column i, one for both, such that the largest entry of each row and column becomes about 1, whatever the units:
+    /// rows of heavy and light bodies can then be compared. (Ruiz 2001, a few sweeps.)
     pub(super) fn equilibrate(&self, values: &[f64]) -> Vec<f64> {
         let mut scale = vec![1.0f64; self.size];
         let mut largest = vec![0.0f64; self.size];

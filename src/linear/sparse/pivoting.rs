@@ -11,9 +11,9 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Pivots {
     pub(super) rows: Vec<u32>,
     pub(super) columns: Vec<u32>,
-    /// For each pivot the later positions of the rows in its column of L.
+    /// Later positions of the rows in each pivot's column of L.
     pub(super) lower: Vec<Vec<u32>>,
-    /// For each pivot the later positions of the columns in its row of U.
+    /// Later positions of the columns in each pivot's row of U.
     pub(super) upper: Vec<Vec<u32>>,
     /// Pivots that are not the designated ones.
     pub(super) strayed: usize,
@@ -26,7 +26,7 @@ impl Pivots {
     }
 }
 
-/// What guides the choice.
+/// Data that guide the choice of pivots.
 pub(super) struct Guide<'a> {
     /// Columns in the order of elimination.
     pub(super) columns: &'a [u32],

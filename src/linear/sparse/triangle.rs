@@ -7,13 +7,13 @@
 /// Length of the window that a byte can index. Vectors of unknowns have so many zeros behind them.
 pub(super) const WINDOW: usize = 256;
 const CHUNK: usize = 8;
-/// From here on the base of a chunk is the number of its positions in the list of wide ones.
+/// First of the bases that number the positions of a chunk in the list of wide ones.
 const WIDE: u32 = 1 << 31;
 
 /// L column by column, or U row by row.
 #[derive(Debug, Clone)]
 pub(super) struct Triangle {
-    /// In the order of the pivots; zeros behind fill the last chunk.
+    /// Values in the order of the pivots; zeros behind fill the last chunk.
     values: Vec<f64>,
     chunks: Vec<Chunk>,
     wide: Vec<[[u32; 2]; CHUNK]>,
