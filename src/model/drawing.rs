@@ -22,7 +22,7 @@ impl Place {
     }
 }
 
-/// What a plain model looks like at one time: [`crate::Model::picture`] fills it.
+/// A picture of a plain model at one time: [`crate::Model::picture`] fills it.
 ///
 /// Lengths are in m, angles in rad, in the plane, x to the right and **y upwards**, whatever the model's coordinates are. At every
 /// time there are the same members and parts; members move, and places are fixed to them: what moves against the ground or a body is
@@ -32,7 +32,7 @@ pub struct Drawing {
     sketch: Sketch,
 }
 
-/// What a member is of its own, m.
+/// Dimensions of a member of its own, m.
 enum Extent {
     None,
     Disc(f64),
@@ -159,12 +159,12 @@ impl Drawing {
         self.sketch.parts.push(part);
     }
 
-    /// What has been drawn, as it is.
+    /// The sketch that has been drawn, unchecked.
     pub(crate) fn sketch(self) -> Sketch {
         self.sketch
     }
 
-    /// What has been drawn at `t` by the model that `model` names.
+    /// The sketch that has been drawn at `t` by the model that `model` names, checked.
     ///
     /// # Errors
     /// Places, sizes, forces or torques that are not finite, or that are on something else than what is drawn here.

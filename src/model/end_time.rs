@@ -22,7 +22,7 @@ pub struct FreeEndTime<M> {
 }
 
 impl<M> FreeEndTime<M> {
-    /// With this end time, s, within bounds.
+    /// A model with this end time, s, within bounds.
     pub fn new(model: M, nominal: f64, lower: f64, upper: f64) -> Self {
         FreeEndTime { model, nominal, lower, upper }
     }

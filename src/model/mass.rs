@@ -12,17 +12,18 @@ use crate::{Error, Result};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
-/// Beside the largest entry between coordinates of the same units, less than this is round-off.
+/// Part of the largest entry between coordinates of the same units below which an entry is round-off.
 const ROUND_OFF: f64 = 1e-14;
 /// Entries that ought to be equal may differ by this part of the larger one, and of the geometric mean of their diagonal entries.
 const SYMMETRIC: [f64; 2] = [1e-9, 1e-10];
 /// Negative energies beside the sum of their terms' magnitudes that count.
 const NEGATIVE: f64 = 1e-8;
-/// With more coordinates, an indefinite M is refused without asking what the constraints leave free: that would take minutes.
+/// Most coordinates with which it is asked what the constraints leave free; with more, an indefinite M is refused at once: asking would
+/// take minutes.
 const DENSE_ANALYSIS: usize = 400;
 /// Entries or coordinates that are named at most.
 const NAMED: usize = 6;
-/// How far positions are moved from the start at random points, in their own units beside their values.
+/// Distances that positions are moved from the start at random points, in their own units beside their values.
 const OFFSETS: [f64; 3] = [0.3, 0.03, 0.003];
 
 /// M at one point, each place once.
@@ -168,7 +169,7 @@ impl<'s> MassMatrix<'s> {
         })
     }
 
-    /// Whether the kinetic energy is negative for no velocities at all, constraints left aside.
+    /// True if the kinetic energy is negative for no velocities at all, constraints left aside.
     fn is_semidefinite(&self, scales: &[f64]) -> bool {
         self.groups().iter().all(|group| match group.as_slice() {
             &[j] => self.diagonal[j as usize] >= -self.round_off(j, j),
@@ -250,7 +251,7 @@ fn list(mut words: Vec<String>) -> String {
     if more == 0 { told } else { format!("{told}; and {more} more") }
 }
 
-/// What is impossible about M at `x` as a kinetic energy, if anything is.
+/// Fault of M at `x` as a kinetic energy, if it has one.
 fn impossible(evaluator: &mut dyn Evaluator, mass: &MassMatrix<'_>, x: &Point<'_>) -> Option<String> {
     let scales = mass.scales();
     if mass.is_semidefinite(&scales) {

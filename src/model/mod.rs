@@ -115,7 +115,7 @@ pub trait Model: Send + Sync {
         let _ = (t, x, u, y);
     }
 
-    /// What it looks like where it is at time `t`, with y upwards, for `costate_report::plot::mechanism` and the commands `draw` and
+    /// Draws the mechanism where it is at time `t`, with y upwards, for `costate_report::plot::mechanism` and the commands `draw` and
     /// `animate`. Default: it has no picture.
     ///
     /// ```
@@ -138,7 +138,7 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// All entries of `values` by name: `let [m, c, d] = unpack(u);`.
+/// Takes all entries of `values` by name: `let [m, c, d] = unpack(u);`.
 ///
 /// # Panics
 /// If there are more or fewer than are asked for: a slip in the model, which [`crate::Plain::new`] turns into an error before

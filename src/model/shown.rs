@@ -13,12 +13,12 @@ pub fn shown(x: f64) -> String {
     if rounded.len() + SHORTER <= exact.len() { rounded } else { exact }
 }
 
-/// As few digits as read back to the same bits; in powers of ten outside of 1e-5 to 1e16.
+/// A number in as few digits as read back to the same bits; in powers of ten outside of 1e-5 to 1e16.
 pub fn shortest(x: f64) -> String {
     if is_plain(x) { format!("{x}") } else { format!("{x:e}") }
 }
 
-/// Whether digits without a power of ten are the shorter way.
+/// True if digits without a power of ten are the shorter way.
 pub fn is_plain(x: f64) -> bool {
     x == 0.0 || !x.is_finite() || (1e-5..1e16).contains(&x.abs())
 }

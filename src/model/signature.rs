@@ -12,8 +12,8 @@ pub struct Quantity {
     pub name: String,
     /// Unit in plain text, e.g. `m/s^2`; `1` for a pure number.
     pub unit: String,
-    /// Of an output whose values mean the same when they differ by whole multiples of this: 2π for an angle that comes from `atan2`
-    /// or is measured by an absolute encoder.
+    /// Period of an output whose values mean the same when they differ by whole multiples of it: 2π for an angle that comes from `atan2` or
+    /// is measured by an absolute encoder.
     ///
     /// Such an output is continuous along a run, whatever jumps there are in what the model returns: it begins with the
     /// model's own value, and each following one is that which is nearest to the one before. Costs, constraints, figures and
@@ -50,14 +50,14 @@ impl Quantity {
         self.period.map_or(value, |period| beside(value, other, period))
     }
 
-    /// The same values without jumps, of which the first lies within half a period from zero, as angles do that come from `atan2`.
+    /// Values without jumps, of which the first lies within half a period from zero, as angles do that come from `atan2`.
     pub fn unwrapped(&self, values: Vec<f64>) -> Vec<f64> {
         let first = values.iter().copied().find(|value| !value.is_nan()).unwrap_or(0.0);
         let shift = self.beside(first, 0.0) - first;
         self.continuous(values).into_iter().map(|value| value + shift).collect()
     }
 
-    /// The same values without jumps: each of them [beside](Quantity::beside) the last before it that is there (not NaN).
+    /// Values without jumps: each of them [beside](Quantity::beside) the last before it that is there (not NaN).
     pub(crate) fn continuous(&self, values: impl IntoIterator<Item = f64>) -> Vec<f64> {
         let mut last = f64::NAN;
         let follow = |value: f64| {
@@ -81,13 +81,13 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-/// How a parameter is scaled for the optimiser.
+/// Scaling of a parameter for the optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Divided by its size, or that of its start or nominal value: see [`Parameter::size_from`].
     #[default]
     Linear,
-    /// By its logarithm: for positive parameters known only in order of magnitude.
+    /// Scaled by its logarithm: for positive parameters known only in order of magnitude.
     Log,
 }
 
@@ -106,7 +106,7 @@ pub struct Parameter {
     pub upper: f64,
     /// Scaling for the optimiser.
     pub scale: Scale,
-    /// Whether an identification may change it.
+    /// True if an identification may change the parameter.
     pub free: bool,
     /// The size of a change that matters, for linear scaling; where it is not given, that of the start or nominal value.
     /// Parameters that start at zero want one.
@@ -158,7 +158,7 @@ impl Parameter {
         candidates.into_iter().find(|size| *size > 0.0).unwrap_or(1.0)
     }
 
-    /// Not changed by an identification unless asked for.
+    /// The parameter as one that is not changed by an identification unless asked for.
     pub fn fixed(mut self) -> Self {
         self.free = false;
         self
@@ -170,7 +170,7 @@ impl Parameter {
 pub struct Motion {
     /// Name, unique among motions and inputs, and its unit.
     pub quantity: Quantity,
-    /// What its parameters, one after another, are the coefficients of.
+    /// Spline of which the motion's parameters, one after another, are the coefficients.
     pub spline: Spline,
     /// The place of the first one.
     pub first: usize,
@@ -182,7 +182,7 @@ impl Motion {
         self.first..self.first + self.spline.count()
     }
 
-    /// Its values at some times, from all parameters of the model.
+    /// Values of the motion at some times, from all parameters of the model.
     pub fn values(&self, times: &[f64], u: &[f64]) -> Vec<f64> {
         let own = u.get(self.places()).unwrap_or_default();
         times.iter().map(|t| self.spline.at(*t, own)).collect()
@@ -206,7 +206,7 @@ pub struct Signature {
     pub outputs: Vec<Quantity>,
     /// Parameters u.
     pub parameters: Vec<Parameter>,
-    /// Those of them that are motions.
+    /// Motions whose coefficients are among the parameters.
     pub motions: Vec<Motion>,
 }
 
@@ -274,7 +274,7 @@ impl Signature {
         self
     }
 
-    /// How many coordinates and states there are: the size of velocities, accelerations and forces.
+    /// Number of coordinates and states: the size of velocities, accelerations and forces.
     pub fn unknown_count(&self) -> usize {
         self.coordinates.len() + self.states.len()
     }
@@ -284,23 +284,23 @@ impl Signature {
         self.coordinates.iter().chain(&self.states)
     }
 
-    /// One of them; none beyond the last.
+    /// A coordinate or state by its number; none beyond the last.
     pub(crate) fn unknown(&self, j: usize) -> Option<&Quantity> {
         self.coordinates.get(j).or_else(|| self.states.get(j.checked_sub(self.coordinates.len())?))
     }
 
-    /// Its name.
+    /// Name of a coordinate or state.
     pub fn unknown_name(&self, j: usize) -> &str {
         self.unknown(j).map_or("", |quantity| &quantity.name)
     }
 
-    /// Where the states are among them.
+    /// Places of the states among coordinates and states.
     pub fn state_places(&self) -> std::ops::Range<usize> {
         self.coordinates.len()..self.unknown_count()
     }
 
-    /// What something of an unknown is called: `kind` of a coordinate, or what a state calls the same: its value is handled as a velocity,
-    /// and its rate as an acceleration.
+    /// Name of a quantity of an unknown: `kind` of a coordinate, or what a state calls the same: its value is handled as a velocity, and
+    /// its rate as an acceleration.
     pub(crate) fn part_name(&self, kind: &str, j: usize) -> String {
         let name = self.unknown_name(j);
         match kind {
@@ -418,7 +418,7 @@ impl Parameter {
         self.validate_as("value")
     }
 
-    /// The same, where the nominal value is called `role` in messages.
+    /// Checks as [`Parameter::validate`] does, where the nominal value is called `role` in messages.
     pub fn validate_as(&self, role: &str) -> Result<()> {
         let what = || format!("parameter `{}`", self.name);
         if self.lower.is_nan() || self.upper.is_nan() || self.lower > self.upper {

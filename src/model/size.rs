@@ -3,7 +3,8 @@
 use crate::signature::{Parameter, Scale};
 
 impl Parameter {
-    /// Its size where it starts at `start`: the one that it was given, else that of its start, or of its nominal value where the start is zero or far from it.
+    /// Size of the parameter where it starts at `start`: the one that it was given, else that of its start, or of its nominal value where
+    /// the start is zero or far from it.
     pub fn size_from(&self, start: f64) -> f64 {
         const FAR: f64 = 1e3;
         let (start, nominal) = (start.abs(), self.nominal.abs());
@@ -18,7 +19,7 @@ impl Parameter {
 }
 
 impl Scale {
-    /// For tables and files.
+    /// Name of the scale for tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Scale::Linear => "linear",

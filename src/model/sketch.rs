@@ -12,38 +12,38 @@ use std::sync::Arc;
 /// Place of the ground among the members.
 pub const GROUND: usize = 0;
 
-/// What a mechanism looks like; see [`crate::System::sketch`].
+/// Appearance of a mechanism: members, and parts drawn between them; see [`crate::System::sketch`].
 #[derive(Debug, Clone)]
 pub struct Sketch {
-    /// It moves in space, and not in the plane only.
+    /// True for a mechanism that moves in space, and not in the plane only.
     pub in_space: bool,
     /// The ground, then bodies and point masses.
     pub members: Vec<Member>,
-    /// What is drawn between them.
+    /// Parts that are drawn between the members.
     pub parts: Vec<Part>,
     /// Points whose path is drawn.
     pub traces: Vec<Spot>,
-    /// Where other sensors sit.
+    /// Points at which other sensors sit.
     pub sensors: Vec<Spot>,
 }
 
 /// Something that parts are fixed to.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// What it is.
+    /// Kind of the member: ground, point or body.
     pub kind: Kind,
-    /// Where its coordinates are.
+    /// Places of the member's coordinates.
     pub coordinates: Vec<usize>,
-    /// Its centre of mass, in its own axes, m.
+    /// Centre of mass of the member, in its own axes, m.
     pub center: [Value; 3],
     /// kg; zero for the ground.
     pub mass: Value,
 }
 
-/// What its coordinates mean, and how a body's mass is distributed.
+/// Kind of a member: meaning of its coordinates, and distribution of a body's mass.
 #[derive(Debug, Clone)]
 pub enum Kind {
-    /// What does not move; no coordinates.
+    /// The ground, which does not move; no coordinates.
     Ground,
     /// Coordinates (x, y) or (x, y, z).
     Point,
@@ -51,25 +51,25 @@ pub enum Kind {
     Planar(Value),
     /// Coordinates (x, y, z) and Euler parameters.
     Spatial(Tensor),
-    /// Where a plain model says at a time; no coordinates.
+    /// A member that a plain model places at a time; no coordinates.
     Posed(Box<Posed>),
 }
 
 /// A member that a plain model puts into the plane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posed {
-    /// Its name.
+    /// Name of the member.
     pub name: String,
     /// x and y, m, and an angle, rad.
     pub pose: [f64; 3],
-    /// Of a disc, m; zero for points and bodies.
+    /// Radius of a disc, m; zero for points and bodies.
     pub radius: f64,
     /// The length of a bar, m, along its own first axis.
     pub bar: Option<f64>,
 }
 
 impl Member {
-    /// For messages.
+    /// Name of the member for messages.
     pub fn shown(&self) -> String {
         match &self.kind {
             Kind::Ground => "the ground".to_string(),
@@ -84,7 +84,7 @@ impl Member {
 pub struct Spot {
     /// The member, by its place in [`Sketch::members`].
     pub member: usize,
-    /// Where, in its axes, m.
+    /// Place of the point in the member's axes, m.
     pub location: [Value; 3],
 }
 
@@ -93,22 +93,22 @@ pub struct Spot {
 pub struct Ray {
     /// The member, by its place in [`Sketch::members`].
     pub member: usize,
-    /// Where to.
+    /// Direction in the member's axes.
     pub direction: Direction,
 }
 
-/// In a member's axes.
+/// A direction in a member's axes.
 #[derive(Debug, Clone)]
 pub enum Direction {
-    /// Against x, in the plane, rad.
+    /// Angle against x, in the plane, rad.
     Angle(Value),
-    /// Of any length.
+    /// Vector of any length.
     Vector([Value; 3]),
 }
 
-/// What a plain model is to draw at the same place of a member at all times.
+/// An item that a plain model is to draw at the same place of a member at all times.
 struct Fixed {
-    /// For messages.
+    /// Description for messages.
     what: &'static str,
     member: usize,
     /// A place, or a unit vector.
@@ -130,20 +130,20 @@ pub enum About {
     Axis { spot: Box<Spot>, axis: Ray, member: usize },
 }
 
-/// What goes along a guide.
+/// Joint of a body with the guide that it goes along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slider {
-    /// It does not turn against the guide.
+    /// A body that does not turn against the guide.
     Block,
-    /// It turns about the guide.
+    /// A body that turns about the guide.
     Sleeve,
-    /// It turns about the guide as far as it slides.
+    /// A body that turns about the guide as far as it slides.
     Nut,
     /// A point.
     Pin,
 }
 
-/// What stays on a plane.
+/// Shape of a body that stays on a plane.
 #[derive(Debug, Clone)]
 pub enum Touch {
     /// A flat face.
@@ -154,7 +154,7 @@ pub enum Touch {
     Ball(Value),
 }
 
-/// What is drawn between members.
+/// A part of a mechanism that is drawn between members.
 #[derive(Debug, Clone)]
 #[allow(
     missing_docs,
@@ -212,17 +212,17 @@ pub struct Seen(Arc<StrengthAt>);
 type StrengthAt = dyn Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync;
 
 impl Seen {
-    /// By a function of time, s, inputs and parameters.
+    /// A strength by a function of time, s, inputs and parameters.
     pub fn of(strength: impl Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
         Seen(Arc::new(strength))
     }
 
-    /// The same whatever the inputs and parameters are.
+    /// A strength that is the same at all times, whatever the inputs and parameters are.
     pub fn constant(strength: f64) -> Self {
         Seen::of(move |_, _, _| strength)
     }
 
-    /// At a time, s, with all inputs and parameters.
+    /// Strength at a time, s, with all inputs and parameters.
     pub fn at(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
         (self.0)(t, w, u)
     }
@@ -241,12 +241,12 @@ pub struct Tensor(Arc<EntriesAt>);
 type EntriesAt = dyn Fn(&[f64]) -> [f64; 6] + Send + Sync;
 
 impl Tensor {
-    /// By a function of parameters.
+    /// Inertia by a function of parameters.
     pub fn of(entries: impl Fn(&[f64]) -> [f64; 6] + Send + Sync + 'static) -> Self {
         Tensor(Arc::new(entries))
     }
 
-    /// With these parameters.
+    /// Entries of the inertia with these parameters.
     pub fn entries_at(&self, u: &[f64]) -> [f64; 6] {
         (self.0)(u)
     }
@@ -287,7 +287,7 @@ impl Part {
         }
     }
 
-    /// All points that it knows: those where it is attached, and that which it turns about.
+    /// All points of the part: those where it is attached, and the one which it turns about.
     pub fn places(&self) -> impl Iterator<Item = &Spot> {
         let about = match self {
             Part::Torsion { about: About::Axis { spot, .. }, .. } => Some(&**spot),
@@ -299,7 +299,7 @@ impl Part {
         self.spots().iter().chain(about)
     }
 
-    /// How strong a force (N) or torque (N m) is; zero for other parts.
+    /// Strength of a force (N) or torque (N m); zero for other parts.
     pub fn amount(&self, t: f64, w: &[f64], u: &[f64]) -> f64 {
         match self {
             Part::Force { amount, .. } | Part::Torque { amount, .. } => amount.at(t, w, u),
@@ -307,7 +307,7 @@ impl Part {
         }
     }
 
-    /// Whether its points hold two members together, so that its symbol covers what else is there.
+    /// True for a part whose points hold two members together, so that its symbol covers what else is there.
     pub fn is_joint(&self) -> bool {
         let at_a_point = matches!(self, Part::Pin(_) | Part::Hinge { .. } | Part::Universal { .. } | Part::Weld(_));
         at_a_point || matches!(self, Part::Rod(_) | Part::Guide { .. } | Part::Plane { .. } | Part::Bushing(_))
@@ -330,12 +330,12 @@ impl Sketch {
         self.members.len() - 1
     }
 
-    /// Is there anything but the ground?
+    /// True if there is nothing but the ground.
     pub fn is_empty(&self) -> bool {
         self.members.len() < 2
     }
 
-    /// Where all members are.
+    /// Positions and orientations of all members.
     pub fn poses(&self, q: &[f64]) -> Vec<Pose<f64>> {
         (0..self.members.len()).map(|member| self.pose(member, q)).collect()
     }
@@ -362,13 +362,13 @@ impl Sketch {
         }
     }
 
-    /// Where all traced points are in the world, m.
+    /// Positions of all traced points in the world, m.
     pub fn traced(&self, q: &[f64], u: &[f64]) -> Vec<Vector<f64>> {
         self.traces.iter().map(|spot| self.pose(spot.member, q).point(spot.at(u))).collect()
     }
 
-    /// What a later sketch of the same plain model has that contradicts this one, in a sentence; whether places have moved on what they
-    /// are fixed to is looked at only if they are to be `rigid`.
+    /// A contradiction of a later sketch of the same plain model to this one, in a sentence; whether places have moved on what they are
+    /// fixed to is looked at only if they are to be `rigid`.
     pub fn contradiction(&self, later: &Sketch, rigid: bool) -> Option<String> {
         let counts = |sketch: &Sketch| [sketch.members.len() - 1, sketch.parts.len(), sketch.traces.len()];
         let ([members, parts, traces], now) = (counts(self), counts(later));
@@ -394,7 +394,7 @@ impl Sketch {
         Some(format!("{} {}, and {} at the start", after.what, shown(after), shown(before)))
     }
 
-    /// What does not move on the members of a plain model.
+    /// Items that do not move on the members of a plain model.
     fn fixed(&self) -> Vec<Fixed> {
         let spots = self.parts.iter().flat_map(Part::places).chain(&self.traces).map(|spot| Fixed {
             what: "something is attached at",
@@ -423,7 +423,7 @@ impl Sketch {
 }
 
 impl Spot {
-    /// Its location on its member, m.
+    /// Location of the point on its member, m.
     pub fn at(&self, u: &[f64]) -> Vector<f64> {
         evaluate(&self.location, u)
     }

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_h
 use std::sync::Once;
 
 thread_local! {
-    /// Of this thread: whether panics are kept for the one who asked, and what the last one said.
+    /// State of this thread: whether panics are kept for the one who asked, and what the last one said.
     static KEPT: Cell<Option<String>> = const { Cell::new(None) };
 }
 

@@ -34,7 +34,7 @@ pub struct Spline {
     degree: usize,
     times: [f64; 2],
     intervals: usize,
-    /// What is held at the begin and at the end: the value, its rate, ...
+    /// Values that are held at the begin and at the end: the value, its rate, ...
     held: [Vec<f64>; 2],
 }
 
@@ -44,7 +44,7 @@ impl Spline {
         Spline { degree: 3, times, intervals, held: [Vec::new(), Vec::new()] }
     }
 
-    /// One of degree five. It has five coefficients more than intervals.
+    /// A spline of degree five. It has five coefficients more than intervals.
     pub fn quintic(times: [f64; 2], intervals: usize) -> Self {
         Spline { degree: 5, ..Spline::cubic(times, intervals) }
     }
@@ -56,7 +56,8 @@ impl Spline {
         self
     }
 
-    /// The same at the end. A motion that ends at rest (with an acceleration of zero) stays there; any other is known until then.
+    /// Holds the value at the end, and its time derivatives, as [`Spline::begin`] does at the begin. A motion that ends at rest (with an
+    /// acceleration of zero) stays there; any other is known until then.
     pub fn end<const N: usize>(mut self, held: [f64; N]) -> Self {
         self.held[1] = held.to_vec();
         self
@@ -122,7 +123,7 @@ impl Spline {
         all
     }
 
-    /// Where a coefficient is in time, s: the value there is near to it.
+    /// Place of a coefficient in time, s: the value there is near to it.
     pub fn place(&self, k: usize) -> f64 {
         let knot = |i: usize| i.saturating_sub(self.degree).min(self.intervals) as f64;
         let sum: f64 = (1..=self.degree).map(|i| knot(k + i)).sum();

@@ -24,24 +24,24 @@ pub fn root_mean_square(values: impl Iterator<Item = f64>) -> f64 {
     norm / (count as f64).sqrt()
 }
 
-/// Where values are, and how far they scatter.
+/// Mean and scatter of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
     /// Root mean square of their deviations from it.
     pub deviation: f64,
-    /// How many they are.
+    /// Number of the values.
     pub count: usize,
 }
 
 impl Spread {
-    /// Of values that are what they are. NaN of none.
+    /// Spread of values that are what they are. NaN of none.
     pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         Spread::about(values, None)
     }
 
-    /// Of values known up to a `period`, if there is one. NaN of none.
+    /// Spread of values known up to a `period`, if there is one. NaN of none.
     fn about(values: impl Iterator<Item = f64> + Clone, period: Option<f64>) -> Self {
         let count = values.clone().count();
         let mean = match period {
@@ -63,7 +63,7 @@ impl Spread {
         Spread { mean, deviation, count }
     }
 
-    /// Whether the values differ by more than round-off: a part of constant ones is none.
+    /// True if the values differ by more than round-off: a part of constant ones is none.
     pub fn varies(&self) -> bool {
         self.deviation > 1e-14 * self.mean.abs()
     }

@@ -18,7 +18,7 @@ pub trait System: Send + Sync {
     /// Names and units.
     fn signature(&self) -> &Signature;
 
-    /// What looks like a slip in the mechanism, in sentences: a parameter that nothing depends on, an output that is zero.
+    /// Remarks on likely slips in the mechanism, in sentences: a parameter that nothing depends on, an output that is zero.
     fn remarks(&self) -> &[String] {
         &[]
     }
@@ -34,19 +34,19 @@ pub trait System: Send + Sync {
         &[]
     }
 
-    /// Whether its constraints can yield to their multipliers ([`Weights::compliance`]).
+    /// True if the constraints can yield to their multipliers ([`Weights::compliance`]).
     fn can_yield(&self) -> bool {
         true
     }
 
-    /// What it looks like, if it is made of parts that have a shape or says so itself (then at its nominal start): for
+    /// Sketch of the mechanism, if it is made of parts that have a shape or draws itself (then at its nominal start): for
     /// `costate_report::plot::mechanism`.
     fn sketch(&self) -> Option<&Sketch> {
         None
     }
 
-    /// What it looks like at a time, with these positions, inputs and parameters, if it says so itself; `None` if
-    /// [`System::sketch`] holds at all times.
+    /// Sketch of the mechanism at a time, with these positions, inputs and parameters, if it draws itself; `None` if [`System::sketch`]
+    /// holds at all times.
     ///
     /// # Errors
     /// What it says contradicts itself.
@@ -58,31 +58,31 @@ pub trait System: Send + Sync {
     /// A workspace for one thread.
     fn evaluator(&self) -> Box<dyn Evaluator + '_>;
 
-    /// One whose products are by other variables than the state and the parameters.
+    /// A workspace for one thread whose products are by other variables than the state and the parameters.
     fn evaluator_by(&self, by: By<'_>) -> Box<dyn Evaluator + '_>;
 }
 
-/// By what a mechanism is differentiated besides its state: what is left out may come out as zero.
+/// Variables by which a mechanism is differentiated besides its state: what is left out may come out as zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct By<'a> {
     /// The parameters at these places; all of them if there is no list.
     pub parameters: Option<&'a [usize]>,
     /// The inputs: [`StateVector::w`].
     pub inputs: bool,
-    /// How derivatives by parameters are found.
+    /// Mode in which derivatives by parameters are found.
     pub mode: Mode,
 }
 
 impl By<'_> {
-    /// By all parameters.
+    /// Derivatives by all parameters.
     pub const PARAMETERS: By<'static> = By { parameters: None, inputs: false, mode: Mode::Cheaper };
-    /// By the inputs.
+    /// Derivatives by the inputs.
     pub const INPUTS: By<'static> = By { parameters: Some(&[]), inputs: true, mode: Mode::Cheaper };
-    /// By both.
+    /// Derivatives by all parameters and the inputs.
     pub const BOTH: By<'static> = By { parameters: None, inputs: true, mode: Mode::Cheaper };
 }
 
-/// How derivatives by parameters are found. They are the same but for round-off.
+/// Mode in which derivatives by parameters are found. They are the same but for round-off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Whichever takes fewer passes through the model, for its equations of motion, its constraints and its outputs each.
@@ -90,11 +90,11 @@ pub enum Mode {
     Cheaper,
     /// Forwards, some parameters a pass.
     Forward,
-    /// In one sweep back over an evaluation, for all parameters, where the mechanism can do so.
+    /// One sweep back over an evaluation, for all parameters, where the mechanism can do so.
     Reverse,
 }
 
-/// Where a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies. States are handled as velocities of
+/// A point at which a mechanism is evaluated. `a` is the acceleration that the mass matrix multiplies. States are handled as velocities of
 /// coordinates of unit mass whose positions nobody sees: they follow the coordinates in q, v and a, and n counts both.
 #[derive(Debug, Clone, Copy)]
 pub struct Point<'a> {
@@ -112,22 +112,22 @@ pub struct Point<'a> {
     pub w: &'a [f64],
 }
 
-/// Which equations are meant: `D = M a + C_qᵀ λ - Q` with or without Q, and the constraints or one of their time derivatives along
-/// the motion q, v, a.
+/// Choice of the equations: `D = M a + C_qᵀ λ - Q` with or without Q, and the constraints or one of their time derivatives along the motion
+/// q, v, a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Equations {
-    /// Whether Q acts.
+    /// True if Q acts.
     pub forces: bool,
-    /// Which time derivative of the constraints.
+    /// Time derivative of the constraints that is meant.
     pub level: Level,
 }
 
 impl Equations {
-    /// With Q, and C itself.
+    /// The equations of motion with Q, and C itself.
     pub const MOTION: Equations = Equations { forces: true, level: Level::Position };
 }
 
-/// How positions, velocities and accelerations follow an unknown z: the matrix of the linear equations is
+/// Weights with which positions, velocities and accelerations follow an unknown z: the matrix of the linear equations is
 ///
 /// ```text
 /// K = [ acceleration M + position D_q + velocity D_v    C_qᵀ ]      D = M a + C_qᵀ λ - Q
@@ -146,11 +146,11 @@ pub struct Weights {
     pub position: f64,
     /// d v / d z
     pub velocity: f64,
-    /// The same of the states that stand behind the velocities.
+    /// d v / d z of the states, which stand behind the velocities.
     pub state: f64,
     /// κ, of rows divided as above: constraints yield by κ times their multipliers. Zero where they hold exactly.
     pub compliance: f64,
-    /// What D and the constraints are.
+    /// Equations that D and the constraints are.
     pub equations: Equations,
 }
 
@@ -174,7 +174,7 @@ impl Weights {
     }
 }
 
-/// What an output or a cost is evaluated at: like [`Point`], with both accelerations of a scheme.
+/// A point at which an output or a cost is evaluated: like [`Point`], with both accelerations of a scheme.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputPoint<'a> {
     /// Time, s.
@@ -193,7 +193,7 @@ pub struct OutputPoint<'a> {
     pub w: &'a [f64],
 }
 
-/// Which time derivative of the constraints along the motion q(t).
+/// Time derivative of the constraints along the motion q(t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// C
@@ -230,13 +230,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// All zero, in the sizes of `signature`.
+    /// Blocks that are all zero, in the sizes of `signature`.
     pub fn zeros(signature: &Signature) -> Self {
         let (n, m) = (signature.unknown_count(), signature.constraints.len());
         Blocks::of_sizes(n, m, signature.parameters.len())
     }
 
-    /// All zero, for n coordinates and states, m constraints and p parameters.
+    /// Blocks that are all zero, for n coordinates and states, m constraints and p parameters.
     pub fn of_sizes(n: usize, m: usize, p: usize) -> Self {
         let zeros = |rows, columns| Matrix::filled(rows, columns, 0.0);
         Blocks {
@@ -254,8 +254,8 @@ impl Blocks {
     }
 }
 
-/// What an evaluator keeps from one factorisation to the next, which may change the round-off of later ones: orders of pivots. Shared by
-/// its copies.
+/// Orders of pivots that an evaluator keeps from one factorisation to the next, which may change the round-off of later ones. Shared by its
+/// copies.
 #[derive(Clone)]
 pub struct Orders(std::sync::Arc<dyn std::any::Any + Send + Sync>);
 
@@ -265,7 +265,7 @@ impl Orders {
         Orders(std::sync::Arc::new(kept))
     }
 
-    /// It, if it is of this type.
+    /// The kept orders, if they are of this type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -283,8 +283,8 @@ pub trait Evaluator: Send {
     /// Takes parameter values; everything constant for them is computed once here.
     fn set_parameters(&mut self, u: &[f64]);
 
-    /// What later factorisations depend on, in their round-off, besides their matrix; none if there is nothing. With the same orders and
-    /// the same parameters, the same is computed to the last bit.
+    /// Orders on which later factorisations depend, in their round-off, besides their matrix; none if there are none. With the same orders
+    /// and the same parameters, the same is computed to the last bit.
     fn orders(&mut self) -> Option<Orders> {
         None
     }
@@ -306,8 +306,8 @@ pub trait Evaluator: Send {
     /// D and C.
     fn residual(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]);
 
-    /// How exactly D and C can be known at `x`: bounds on the round-off of evaluating them, entry by entry. Slow; it is asked
-    /// only where an iteration makes no progress. At [`Level::Acceleration`] there is none.
+    /// Bounds on the round-off of evaluating D and C at `x`, entry by entry: how exactly they can be known. Slow; it is asked only where an
+    /// iteration makes no progress. At [`Level::Acceleration`] there is none.
     fn round_off(&mut self, x: &Point<'_>, equations: Equations, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// D and C, and the factors of K (see [`Weights`]).
@@ -322,13 +322,14 @@ pub trait Evaluator: Send {
         constraint: &mut [f64],
     ) -> std::result::Result<(), SingularMatrix>;
 
-    /// All first derivatives of D and C at `x`, kept for the products below, and the factors of K.
+    /// Finds all first derivatives of D and C at `x`, kept for the products below, and the factors of K.
     ///
     /// # Errors
     /// [`SingularMatrix`]; the products are valid all the same.
     fn linearise(&mut self, x: &Point<'_>, weights: Weights) -> std::result::Result<(), SingularMatrix>;
 
-    /// The same, where so many tangents are to be pushed forward: an evaluator may choose other ways for one than for many.
+    /// Linearises as [`Evaluator::linearise`] does, where so many tangents are to be pushed forward: an evaluator may choose other ways for
+    /// one than for many.
     ///
     /// # Errors
     /// As [`Evaluator::linearise`].
@@ -354,10 +355,10 @@ pub trait Evaluator: Send {
     /// Solves Kᵀ z = b in place with the last factors.
     fn solve_transposed(&mut self, b: &mut [f64]);
 
-    /// With the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u, w.
+    /// Pulls back with the last [`Evaluator::linearise`]: adds `scale` (∂D)ᵀ d + `scale` (∂C)ᵀ c to the cotangents of q, v, a, λ, u, w.
     fn pull_back(&mut self, scale: f64, dynamics: &[f64], constraint: &[f64], cotangent: &mut StateVector);
 
-    /// With the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u, w).
+    /// Pushes forward with the last [`Evaluator::linearise`]: adds ∂D and ∂C applied to a tangent (q, v, a, λ, u, w).
     fn push_forward(&mut self, tangent: &StateVector, dynamics: &mut [f64], constraint: &mut [f64]);
 
     /// The entries of M at `x` as (row, column, value), in any order; several at one place add up. It allocates.
@@ -385,16 +386,16 @@ pub trait Evaluator: Send {
     /// Derivatives of the outputs at `x`, kept for the two products below.
     fn linearise_output(&mut self, x: &OutputPoint<'_>);
 
-    /// The same, where so many tangents are to be pushed forward.
+    /// Linearises as [`Evaluator::linearise_output`] does, where so many tangents are to be pushed forward.
     fn linearise_output_for_tangents(&mut self, x: &OutputPoint<'_>, tangents: usize) {
         let _ = tangents;
         self.linearise_output(x);
     }
 
-    /// With the last [`Evaluator::linearise_output`]: adds (∂y)ᵀ y to the cotangents.
+    /// Pulls outputs back with the last [`Evaluator::linearise_output`]: adds (∂y)ᵀ y to the cotangents.
     fn output_pull_back(&mut self, y: &[f64], cotangent: &mut StateVector);
 
-    /// With the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
+    /// Pushes outputs forward with the last [`Evaluator::linearise_output`]: adds ∂y applied to a tangent.
     fn output_push_forward(&mut self, tangent: &StateVector, y: &mut [f64]);
 
     /// Second derivatives of the equations: adds `scale` ∇ ∂_X (dᵀ D + cᵀ C) to the cotangents of q, v, a, λ, u, where X is
@@ -409,10 +410,10 @@ pub trait Evaluator: Send {
         cotangent: &mut StateVector,
     );
 
-    /// The same of the initial state: adds ∇ ∂_U (q̄ᵀ q0 + v̄ᵀ v0) to `u`, along the direction `tangent` of the parameters.
+    /// Second derivatives of the initial state: adds ∇ ∂_U (q̄ᵀ q0 + v̄ᵀ v0) to `u`, along the direction `tangent` of the parameters.
     fn initial_curvature(&mut self, q: &[f64], v: &[f64], tangent: &[f64], u: &mut [f64]);
 
-    /// The same of the outputs: adds ∇ ∂_X (ȳᵀ y) to the cotangents.
+    /// Second derivatives of the outputs: adds ∇ ∂_X (ȳᵀ y) to the cotangents.
     fn output_curvature(&mut self, x: &OutputPoint<'_>, y: &[f64], tangent: &StateVector, cotangent: &mut StateVector);
 
     /// The dense blocks at `x`; may allocate.

@@ -10,12 +10,12 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 pub struct Owner(u32);
 
 impl Owner {
-    /// Of numbers: they serve everywhere.
+    /// Owner of numbers: they serve everywhere.
     const NOBODY: Owner = Owner(0);
-    /// Of what combines parameters of several assemblers: it serves nowhere.
+    /// Owner of what combines parameters of several assemblers: it serves nowhere.
     const SEVERAL: Owner = Owner(1);
 
-    /// One that there has not been yet.
+    /// An owner that there has not been yet.
     pub fn another() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(2);
         Owner(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -44,7 +44,7 @@ type Terms = &'static [(usize, f64)];
 /// Terms that live as long as the program, so that values can be copied. Equal ones are kept once: they are few, and the same ones
 /// for every mechanism that is put together in the same way.
 fn kept(terms: Vec<(usize, f64)>) -> Terms {
-    /// By places and the bits of factors.
+    /// Terms by their places and the bits of factors.
     type Kept = HashMap<Vec<(usize, u64)>, Terms>;
     static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
     if terms.is_empty() {
@@ -67,17 +67,17 @@ impl Value {
         self.terms.iter().fold(self.constant, |sum, &(k, factor)| sum + factor * parameter(k))
     }
 
-    /// Whether it is a number or all its parameters are of this assembler.
+    /// True if the value is a number or all its parameters are of this assembler.
     pub fn serves(&self, owner: Owner) -> bool {
         self.owner == Owner::NOBODY || self.owner == owner
     }
 
-    /// Without parameters.
+    /// True if there are no parameters in the value.
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Zero, whatever the parameters are.
+    /// True if the value is zero, whatever the parameters are.
     pub fn is_zero(&self) -> bool {
         self.is_constant() && self.evaluate(&[]) == 0.0
     }

@@ -104,7 +104,7 @@ impl<D: Number> Mul<D> for Vector<D> {
 pub struct Rotation<D>(pub [Vector<D>; 3]);
 
 impl<D: Number> Rotation<D> {
-    /// None.
+    /// No rotation.
     #[inline]
     pub fn identity() -> Self {
         let (one, zero) = (D::from(1.0), D::from(0.0));
@@ -223,7 +223,7 @@ pub fn generalized_torque<D: Number>([a, x, y, z]: [D; 4], torque: Vector<D>) ->
     [-(x * p + y * q + z * r), a * p + y * r - z * q, a * q + z * p - x * r, a * r + x * q - y * p]
 }
 
-/// The same of a torque in the world's axes: 2 Eᵀ τ.
+/// Generalised forces on Euler parameters of a torque in the world's axes: 2 Eᵀ τ.
 #[inline]
 pub fn generalized_world_torque<D: Number>([a, x, y, z]: [D; 4], torque: Vector<D>) -> [D; 4] {
     let [p, q, r] = (torque + torque).0;
@@ -246,7 +246,7 @@ pub fn world_rate<D: Number>([a, x, y, z]: [D; 4], [b, p, q, r]: [D; 4]) -> Vect
 pub struct Pose<D> {
     /// Position of the reference point, m.
     pub origin: Vector<D>,
-    /// From own axes to the world's.
+    /// Rotation from own axes to the world's.
     pub rotation: Rotation<D>,
 }
 
@@ -259,7 +259,7 @@ impl<D: Number> Pose<D> {
 }
 
 impl<D: Number> Default for Pose<D> {
-    /// That of the world.
+    /// The pose of the world: its origin and its axes.
     fn default() -> Self {
         Pose { origin: Vector::zero(), rotation: Rotation::identity() }
     }

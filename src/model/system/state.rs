@@ -2,7 +2,7 @@
 
 use crate::signature::Signature;
 
-/// What a state vector holds, part by part.
+/// A part of a state vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// q
@@ -22,7 +22,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Those of n entries.
+    /// The parts of n entries.
     pub(crate) const STATE: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::SchemeAcceleration];
 }
 
@@ -46,12 +46,12 @@ pub struct StateVector {
     /// The other inputs that a step sees: those one step later, with which schemes begin, or those from its beginning on, where it starts
     /// anew.
     pub w_other: Vec<f64>,
-    /// What a scheme carries from step to step besides; evaluators leave it alone.
+    /// Numbers that a scheme carries from step to step besides; evaluators leave them alone.
     pub memory: Vec<f64>,
 }
 
 impl StateVector {
-    /// All zero, in the sizes of `signature`.
+    /// A vector that is all zero, in the sizes of `signature`.
     pub fn zeros(signature: &Signature) -> Self {
         let (n, m) = (signature.unknown_count(), signature.constraints.len());
         let p = signature.parameters.len();
@@ -69,12 +69,12 @@ impl StateVector {
         }
     }
 
-    /// With room for what a scheme carries.
+    /// A vector that is all zero, with room for what a scheme carries.
     pub fn with_memory(signature: &Signature, memory: usize) -> Self {
         StateVector { memory: vec![0.0; memory], ..StateVector::zeros(signature) }
     }
 
-    /// One of its parts.
+    /// A part of the vector.
     #[inline]
     pub fn part(&self, part: Part) -> &[f64] {
         match part {
@@ -88,7 +88,7 @@ impl StateVector {
         }
     }
 
-    /// One of its parts, to be changed.
+    /// A part of the vector, to be changed.
     #[inline]
     pub fn part_mut(&mut self, part: Part) -> &mut [f64] {
         match part {
