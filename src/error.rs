@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong, in sentences that name the quantity, the place and the remedy.
+/// The ways in which something can fail, told in sentences that name the quantity, the place and the remedy.
 ///
 /// `Debug` gives the same sentence as `Display`, since that is what a program prints whose `main` returns a [`Result`], and what
 /// `unwrap` says.
@@ -16,11 +16,11 @@ pub enum Error {
     /// A name that nothing here bears: a model, parameter, column, key, method.
     #[error("there is no {kind} `{name}`{}; {}", in_context(.context), suggestion(.nearest, .known))]
     UnknownName {
-        /// What kind of thing was asked for, e.g. `parameter`.
+        /// Kind of thing that was asked for, e.g. `parameter`.
         kind: &'static str,
         /// The name as given.
         name: String,
-        /// Where it was looked for, e.g. ``model `pendulum` ``; may be empty.
+        /// Place where it was looked for, e.g. ``model `pendulum` ``; may be empty.
         context: String,
         /// The known name that is nearest in spelling, if any is near.
         nearest: Option<String>,
@@ -33,29 +33,29 @@ pub enum Error {
     Invalid {
         /// The quantity, e.g. ``parameter `c_E1` ``.
         what: String,
-        /// What is wrong with it.
+        /// The fault of the value, e.g. that it is negative.
         problem: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
-    /// What went wrong in one of several experiments.
+    /// A failure in one of several experiments.
     #[error("experiment `{name}`: {cause}")]
     Experiment {
         /// The experiment's name.
         name: String,
-        /// What it was.
+        /// The error in that experiment.
         cause: Box<Error>,
     },
 
-    /// What is wrong with something that is said in a problem file.
+    /// A fault of something that is said in a problem file.
     #[error("{}{cause}", stands(.place))]
     Stated {
         /// The keys that lead to it, tables first; of lists, numbers from 1.
         keys: Vec<String>,
         /// The file and the line; `None` where no file says it.
         place: Option<(PathBuf, u64)>,
-        /// What it was.
+        /// The error in what is said there.
         cause: Box<Error>,
     },
 
@@ -66,9 +66,9 @@ pub enum Error {
         path: PathBuf,
         /// The line, counted from 1, where known.
         line: Option<u64>,
-        /// What is wrong.
+        /// The fault of the content.
         problem: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
@@ -81,20 +81,20 @@ pub enum Error {
         path: PathBuf,
         /// The system's reason.
         reason: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
-    /// What is asked for does not fit into memory.
+    /// Results or tables that do not fit into memory.
     #[error("{what}: {} of memory are needed, and {}; {remedy}", size(*.needed), had(.available))]
     Memory {
-        /// What would be kept there.
+        /// The numbers that would be kept there, in words.
         what: String,
         /// Bytes that it takes.
         needed: f64,
         /// Bytes that can be had, where the system tells.
         available: Option<f64>,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
@@ -133,9 +133,9 @@ pub enum Error {
         step_size: f64,
         /// Name of the coordinate with the largest error beside its size.
         coordinate: String,
-        /// Its local error, in its unit.
+        /// Local error of that coordinate, in its unit.
         error: f64,
-        /// Its unit.
+        /// Unit of the coordinate.
         unit: String,
     },
 
@@ -146,7 +146,7 @@ pub enum Error {
         shown(*.time)
     )]
     NotFinite {
-        /// What is not finite, by name.
+        /// Name of the quantity that is not finite.
         quantity: String,
         /// `NaN`, `inf` or `-inf`.
         value: f64,
@@ -163,27 +163,27 @@ pub enum Error {
     NoPrior {
         /// The parameter.
         name: String,
-        /// Its value.
+        /// Value of the parameter.
         value: f64,
     },
 
     /// A measured quantity of a mode that the model does not have.
     #[error("{what}: {problem}; count as `costate modes` does, or leave it out")]
     NoMode {
-        /// Which one.
+        /// Measured quantity of a mode, in words.
         what: String,
-        /// What is there in its place.
+        /// The fault: what the model has in the mode's place.
         problem: String,
     },
 
     /// A frequency response that the model does not have, or not at this frequency.
     #[error("{what}: {problem}; {remedy}")]
     NoResponse {
-        /// Which one.
+        /// Frequency response, in words.
         what: String,
         /// Why.
         problem: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
@@ -194,7 +194,7 @@ pub enum Error {
         time: f64,
         /// Which constraint rows are redundant, or which coordinates have neither mass nor constraint, by name.
         reason: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
@@ -205,7 +205,7 @@ pub enum Error {
         time: f64,
         /// Which motion, and which entries of M are negative, by name.
         reason: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 
@@ -255,13 +255,13 @@ pub enum Error {
         time: f64,
         /// Iterations taken.
         iterations: usize,
-        /// How much the worst equation is off.
+        /// Residual of the worst equation.
         residual: f64,
-        /// Its name.
+        /// Name of the worst equation.
         equation: String,
     },
 
-    /// It was asked to stop, see [`Interrupt`](crate::Interrupt).
+    /// A run that was asked to stop, see [`Interrupt`](crate::Interrupt).
     #[error("interrupted at t = {time} s (step {step})")]
     Interrupted {
         /// Time, s.
@@ -270,10 +270,10 @@ pub enum Error {
         step: usize,
     },
 
-    /// What another process has said.
+    /// An error of another process, in its own words.
     #[error("{sentence}")]
     Elsewhere {
-        /// Its sentence.
+        /// Sentence of the other process.
         sentence: String,
     },
 
@@ -282,9 +282,9 @@ pub enum Error {
     Optimiser {
         /// The method's name.
         method: String,
-        /// What happened.
+        /// The fault: what happened.
         problem: String,
-        /// What to do.
+        /// The remedy: what to do.
         remedy: String,
     },
 }
@@ -322,7 +322,7 @@ impl Error {
         Error::UnknownName { kind, name: name.to_string(), context, nearest, known }
     }
 
-    /// The same, with `place` as the context of an unknown name that has none yet.
+    /// The error, with `place` as the context of an unknown name that has none yet.
     pub fn within(self, place: impl Into<String>) -> Self {
         match self {
             Error::UnknownName { kind, name, context, nearest, known } if context.is_empty() => {
@@ -332,7 +332,7 @@ impl Error {
         }
     }
 
-    /// The same of something that stands in a file or in a part of one.
+    /// The error, where it is about something in a file or in a part of one: names `place`.
     pub fn located(self, place: &str) -> Self {
         match self {
             Error::Invalid { what, problem, remedy } => {
@@ -342,8 +342,8 @@ impl Error {
         }
     }
 
-    /// The same of what these keys of a problem file say, or the table under them. Simulations that fail and other files, whose lines are
-    /// known, are no fault of a line.
+    /// The error as a fault of what these keys of a problem file say, or the table under them. Simulations that fail and other files,
+    /// whose lines are known, are no fault of a line.
     pub fn under(self, keys: &[&str]) -> Self {
         let outer = keys.iter().map(|key| key.to_string());
         match self {
@@ -356,7 +356,7 @@ impl Error {
         }
     }
 
-    /// What went wrong, without the experiment or the line where it did.
+    /// The error itself, without the experiment or the line where it occurred.
     pub fn cause(&self) -> &Error {
         match self {
             Error::Experiment { cause, .. } | Error::Stated { cause, .. } => cause.cause(),
@@ -364,7 +364,7 @@ impl Error {
         }
     }
 
-    /// The same of one of several experiments; being interrupted is no fault of one.
+    /// The error as that of one of several experiments; an interruption is no fault of any and stays as it is.
     pub fn in_experiment(self, name: &str) -> Self {
         match self {
             Error::Interrupted { .. } | Error::Experiment { .. } => self,
@@ -405,8 +405,8 @@ fn tidied(text: impl Into<String>) -> String {
     tidy(&text.into()).into_owned()
 }
 
-/// How many slips of the pen make `name` of the `known` one (a letter too many, too few, another one, two exchanged); `None` where that is
-/// no slip any more: more than one in three letters, unless one name begins with the other and that is at least half of it.
+/// Number of slips of the pen that make `name` of the `known` one (a letter too many, too few, another one, two exchanged); `None` where
+/// that is no slip any more: more than one in three letters, unless one name begins with the other and that is at least half of it.
 fn distance(name: &str, known: &str) -> Option<usize> {
     let plain = |s: &str| s.to_lowercase().replace('-', "_");
     let (name, known) = (plain(name), plain(known));

@@ -236,7 +236,7 @@ impl<T: Number, const W: usize> DualNum for Jet<T, W> {
         directions!(eps, k => by_y * self.eps[k] + by_x * other.eps[k]);
         Jet { re: y.atan2(x), eps }
     }
-    /// As `f64::powf`, for negative bases with whole exponents, too.
+    /// Power with a number as exponent, as `f64::powf`; for negative bases with whole exponents, too.
     #[inline]
     fn powd(&self, exponent: Self) -> Self {
         let value = self.re.powd(exponent.re);

@@ -65,8 +65,8 @@ pub trait Number: num_dual::DualNum<Primitive = f64> + Copy + Send + Sync {
         if keeps || self.re().is_nan() { self } else { other }
     }
 
-    /// This number where it lies between two others, with its derivatives, otherwise the one that it is beyond. The upper one where
-    /// they are in the wrong order.
+    /// The number limited to the range between two others, with its derivatives: itself where it lies between them, otherwise the one that
+    /// it is beyond. The upper one where they are in the wrong order.
     #[inline]
     fn clamp(self, lower: impl Into<Self>, upper: impl Into<Self>) -> Self {
         Number::min(Number::max(self, lower), upper)

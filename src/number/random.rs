@@ -10,7 +10,7 @@ impl SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// One of many sequences of this seed, by its number: independent of the others as far as the generator mixes.
+    /// A generator of one of many sequences of this seed, by its number: independent of the others as far as the generator mixes.
     pub fn stream(seed: u64, number: u64) -> Self {
         let mixed = SplitMix64(seed).next();
         SplitMix64(SplitMix64(mixed ^ number).next())
@@ -24,12 +24,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1).
+    /// A uniform random number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (-53f64).exp2()
     }
 
-    /// Of the standard normal distribution (Box & Muller 1958).
+    /// A random number of the standard normal distribution (Box & Muller 1958).
     pub fn normal(&mut self) -> f64 {
         // 1 - unit lies in (0, 1]: its logarithm is finite
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();

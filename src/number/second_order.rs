@@ -27,9 +27,9 @@ const NONE: [f64; OWN] = [0.0; OWN];
 pub struct SecondOrder {
     /// The value.
     pub re: f64,
-    /// Where its derivatives are: those by the first group, if it depends on that, those by the second, those by both.
+    /// Place of the derivatives: those by the first group, if it depends on that, those by the second, those by both.
     place: u32,
-    /// On which groups it depends, bit by bit.
+    /// Groups on which it depends, bit by bit.
     groups: u8,
 }
 
@@ -71,7 +71,7 @@ impl Derivatives {
     }
 }
 
-/// Zero times infinity is zero: what does not depend on a variable has no slope, however steep it is along others.
+/// A product in which zero times infinity is zero: what does not depend on a variable has no slope, however steep it is along others.
 #[inline]
 fn times(steep: f64, factor: f64) -> f64 {
     if factor == 0.0 { 0.0 } else { steep * factor }

@@ -47,7 +47,7 @@ fn add<T: Taped>(bars: &mut [T], place: u32, slope: T) {
     }
 }
 
-/// The same as [`Node::pull`], of a sum of products.
+/// Pulls a derivative back to the factors of a sum of products, as [`Node::pull`] does to the numbers of an operation.
 fn pull_products<T: Taped>(bar: T, bars: &mut [T], factors: &[[Var<T>; 2]]) {
     for [x, y] in factors {
         add(bars, x.place, bar * y.re);
@@ -59,8 +59,8 @@ fn pull_products<T: Taped>(bar: T, bars: &mut [T], factors: &[[Var<T>; 2]]) {
 pub(super) const CONSTANT: u32 = u32::MAX >> 1;
 /// Operations with a place of their own.
 const ROOM: usize = 1 << 13;
-/// In the place of the first number that an operation was made from: it is a sum of products, and what follows, and what is in the place of
-/// the second number, is where its factors begin and end.
+/// Mark in the place of the first number that an operation was made from: it is a sum of products, and what follows, and what is in the
+/// place of the second number, is where its factors begin and end.
 const PRODUCTS: u32 = CONSTANT + 1;
 
 /// Operations of one evaluation on one thread.
@@ -69,7 +69,7 @@ pub struct Tape<T> {
     length: Cell<u32>,
     /// The first ones have a place of their own: looking whether a list has to grow takes time at every operation.
     nodes: OnceCell<Box<[Node<T>; ROOM]>>,
-    /// Those behind them.
+    /// The nodes behind the first ones.
     more: RefCell<Vec<Node<T>>>,
     /// Pairs of factors of which sums of products are made.
     factors: RefCell<Vec<[Var<T>; 2]>>,
@@ -132,7 +132,7 @@ impl<T: Taped> Tape<T> {
         Var { re, place: self.record(from, [T::zero(), T::zero()]) }
     }
 
-    /// From the derivatives of a sum by the results to those by the variables.
+    /// Sweeps back from the derivatives of a sum by the results to those by the variables.
     fn sweep(&self, variables: usize, bars: &mut [T]) {
         let factors = self.factors.borrow();
         for (k, node) in self.more.borrow().iter().enumerate().rev() {
@@ -152,7 +152,7 @@ pub trait Taped: Number {
     /// Works with the tape of the thread.
     fn with<R>(work: impl FnOnce(&Tape<Self>) -> R) -> R;
 
-    /// Zero with all its derivatives.
+    /// True if the number is zero with all its derivatives.
     fn is_nothing(&self) -> bool;
 }
 
@@ -185,7 +185,7 @@ pub struct Sweep<T> {
 }
 
 impl<T: Taped> Sweep<T> {
-    /// For so many variables.
+    /// Room for so many variables.
     pub fn new(variables: usize) -> Self {
         Sweep { variables, bars: Vec::new() }
     }
@@ -224,13 +224,13 @@ impl<T: Taped> Sweep<T> {
         self.last()
     }
 
-    /// The same once more.
+    /// Derivatives of the last sweep.
     pub fn last(&self) -> &[T] {
         &self.bars[..self.variables]
     }
 }
 
-/// Whether derivatives are finite; several at a time.
+/// True if all derivatives are finite; several at a time.
 pub fn all_finite(slopes: &[f64]) -> bool {
     let (lanes, rest) = slopes.as_chunks::<8>();
     // zeros, or no numbers

@@ -236,7 +236,7 @@ impl<T: Taped> DualNum for Var<T> {
         let inverse = (x * x + y * y).recip();
         self.chain_of_two(&other, y.atan2(x), x * inverse, -y * inverse)
     }
-    /// As `f64::powf`, for negative bases with whole exponents, too.
+    /// Power with a number as exponent, as `f64::powf`; for negative bases with whole exponents, too.
     #[inline]
     fn powd(&self, exponent: Self) -> Self {
         let value = self.re.powd(exponent.re);

@@ -199,7 +199,7 @@ impl DualNum for SecondOrder {
     fn cos(&self) -> Self {
         self.sin_cos().1
     }
-    /// By the slope of the arc tangent of whichever ratio is at most one.
+    /// Angle of a point, by the slope of the arc tangent of whichever ratio is at most one.
     #[inline]
     fn atan2(&self, other: Self) -> Self {
         let (y, x) = (*self, other);
