@@ -3,7 +3,7 @@
 use crate::spatial::check_inertia;
 use costate::Error;
 use costate::shown::rounded;
-use costate::sketch::{Kind, Member};
+use costate::sketch::{Member, MemberKind};
 use costate::system::System;
 
 /// What no body can have of a mechanism with these parameters: masses below nothing, inertias that contradict themselves. A sentence each.
@@ -19,11 +19,11 @@ pub fn impossible(system: &dyn System, u: &[f64]) -> Vec<String> {
             found.push(format!("`{name}` has a mass of {} kg, less than nothing", rounded(mass, 4)));
         }
         match kind {
-            Kind::Planar(inertia) if inertia.evaluate(u) < 0.0 => {
+            MemberKind::Planar(inertia) if inertia.evaluate(u) < 0.0 => {
                 let inertia = rounded(inertia.evaluate(u), 4);
                 found.push(format!("`{name}` has an inertia of {inertia} kg m^2, less than nothing"));
             }
-            Kind::Spatial(inertia) => {
+            MemberKind::Spatial(inertia) => {
                 if let Err(Error::Invalid { what, problem, .. }) = check_inertia(inertia.entries_at(u)) {
                     found.push(format!("no body has the {what} of `{name}`: {problem}"));
                 }

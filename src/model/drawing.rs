@@ -1,6 +1,6 @@
-//! How a plain model says what it looks like: bodies, points and parts at one time, in world coordinates.
+//! Pictures of plain models: bodies, points and parts at one time, in world coordinates.
 
-use crate::sketch::{About, Direction, GROUND, Kind, Part, Posed, Ray, Seen, Sketch, Slider, Spot};
+use crate::sketch::{About, Direction, GROUND, MemberKind, Part, Posed, Ray, Seen, Sketch, Slider, Spot};
 use crate::value::Value;
 use crate::{Error, Result};
 
@@ -80,7 +80,8 @@ impl Drawing {
             Extent::Bar(length) => ([0.5 * length, 0.0], 0.0, Some(length)),
         };
         let posed = Posed { name, pose: [x, y, angle], radius, bar };
-        let member = self.sketch.member(Kind::Posed(Box::new(posed)), Vec::new(), space(center), Value::from(0.0));
+        let member =
+            self.sketch.member(MemberKind::Posed(Box::new(posed)), Vec::new(), space(center), Value::from(0.0));
         Place { member, location: [0.0; 2] }
     }
 
@@ -174,7 +175,7 @@ impl Drawing {
         };
         let members = &self.sketch.members;
         for member in members {
-            let Kind::Posed(posed) = &member.kind else { continue };
+            let MemberKind::Posed(posed) = &member.kind else { continue };
             let Posed { name, pose: [x, y, angle], radius, .. } = &**posed;
             if ![x, y, angle, radius].iter().all(|value| value.is_finite()) {
                 let at = format!("x = {x} m, y = {y} m, angle = {angle} rad");

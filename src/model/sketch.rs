@@ -1,4 +1,4 @@
-//! What a mechanism looks like: its members, and its parts with the points where they are attached.
+//! Sketches of mechanisms: members, and parts with the points where they are attached.
 //!
 //! A [`Sketch`] is noted down while a `costate_parts::planar::Mechanism` or a `costate_parts::spatial::Mechanism` is put together, or made by
 //! a plain model at each time ([`crate::Model::picture`]), and drawn by `costate_report::plot::mechanism`. Properties are kept as they were
@@ -31,7 +31,7 @@ pub struct Sketch {
 #[derive(Debug, Clone)]
 pub struct Member {
     /// Kind of the member: ground, point or body.
-    pub kind: Kind,
+    pub kind: MemberKind,
     /// Places of the member's coordinates.
     pub coordinates: Vec<usize>,
     /// Centre of mass of the member, in its own axes, m.
@@ -42,7 +42,7 @@ pub struct Member {
 
 /// Kind of a member: meaning of its coordinates, and distribution of a body's mass.
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum MemberKind {
     /// The ground, which does not move; no coordinates.
     Ground,
     /// Coordinates (x, y) or (x, y, z).
@@ -72,8 +72,8 @@ impl Member {
     /// Name of the member for messages.
     pub fn shown(&self) -> String {
         match &self.kind {
-            Kind::Ground => "the ground".to_string(),
-            Kind::Posed(posed) => format!("`{}`", posed.name),
+            MemberKind::Ground => "the ground".to_string(),
+            MemberKind::Posed(posed) => format!("`{}`", posed.name),
             _ => "a member".to_string(),
         }
     }
@@ -320,12 +320,12 @@ impl Sketch {
         let (parts, traces, sensors) = (Vec::new(), Vec::new(), Vec::new());
         let mut sketch = Sketch { in_space, members: Vec::new(), parts, traces, sensors };
         let zero = || Value::from(0.0);
-        sketch.member(Kind::Ground, Vec::new(), [zero(), zero(), zero()], zero());
+        sketch.member(MemberKind::Ground, Vec::new(), [zero(), zero(), zero()], zero());
         sketch
     }
 
     /// Adds a member; returns its place.
-    pub fn member(&mut self, kind: Kind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
+    pub fn member(&mut self, kind: MemberKind, coordinates: Vec<usize>, center: [Value; 3], mass: Value) -> usize {
         self.members.push(Member { kind, coordinates, center, mass });
         self.members.len() - 1
     }
@@ -348,11 +348,11 @@ impl Sketch {
         let mut own = [0.0; 7];
         own.iter_mut().zip(coordinates).for_each(|(own, j)| *own = q[*j]);
         match kind {
-            Kind::Ground => Pose::default(),
-            Kind::Point => Pose { origin: Vector::of(&own), ..Pose::default() },
-            Kind::Planar(_) => flat([own[0], own[1], own[2]]),
-            Kind::Posed(posed) => flat(posed.pose),
-            Kind::Spatial(_) => {
+            MemberKind::Ground => Pose::default(),
+            MemberKind::Point => Pose { origin: Vector::of(&own), ..Pose::default() },
+            MemberKind::Planar(_) => flat([own[0], own[1], own[2]]),
+            MemberKind::Posed(posed) => flat(posed.pose),
+            MemberKind::Spatial(_) => {
                 // between time steps and before a start is projected, they are not quite of unit length
                 let length = own[3..].iter().map(|e| e * e).sum::<f64>().sqrt();
                 own[3..].iter_mut().for_each(|e| *e /= length);
@@ -403,7 +403,7 @@ impl Sketch {
             unit: " m",
         });
         let rims = self.members.iter().enumerate().filter_map(|(member, looks)| match &looks.kind {
-            Kind::Posed(posed) => Some(Fixed {
+            MemberKind::Posed(posed) => Some(Fixed {
                 what: "the rim of a disc is at",
                 member,
                 at: Vector([posed.radius, 0.0, 0.0]),

@@ -41,7 +41,7 @@ use crate::connectivity::Connectivity;
 use crate::totals::{Ledger, Total};
 use body::{CentredBody, PointMass, RigidBody};
 use costate::signature::Parameter;
-use costate::sketch::{Direction, GROUND, Kind, Ray, Sketch, Spot};
+use costate::sketch::{Direction, GROUND, MemberKind, Ray, Sketch, Spot};
 use costate::value::Value;
 use costate::{Error, Result};
 use sensor::{Energy, Store};
@@ -220,7 +220,7 @@ impl Mechanism {
         ];
         let places = coordinates.iter().map(|c| c.index()).collect();
         let [x, y] = center;
-        let number = self.sketch.member(Kind::Planar(inertia), places, [x, y, zero()], mass);
+        let number = self.sketch.member(MemberKind::Planar(inertia), places, [x, y, zero()], mass);
         let values: Vec<Value> = [mass, inertia].into_iter().chain(center).chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, "mass", &values[0]);
@@ -261,7 +261,7 @@ impl Mechanism {
             self.assembler.coordinate(format!("{name}.y"), "m", y, v_y),
         ];
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Point, places, [zero(), zero(), zero()], mass);
+        let number = self.sketch.member(MemberKind::Point, places, [zero(), zero(), zero()], mass);
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, "mass", &values[0]);

@@ -62,7 +62,7 @@ use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, Redund
 use crate::connectivity::{Connectivity, WORLD};
 use body::{PointMass, RigidBody, Store};
 use costate::signature::Parameter;
-use costate::sketch::{GROUND, Kind, Sketch};
+use costate::sketch::{GROUND, MemberKind, Sketch};
 use costate::value::Value;
 use costate::vector::{Rotation, Vector, euler_rates};
 use costate::{Error, Result};
@@ -226,7 +226,7 @@ impl Mechanism {
             coordinates.push(self.assembler.coordinate(format!("{name}.e{k}"), "1", e, rate));
         }
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Spatial(inertia.tensor()), places, center, mass);
+        let number = self.sketch.member(MemberKind::Spatial(inertia.tensor()), places, center, mass);
         let values: Vec<Value> = [mass].into_iter().chain(inertia.values).chain(center).chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, &values[0]);
@@ -259,7 +259,7 @@ impl Mechanism {
     fn add_point(&mut self, name: &str, mass: Value, position: [Value; 3], velocity: [Value; 3]) -> Member {
         let coordinates = self.positions(name, position, velocity);
         let places = coordinates.iter().map(|c| c.index()).collect();
-        let number = self.sketch.member(Kind::Point, places, origin(), mass);
+        let number = self.sketch.member(MemberKind::Point, places, origin(), mass);
         let values: Vec<Value> = [mass].into_iter().chain(self.gravity).collect();
         self.assembler.claim(name, &values);
         self.check_mass(name, &values[0]);

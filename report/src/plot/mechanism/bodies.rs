@@ -6,7 +6,7 @@ use super::shape::{Location, Moment, Outline, Pose};
 use super::solid::{Lines, Solid, hull};
 use super::stage::{Paper, Stage};
 use super::symbols::{INK, Pen};
-use costate::sketch::Kind;
+use costate::sketch::MemberKind;
 use std::f64::consts::TAU;
 
 impl Stage<'_> {
@@ -54,7 +54,7 @@ impl Stage<'_> {
 
     /// Whether it is a plain model that says where a member is.
     fn posed(&self, member: usize) -> bool {
-        self.shape.sketch.members.get(member).is_some_and(|member| matches!(member.kind, Kind::Posed(_)))
+        self.shape.sketch.members.get(member).is_some_and(|member| matches!(member.kind, MemberKind::Posed(_)))
     }
 
     /// From the surface of a ball or solid to what is attached outside: bars, and thin rods to sensors. `exit` says how far from

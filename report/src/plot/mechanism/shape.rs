@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::solid::{self, Bulk, Solid, hull};
-use costate::sketch::{About, GROUND, Kind, Member, Part, Ray, Sketch, Slider, Spot, evaluate};
+use costate::sketch::{About, GROUND, Member, MemberKind, Part, Ray, Sketch, Slider, Spot, evaluate};
 use costate::vector::Vector;
 
 /// A position in the world or on a member, m.
@@ -233,10 +233,12 @@ impl Points<'_> {
         }
         let mass = member.mass.evaluate(u);
         match &member.kind {
-            Kind::Ground | Kind::Point => (Outline::Dot, Vec::new()),
-            Kind::Posed(posed) => (self.planar(posed.radius, posed.bar), Vec::new()),
-            Kind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt(), None), Vec::new()),
-            Kind::Spatial(inertia) => self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u))),
+            MemberKind::Ground | MemberKind::Point => (Outline::Dot, Vec::new()),
+            MemberKind::Posed(posed) => (self.planar(posed.radius, posed.bar), Vec::new()),
+            MemberKind::Planar(inertia) => (self.planar((2.0 * inertia.evaluate(u) / mass).sqrt(), None), Vec::new()),
+            MemberKind::Spatial(inertia) => {
+                self.spatial(|| solid::of_inertia(self.center, mass, inertia.entries_at(u)))
+            }
         }
     }
 
