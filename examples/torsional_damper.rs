@@ -5,7 +5,7 @@
 //! The record, `run_up.csv`, is what `examples/torsional_damper.toml` fits: the twist between both ends of the crankshaft and the speed of
 //! the flywheel, at 1.6 kHz over 4 s from 1000 to 6000 revolutions a minute, with noise of 1 % of the twist's root mean square.
 
-use costate::cost::spectrum::{Lines, Part, SpeedUnit, Window};
+use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
 use costate::modes::{Character, Modes};
 use costate::random::SplitMix64;
@@ -59,7 +59,7 @@ fn orders(output: Vec<f64>, speed: Vec<f64>) -> Result<Vec<Order>> {
         unit: SpeedUnit::RevolutionsPerMinute,
         revolutions: 8.0,
     };
-    let spectrum = Some(Spectrum { lines, window: Window::Hann, part: Part::Amplitude });
+    let spectrum = Some(Spectrum { lines, window: Window::Hann, part: SpectrumPart::Amplitude });
     let reference = Reference { output: 0, values: output, deviation: 1.0 };
     let sensors = Sensors::new(vec![Sensor { spectrum, ..Sensor::new(0) }])?;
     let cost = LeastSquares::new(&times, vec![reference], 1, Quadrature::Unit)?.with_sensors(sensors, &times)?;

@@ -17,7 +17,7 @@ pub struct SpectrumSetting {
     /// What samples within a window are weighted with.
     pub window: Window,
     /// What of each line.
-    pub part: spectrum::Part,
+    pub part: spectrum::SpectrumPart,
 }
 
 /// Where lines are, with names in the place of samples.

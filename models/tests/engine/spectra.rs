@@ -4,7 +4,7 @@ use crate::common;
 use crate::for_all_models;
 use crate::sensors::derivatives_agree;
 
-use costate::cost::spectrum::{Lines, Part, SpeedUnit, Window};
+use costate::cost::spectrum::{Lines, SpectrumPart, SpeedUnit, Window};
 use costate::cost::{LeastSquares, Quadrature, Reference, Sensor, Sensors, Spectrum};
 use costate::{Method, Parameter, Plain, Result, Signal, TimeGrid};
 use costate_identify::optimise::Flow;
@@ -17,9 +17,9 @@ use std::f64::consts::TAU;
 use std::path::Path;
 use std::sync::Arc;
 
-const PARTS: [Part; 3] = [Part::Amplitude, Part::Complex, Part::Level];
+const PARTS: [SpectrumPart; 3] = [SpectrumPart::Amplitude, SpectrumPart::Complex, SpectrumPart::Level];
 
-fn frequencies(list: &[f64], part: Part) -> Spectrum {
+fn frequencies(list: &[f64], part: SpectrumPart) -> Spectrum {
     Spectrum { lines: Lines::Frequencies(list.to_vec()), window: Window::Hann, part }
 }
 
@@ -54,9 +54,9 @@ fn a_sine_has_the_line_of_its_amplitude() -> Result<()> {
         // the trend, which is taken off exactly, takes a part of the sines with it: 1/(periods)³ behind a window of Hann
         found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 2e-4, "{part:?}: {found:?} {expected:?}"));
     }
-    let level = lines(record(), 1e-2, with(frequencies(&[frequency], Part::Level)))?;
+    let level = lines(record(), 1e-2, with(frequencies(&[frequency], SpectrumPart::Level)))?;
     assert!((level[0] - 20.0 * 3f64.log10()).abs() < 1e-3, "{level:?}");
-    let sharp = Spectrum { window: Window::Rectangular, ..frequencies(&[frequency], Part::Amplitude) };
+    let sharp = Spectrum { window: Window::Rectangular, ..frequencies(&[frequency], SpectrumPart::Amplitude) };
     let alone = lines(wave(2000, |t| 3.0 * (TAU * frequency * t).cos() + 1e3), 1e-2, with(sharp))?;
     // round-off of a sum of 2000 samples beside the constant
     assert!((alone[0] - 3.0).abs() < 1e-10, "{alone:?}");
@@ -79,7 +79,7 @@ fn orders_and_bands_have_their_amplitudes() -> Result<()> {
         let shaft = (0..count).map(|i| own(speed(step * i as f64))).collect();
         let speeds = [30.0, 40.0, 50.0].map(own).to_vec();
         let lines_of = Lines::Orders { orders: vec![1.0, 3.0], speed: shaft, speeds, unit, revolutions: 10.0 };
-        let spectrum = Spectrum { lines: lines_of, window: Window::Hann, part: Part::Amplitude };
+        let spectrum = Spectrum { lines: lines_of, window: Window::Hann, part: SpectrumPart::Amplitude };
         let found = lines(record.clone(), step, with(spectrum))?;
         for (k, expected) in [2.0, 3.0, 2.0, 4.0, 2.0, 5.0].into_iter().enumerate() {
             // over a window, the amplitude of order 3 changes by a tenth, and its mean by less than a hundredth
@@ -87,7 +87,7 @@ fn orders_and_bands_have_their_amplitudes() -> Result<()> {
         }
     }
     let band = Lines::Band { from: 2.0, until: 6.0, resolution: 0.5 };
-    let spectrum = Spectrum { lines: band, window: Window::Hann, part: Part::Amplitude };
+    let spectrum = Spectrum { lines: band, window: Window::Hann, part: SpectrumPart::Amplitude };
     let found = lines(wave(3000, |t| 2.0 * (TAU * 4.0 * t).sin()), 1e-2, with(spectrum))?;
     assert_eq!(found.len(), 9);
     // a window of Hann has half of a line in each neighbour
@@ -115,7 +115,8 @@ fn a_frequency_response_is_that_of_the_oscillator() -> Result<()> {
     let x = simulation.run(&[m, c, d, 0.0, 0.0])?.output(1).into_iter().step_by(10).skip(begin).collect::<Vec<f64>>();
     let input = (begin..=count).map(|i| force(step * i as f64)).collect();
     let response = Lines::Response { input, unit: "N".into(), from: 0.3, until: 2.0, resolution: 0.05 };
-    let found = lines(x, step, with(Spectrum { lines: response, window: Window::Rectangular, part: Part::Complex }))?;
+    let found =
+        lines(x, step, with(Spectrum { lines: response, window: Window::Rectangular, part: SpectrumPart::Complex }))?;
     let worst = found.chunks(2).enumerate().fold(0.0f64, |worst, (k, found)| {
         let omega = TAU * (0.3 + 0.05 * k as f64);
         let (re, im) = (c - m * omega * omega, d * omega);
@@ -141,7 +142,7 @@ fn derivatives_of_spectra_are_exact() {
         let (step, length) = (times[1], times[times.len() - 1]);
         let outputs = simulation.signature().outputs.len();
         let parameter = |name: &str, nominal: f64| Parameter::new(name, "1", nominal).size(1.0);
-        let sensor = |output: usize, part: Part| Sensor {
+        let sensor = |output: usize, part: SpectrumPart| Sensor {
             spectrum: Some(Spectrum {
                 window: Window::Rectangular,
                 ..frequencies(&[2.6 / length, 5.2 / length], part)
@@ -153,7 +154,7 @@ fn derivatives_of_spectra_are_exact() {
             bias: Some(parameter("bias", 0.3)),
             delay: Some(Parameter::new("delay", "s", 0.7 * step).bounds(-step, step).size(step)),
             low_pass: Some(0.25 / step),
-            ..sensor(0, Part::Amplitude)
+            ..sensor(0, SpectrumPart::Amplitude)
         }];
         sensors.extend((1..outputs.min(3)).map(|output| sensor(output, PARTS[output])));
         let reference = |output: usize| {
@@ -212,7 +213,7 @@ fn the_damper_is_found_from_amplitudes_alone() -> Result<()> {
 fn lines_that_samples_cannot_show_are_refused() {
     let record = || wave(1000, |t| (TAU * 3.0 * t).sin());
     let refused = |values: Vec<f64>, lines_of: Lines, words: &str| {
-        let spectrum = Spectrum { lines: lines_of, window: Window::Hann, part: Part::Amplitude };
+        let spectrum = Spectrum { lines: lines_of, window: Window::Hann, part: SpectrumPart::Amplitude };
         let error = lines(values, 1e-2, with(spectrum)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
@@ -241,13 +242,14 @@ fn lines_that_samples_cannot_show_are_refused() {
     refused(gap, at(3.0), "the sample at 5 s is missing");
     let silent = |input: Vec<f64>| Lines::Response { input, unit: "N".into(), from: 1.0, until: 5.0, resolution: 0.5 };
     refused(record(), silent(vec![0.0; 1000]), "its input has nothing at 1 Hz");
-    let thinned = Sensor { every: 2, ..with(frequencies(&[3.0], Part::Amplitude)) };
+    let thinned = Sensor { every: 2, ..with(frequencies(&[3.0], SpectrumPart::Amplitude)) };
     assert!(lines(record(), 1e-2, thinned).unwrap_err().to_string().contains("`every`"));
     refused(record(), Lines::Frequencies(vec![3.0, 4.0, 3.1]), "tells lines apart from 0.2 Hz on");
     refused(record(), band(0.5, 5.0, 0.5), "the line at 0.5 Hz");
-    let level = with(frequencies(&[3.0], Part::Level));
+    let level = with(frequencies(&[3.0], SpectrumPart::Level));
     assert!(lines(vec![0.0; 1000], 1e-2, level).unwrap_err().to_string().contains("has no level"));
-    let few = Spectrum { window: Window::Rectangular, ..frequencies(&[9.1, 18.2, 27.3, 36.4, 45.5], Part::Complex) };
+    let few =
+        Spectrum { window: Window::Rectangular, ..frequencies(&[9.1, 18.2, 27.3, 36.4, 45.5], SpectrumPart::Complex) };
     let error = lines(wave(11, |t| (TAU * 10.0 * t).sin()), 1e-2, with(few)).unwrap_err().to_string();
     assert!(error.contains("10 numbers are made of 11 samples"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Of what, and how, lines are made: units of speeds, windows, and what is compared of each.
+//! Settings of which lines are made: units of speeds, windows, and what is compared of each.
 
 use crate::{Error, Result};
 use std::f64::consts::TAU;
@@ -60,7 +60,7 @@ pub enum Window {
 
 /// Quantity that is compared of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Part {
+pub enum SpectrumPart {
     /// |Y|.
     #[default]
     Amplitude,
@@ -82,14 +82,14 @@ impl std::str::FromStr for Window {
     }
 }
 
-impl std::str::FromStr for Part {
+impl std::str::FromStr for SpectrumPart {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "amplitude" => Ok(Part::Amplitude),
-            "complex" => Ok(Part::Complex),
-            "level" => Ok(Part::Level),
+            "amplitude" => Ok(SpectrumPart::Amplitude),
+            "complex" => Ok(SpectrumPart::Complex),
+            "level" => Ok(SpectrumPart::Level),
             _ => Err(Error::unknown("part of a spectrum", name, "", ["amplitude", "complex", "level"])),
         }
     }

@@ -1,5 +1,5 @@
-//! What is compared of an output in the frequency domain, in the place of its samples: Fourier amplitudes at frequencies or at orders of a
-//! shaft, spectra over a band, frequency responses.
+//! Spectra of outputs, which are compared in the frequency domain, in the place of samples: Fourier amplitudes at frequencies or at orders
+//! of a shaft, spectra over a band, frequency responses.
 //!
 //! A line's Fourier coefficient is Y = Σ_j c_j z_j, linear in the samples (Lauss 2018, section 6), with c_j = 2 w_j e^{-iφ_j} / Σ w: a sine of
 //! amplitude A gives |Y| = A. The mean of each window is taken off, behind a window of Hann a straight trend, too; that is linear, and so is part
@@ -8,7 +8,7 @@
 mod kinds;
 mod transform;
 
-pub use kinds::{Part, SpeedUnit, Window};
+pub use kinds::{SpectrumPart, SpeedUnit, Window};
 pub use transform::{Line, LineValue};
 pub(crate) use transform::{Spectral, Transform};
 
@@ -28,7 +28,7 @@ pub struct Spectrum {
     /// Weights of the samples within a window.
     pub window: Window,
     /// Quantity that is compared of each line.
-    pub part: Part,
+    pub part: SpectrumPart,
 }
 
 /// Frequencies or orders of the lines of a spectrum.
@@ -254,7 +254,7 @@ impl Spectrum {
             let line = Line { at: k as f64 * spacing, speed: None };
             let Some(input) = known else {
                 // one estimate a window: phases of different ones have nothing to do with each other
-                if self.part == Part::Complex && starts.len() > 1 {
+                if self.part == SpectrumPart::Complex && starts.len() > 1 {
                     let problem = format!("phases of {} windows do not add up", starts.len());
                     let remedy = "compare amplitudes, or ask for frequencies or a response";
                     return Err(Error::invalid(what(), problem, remedy));

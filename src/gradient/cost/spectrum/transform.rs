@@ -1,7 +1,7 @@
 //! Lines of a spectrum as numbers in the places of samples, with first and second derivatives.
 
 use super::super::low_pass::LowPass;
-use super::{Part, SpeedUnit};
+use super::{SpectrumPart, SpeedUnit};
 use crate::memory;
 use crate::shown::shown;
 use crate::signature::Quantity;
@@ -42,7 +42,7 @@ pub(super) struct Term {
 /// one on (the first and the last of a sum may have half a weight).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transform {
-    part: Part,
+    part: SpectrumPart,
     samples: usize,
     lines: Vec<Line>,
     tables: Vec<Vec<Complex<f64>>>,
@@ -70,16 +70,16 @@ pub(crate) struct Spectral {
 /// d (20 lg A) = 20/ln 10 · dA/A.
 const DECIBEL: f64 = 20.0 / std::f64::consts::LN_10;
 
-impl Part {
+impl SpectrumPart {
     /// An amplitude as it is compared: the value with its first and second derivative.
     fn of(self, amplitude: f64) -> [f64; 3] {
         match self {
-            Part::Level => {
+            SpectrumPart::Level => {
                 // a line that is not there has a level, too, far below all that are
                 let amplitude = amplitude.max(1e-150);
                 [DECIBEL * amplitude.ln(), DECIBEL / amplitude, -DECIBEL / amplitude / amplitude]
             }
-            Part::Amplitude | Part::Complex => [amplitude, 1.0, 0.0],
+            SpectrumPart::Amplitude | SpectrumPart::Complex => [amplitude, 1.0, 0.0],
         }
     }
 }
@@ -89,7 +89,7 @@ fn product(a: Complex<f64>, b: Complex<f64>) -> f64 {
 }
 
 impl Transform {
-    pub(super) fn new(part: Part, samples: usize) -> Self {
+    pub(super) fn new(part: SpectrumPart, samples: usize) -> Self {
         Transform {
             part,
             samples,
@@ -136,7 +136,7 @@ impl Transform {
     }
 
     fn parts(&self) -> usize {
-        if self.part == Part::Complex { 2 } else { 1 }
+        if self.part == SpectrumPart::Complex { 2 } else { 1 }
     }
 
     /// Makes lines alike in deviation, by those of `measured`.
@@ -150,7 +150,7 @@ impl Transform {
             return Err(Error::invalid(what, problem, "ask for fewer lines, or take a longer record"));
         }
         let coefficients = self.of(measured);
-        let is_silent = |line: &usize| self.part == Part::Level && self.amplitude(*line, &coefficients) == 0.0;
+        let is_silent = |line: &usize| self.part == SpectrumPart::Level && self.amplitude(*line, &coefficients) == 0.0;
         if let Some(line) = (0..self.lines.len()).find(is_silent) {
             let problem = format!("{} is zero in the record, and has no level", self.name(line));
             return Err(Error::invalid(what, problem, "leave the line out, or compare amplitudes"));
@@ -215,7 +215,7 @@ impl Transform {
     /// Quantity of one number of the spectrum of an output: without a period.
     pub fn quantity(&self, output: &Quantity) -> Quantity {
         let unit = match (&self.part, &self.over) {
-            (Part::Level, _) => "dB".to_string(),
+            (SpectrumPart::Level, _) => "dB".to_string(),
             (_, Some(over)) if over.contains([' ', '/']) => format!("{}/({over})", output.unit),
             (_, Some(over)) => format!("{}/{over}", output.unit),
             (_, None) => output.unit.clone(),
@@ -239,18 +239,18 @@ impl Transform {
 
     /// Revolutions a second that are 1 of the speed's unit, of amplitudes of orders at several speeds.
     pub fn speed_in_hertz(&self) -> Option<f64> {
-        let unit = self.speeds.filter(|_| self.has_speeds() && self.part == Part::Amplitude)?;
+        let unit = self.speeds.filter(|_| self.has_speeds() && self.part == SpectrumPart::Amplitude)?;
         Some(unit.radians() / std::f64::consts::TAU)
     }
 
     /// `12 amplitudes (orders 2 and 4 at 6 speeds)`.
     pub fn described(&self) -> String {
         let what = match (self.part, &self.over) {
-            (Part::Amplitude, None) => "amplitudes",
-            (Part::Amplitude, Some(_)) => "amplitudes of a frequency response",
-            (Part::Complex, None) => "real and imaginary parts",
-            (Part::Complex, Some(_)) => "real and imaginary parts of a frequency response",
-            (Part::Level, _) => "levels in dB",
+            (SpectrumPart::Amplitude, None) => "amplitudes",
+            (SpectrumPart::Amplitude, Some(_)) => "amplitudes of a frequency response",
+            (SpectrumPart::Complex, None) => "real and imaginary parts",
+            (SpectrumPart::Complex, Some(_)) => "real and imaginary parts of a frequency response",
+            (SpectrumPart::Level, _) => "levels in dB",
         };
         let range = |values: &dyn Fn(&Line) -> f64, unit: &str| {
             let all = self.lines.iter().map(values);
@@ -293,10 +293,10 @@ impl Transform {
     /// Label of the curve of a number, if there are several.
     pub fn curve(&self, value: &LineValue) -> String {
         let part = match (self.part, value.is_imaginary) {
-            (Part::Complex, false) => "real part",
-            (Part::Complex, true) => "imaginary part",
-            (Part::Amplitude, _) => "amplitude",
-            (Part::Level, _) => "level",
+            (SpectrumPart::Complex, false) => "real part",
+            (SpectrumPart::Complex, true) => "imaginary part",
+            (SpectrumPart::Amplitude, _) => "amplitude",
+            (SpectrumPart::Level, _) => "level",
         };
         match self.has_speeds() {
             true => format!("order {}, {part}", value.line.at),
@@ -341,7 +341,7 @@ impl Transform {
         samples.fill(0.0);
         for line in 0..self.lines.len() {
             let values = match self.part {
-                Part::Complex => {
+                SpectrumPart::Complex => {
                     let value = seen.coefficients[self.own[line].start];
                     [value.re, value.im]
                 }
@@ -370,7 +370,7 @@ impl Transform {
         samples.fill(0.0);
         for line in 0..self.lines.len() {
             let values = match self.part {
-                Part::Complex => {
+                SpectrumPart::Complex => {
                     let value = along.coefficients[self.own[line].start];
                     [value.re, value.im]
                 }
@@ -390,7 +390,7 @@ impl Transform {
         samples.fill(0.0);
         for line in 0..self.lines.len() {
             let [bar, other] = self.get(line, &at.bar);
-            if self.part == Part::Complex {
+            if self.part == SpectrumPart::Complex {
                 self.spread(self.own[line].start, Complex::new(bar, other), samples);
                 continue;
             }
@@ -411,7 +411,7 @@ impl Transform {
         samples.fill(0.0);
         for line in 0..self.lines.len() {
             let [bar_along, other] = self.get(line, &along.bar);
-            if self.part == Part::Complex {
+            if self.part == SpectrumPart::Complex {
                 self.spread(self.own[line].start, Complex::new(bar_along, other), samples);
                 continue;
             }
