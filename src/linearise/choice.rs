@@ -1,4 +1,4 @@
-//! Which derivatives by parameters are found forwards, and which in reverse: whatever takes fewer passes.
+//! Choice of derivatives by parameters that are found forwards, and of those in reverse: whatever takes fewer passes.
 
 use super::constraint::pairs_of;
 use super::kernel::Sizes;

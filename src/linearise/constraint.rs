@@ -3,7 +3,7 @@
 use super::functions::{ConstraintOn, Functions, LANES, Square};
 use super::kernel::Sizes;
 use crate::number::{Derivatives, Jet, Number, SecondOrder};
-use crate::system::{Level, Part, Point, StateVector};
+use crate::system::{Level, Point, StatePart, StateVector};
 
 /// A point at which C is differentiated.
 #[derive(Clone, Copy)]
@@ -276,19 +276,19 @@ pub(super) fn time<T: Number>(t: f64) -> Jet<Jet<T, 1>, 1> {
 }
 
 /// Numbers along the motion: coordinates, parameters, constraints.
-struct Along<T> {
+struct MotionNumbers<T> {
     q: Vec<Jet<Jet<T, 1>, 1>>,
     u: Vec<Jet<Jet<T, 1>, 1>>,
     c: Vec<Jet<Jet<T, 1>, 1>>,
 }
 
-impl<T: Number> Along<T>
+impl<T: Number> MotionNumbers<T>
 where
     for<'a> dyn Functions + 'a: ConstraintOn<Jet<Jet<T, 1>, 1>>,
 {
     fn new(Sizes { n, m, p, .. }: Sizes) -> Self {
         let zeros = |count| vec![Jet::from(0.0); count];
-        Along { q: zeros(n), u: zeros(p), c: zeros(m) }
+        MotionNumbers { q: zeros(n), u: zeros(p), c: zeros(m) }
     }
 
     fn take(&mut self, x: &Point<'_>, u: &[f64]) {
@@ -304,15 +304,19 @@ where
 
 /// C, dC/dt and d²C/dt² along q + v s + a s²/2 at s = 0, with derivatives.
 pub struct TimeDerivatives {
-    values: Along<f64>,
-    slopes: Along<Jet<f64, LANES>>,
-    curved: Along<Square<1>>,
+    values: MotionNumbers<f64>,
+    slopes: MotionNumbers<Jet<f64, LANES>>,
+    curved: MotionNumbers<Square<1>>,
 }
 
 impl TimeDerivatives {
     /// Room for models of these sizes.
     pub fn new(sizes: Sizes) -> Self {
-        TimeDerivatives { values: Along::new(sizes), slopes: Along::new(sizes), curved: Along::new(sizes) }
+        TimeDerivatives {
+            values: MotionNumbers::new(sizes),
+            slopes: MotionNumbers::new(sizes),
+            curved: MotionNumbers::new(sizes),
+        }
     }
 
     /// One of the three, C or a time derivative.
@@ -389,15 +393,15 @@ impl TimeDerivatives {
         }
         numbers.u.iter_mut().zip(&tangent.u).for_each(|(number, slope)| number.re.re.re.eps[0] = *slope);
         for part in MOVED {
-            for i in 0..if part == Part::Parameter { u.len() } else { n } {
+            for i in 0..if part == StatePart::Parameter { u.len() } else { n } {
                 for seed in [1.0, 0.0] {
                     match part {
-                        Part::Position => numbers.q[i].re.re.eps[0].re = seed,
-                        Part::Velocity => {
+                        StatePart::Position => numbers.q[i].re.re.eps[0].re = seed,
+                        StatePart::Velocity => {
                             numbers.q[i].re.eps[0].eps[0].re = seed;
                             numbers.q[i].eps[0].re.eps[0].re = seed;
                         }
-                        Part::Acceleration => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
+                        StatePart::Acceleration => numbers.q[i].eps[0].eps[0].eps[0].re = seed,
                         _ => numbers.u[i].re.re.eps[0].re = seed,
                     }
                     if seed == 1.0 {
@@ -412,7 +416,7 @@ impl TimeDerivatives {
 }
 
 /// Parts of the state on which the constraints' time derivatives depend.
-const MOVED: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::Parameter];
+const MOVED: [StatePart; 4] = [StatePart::Position, StatePart::Velocity, StatePart::Acceleration, StatePart::Parameter];
 
 /// Entries for q, v (twice) and a of a number along the motion.
 fn parts<T>(number: &mut Jet<Jet<T, 1>, 1>) -> [&mut T; 4] {

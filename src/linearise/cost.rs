@@ -59,7 +59,7 @@ impl<F: CostFunction> Cost for Differentiated<F> {
         };
         let count = places.parameters() + signature.parameters.len();
         let (few, many) = if count > MANY { (0, count) } else { (count, 0) };
-        Box::new(Evaluator {
+        Box::new(DifferentiatedEvaluator {
             cost: self,
             places,
             x: vec![Jet::from(0.0); few],
@@ -118,7 +118,7 @@ impl Places {
 }
 
 /// Evaluator of a cost function: of few variables, jets along some of them at a time; of many, numbers on a tape.
-struct Evaluator<'c, F> {
+struct DifferentiatedEvaluator<'c, F> {
     cost: &'c Differentiated<F>,
     places: Places,
     x: Vec<Jet<f64, WIDTH>>,
@@ -175,7 +175,7 @@ fn set<D>(x: &mut [D], sample: &Sample<'_>, tangents: [&[f64]; 8], give: impl Fn
     }
 }
 
-impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
+impl<F: CostFunction> CostEvaluator for DifferentiatedEvaluator<'_, F> {
     fn value(&mut self, sample: &Sample<'_>) -> f64 {
         let x = &sample.x;
         let own = x.q.len() - self.places.states;
@@ -184,7 +184,7 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
     }
 
     fn gradient(&mut self, sample: &Sample<'_>, state: &mut StateVector, y: &mut [f64]) {
-        let Evaluator { cost, places, x, slopes, taped, .. } = self;
+        let DifferentiatedEvaluator { cost, places, x, slopes, taped, .. } = self;
         // values alone: what is given for tangents is not looked at
         let none =
             [sample.x.q, sample.x.v, sample.x.a, sample.x.a_scheme, sample.x.lambda, sample.x.w, sample.y, sample.u];
@@ -210,7 +210,7 @@ impl<F: CostFunction> CostEvaluator for Evaluator<'_, F> {
         state: &mut StateVector,
         y: &mut [f64],
     ) {
-        let Evaluator { cost, places, along, slopes_along, taped_along, .. } = self;
+        let DifferentiatedEvaluator { cost, places, along, slopes_along, taped_along, .. } = self;
         let StateVector { q, v, a, a_scheme, lambda, w, u, .. } = tangent;
         let tangents = [&q[..], v, a, a_scheme, lambda, w, y_tangent, u];
         if !taped_along.1.is_empty() {

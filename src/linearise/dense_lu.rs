@@ -6,7 +6,7 @@
 /// Row-major matrix and its factors `P A = L U` (L with unit diagonal; U's diagonal is stored inverted).
 ///
 /// The order of the pivots is kept from one factorisation to the next as long as it serves: then nothing is searched and
-/// nothing branches. It is found anew as soon as a multiplier exceeds 16; and where a matrix looks singular, once more
+/// nothing branches. It is chosen again as soon as a multiplier exceeds 16; and where a matrix looks singular, once more
 /// with rows and columns in other units: masses of 1e-15 kg beside constraints with slopes of 1 are no singularity.
 #[derive(Debug, Clone)]
 pub struct DenseLu {
@@ -420,9 +420,9 @@ mod tests {
         }
     }
 
-    /// Protects the message about redundant constraints: repeated rows, zero columns and NaN are told from bad scaling.
+    /// Protects the message about redundant constraints: repeated rows, zero columns and NaN are distinguished from bad scaling.
     #[test]
-    fn singular_matrices_are_told_from_badly_scaled_ones() {
+    fn singular_matrices_are_distinguished_from_badly_scaled_ones() {
         for n in [2, 5, 12] {
             let mut lu = DenseLu::new(n);
             let diagonal = |lu: &mut DenseLu| {

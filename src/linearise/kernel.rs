@@ -5,7 +5,7 @@ use super::plan::{Plan, Seed, Target};
 use super::structure::state_of;
 use crate::number::Jet;
 use crate::signature::Signature;
-use crate::system::{OutputPoint, Part, Point, Weights};
+use crate::system::{OutputPoint, Point, StatePart, Weights};
 use crate::{Matrix, State};
 
 /// Evaluates Q and M a with derivatives.
@@ -107,24 +107,24 @@ impl Sizes {
     }
 
     /// Variable `i` of (q, v, u, w), as a part of a state vector.
-    pub(crate) fn motion_variable(self, i: usize) -> (Part, usize) {
+    pub(crate) fn motion_variable(self, i: usize) -> (StatePart, usize) {
         let Sizes { n, p, .. } = self;
         match i {
-            i if i < n => (Part::Position, i),
-            i if i < 2 * n => (Part::Velocity, i - n),
-            i if i < 2 * n + p => (Part::Parameter, i - 2 * n),
-            i => (Part::Input, i - 2 * n - p),
+            i if i < n => (StatePart::Position, i),
+            i if i < 2 * n => (StatePart::Velocity, i - n),
+            i if i < 2 * n + p => (StatePart::Parameter, i - 2 * n),
+            i => (StatePart::Input, i - 2 * n - p),
         }
     }
 
     /// Variable `i` of (q, v, a, a_scheme, λ, u, w).
-    pub fn output_variable(self, i: usize) -> (Part, usize) {
+    pub fn output_variable(self, i: usize) -> (StatePart, usize) {
         let Sizes { n, m, p, .. } = self;
         match i {
-            i if i < 4 * n => (Part::STATE[i / n], i % n),
-            i if i < 4 * n + m => (Part::Multiplier, i - 4 * n),
-            i if i < 4 * n + m + p => (Part::Parameter, i - 4 * n - m),
-            i => (Part::Input, i - 4 * n - m - p),
+            i if i < 4 * n => (StatePart::STATE[i / n], i % n),
+            i if i < 4 * n + m => (StatePart::Multiplier, i - 4 * n),
+            i if i < 4 * n + m + p => (StatePart::Parameter, i - 4 * n - m),
+            i => (StatePart::Input, i - 4 * n - m - p),
         }
     }
 

@@ -41,7 +41,7 @@ pub use structure::{Structure, probe};
 
 use crate::Matrix;
 use crate::linear::clear;
-use crate::system::{By, Equations, Evaluator, Level, Mode, Part, Point, SingularMatrix, Weights};
+use crate::system::{By, Equations, Evaluator, Level, Mode, Point, SingularMatrix, StatePart, Weights};
 use choice::Choice;
 use pattern::Pattern;
 use reverse::Reverse;
@@ -114,7 +114,7 @@ struct PlainEvaluator<'s> {
     second_slopes: Vec<f64>,
     outputs: Box<dyn OutputKernel>,
     /// Rows, and what they are differentiated by.
-    output_entries: Vec<(usize, (Part, usize))>,
+    output_entries: Vec<(usize, (StatePart, usize))>,
     output_values: Vec<f64>,
     output_is_current: bool,
     /// C_q, m x n.

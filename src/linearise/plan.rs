@@ -1,4 +1,4 @@
-//! Which derivatives one kernel computes, in how many passes: variables that never meet in a row share a direction.
+//! Plans of the derivatives that one kernel computes, in how many passes: variables that never meet in a row share a direction.
 
 use super::kernel::Sizes;
 use super::structure::{Structure, groups};

@@ -23,7 +23,7 @@ use super::functions::{Dual, Functions, Square};
 use super::kernel::Sizes;
 use super::structure::Structure;
 use crate::number::{Jet, all_finite};
-use crate::system::{Equations, Level, OutputPoint, Part, Point, StateVector, Weights};
+use crate::system::{Equations, Level, OutputPoint, Point, StatePart, StateVector, Weights};
 use recorded::{Motion, Outputs, Rows};
 
 /// The point at which derivatives are taken, of the equations or of outputs, kept.
@@ -48,12 +48,12 @@ impl Here {
 }
 
 /// An entry of a state or of the parameters, with its tangent.
-fn dual(x: &StateVector, u: &[f64], tangent: &StateVector, part: Part, i: usize) -> Dual {
+fn dual(x: &StateVector, u: &[f64], tangent: &StateVector, part: StatePart, i: usize) -> Dual {
     Jet { re: entry(x, u, part, i), eps: [tangent.part(part)[i]] }
 }
 
-fn entry(x: &StateVector, u: &[f64], part: Part, i: usize) -> f64 {
-    if part == Part::Parameter { u[i] } else { x.part(part)[i] }
+fn entry(x: &StateVector, u: &[f64], part: StatePart, i: usize) -> f64 {
+    if part == StatePart::Parameter { u[i] } else { x.part(part)[i] }
 }
 
 /// Adds so many times the derivatives.
@@ -331,7 +331,7 @@ impl Reverse {
         let Reverse { sizes, output_here: Here { t, x }, outputs, .. } = self;
         let Some((_, outputs)) = outputs.as_mut().filter(|_| tangent.iter().any(|u| *u != 0.0)) else { return };
         outputs.evaluate(model, *sizes, *t, |part, i| match part {
-            Part::Parameter => Jet { re: u[i], eps: [tangent[i]] },
+            StatePart::Parameter => Jet { re: u[i], eps: [tangent[i]] },
             part => Jet::from(entry(x, u, part, i)),
         });
         y.iter_mut().zip(&outputs.y).for_each(|(y, own)| *y += own.re.eps[0]);

@@ -1,4 +1,4 @@
-//! Which variable enters which equation of a model, found once with [`Tracer`]s.
+//! Structure of a model: which variable enters which equation, found once with [`Tracer`]s.
 
 use super::functions::Functions;
 use super::kernel::Sizes;

@@ -6,7 +6,7 @@
 
 mod state;
 
-pub use state::{Part, StateVector};
+pub use state::{StatePart, StateVector};
 
 use crate::Matrix;
 use crate::Result;

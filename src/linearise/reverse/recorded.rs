@@ -5,7 +5,7 @@ use crate::linearise::kernel::Sizes;
 use crate::linearise::structure::{Structure, state_of};
 use crate::model::{Matrix, State};
 use crate::number::{Sweep, Taped, Var};
-use crate::system::Part;
+use crate::system::StatePart;
 
 /// Numbers of which some are variables.
 pub(super) struct Numbers<T>(Vec<Var<T>>);
@@ -84,13 +84,19 @@ where
     }
 
     /// Q (if it acts) and M at a state that `number` gives entry by entry.
-    pub(super) fn evaluate(&mut self, model: &dyn Functions, t: f64, forces: bool, number: impl Fn(Part, usize) -> T) {
+    pub(super) fn evaluate(
+        &mut self,
+        model: &dyn Functions,
+        t: f64,
+        forces: bool,
+        number: impl Fn(StatePart, usize) -> T,
+    ) {
         self.sweep.begin();
-        self.q.set(|j| number(Part::Position, j));
+        self.q.set(|j| number(StatePart::Position, j));
         self.force.fill(Var::constant(T::zero()));
         if forces && self.force_varies {
-            self.v.set(|j| number(Part::Velocity, j));
-            self.w.set(|k| number(Part::Input, k));
+            self.v.set(|j| number(StatePart::Velocity, j));
+            self.w.set(|k| number(StatePart::Input, k));
             if self.by_state {
                 let mut variable = self.u.0.len()..;
                 [&mut self.q, &mut self.v, &mut self.w].into_iter().for_each(|part| part.vary_all(&mut variable));
@@ -196,7 +202,13 @@ where
         }
     }
 
-    pub(super) fn evaluate(&mut self, model: &dyn Functions, sizes: Sizes, t: f64, number: impl Fn(Part, usize) -> T) {
+    pub(super) fn evaluate(
+        &mut self,
+        model: &dyn Functions,
+        sizes: Sizes,
+        t: f64,
+        number: impl Fn(StatePart, usize) -> T,
+    ) {
         let Sizes { n, m, p, .. } = sizes;
         self.sweep.begin();
         self.x.set(|i| {

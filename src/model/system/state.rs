@@ -4,7 +4,7 @@ use crate::signature::Signature;
 
 /// A part of a state vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum StatePart {
     /// q
     Position,
     /// v
@@ -21,9 +21,10 @@ pub enum Part {
     Input,
 }
 
-impl Part {
+impl StatePart {
     /// The parts of n entries.
-    pub(crate) const STATE: [Part; 4] = [Part::Position, Part::Velocity, Part::Acceleration, Part::SchemeAcceleration];
+    pub(crate) const STATE: [StatePart; 4] =
+        [StatePart::Position, StatePart::Velocity, StatePart::Acceleration, StatePart::SchemeAcceleration];
 }
 
 /// Cotangents (or tangents) of one state and of the parameters; the fields are as those of [`OutputPoint`](super::OutputPoint).
@@ -43,8 +44,8 @@ pub struct StateVector {
     pub u: Vec<f64>,
     /// Inputs, where they are differentiated by ([`System::evaluator_by`](super::System::evaluator_by)).
     pub w: Vec<f64>,
-    /// The other inputs that a step sees: those one step later, with which schemes begin, or those from its beginning on, where it starts
-    /// anew.
+    /// The other inputs that a step sees: those one step later, with which schemes begin, or those from its beginning on, where it
+    /// restarts.
     pub w_other: Vec<f64>,
     /// Numbers that a scheme carries from step to step besides; evaluators leave them alone.
     pub memory: Vec<f64>,
@@ -76,29 +77,29 @@ impl StateVector {
 
     /// A part of the vector.
     #[inline]
-    pub fn part(&self, part: Part) -> &[f64] {
+    pub fn part(&self, part: StatePart) -> &[f64] {
         match part {
-            Part::Position => &self.q,
-            Part::Velocity => &self.v,
-            Part::Acceleration => &self.a,
-            Part::SchemeAcceleration => &self.a_scheme,
-            Part::Multiplier => &self.lambda,
-            Part::Parameter => &self.u,
-            Part::Input => &self.w,
+            StatePart::Position => &self.q,
+            StatePart::Velocity => &self.v,
+            StatePart::Acceleration => &self.a,
+            StatePart::SchemeAcceleration => &self.a_scheme,
+            StatePart::Multiplier => &self.lambda,
+            StatePart::Parameter => &self.u,
+            StatePart::Input => &self.w,
         }
     }
 
     /// A part of the vector, to be changed.
     #[inline]
-    pub fn part_mut(&mut self, part: Part) -> &mut [f64] {
+    pub fn part_mut(&mut self, part: StatePart) -> &mut [f64] {
         match part {
-            Part::Position => &mut self.q,
-            Part::Velocity => &mut self.v,
-            Part::Acceleration => &mut self.a,
-            Part::SchemeAcceleration => &mut self.a_scheme,
-            Part::Multiplier => &mut self.lambda,
-            Part::Parameter => &mut self.u,
-            Part::Input => &mut self.w,
+            StatePart::Position => &mut self.q,
+            StatePart::Velocity => &mut self.v,
+            StatePart::Acceleration => &mut self.a,
+            StatePart::SchemeAcceleration => &mut self.a_scheme,
+            StatePart::Multiplier => &mut self.lambda,
+            StatePart::Parameter => &mut self.u,
+            StatePart::Input => &mut self.w,
         }
     }
 
