@@ -1,4 +1,4 @@
-//! Whether a mass matrix can be one: symmetric, and positive definite on what the constraints leave free.
+//! Checks that a mass matrix can be one: symmetric, and positive definite on what the constraints leave free.
 //!
 //! An unsymmetric M still moves, wrongly: the equations of motion come from a kinetic energy ½ q'ᵀ M q', which knows the symmetric
 //! part alone. M may be singular (massless coordinates, Euler parameters); whether a coordinate is determined at all is found out
@@ -247,8 +247,8 @@ fn null_space(rows: &[Vec<(u32, f64)>], scales: &[f64]) -> DMatrix<f64> {
 fn list(mut words: Vec<String>) -> String {
     let more = words.len().saturating_sub(NAMED);
     words.truncate(NAMED);
-    let told = words.join("; ");
-    if more == 0 { told } else { format!("{told}; and {more} more") }
+    let listed = words.join("; ");
+    if more == 0 { listed } else { format!("{listed}; and {more} more") }
 }
 
 /// Fault of M at `x` as a kinetic energy, if it has one.
@@ -259,8 +259,8 @@ fn impossible(evaluator: &mut dyn Evaluator, mass: &MassMatrix<'_>, x: &Point<'_
     }
     let negative = mass.negative();
     if mass.diagonal.len() > DENSE_ANALYSIS {
-        let told = if negative.is_empty() { "it is not positive definite".to_string() } else { list(negative) };
-        return Some(told);
+        let fault = if negative.is_empty() { "it is not positive definite".to_string() } else { list(negative) };
+        return Some(fault);
     }
     let mut rows = evaluator.constraint_rows(x);
     evaluator.left_out().iter().for_each(|&row| rows[row].clear());
@@ -344,10 +344,10 @@ pub(crate) fn check_start(evaluator: &mut dyn Evaluator, signature: &Signature, 
 mod tests {
     use super::*;
 
-    /// Protects the verdict on matrices of low rank: a product of low rank is semidefinite in any order, and stays so under
+    /// Protects the answer on matrices of low rank: a product of low rank is semidefinite in any order, and stays so under
     /// round-off; with one direction turned negative it is not.
     #[test]
-    fn semidefinite_matrices_are_told_from_indefinite_ones() {
+    fn semidefinite_matrices_are_distinguished_from_indefinite_ones() {
         for n in 1..8 {
             for rank in 0..=n {
                 let factor = DMatrix::from_fn(rank, n, |i, j| ((3 * i + 5 * j * j + i * j) as f64).sin());

@@ -1,4 +1,4 @@
-//! What a user writes: a mechanism as plain functions, generic over the number.
+//! Models that a user writes: a mechanism as plain functions, generic over the number.
 
 pub mod drawing;
 mod end_time;

@@ -1,4 +1,4 @@
-//! What a model is made of, by name and unit: coordinates, constraints, inputs, outputs, parameters.
+//! Signatures of models, by name and unit: coordinates, constraints, inputs, outputs, parameters.
 
 use crate::continuous::beside;
 use crate::spline::Spline;

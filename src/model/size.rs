@@ -1,4 +1,4 @@
-//! How parameters are scaled, and how large one is for whatever changes it.
+//! Scales of parameters, and the size of one for whatever changes it.
 
 use crate::signature::{Parameter, Scale};
 

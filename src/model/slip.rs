@@ -53,10 +53,10 @@ mod tests {
     /// Protects the sentence: what a panic says and where it was, and work that goes through is left alone. Afterwards the thread
     /// is as before.
     #[test]
-    fn a_panic_is_told_with_its_place() {
+    fn a_panic_is_reported_with_its_place() {
         assert_eq!(caught(|| 3), Ok(3));
-        let told = caught(|| -> usize { [1usize, 2][std::hint::black_box(2)] }).unwrap_err();
-        assert!(told.contains("index out of bounds") && told.contains("slip.rs:"), "{told}");
+        let message = caught(|| -> usize { [1usize, 2][std::hint::black_box(2)] }).unwrap_err();
+        assert!(message.contains("index out of bounds") && message.contains("slip.rs:"), "{message}");
         assert_eq!(KEPT.take(), None);
     }
 }

@@ -1,5 +1,5 @@
-//! What outputs are to do: follow a path, reach a value at the end, stay within limits; each a sum of squares of the distance d from
-//! what is wanted.
+//! Goals of outputs: follow a path, reach a value at the end, stay within limits; each a sum of squares of the distance d from what is
+//! wanted.
 //!
 //! ```text
 //! J = Σ_k ½ w_k Σ_i η_i d_k(t_i)²,   d = y - ȳ(t)                   follow
@@ -267,7 +267,7 @@ impl Cost for Goals {
     }
 
     fn evaluator(&self, _signature: &Signature) -> Box<dyn CostEvaluator + '_> {
-        Box::new(Evaluator { goals: self })
+        Box::new(GoalsEvaluator { goals: self })
     }
 
     fn squared_rows(&self, sample: &Sample<'_>, rows: &mut Vec<SquaredRow>) -> bool {
@@ -279,11 +279,11 @@ impl Cost for Goals {
     }
 }
 
-struct Evaluator<'c> {
+struct GoalsEvaluator<'c> {
     goals: &'c Goals,
 }
 
-impl CostEvaluator for Evaluator<'_> {
+impl CostEvaluator for GoalsEvaluator<'_> {
     fn concerns(&self, index: usize, last: usize) -> bool {
         index == last || self.goals.terms.iter().any(|term| !matches!(term.goal.aim, Aim::Reach(_)))
     }

@@ -375,7 +375,7 @@ impl Cost for LeastSquares {
             None => signature.outputs.get(reference.output)?.period,
         };
         let periods = self.references.iter().map(period).collect();
-        Box::new(Evaluator { cost: self, periods })
+        Box::new(LeastSquaresEvaluator { cost: self, periods })
     }
 
     fn as_least_squares(&self) -> Option<&LeastSquares> {
@@ -387,13 +387,13 @@ impl Cost for LeastSquares {
     }
 }
 
-struct Evaluator<'c> {
+struct LeastSquaresEvaluator<'c> {
     cost: &'c LeastSquares,
     /// Period of the output that each reference is for.
     periods: Vec<Option<f64>>,
 }
 
-impl CostEvaluator for Evaluator<'_> {
+impl CostEvaluator for LeastSquaresEvaluator<'_> {
     fn concerns(&self, index: usize, _last: usize) -> bool {
         self.cost.places.sample(index).is_some()
     }

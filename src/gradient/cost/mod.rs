@@ -1,4 +1,4 @@
-//! What is minimised: J = Σ_i η_i g(t_i, x_i, y_i, u) + S(x_N), behind object-safe traits in plain `f64`.
+//! Costs that are minimised: J = Σ_i η_i g(t_i, x_i, y_i, u) + S(x_N), behind object-safe traits in plain `f64`.
 
 mod goals;
 mod least_squares;

@@ -1,4 +1,4 @@
-//! Where samples are among the times of a run.
+//! Places of samples among the times of a run.
 
 /// The times of a run, by number, at which samples are: the first sample is at the start, the last one at the end.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,5 @@
-//! What sensors make of outputs: z(t) = gain · y(t - delay) + bias, each of the three given or a parameter to be found; and a low-pass
-//! filter for both what they show and what was measured.
+//! Sensors of outputs: z(t) = gain · y(t - delay) + bias, each of the three given or a parameter to be found; and a low-pass filter for
+//! both what they show and what was measured.
 //!
 //! Between the times of a run, outputs follow cubic Hermite polynomials whose slopes are differences over five times (of fourth order;
 //! fewer where the run has no five): once continuously differentiable by the delay.

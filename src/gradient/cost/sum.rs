@@ -33,7 +33,7 @@ impl Cost for Sum {
     }
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
-        Box::new(Evaluator(self.terms().map(|cost| cost.evaluator(signature)).collect()))
+        Box::new(SumEvaluator(self.terms().map(|cost| cost.evaluator(signature)).collect()))
     }
 
     fn squared_rows(&self, sample: &Sample<'_>, rows: &mut Vec<SquaredRow>) -> bool {
@@ -41,9 +41,9 @@ impl Cost for Sum {
     }
 }
 
-struct Evaluator<'c>(Vec<Box<dyn CostEvaluator + 'c>>);
+struct SumEvaluator<'c>(Vec<Box<dyn CostEvaluator + 'c>>);
 
-impl CostEvaluator for Evaluator<'_> {
+impl CostEvaluator for SumEvaluator<'_> {
     fn concerns(&self, index: usize, last: usize) -> bool {
         self.0.iter().any(|cost| cost.concerns(index, last))
     }

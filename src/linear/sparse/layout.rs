@@ -1,4 +1,4 @@
-//! Where the entries of the matrix and of its fill lie during elimination.
+//! Layout of the entries of the matrix and of its fill during elimination.
 
 use super::pivoting::Pivots;
 

@@ -66,9 +66,9 @@ pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>, weights: &[u32], aft
     }
     (0..count).filter(|&i| live(i)).for_each(|i| graph.enqueue(i));
     let mut pivots = Vec::with_capacity(count);
-    let mut search = Search::new(count);
+    let mut scratch = EliminationScratch::new(count);
     while let Some((_, _, pivot)) = graph.queue.pop_first() {
-        graph.eliminate(pivot as usize, &mut search);
+        graph.eliminate(pivot as usize, &mut scratch);
         pivots.push(pivot);
     }
     let mut order = Vec::with_capacity(count);
@@ -168,7 +168,7 @@ impl Forest {
 }
 
 /// Scratch of one elimination; a mark is set if it equals the round.
-struct Search {
+struct EliminationScratch {
     round: u32,
     node_mark: Vec<u32>,
     element_mark: Vec<u32>,
@@ -176,9 +176,14 @@ struct Search {
     outside: Vec<u32>,
 }
 
-impl Search {
+impl EliminationScratch {
     fn new(count: usize) -> Self {
-        Search { round: 0, node_mark: vec![0; count], element_mark: vec![0; count], outside: vec![0; count] }
+        EliminationScratch {
+            round: 0,
+            node_mark: vec![0; count],
+            element_mark: vec![0; count],
+            outside: vec![0; count],
+        }
     }
 }
 
@@ -219,15 +224,15 @@ impl QuotientGraph {
         self.boundary[element] = Vec::new();
     }
 
-    fn eliminate(&mut self, pivot: usize, search: &mut Search) {
-        search.round += 1;
-        let round = search.round;
-        search.node_mark[pivot] = round;
+    fn eliminate(&mut self, pivot: usize, scratch: &mut EliminationScratch) {
+        scratch.round += 1;
+        let round = scratch.round;
+        scratch.node_mark[pivot] = round;
         let mut boundary = Vec::new();
         let mut reach = |nodes: &[u32], weight: &[u32]| {
             for &i in nodes {
-                if weight[i as usize] > 0 && search.node_mark[i as usize] != round {
-                    search.node_mark[i as usize] = round;
+                if weight[i as usize] > 0 && scratch.node_mark[i as usize] != round {
+                    scratch.node_mark[i as usize] = round;
                     boundary.push(i);
                 }
             }
@@ -240,11 +245,11 @@ impl QuotientGraph {
         self.weight[pivot] = 0;
         self.release_successors(pivot);
         boundary.iter().for_each(|&i| self.dequeue(i as usize));
-        self.measure_elements(&boundary, search);
-        let keys = self.update_neighbourhoods(pivot, &boundary, search);
+        self.measure_elements(&boundary, scratch);
+        let keys = self.update_neighbourhoods(pivot, &boundary, scratch);
         boundary.retain(|&i| self.weight[i as usize] > 0);
         self.release_successors(pivot);
-        self.merge_indistinguishable(keys, search);
+        self.merge_indistinguishable(keys, scratch);
         boundary.retain(|&i| self.weight[i as usize] > 0);
         let total: u32 = boundary.iter().map(|&i| self.weight[i as usize]).sum();
         for &i in &boundary {
@@ -258,21 +263,26 @@ impl QuotientGraph {
     }
 
     /// Weight of the own boundary, outside of this one, of each element that touches it.
-    fn measure_elements(&self, boundary: &[u32], search: &mut Search) {
+    fn measure_elements(&self, boundary: &[u32], scratch: &mut EliminationScratch) {
         for &i in boundary {
             for &element in &self.elements[i as usize] {
                 let element = element as usize;
-                if search.element_mark[element] != search.round {
-                    search.element_mark[element] = search.round;
-                    search.outside[element] = self.boundary_weight[element];
+                if scratch.element_mark[element] != scratch.round {
+                    scratch.element_mark[element] = scratch.round;
+                    scratch.outside[element] = self.boundary_weight[element];
                 }
-                search.outside[element] -= self.weight[i as usize];
+                scratch.outside[element] -= self.weight[i as usize];
             }
         }
     }
 
     /// Removes what the new element covers, and nodes that nothing else touches; returns (hash, node) of the others.
-    fn update_neighbourhoods(&mut self, pivot: usize, boundary: &[u32], search: &Search) -> Vec<(u32, u32)> {
+    fn update_neighbourhoods(
+        &mut self,
+        pivot: usize,
+        boundary: &[u32],
+        scratch: &EliminationScratch,
+    ) -> Vec<(u32, u32)> {
         let mut keys = Vec::with_capacity(boundary.len());
         for &node in boundary {
             let i = node as usize;
@@ -280,19 +290,19 @@ impl QuotientGraph {
             let mut elements = std::mem::take(&mut self.elements[i]);
             elements.retain(|&element| {
                 let e = element as usize;
-                if !self.is_absorbed[e] && search.outside[e] == 0 {
+                if !self.is_absorbed[e] && scratch.outside[e] == 0 {
                     self.absorb(e, pivot);
                 }
                 let keep = !self.is_absorbed[e];
                 if keep {
-                    outside += search.outside[e];
+                    outside += scratch.outside[e];
                     hash = hash.wrapping_add(element);
                 }
                 keep
             });
             let weight = &self.weight;
             self.neighbours[i].retain(|&j| {
-                let keep = search.node_mark[j as usize] != search.round && weight[j as usize] > 0;
+                let keep = scratch.node_mark[j as usize] != scratch.round && weight[j as usize] > 0;
                 if keep {
                     outside += weight[j as usize];
                     hash = hash.wrapping_add(j);
@@ -312,7 +322,7 @@ impl QuotientGraph {
     }
 
     /// Merges nodes with the same neighbours and elements: they stay alike until they are eliminated.
-    fn merge_indistinguishable(&mut self, mut keys: Vec<(u32, u32)>, search: &mut Search) {
+    fn merge_indistinguishable(&mut self, mut keys: Vec<(u32, u32)>, scratch: &mut EliminationScratch) {
         keys.sort_unstable();
         for group in keys.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             for (place, &(_, i)) in group.iter().enumerate() {
@@ -320,17 +330,17 @@ impl QuotientGraph {
                 if self.weight[i] == 0 || self.is_waiting[i] {
                     continue;
                 }
-                search.round += 1;
-                self.neighbours[i].iter().for_each(|&j| search.node_mark[j as usize] = search.round);
-                self.elements[i].iter().for_each(|&e| search.element_mark[e as usize] = search.round);
+                scratch.round += 1;
+                self.neighbours[i].iter().for_each(|&j| scratch.node_mark[j as usize] = scratch.round);
+                self.elements[i].iter().for_each(|&e| scratch.element_mark[e as usize] = scratch.round);
                 for &(_, j) in &group[place + 1..] {
                     let j = j as usize;
                     let alike = self.weight[j] > 0
                         && !self.is_waiting[j]
                         && self.neighbours[j].len() == self.neighbours[i].len()
                         && self.elements[j].len() == self.elements[i].len()
-                        && self.neighbours[j].iter().all(|&k| search.node_mark[k as usize] == search.round)
-                        && self.elements[j].iter().all(|&e| search.element_mark[e as usize] == search.round);
+                        && self.neighbours[j].iter().all(|&k| scratch.node_mark[k as usize] == scratch.round)
+                        && self.elements[j].iter().all(|&e| scratch.element_mark[e as usize] == scratch.round);
                     if alike {
                         self.weight[i] += self.weight[j];
                         self.merge(i, j);

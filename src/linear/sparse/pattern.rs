@@ -1,4 +1,4 @@
-//! Where a sparse matrix can be non-zero, and what is read off its values before pivots are chosen.
+//! Pattern of a sparse matrix: where it can be non-zero, and what is read off its values before pivots are chosen.
 
 /// Entries column by column; `slots` says where the value of each is kept.
 #[derive(Debug, Clone)]

@@ -39,7 +39,7 @@ pub(super) struct Guide<'a> {
 }
 
 /// State of the factorisation, by original rows where not said otherwise.
-struct Search<'a> {
+struct PivotSearch<'a> {
     /// Values of L column by column, in the order of the pivots, with their rows and with the starts of the columns.
     lower: Vec<(u32, f64)>,
     starts: Vec<usize>,
@@ -61,7 +61,7 @@ pub(super) fn choose(pattern: &Pattern, values: &[f64], guide: &Guide<'_>) -> Op
     let size = pattern.size;
     let mut crowding = vec![0u32; size];
     pattern.entries().for_each(|(i, _, _)| crowding[i] += 1);
-    let mut search = Search {
+    let mut search = PivotSearch {
         lower: Vec::with_capacity(2 * pattern.count()),
         starts: vec![0],
         position: vec![NONE; size],
@@ -99,7 +99,7 @@ pub(super) fn choose(pattern: &Pattern, values: &[f64], guide: &Guide<'_>) -> Op
     Some(pivots)
 }
 
-impl Search<'_> {
+impl PivotSearch<'_> {
     /// Loads a column of the matrix and finds all rows that it reaches.
     fn load(&mut self, pattern: &Pattern, values: &[f64], j: usize, k: u32) {
         self.candidates.clear();

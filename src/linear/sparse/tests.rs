@@ -111,7 +111,7 @@ fn fill_is_bounded() {
 /// Protects the message about redundant constraints: it must come for repeated and for dependent rows, for too many
 /// rows, for coordinates that nothing holds, and for numbers that are none; and a good matrix must be accepted afterwards.
 #[test]
-fn singular_matrices_are_told() {
+fn singular_matrices_are_reported() {
     let mut repeated = chain(6, 0.3, 0.2);
     let last = repeated.entries.clone();
     repeated.size += 1;
@@ -214,7 +214,7 @@ fn duplicates_share_a_slot() {
 }
 
 proptest! {
-    /// Protects both solves and the verdict on singular matrices against dense LU: whatever dense LU solves to some digits is
+    /// Protects both solves and the answer on singular matrices against dense LU: whatever dense LU solves to some digits is
     /// solved at least as well.
     #[test]
     fn random_matrices_agree_with_dense_factors(
