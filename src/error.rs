@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The ways in which something can fail, told in sentences that name the quantity, the place and the remedy.
+/// The ways in which something can fail, in sentences that name the quantity, the place and the remedy.
 ///
 /// `Debug` gives the same sentence as `Display`, since that is what a program prints whose `main` returns a [`Result`], and what
 /// `unwrap` says.
@@ -221,13 +221,13 @@ pub enum Error {
 
     /// The initial state satisfies the constraints for these parameters only, and is differentiated by them.
     #[error(
-        "the initial state does not follow its parameters: {astray}; derivatives by them would be those of a mechanism torn apart: let \
+        "the initial state does not follow its parameters: {parameters}; derivatives by them would be those of a mechanism torn apart: let \
          the initial positions and velocities follow them, ask for a projection of the start (`InitialState::Projected`, \
          `--initial-state projected`), or keep them fixed (`--fix NAME`, `free = false`, `Gradient::with_respect_to`)"
     )]
     StartDoesNotFollow {
         /// Each such parameter, with the constraint row that it violates most.
-        astray: String,
+        parameters: String,
     },
 
     /// No state that satisfies the constraints was found: the mechanism cannot be assembled near its initial positions.

@@ -84,8 +84,8 @@ impl<'p> Ensemble<'p> {
         })
     }
 
-    pub(crate) fn leaving_out_if_astray(self, may_be: impl Fn(usize) -> bool) -> Self {
-        self.with(|gradient, places| gradient.leaving_out_if_astray(|k| may_be(places[k])))
+    pub(crate) fn leaving_out_inconsistent(self, may_be: impl Fn(usize) -> bool) -> Self {
+        self.with(|gradient, places| gradient.leaving_out_inconsistent(|k| may_be(places[k])))
     }
 
     /// As [`Gradient::interrupted_by`].

@@ -384,7 +384,7 @@ impl Problem {
     /// # Errors
     /// If a cost does not go with its simulation.
     pub fn gradient(&self) -> Result<Ensemble<'_>> {
-        Ok(Ensemble::new(self)?.leaving_out_if_astray(|k| !self.parameters[k].free))
+        Ok(Ensemble::new(self)?.leaving_out_inconsistent(|k| !self.parameters[k].free))
     }
 
     /// The same with respect to the free parameters alone: derivatives by the others are zero.

@@ -2,12 +2,12 @@
 //! is frozen then: derivatives are exact for that grid.
 //!
 //! Local errors of positions, C h² (S - Ŝ), tell how long each step may be *beside the others*: all make the same error, which takes the
-//! fewest steps for their sum (a controller with a proportional and an integral part). How long all of them may be is told by the whole
+//! fewest steps for their sum (a controller with a proportional and an integral part). How long all of them may be follows from the whole
 //! run: its error is estimated from steps half as long, and the limit of local errors follows it, until the error is below what was asked
 //! for. So a tolerance is one of the result, also where a motion amplifies or forgets errors. Even steps are tried, too, and taken where they
 //! need no more: errors of an even motion cancel better on them.
 //!
-//! A step that fails is a step that is rejected, in all of these runs; what more steps would do is told by runs that have been made, never by
+//! A step that fails is a step that is rejected, in all of these runs; what more steps would do is known from runs that have been made, never by
 //! the pace of a transient.
 
 mod chooser;

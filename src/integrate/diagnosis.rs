@@ -64,7 +64,7 @@ const DENSE_ANALYSIS: usize = 600;
 pub(crate) const REPEATED: f64 = 1e-9;
 
 /// A mass beside which others of this part of it are round-off of round-off.
-const DROWNED: f64 = 1e-30;
+const NEGLIGIBLE: f64 = 1e-30;
 
 /// Explains why [M C_qᵀ; C_q 0] (or Newton's matrix) has no inverse.
 pub(crate) fn singular(system: &mut dyn Evaluator, signature: &Signature, x: &Point<'_>, purpose: Purpose) -> Error {
@@ -171,10 +171,10 @@ fn without_acceleration(signature: &Signature, blocks: &Blocks, purpose: Purpose
     let heaviest = mass.diagonal().iamax();
     let lightest =
         mass.diagonal().iter().copied().filter(|mass| *mass != 0.0).fold(f64::INFINITY, |a, b| a.min(b.abs()));
-    let is_drowned = lightest < DROWNED * mass[(heaviest, heaviest)].abs();
+    let is_negligible = lightest < NEGLIGIBLE * mass[(heaviest, heaviest)].abs();
     match faintest {
-        // masses are so large that they drown others, or constraints, where all of the direction is in the multipliers
-        Some((names, true)) if is_drowned || names.is_empty() => {
+        // masses are so large that others are round-off beside them, or constraints, where all of the direction is in the multipliers
+        Some((names, true)) if is_negligible || names.is_empty() => {
             let (name, value) = (signature.unknown_name(heaviest), shown(mass[(heaviest, heaviest)]));
             (format!("{}: the inertia of `{name}` is {value}", no_inverse()), "check masses and units")
         }

@@ -36,10 +36,10 @@ fn room(count: f64, what: &str, remedy: &str) -> Result<Vec<f64>> {
 
 /// An increasing sequence of times t_0 ... t_N.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TimeGrid(Kind);
+pub struct TimeGrid(GridKind);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum GridKind {
     /// `start + i step`, and all of them once they are asked for: the step is kept because differences of the times would carry
     /// round-off.
     Even {
@@ -51,13 +51,13 @@ enum Kind {
     Listed(Arc<Vec<f64>>),
 }
 
-impl PartialEq for Kind {
+impl PartialEq for GridKind {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Kind::Even { start, step, count, .. }, Kind::Even { start: s, step: h, count: n, .. }) => {
+            (GridKind::Even { start, step, count, .. }, GridKind::Even { start: s, step: h, count: n, .. }) => {
                 (start, step, count) == (s, h, n)
             }
-            (Kind::Listed(times), Kind::Listed(others)) => times == others,
+            (GridKind::Listed(times), GridKind::Listed(others)) => times == others,
             _ => false,
         }
     }
@@ -107,7 +107,7 @@ impl TimeGrid {
     }
 
     fn even(start: f64, step: f64, count: usize) -> Self {
-        TimeGrid(Kind::Even { start, step, count, times: Arc::default() })
+        TimeGrid(GridKind::Even { start, step, count, times: Arc::default() })
     }
 
     /// Given times, with every interval divided into `substeps`.
@@ -137,7 +137,7 @@ impl TimeGrid {
             all.extend((0..substeps).map(|k| pair[0] + k as f64 * h));
         }
         all.push(times[times.len() - 1]);
-        Ok(TimeGrid(Kind::Listed(Arc::new(all))))
+        Ok(TimeGrid(GridKind::Listed(Arc::new(all))))
     }
 
     /// The grid with every step divided into `parts`.
@@ -146,7 +146,7 @@ impl TimeGrid {
     /// [`Error::Invalid`] for 0 parts; [`Error::Memory`].
     pub fn divided(&self, parts: usize) -> Result<Self> {
         match &self.0 {
-            Kind::Even { start, step, count, .. } if parts > 0 => {
+            GridKind::Even { start, step, count, .. } if parts > 0 => {
                 Self::steps(*start, step / parts as f64, count.saturating_mul(parts))
             }
             _ => Self::through(self.times(), parts),
@@ -156,10 +156,10 @@ impl TimeGrid {
     /// All times, s. Of even steps they are listed when this is asked for the first time; see [`TimeGrid::time`].
     pub fn times(&self) -> &[f64] {
         match &self.0 {
-            Kind::Even { start, step, count, times } => {
+            GridKind::Even { start, step, count, times } => {
                 times.get_or_init(|| (0..=*count).map(|i| start + i as f64 * step).collect())
             }
-            Kind::Listed(times) => times,
+            GridKind::Listed(times) => times,
         }
     }
 
@@ -167,8 +167,8 @@ impl TimeGrid {
     #[inline]
     pub fn time(&self, i: usize) -> f64 {
         match &self.0 {
-            Kind::Even { start, step, .. } => start + i as f64 * step,
-            Kind::Listed(times) => times[i],
+            GridKind::Even { start, step, .. } => start + i as f64 * step,
+            GridKind::Listed(times) => times[i],
         }
     }
 
@@ -181,8 +181,8 @@ impl TimeGrid {
     #[inline]
     pub fn count(&self) -> usize {
         match &self.0 {
-            Kind::Even { count, .. } => *count,
-            Kind::Listed(times) => times.len() - 1,
+            GridKind::Even { count, .. } => *count,
+            GridKind::Listed(times) => times.len() - 1,
         }
     }
 
@@ -190,16 +190,16 @@ impl TimeGrid {
     #[inline]
     pub fn step(&self, i: usize) -> f64 {
         match &self.0 {
-            Kind::Even { step, .. } => *step,
-            Kind::Listed(times) => times[i] - times[i - 1],
+            GridKind::Even { step, .. } => *step,
+            GridKind::Listed(times) => times[i] - times[i - 1],
         }
     }
 
     /// The step, if it is the same everywhere.
     pub fn uniform_step(&self) -> Option<f64> {
         match &self.0 {
-            Kind::Even { step, .. } => Some(*step),
-            Kind::Listed(_) => None,
+            GridKind::Even { step, .. } => Some(*step),
+            GridKind::Listed(_) => None,
         }
     }
 

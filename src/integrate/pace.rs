@@ -1,4 +1,4 @@
-//! How long a run will take, told once it can be known: after its first steps, to whoever waits.
+//! Time that a run will take, reported once it can be known: after its first steps, to whoever waits.
 //!
 //! A library says nothing; a command [listens](listen). The clock is read at a few of the first steps, then at one in some thousands.
 
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Runs that take longer are told of, s.
+/// Runs that take longer are reported, s.
 const LONG: f64 = 60.0;
 /// Duration, s, of a beginning whose pace is more than chance.
 const BEGINNING: f64 = 0.5;
@@ -27,7 +27,7 @@ pub struct LongRun {
 }
 
 static LISTENER: OnceLock<fn(&LongRun)> = OnceLock::new();
-static TOLD: AtomicBool = AtomicBool::new(false);
+static REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Has the first long run of this process reported to `listener`; the first one who listens does.
 pub fn listen(listener: fn(&LongRun)) {
@@ -44,7 +44,7 @@ pub(crate) struct Pace {
 impl Pace {
     /// The pace of a run of so many steps, from one of them on.
     pub fn begin(from: usize, steps: usize) -> Self {
-        let listens = steps > FIRST && LISTENER.get().is_some() && !TOLD.load(Ordering::Relaxed);
+        let listens = steps > FIRST && LISTENER.get().is_some() && !REPORTED.load(Ordering::Relaxed);
         Pace { began: listens.then(|| (from, Instant::now())), steps }
     }
 
@@ -61,7 +61,7 @@ impl Pace {
     #[cold]
     fn look(&self, i: usize, done: usize, seconds: f64) {
         if let Some(seconds_left) = left(done, self.steps - i, seconds)
-            && !TOLD.swap(true, Ordering::Relaxed)
+            && !REPORTED.swap(true, Ordering::Relaxed)
             && let Some(listener) = LISTENER.get()
         {
             listener(&LongRun { steps: self.steps, done: i, seconds_left });
@@ -85,7 +85,7 @@ fn left(done: usize, left: usize, seconds: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Protects what is told of long runs: by the pace of the first steps, not before that is known, and not of short ones; the clock is read seldom.
+    /// Protects what is reported of long runs: by the pace of the first steps, not before that is known, and not of short ones; the clock is read seldom.
     #[test]
     fn long_runs_are_known_by_their_pace() {
         assert_eq!(left(1000, 1_000_000, 1.0), Some(1000.0));

@@ -27,10 +27,10 @@ use std::sync::Arc;
 
 /// An input w(t). Cloning is cheap: samples and functions are shared.
 #[derive(Clone)]
-pub struct Signal(Kind);
+pub struct Signal(SignalKind);
 
 #[derive(Clone)]
-enum Kind {
+enum SignalKind {
     Constant(f64),
     Function(Arc<dyn Fn(f64) -> f64 + Send + Sync>),
     Sampled(Arc<Samples>),
@@ -53,12 +53,12 @@ pub struct Samples {
 impl Signal {
     /// A signal with the same value at all times.
     pub fn constant(value: f64) -> Self {
-        Self(Kind::Constant(value))
+        Self(SignalKind::Constant(value))
     }
 
     /// A function of time in s.
     pub fn function(function: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
-        Self(Kind::Function(Arc::new(function)))
+        Self(SignalKind::Function(Arc::new(function)))
     }
 
     /// Samples `values` at `times` in s, even or uneven. Takes O(n), for a spline too.
@@ -67,7 +67,7 @@ impl Signal {
     /// [`Error::Invalid`] for slices of different length; fewer than 2 samples (4 for a cubic spline); times that are not
     /// finite or do not increase; and values that are not finite or so large that interpolation overflows.
     pub fn sampled(times: &[f64], values: &[f64], interpolation: Interpolation) -> Result<Self> {
-        Ok(Self(Kind::Sampled(Arc::new(Samples::new(times, values, interpolation)?))))
+        Ok(Self(SignalKind::Sampled(Arc::new(Samples::new(times, values, interpolation)?))))
     }
 
     /// Samples at `start`, `start + step`, ... in s: for records whose printed times are rounded or jittered about a known
@@ -88,10 +88,12 @@ impl Signal {
     /// and nearly even times, O(log n) on others. NaN for a time that is NaN, unless constant.
     pub fn value(&self, t: f64) -> f64 {
         match &self.0 {
-            Kind::Constant(value) => *value,
-            Kind::Function(function) => function(t),
-            Kind::Sampled(samples) => samples.outside(t).unwrap_or_else(|| samples.inside(samples.interval(t), t)),
-            Kind::Switched(switched) => switched.at(t).value(t),
+            SignalKind::Constant(value) => *value,
+            SignalKind::Function(function) => function(t),
+            SignalKind::Sampled(samples) => {
+                samples.outside(t).unwrap_or_else(|| samples.inside(samples.interval(t), t))
+            }
+            SignalKind::Switched(switched) => switched.at(t).value(t),
         }
     }
 
@@ -112,9 +114,11 @@ impl Signal {
     /// Fills values in as [`Signal::fill`] does, for as many times as there is room for.
     pub(crate) fn fill_both(&self, times: &[f64], out: &mut [f64]) {
         match &self.0 {
-            Kind::Constant(value) => out.fill(*value),
-            Kind::Function(_) | Kind::Switched(_) => times.iter().zip(out).for_each(|(t, w)| *w = self.value(*t)),
-            Kind::Sampled(samples) => {
+            SignalKind::Constant(value) => out.fill(*value),
+            SignalKind::Function(_) | SignalKind::Switched(_) => {
+                times.iter().zip(out).for_each(|(t, w)| *w = self.value(*t))
+            }
+            SignalKind::Sampled(samples) => {
                 let mut k = 0;
                 for (&t, w) in times.iter().zip(out) {
                     *w = samples.outside(t).unwrap_or_else(|| {
@@ -129,7 +133,7 @@ impl Signal {
     /// Times of the first and last sample, s; `None` of signals without samples of their own.
     pub fn range(&self) -> Option<(f64, f64)> {
         match &self.0 {
-            Kind::Sampled(samples) => Some((samples.start(), samples.end())),
+            SignalKind::Sampled(samples) => Some((samples.start(), samples.end())),
             _ => None,
         }
     }
@@ -137,8 +141,10 @@ impl Signal {
     /// Times at which it jumps or has a kink, s.
     pub fn kinks(&self) -> Cow<'_, [f64]> {
         match &self.0 {
-            Kind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => Cow::Borrowed(&samples.times),
-            Kind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.kinks())),
+            SignalKind::Sampled(samples) if samples.interpolation != Interpolation::Cubic => {
+                Cow::Borrowed(&samples.times)
+            }
+            SignalKind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.kinks())),
             _ => Cow::Borrowed(&[]),
         }
     }
@@ -146,10 +152,10 @@ impl Signal {
     /// Times at which it may jump, s.
     pub fn jumps(&self) -> Cow<'_, [f64]> {
         match &self.0 {
-            Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
+            SignalKind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
                 Cow::Borrowed(&samples.times)
             }
-            Kind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.jumps())),
+            SignalKind::Switched(switched) => Cow::Owned(switched.and_those_of(|signal| signal.jumps())),
             _ => Cow::Borrowed(&[]),
         }
     }
@@ -157,12 +163,12 @@ impl Signal {
     /// Limit of the signal from before time t, one of [`Signal::jumps`]; its value at all others.
     pub(crate) fn before(&self, t: f64) -> f64 {
         match &self.0 {
-            Kind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
+            SignalKind::Sampled(samples) if samples.interpolation == Interpolation::ZeroOrder => {
                 let k = samples.times.partition_point(|sample| *sample < t);
                 let is_sample = samples.times.get(k).is_some_and(|sample| *sample == t);
                 if is_sample { samples.values[k.saturating_sub(1)] } else { self.value(t) }
             }
-            Kind::Switched(switched) => switched.until(t).before(t),
+            SignalKind::Switched(switched) => switched.until(t).before(t),
             _ => self.value(t),
         }
     }
@@ -170,7 +176,7 @@ impl Signal {
     /// Interpolation between the signal's samples; `None` if it has none.
     pub fn interpolation(&self) -> Option<Interpolation> {
         match &self.0 {
-            Kind::Sampled(samples) => Some(samples.interpolation),
+            SignalKind::Sampled(samples) => Some(samples.interpolation),
             _ => None,
         }
     }
@@ -181,7 +187,9 @@ impl Signal {
     /// [`Error::Invalid`] if interpolation overflows.
     pub fn interpolated(&self, from: Interpolation, to: Interpolation) -> Result<Self> {
         match &self.0 {
-            Kind::Sampled(samples) if samples.interpolation == from && samples.times.len() >= to.fewest_samples() => {
+            SignalKind::Sampled(samples)
+                if samples.interpolation == from && samples.times.len() >= to.fewest_samples() =>
+            {
                 Self::sampled(&samples.times, &samples.values, to)
             }
             _ => Ok(self.clone()),
@@ -199,13 +207,13 @@ impl Signal {
             return Err(Error::invalid("signal", problem, "give a finite start, and an end that is not before it"));
         }
         match &self.0 {
-            Kind::Sampled(samples) => {
+            SignalKind::Sampled(samples) => {
                 check_range("sampled signal", (samples.start(), samples.end()), samples.step, (from, to))
             }
-            Kind::Switched(switched) => {
+            SignalKind::Switched(switched) => {
                 switched.parts(from, to).try_for_each(|(signal, from, to)| signal.covers(from, to))
             }
-            Kind::Constant(_) | Kind::Function(_) => Ok(()),
+            SignalKind::Constant(_) | SignalKind::Function(_) => Ok(()),
         }
     }
 }
@@ -234,10 +242,10 @@ pub(crate) fn check_range(what: &str, (start, end): (f64, f64), step: f64, (from
 impl fmt::Debug for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Constant(value) => write!(f, "Signal::constant({value:?})"),
-            Kind::Function(_) => write!(f, "Signal::function(..)"),
-            Kind::Switched(switched) => write!(f, "Signal::switched({switched:?})"),
-            Kind::Sampled(samples) => write!(
+            SignalKind::Constant(value) => write!(f, "Signal::constant({value:?})"),
+            SignalKind::Function(_) => write!(f, "Signal::function(..)"),
+            SignalKind::Switched(switched) => write!(f, "Signal::switched({switched:?})"),
+            SignalKind::Sampled(samples) => write!(
                 f,
                 "Signal::sampled({} samples from {:?} s to {:?} s, {})",
                 samples.times.len(),

@@ -12,7 +12,7 @@ pub use crate::memory::bytes;
 pub use checkpoints::Checkpoints;
 pub(crate) use inputs::Driven;
 use jumps::Jumps;
-pub(crate) use kept::Companion;
+pub(crate) use kept::TangentPropagation;
 pub(crate) use reads::{Between, Room};
 use states::States;
 pub use workspace::Keep;
@@ -46,7 +46,7 @@ pub struct Simulation {
     /// Jumps of inputs, behind which steps restart.
     jumps: Arc<Jumps>,
     /// Times at which they do so in any case, s.
-    anew: Arc<[f64]>,
+    restarts: Arc<[f64]>,
     /// Bytes for the states of a run, where somebody says how many.
     memory: Option<f64>,
     beginning: Beginning,
@@ -74,11 +74,11 @@ impl Simulation {
         grid: TimeGrid,
         signals: Vec<Signal>,
     ) -> Result<Self> {
-        Simulation::anew_at(Arc::default(), None, system, scheme, grid, signals)
+        Simulation::with_restarts_at(Arc::default(), None, system, scheme, grid, signals)
     }
 
-    fn anew_at(
-        anew: Arc<[f64]>,
+    fn with_restarts_at(
+        restarts: Arc<[f64]>,
         ends: Option<Arc<Vec<usize>>>,
         system: Arc<dyn System>,
         scheme: impl Scheme + 'static,
@@ -102,7 +102,7 @@ impl Simulation {
             signal.covers(span.0, span.1).map_err(|error| inputs::named(error, quantity))?;
         }
         let is_end = |i: usize| ends.as_ref().is_none_or(|ends| ends.binary_search(&i).is_ok());
-        let jumps = Arc::new(Jumps::of(&grid, &is_end, &signals, &anew));
+        let jumps = Arc::new(Jumps::of(&grid, &is_end, &signals, &restarts));
         let inputs = inputs::checked(&grid, &signals, &jumps, &signature.inputs)?;
         let first = grid.time(ends.as_ref().map_or(1, |ends| ends[1])) - grid.time(0);
         let h = grid.uniform_step().unwrap_or(first);
@@ -115,16 +115,16 @@ impl Simulation {
         let newton = NewtonOptions::default();
         let inputs = Arc::new(inputs);
         let scheme = Arc::new(scheme);
-        Ok(Simulation { system, scheme, grid, ends, signals, inputs, jumps, anew, memory: None, beginning, newton })
+        Ok(Simulation { system, scheme, grid, ends, signals, inputs, jumps, restarts, memory: None, beginning, newton })
     }
 
-    /// Lets steps start anew at these times of the grid, s, too, as they do behind jumps of inputs: where inputs are changed later.
+    /// Lets steps restart at these times of the grid, s, too, as they do behind jumps of inputs: where inputs are changed later.
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn starting_anew_at(&self, times: &[f64]) -> Result<Self> {
-        let anew = self.anew.iter().chain(times).copied().collect();
-        self.like(anew, self.ends.clone(), self.scheme.clone(), self.grid.clone(), self.signals.clone())
+    pub fn restarting_at(&self, times: &[f64]) -> Result<Self> {
+        let restarts = self.restarts.iter().chain(times).copied().collect();
+        self.like(restarts, self.ends.clone(), self.scheme.clone(), self.grid.clone(), self.signals.clone())
     }
 
     /// The simulation on another grid, with other inputs.
@@ -132,7 +132,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn on(&self, grid: TimeGrid, signals: Vec<Signal>) -> Result<Self> {
-        self.like(self.anew.clone(), None, self.scheme.clone(), grid, signals)
+        self.like(self.restarts.clone(), None, self.scheme.clone(), grid, signals)
     }
 
     /// The simulation by another scheme, on another grid.
@@ -140,18 +140,18 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn under(&self, scheme: impl Scheme + 'static, grid: TimeGrid) -> Result<Self> {
-        self.like(self.anew.clone(), None, scheme, grid, self.signals.clone())
+        self.like(self.restarts.clone(), None, scheme, grid, self.signals.clone())
     }
 
     fn like(
         &self,
-        anew: Arc<[f64]>,
+        restarts: Arc<[f64]>,
         ends: Option<Arc<Vec<usize>>>,
         scheme: impl Scheme + 'static,
         grid: TimeGrid,
         signals: Vec<Signal>,
     ) -> Result<Self> {
-        let mut other = Simulation::anew_at(anew, ends, self.system.clone(), scheme, grid, signals)?;
+        let mut other = Simulation::with_restarts_at(restarts, ends, self.system.clone(), scheme, grid, signals)?;
         (other.newton, other.memory) = (self.newton, self.memory);
         other.beginning = Beginning { compliance: other.beginning.compliance, ..self.beginning.clone() };
         Ok(other)
@@ -290,8 +290,8 @@ impl Simulation {
         self.jumps.at(i).map_or(i, |jump| self.grid.count() + 1 + jump)
     }
 
-    /// The row of the inputs that step `k` sees besides those at its end: at the start (0) those one step later, and where the step starts
-    /// anew, those from its beginning on.
+    /// The row of the inputs that step `k` sees besides those at its end: at the start (0) those one step later, and where the step
+    /// restarts, those from its beginning on.
     #[inline]
     pub(crate) fn other_row(&self, k: usize) -> Option<usize> {
         match k {
@@ -316,7 +316,7 @@ impl Simulation {
     pub(crate) fn scheme_description(&self) -> Description {
         let mut description = self.scheme.description();
         if !self.jumps.is_empty() || self.ends.is_some() {
-            // accelerations at the beginnings of steps that start anew are not stored; and between times, those of both ends are asked for
+            // accelerations at the beginnings of steps that restart are not stored; and between times, those of both ends are asked for
             description.recovered_acceleration = None;
         }
         description

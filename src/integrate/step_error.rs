@@ -1,4 +1,4 @@
-//! What the size of the time steps makes wrong, from the same run with every step divided in two: with errors of second order, the
+//! Errors that the size of the time steps makes, from the same run with every step divided in two: with errors of second order, the
 //! difference is three quarters of the error.
 
 use crate::Result;
@@ -102,8 +102,8 @@ impl StepErrors {
 
     fn worst_beside<'e>(of: &'e [StepError], all: impl IntoIterator<Item = &'e StepError>) -> Option<&'e StepError> {
         let floor = ROUND_OFF * all.into_iter().fold(0.0f64, |largest, error| largest.max(error.size));
-        let told = of.iter().filter(|error| error.size.max(error.error) > floor);
-        told.max_by(|a, b| a.relative().total_cmp(&b.relative()))
+        let significant = of.iter().filter(|error| error.size.max(error.error) > floor);
+        significant.max_by(|a, b| a.relative().total_cmp(&b.relative()))
     }
 }
 

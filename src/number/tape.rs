@@ -1,4 +1,4 @@
-//! What operations on [`Var`]s write down, and the sweep back over it.
+//! The tape that operations on [`Var`]s write, and the sweep back over it.
 
 use super::{Jet, Number, Var};
 use std::cell::{Cell, OnceCell, RefCell};

@@ -198,7 +198,7 @@ impl WorkPrecision {
         }
         let cost = Goals::new(signature, goals, Quadrature::Unit)?;
         let mut gradient =
-            Gradient::new(simulation, &cost)?.with_respect_to(&free).leaving_out_if_astray(|k| free.contains(&k));
+            Gradient::new(simulation, &cost)?.with_respect_to(&free).leaving_out_inconsistent(|k| free.contains(&k));
         let mut slope = |method| {
             let mut slope = vec![0.0; self.u.len()];
             gradient.cost_and_gradient(&self.u, method, &mut slope).map(|_| slope)

@@ -150,7 +150,7 @@ fn anew_where_they_jump(simulation: &Simulation, unknown: &[UnknownSignal]) -> R
             times.extend(signal.times(simulation.grid().times())?);
         }
     }
-    simulation.starting_anew_at(&times)
+    simulation.restarting_at(&times)
 }
 
 /// The penalty that a limit on rates is begun with, beside costs of about one.

@@ -192,7 +192,7 @@ impl<'a> SmallMotions<'a> {
             }
         }
         let mut scale = [vec![1.0; n + m], vec![1.0; n + m]];
-        // by the terms, of which little may be left: that is told by small pivots
+        // by the terms, of which little may be left: small pivots show that
         for k in (0..4).map(|round| round % 2) {
             for i in 0..n + m {
                 let line = (0..n + m).map(|j| {

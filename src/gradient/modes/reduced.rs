@@ -288,7 +288,7 @@ fn triangular_vectors(t: &ComplexMatrix) -> ComplexMatrix {
     vectors
 }
 
-/// Times that the iteration is begun anew, in other coordinates: its shifts fail for some matrices with many zeros.
+/// Times that the iteration is restarted, in other coordinates: its shifts fail for some matrices with many zeros.
 const ATTEMPTS: usize = 4;
 
 /// The unitary factor of a matrix, and its triangular one.

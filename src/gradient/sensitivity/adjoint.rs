@@ -1,8 +1,8 @@
 //! The discrete adjoint (Lauss 2018, eqs. (4)-(11), with the start), and its derivatives along directions: one recursion for all schemes.
 
-use super::hessian::Along;
-use super::inside::Inside;
-use super::sensed::Sensed;
+use super::between_steps::BetweenSteps;
+use super::hessian::SweepDirections;
+use super::sensor_run::SensorRun;
 use super::{Gradient, add_cost, clear, sample};
 use crate::Result;
 use crate::cost::{CostEvaluator, Sample};
@@ -27,13 +27,13 @@ impl Workspace<'_> {
 impl Gradient<'_> {
     /// The gradient along the stored states of the last run, and its derivatives along directions, if there are any: the cost is returned
     /// then.
-    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut Along<'_>) -> Result<f64> {
+    pub(super) fn sweep(&mut self, u: &[f64], gradient: &mut [f64], along: &mut SweepDirections<'_>) -> Result<f64> {
         self.workspace.forget_orders();
         let given = self.workspace.simulation.given();
         let steps = given.steps();
         clear(&mut self.bar);
         self.by_inputs.fill(0.0);
-        let mut inside = Inside::of(given, &self.bar, along.directions.len());
+        let mut between_steps = BetweenSteps::of(given, &self.bar, along.directions.len());
         let mut total = 0.0;
         for k in (0..=steps).rev() {
             Workspace::go_on(&self.workspace.interrupt, given.grid(), given.end_of(k))?;
@@ -47,8 +47,8 @@ impl Gradient<'_> {
                 // what the scheme made of the start
                 self.workspace.pull_step_back(k, &mut self.bar, &mut along.directions)?;
             }
-            inside.add_pending(&mut self.bar, &mut along.directions);
-            total += self.look_at_step(k, u, along, &mut inside);
+            between_steps.add_pending(&mut self.bar, &mut along.directions);
+            total += self.look_at_step(k, u, along, &mut between_steps);
             if k > 0 {
                 self.workspace.pull_step_back(k, &mut self.bar, &mut along.directions)?;
                 let rows = given.rows_of(k);
@@ -63,13 +63,19 @@ impl Gradient<'_> {
     }
 
     /// Adds what the cost makes of the times in step `k`, the last one first; along directions, the cost there is returned.
-    fn look_at_step(&mut self, k: usize, u: &[f64], along: &mut Along<'_>, inside: &mut Inside) -> f64 {
+    fn look_at_step(
+        &mut self,
+        k: usize,
+        u: &[f64],
+        along: &mut SweepDirections<'_>,
+        between_steps: &mut BetweenSteps,
+    ) -> f64 {
         let given = self.workspace.simulation.given();
         let last = given.grid().count();
         let (bar, cost, y, y_bar) = (&mut self.bar, &mut *self.cost, &mut self.y, &mut self.y_bar);
         // the forward run left it at the last time
         let continuous = &mut self.continuous;
-        let (by_inputs, sensed) = (&mut self.by_inputs, self.sensed.as_ref());
+        let (by_inputs, sensor_run) = (&mut self.by_inputs, self.sensor_run.as_ref());
         let Workspace { simulation, states, evaluator, room, .. } = &mut self.workspace;
         let (simulation, evaluator) = (&*simulation, &mut **evaluator);
         let is_curved = !along.directions.is_empty();
@@ -82,32 +88,32 @@ impl Gradient<'_> {
                 evaluator.output(&x, y);
                 continuous.follow(y);
             }
-            if !concerned && sensed.is_none() {
+            if !concerned && sensor_run.is_none() {
                 continue;
             }
-            if let Some(Sensed { sensors, run, .. }) = sensed {
+            if let Some(SensorRun { sensors, run, .. }) = sensor_run {
                 run.show(sensors, i, y);
             }
             let sample = sample(simulation, i, &x, y, u);
             total += if is_curved && concerned { cost.value(&sample) } else { 0.0 };
             let between = Between::of(given, i, k);
             let (own, directions, outputs) = match between {
-                None => (&mut *bar, &mut along.directions, &mut inside.outputs),
-                Some(between) => inside.enter(between, (i, k), along),
+                None => (&mut *bar, &mut along.directions, &mut between_steps.outputs),
+                Some(between) => between_steps.enter(between, (i, k), along),
             };
-            add_cost((cost, sensed), evaluator, &sample, own, y_bar);
+            add_cost((cost, sensor_run), evaluator, &sample, own, y_bar);
             if is_curved {
-                add_curvature((cost, sensed), evaluator, &sample, y_bar, directions, outputs);
+                add_curvature((cost, sensor_run), evaluator, &sample, y_bar, directions, outputs);
             }
             if let Some(between) = between {
-                inside.leave(between, i, (bar, by_inputs), along);
+                between_steps.leave(between, i, (bar, by_inputs), along);
             }
         }
         total
     }
 
     /// The end of a sweep: the start.
-    fn sweep_start(&mut self, along: &mut Along<'_>) -> Result<()> {
+    fn sweep_start(&mut self, along: &mut SweepDirections<'_>) -> Result<()> {
         let Workspace { simulation, states, evaluator, start: f_0, .. } = &mut self.workspace;
         let (bar, signature) = (&mut self.bar, simulation.signature());
         let start = states.start(simulation.grid().time(0), simulation.inputs_at(0));
@@ -125,15 +131,15 @@ impl Gradient<'_> {
     fn give(&self, gradient: &mut [f64]) {
         let (model, own) = gradient.split_at_mut(self.bar.u.len());
         model.copy_from_slice(&self.bar.u);
-        if let Some(sensed) = &self.sensed {
-            own.copy_from_slice(&sensed.run.own_bar);
+        if let Some(sensor_run) = &self.sensor_run {
+            own.copy_from_slice(&sensor_run.run.own_bar);
         }
     }
 }
 
 /// Adds the derivatives of [`add_cost`], with its cotangents `y_bar` of the outputs, along directions; `room` is for two lists of outputs.
 fn add_curvature(
-    (cost, sensed): (&mut dyn CostEvaluator, Option<&Sensed<'_>>),
+    (cost, sensor_run): (&mut dyn CostEvaluator, Option<&SensorRun<'_>>),
     evaluator: &mut dyn Evaluator,
     sample: &Sample<'_>,
     y_bar: &[f64],
@@ -150,7 +156,7 @@ fn add_curvature(
         if cost.concerns(sample.index, sample.last) {
             cost.curvature(sample, tangent, y_tangent, cotangent, y_curved);
         }
-        if let Some(Sensed { sensors, along, .. }) = sensed {
+        if let Some(SensorRun { sensors, along, .. }) = sensor_run {
             along[d].pull_back(sensors, sample.index, y_curved);
         }
         evaluator.output_pull_back(y_curved, cotangent);

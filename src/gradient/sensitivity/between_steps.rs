@@ -1,14 +1,14 @@
 //! Times between steps in a sweep backwards: what the cost makes of them falls to both ends of the step.
 
 use super::adjoint::take_inputs;
-use super::hessian::Along;
+use super::hessian::SweepDirections;
 use crate::scheme::Direction;
 use crate::simulate::{Between, Simulation};
 use crate::system::StateVector;
 
 /// Cotangents of a time between steps, and what waits for the beginning of the step that is gone through.
 #[derive(Default)]
-pub(super) struct Inside {
+pub(super) struct BetweenSteps {
     bar: StateVector,
     directions: Vec<Direction>,
     /// Room for two lists of outputs.
@@ -18,16 +18,16 @@ pub(super) struct Inside {
     is_used: bool,
 }
 
-impl Inside {
+impl BetweenSteps {
     /// Room for a run that is read between its steps, along so many directions.
     pub fn of(simulation: &Simulation, like: &StateVector, directions: usize) -> Self {
         if simulation.reads_steps_alone() {
-            return Inside::default();
+            return BetweenSteps::default();
         }
         let mut zero = like.clone();
         super::clear(&mut zero);
         let direction = Direction { tangent: zero.clone(), before: zero.clone(), cotangent: zero.clone() };
-        Inside {
+        BetweenSteps {
             bar: zero.clone(),
             directions: vec![direction; directions],
             outputs: Default::default(),
@@ -52,7 +52,7 @@ impl Inside {
         &mut self,
         between: Between,
         (i, k): (usize, usize),
-        along: &Along<'_>,
+        along: &SweepDirections<'_>,
     ) -> (&mut StateVector, &mut Vec<Direction>, &mut [Vec<f64>; 2]) {
         along.between(between, (i, k), &mut self.directions);
         (&mut self.bar, &mut self.directions, &mut self.outputs)
@@ -64,7 +64,7 @@ impl Inside {
         between: Between,
         i: usize,
         (bar, by_inputs): (&mut StateVector, &mut [f64]),
-        along: &mut Along<'_>,
+        along: &mut SweepDirections<'_>,
     ) {
         take_inputs((i, None), &mut self.bar, by_inputs);
         between.pull_back(&mut self.bar, &mut self.pending, bar);

@@ -72,7 +72,7 @@ impl Gradient<'_> {
         let Some(&formula) = order.checked_sub(1).and_then(|k| BDF.get(k)) else {
             return Err(refused(format!("there is no BDF of order {order}"), "take an order from 1 to 5"));
         };
-        if self.sensed.is_some() {
+        if self.sensor_run.is_some() {
             let problem = "what sensors with gain, bias or delay show depends on several times at once";
             return Err(refused(problem, "take the discrete adjoint"));
         }

@@ -57,7 +57,7 @@ impl Gradient<'_> {
         let (model, _) = self.split(u)?;
         self.workspace.ensure_stored(model)?;
         self.choose(u)?;
-        let own = self.sensed.as_ref().map_or(&[][..], |sensed| sensed.sensors.parameters());
+        let own = self.sensor_run.as_ref().map_or(&[][..], |sensor_run| sensor_run.sensors.parameters());
         let parameters: Vec<&Parameter> =
             self.workspace.simulation.given().signature().parameters.iter().chain(own).collect();
         let active = self.active.clone();

@@ -6,11 +6,11 @@
 //! Tangents are kept as states are: all of them, or those of a segment, with what it takes to find others once more at checkpoints.
 
 use super::Gradient;
-use super::inside::Inside;
-use super::sensed::Sensed;
+use super::between_steps::BetweenSteps;
+use super::sensor_run::SensorRun;
 use crate::memory;
 use crate::scheme::Direction;
-use crate::simulate::{Between, Companion, Workspace};
+use crate::simulate::{Between, TangentPropagation, Workspace};
 use crate::system::StateVector;
 use crate::{Error, Result};
 
@@ -109,7 +109,7 @@ impl Gradient<'_> {
             |x: &StateVector| Direction { before: zero.clone(), tangent: x.clone(), cotangent: zero.clone() };
         let directions = tangents.iter().map(direction).collect();
         let size = layout.size();
-        let mut along = Along { tangents, size, directions, along, by_inputs, ..Along::default() };
+        let mut along = SweepDirections { tangents, size, directions, along, by_inputs, ..SweepDirections::default() };
         along.begin(&mut self.workspace)?;
         self.watch_along(&mut along)?;
         let (u, _) = self.split(u)?;
@@ -119,8 +119,8 @@ impl Gradient<'_> {
         let directions = along.directions.iter().zip(along.by_inputs);
         for (d, (product, (direction, by_inputs))) in products.iter_mut().zip(directions).enumerate() {
             product.u.clone_from(&direction.cotangent.u);
-            if let Some(sensed) = &self.sensed {
-                product.u.extend_from_slice(&sensed.along[d].own_bar);
+            if let Some(sensor_run) = &self.sensor_run {
+                product.u.extend_from_slice(&sensor_run.along[d].own_bar);
             }
             self.clear_inactive(&mut product.u);
             product.w = by_inputs;
@@ -129,15 +129,15 @@ impl Gradient<'_> {
     }
 
     /// Goes through the stored run and its tangents, where outputs are followed, or sensors watch.
-    fn watch_along(&mut self, along: &mut Along<'_>) -> Result<()> {
-        let (continuous, y, sensed) = (&mut self.continuous, &mut self.y, &mut self.sensed);
-        if !continuous.any() && sensed.is_none() {
+    fn watch_along(&mut self, along: &mut SweepDirections<'_>) -> Result<()> {
+        let (continuous, y, sensor_run) = (&mut self.continuous, &mut self.y, &mut self.sensor_run);
+        if !continuous.any() && sensor_run.is_none() {
             return Ok(());
         }
         let mut y_tangent = vec![0.0; y.len()];
         continuous.restart();
         let given = self.workspace.simulation.given();
-        let mut inside = Inside::of(given, &self.bar, along.directions.len());
+        let mut between_steps = BetweenSteps::of(given, &self.bar, along.directions.len());
         for i in 0..=given.grid().count() {
             let k = given.step_of(i);
             self.workspace.reach_with(k, along)?;
@@ -148,16 +148,16 @@ impl Gradient<'_> {
                 evaluator.output(&x, y);
                 continuous.follow(y);
             }
-            if let Some(Sensed { sensors, along: courses, .. }) = sensed {
+            if let Some(SensorRun { sensors, along: histories, .. }) = sensor_run {
                 evaluator.linearise_output_for_tangents(&x, along.directions.len());
                 let directions = match Between::of(given, i, k) {
                     None => &along.directions,
-                    Some(between) => inside.enter(between, (i, k), along).1,
+                    Some(between) => between_steps.enter(between, (i, k), along).1,
                 };
-                for (course, direction) in courses.iter_mut().zip(directions) {
+                for (histories, direction) in histories.iter_mut().zip(directions) {
                     y_tangent.fill(0.0);
                     evaluator.output_push_forward(&direction.tangent, &mut y_tangent);
-                    Sensed::watch(course, sensors, i, &y_tangent);
+                    SensorRun::watch(histories, sensors, i, &y_tangent);
                 }
             }
         }
@@ -202,7 +202,7 @@ pub(super) fn take_inputs_along<'t>(
 
 /// Directions along which a sweep is differentiated, with their tangents of the times whose states are there.
 #[derive(Default)]
-pub(super) struct Along<'a> {
+pub(super) struct SweepDirections<'a> {
     /// Tangents of times from `first` on, one state after another.
     stored: Vec<f64>,
     first: usize,
@@ -223,7 +223,7 @@ pub(super) struct Along<'a> {
 const FEWER_DIRECTIONS: &str =
     "take fewer directions at once (one by one: `hessian_vector`, `--method hvp`), or fewer steps";
 
-impl Along<'_> {
+impl SweepDirections<'_> {
     /// Takes the tangents of the start of the stored run, and makes room for those that follow.
     fn begin(&mut self, run: &mut Workspace<'_>) -> Result<()> {
         run.reach(0)?;
@@ -255,8 +255,9 @@ impl Along<'_> {
     }
 
     /// The tangents at time `i` in step `k`, whose end was gone to.
-    pub fn between(&self, between: Between, (i, k): (usize, usize), inside: &mut [Direction]) {
-        for (d, (own, Direction { tangent, before, .. })) in inside.iter_mut().zip(&self.directions).enumerate() {
+    pub fn between(&self, between: Between, (i, k): (usize, usize), between_steps: &mut [Direction]) {
+        for (d, (own, Direction { tangent, before, .. })) in between_steps.iter_mut().zip(&self.directions).enumerate()
+        {
             own.tangent.u.copy_from_slice(&tangent.u);
             if k == 1 {
                 // not what the scheme has made of the start
@@ -266,7 +267,7 @@ impl Along<'_> {
                 between.tangent(before, tangent, &mut own.tangent);
             }
         }
-        take_inputs_along((i, None), self.along, inside.iter_mut().map(|own| &mut own.tangent));
+        take_inputs_along((i, None), self.along, between_steps.iter_mut().map(|own| &mut own.tangent));
     }
 
     /// Keeps the cotangents of the inputs of one direction.
@@ -282,7 +283,7 @@ impl Along<'_> {
     }
 }
 
-impl Companion for Along<'_> {
+impl TangentPropagation for SweepDirections<'_> {
     fn save(&self, numbers: &mut Vec<f64>) {
         self.tangents.iter().for_each(|x| put(x, numbers));
     }
@@ -292,7 +293,7 @@ impl Companion for Along<'_> {
     }
 
     fn follow(&mut self, run: &mut Workspace<'_>, (from, to): (usize, usize)) -> Result<()> {
-        let Along { stored, first, origin, tangents, along, .. } = self;
+        let SweepDirections { stored, first, origin, tangents, along, .. } = self;
         *first = from;
         stored.clear();
         match from {

@@ -4,12 +4,12 @@
 //! chunk of them and give the derivative of every output; differences are the coarse independent check.
 
 mod adjoint;
+mod between_steps;
 mod continuous;
 mod difference;
 mod hessian;
-mod inside;
 mod second_order;
-mod sensed;
+mod sensor_run;
 mod step_map;
 mod tangent;
 
@@ -27,10 +27,10 @@ use crate::grid::FEWER_STEPS;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::simulate::{Checkpoints, Keep, Simulation, Workspace};
-use crate::start::Astray;
+use crate::start::InconsistentParameter;
 use crate::system::{By, Evaluator, OutputPoint, StateVector};
 use crate::{Error, Result};
-use sensed::Sensed;
+use sensor_run::SensorRun;
 
 /// The method by which a gradient is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,7 +80,7 @@ pub struct Gradient<'p> {
     tangents: Vec<StateVector>,
     continuous: Continuous,
     /// Sensors over the run at hand, where the cost does not see outputs as they are.
-    sensed: Option<Sensed<'p>>,
+    sensor_run: Option<SensorRun<'p>>,
     /// Derivatives by the inputs at all times, one time after another; empty where they are given.
     by_inputs: Vec<f64>,
     /// True if the cost is differentiated by inputs, too.
@@ -139,8 +139,8 @@ impl<'p> Gradient<'p> {
         cost.check(signature, simulation.grid())?;
         let zeros = vec![0.0; signature.outputs.len()];
         let bar = StateVector::with_memory(signature, workspace.layout.memory);
-        let sensed = cost.sensors().map(|sensors| Sensed::new(sensors, simulation)).transpose()?;
-        let own = sensed.as_ref().map_or(0, |sensed| sensed.sensors.parameters().len());
+        let sensor_run = cost.sensors().map(|sensors| SensorRun::new(sensors, simulation)).transpose()?;
+        let own = sensor_run.as_ref().map_or(0, |sensor_run| sensor_run.sensors.parameters().len());
         Ok(Gradient {
             wanted: vec![Wanted::Yes; signature.parameters.len() + own],
             active: Vec::new(),
@@ -152,7 +152,7 @@ impl<'p> Gradient<'p> {
             bar,
             tangents: Vec::new(),
             continuous: Continuous::of(signature),
-            sensed,
+            sensor_run,
             by_inputs: Vec::new(),
             has_inputs: false,
         })
@@ -178,7 +178,7 @@ impl<'p> Gradient<'p> {
     }
 
     /// Leaves such parameters out where a start as given does not follow them: derivatives by them come out as zero.
-    pub fn leaving_out_if_astray(mut self, may_be: impl Fn(usize) -> bool) -> Self {
+    pub fn leaving_out_inconsistent(mut self, may_be: impl Fn(usize) -> bool) -> Self {
         for (_, wanted) in self.wanted.iter_mut().enumerate().filter(|(k, _)| may_be(*k)) {
             *wanted = Wanted::IfFollowed;
         }
@@ -197,11 +197,13 @@ impl<'p> Gradient<'p> {
         // a stored run always has its start
         let start = start.as_ref();
         let model = &u[..self.bar.u.len()];
-        let mut astray =
-            start.map_or(Vec::new(), |f_0| f_0.astray(&mut **evaluator, simulation.signature(), &x0, model));
-        self.left_out = astray.iter().map(|a| a.parameter).filter(|&k| self.wanted[k] == Wanted::IfFollowed).collect();
-        astray.retain(|a| self.wanted[a.parameter] == Wanted::Yes);
-        Astray::refuse(&astray)?;
+        let mut inconsistent = start.map_or(Vec::new(), |f_0| {
+            f_0.inconsistent_parameters(&mut **evaluator, simulation.signature(), &x0, model)
+        });
+        self.left_out =
+            inconsistent.iter().map(|a| a.parameter).filter(|&k| self.wanted[k] == Wanted::IfFollowed).collect();
+        inconsistent.retain(|a| self.wanted[a.parameter] == Wanted::Yes);
+        InconsistentParameter::refuse(&inconsistent)?;
         let is_active = |k: &usize| self.wanted[*k] != Wanted::No && !self.left_out.contains(k);
         let active: Vec<usize> = (0..u.len()).filter(is_active).collect();
         if self.active != active {
@@ -273,7 +275,7 @@ impl<'p> Gradient<'p> {
                 let cost = self.forward(u, true)?;
                 self.choose(u)?;
                 let (model, _) = self.split(u)?;
-                self.sweep(model, gradient, &mut hessian::Along::default())?;
+                self.sweep(model, gradient, &mut hessian::SweepDirections::default())?;
                 self.clear_inactive(gradient);
                 Ok(cost)
             }
@@ -301,7 +303,7 @@ impl<'p> Gradient<'p> {
 
     fn forward(&mut self, u: &[f64], store: bool) -> Result<f64> {
         let simulation = self.workspace.simulation.given();
-        let total = match self.sensed {
+        let total = match self.sensor_run {
             None => self.watched(u, store)?,
             Some(_) => {
                 let (model, own) = self.split(u)?;
@@ -347,7 +349,7 @@ fn sample<'a>(simulation: &Simulation, i: usize, x: &OutputPoint<'a>, y: &'a [f6
 
 /// Adds the derivative of the cost at one time to `bar`.
 fn add_cost(
-    (cost, sensed): (&mut dyn CostEvaluator, Option<&Sensed<'_>>),
+    (cost, sensor_run): (&mut dyn CostEvaluator, Option<&SensorRun<'_>>),
     evaluator: &mut dyn Evaluator,
     sample: &Sample<'_>,
     bar: &mut StateVector,
@@ -357,7 +359,7 @@ fn add_cost(
     if cost.concerns(sample.index, sample.last) {
         cost.gradient(sample, bar, y_bar);
     }
-    if let Some(Sensed { sensors, run, .. }) = sensed {
+    if let Some(SensorRun { sensors, run, .. }) = sensor_run {
         run.pull_back(sensors, sample.index, y_bar);
     }
     if y_bar.iter().any(|y| *y != 0.0) {

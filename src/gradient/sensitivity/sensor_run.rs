@@ -1,7 +1,7 @@
 //! Sensors between a run and its cost: what the cost sees of an output at a time depends on several times of the run, and on parameters
 //! of the sensors' own. So a stored run is looked at once before it is differentiated.
 
-use super::hessian::Along;
+use super::hessian::SweepDirections;
 use super::{Gradient, sample};
 use crate::cost::Sensors;
 use crate::cost::sensor::{PLAIN, Reading};
@@ -14,17 +14,17 @@ use crate::system::StateVector;
 use crate::{Error, Result};
 
 /// Values of sensors over a run, with their derivatives along directions.
-pub(super) struct Sensed<'p> {
+pub(super) struct SensorRun<'p> {
     pub sensors: &'p Sensors,
     /// Values of the run at hand.
-    pub run: Course,
+    pub run: SensorHistories,
     /// Derivatives of the run along directions.
-    pub along: Vec<Course>,
+    pub along: Vec<SensorHistories>,
 }
 
 /// Values of one run, or derivatives of them: by time for each sensor.
 #[derive(Default)]
-pub(super) struct Course {
+pub(super) struct SensorHistories {
     /// The sensors' parameters.
     pub own: Vec<f64>,
     /// Outputs.
@@ -41,7 +41,7 @@ pub(super) struct Course {
     pub own_bar: Vec<f64>,
 }
 
-impl Course {
+impl SensorHistories {
     fn of(sensors: &Sensors, simulation: &Simulation) -> Result<Self> {
         let (count, times) = (sensors.all().len(), simulation.grid().count() + 1);
         let series = || -> Result<Vec<Vec<f64>>> {
@@ -56,7 +56,7 @@ impl Course {
         let own = vec![0.0; sensors.parameters().len()];
         let spectra = vec![Spectral::default(); count];
         let (y, z, z_bar, y_bar) = (series()?, series()?, series()?, series()?);
-        Ok(Course { own: own.clone(), y, z, spectra, z_bar, y_bar, own_bar: own })
+        Ok(SensorHistories { own: own.clone(), y, z, spectra, z_bar, y_bar, own_bar: own })
     }
 
     /// Puts the values that sensors show at time `i` in the place of outputs.
@@ -80,14 +80,14 @@ impl Course {
     }
 }
 
-impl<'p> Sensed<'p> {
+impl<'p> SensorRun<'p> {
     pub fn new(sensors: &'p Sensors, simulation: &Simulation) -> Result<Self> {
-        Ok(Sensed { sensors, run: Course::of(sensors, simulation)?, along: Vec::new() })
+        Ok(SensorRun { sensors, run: SensorHistories::of(sensors, simulation)?, along: Vec::new() })
     }
 
     /// Takes down the outputs of the run, or of a direction, at time `i`.
-    pub fn watch(course: &mut Course, sensors: &Sensors, i: usize, y: &[f64]) {
-        sensors.all().iter().zip(&mut course.y).for_each(|(sensor, own)| own[i] = y[sensor.output]);
+    pub fn watch(histories: &mut SensorHistories, sensors: &Sensors, i: usize, y: &[f64]) {
+        sensors.all().iter().zip(&mut histories.y).for_each(|(sensor, own)| own[i] = y[sensor.output]);
     }
 
     /// Places in the signature, and readings, of each sensor.
@@ -109,7 +109,7 @@ impl<'p> Sensed<'p> {
     /// Pulls derivatives of the cost by z back to those by y and by the sensors' parameters.
     fn pull_back(&mut self, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
-        let Sensed { sensors, run, .. } = self;
+        let SensorRun { sensors, run, .. } = self;
         run.own_bar.fill(0.0);
         for (k, Reading { gain, delay, .. }) in readings.into_iter().enumerate() {
             run.y_bar[k].fill(0.0);
@@ -143,11 +143,11 @@ impl<'p> Sensed<'p> {
         }
     }
 
-    /// The derivative of [`Sensed::pull_back`] along direction `d`.
+    /// The derivative of [`SensorRun::pull_back`] along direction `d`.
     fn pull_back_along(&mut self, d: usize, times: &[f64]) {
         let readings = self.readings(&self.run.own, PLAIN);
         let changes = self.readings(&self.along[d].own, Reading::default());
-        let Sensed { sensors, run, along } = self;
+        let SensorRun { sensors, run, along } = self;
         let along = &mut along[d];
         along.own_bar.fill(0.0);
         for (k, (at, change)) in readings.into_iter().zip(changes).enumerate() {
@@ -174,8 +174,8 @@ impl<'p> Sensed<'p> {
 impl<'p> Gradient<'p> {
     /// The model's parameters, and those of the sensors.
     pub(super) fn split<'u>(&self, u: &'u [f64]) -> Result<(&'u [f64], &'u [f64])> {
-        let Some(sensed) = &self.sensed else { return Ok((u, &[])) };
-        let (own, model) = (sensed.sensors.parameters().len(), self.bar.u.len());
+        let Some(sensor_run) = &self.sensor_run else { return Ok((u, &[])) };
+        let (own, model) = (sensor_run.sensors.parameters().len(), self.bar.u.len());
         match u.len() == model + own {
             true => Ok(u.split_at(model)),
             false => {
@@ -194,8 +194,8 @@ impl<'p> Gradient<'p> {
 
     /// Looks at the stored run: what sensors show, the cost of it, and how it depends on the outputs. The cost; 0 without sensors.
     pub(super) fn see(&mut self, u: &[f64], own: &[f64]) -> Result<f64> {
-        let Some(sensed) = &mut self.sensed else { return Ok(0.0) };
-        sensed.run.own.copy_from_slice(own);
+        let Some(sensor_run) = &mut self.sensor_run else { return Ok(0.0) };
+        sensor_run.run.own.copy_from_slice(own);
         let simulation = self.workspace.simulation.given();
         let times = simulation.grid().times();
         let last = simulation.grid().count();
@@ -208,9 +208,9 @@ impl<'p> Gradient<'p> {
             let Workspace { simulation, states, evaluator, room, .. } = workspace;
             evaluator.output(&states.view(i, simulation, room), y);
             continuous.follow(y);
-            Sensed::watch(&mut sensed.run, sensed.sensors, i, y);
+            SensorRun::watch(&mut sensor_run.run, sensor_run.sensors, i, y);
         }
-        sensed.show(times);
+        sensor_run.show(times);
         continuous.restart();
         let mut scratch = StateVector::zeros(simulation.signature());
         let mut total = 0.0;
@@ -226,37 +226,39 @@ impl<'p> Gradient<'p> {
             if !cost.concerns(i, last) {
                 continue;
             }
-            sensed.run.show(sensed.sensors, i, y);
+            sensor_run.run.show(sensor_run.sensors, i, y);
             let sample = sample(simulation, i, &x, y, u);
             total += cost.value(&sample);
             y_bar.fill(0.0);
             cost.gradient(&sample, &mut scratch, y_bar);
-            let all = sensed.sensors.all().iter().zip(&mut sensed.run.z_bar);
+            let all = sensor_run.sensors.all().iter().zip(&mut sensor_run.run.z_bar);
             all.for_each(|(sensor, own)| own[i] = y_bar[sensor.output]);
         }
-        sensed.pull_back(times);
+        sensor_run.pull_back(times);
         Ok(total)
     }
 
     /// Gets ready to be shown outputs along so many directions.
     pub(super) fn begin_along(&mut self, own: &[&[f64]]) -> Result<()> {
         let simulation = self.workspace.simulation.given();
-        let Some(sensed) = &mut self.sensed else { return Ok(()) };
-        let course = |own: &&[f64]| Ok(Course { own: own.to_vec(), ..Course::of(sensed.sensors, simulation)? });
-        sensed.along = own.iter().map(course).collect::<Result<_>>()?;
+        let Some(sensor_run) = &mut self.sensor_run else { return Ok(()) };
+        let histories_along = |own: &&[f64]| {
+            Ok(SensorHistories { own: own.to_vec(), ..SensorHistories::of(sensor_run.sensors, simulation)? })
+        };
+        sensor_run.along = own.iter().map(histories_along).collect::<Result<_>>()?;
         Ok(())
     }
 
     /// Once outputs along all directions have been shown: how the cost's dependence on the outputs changes along each.
-    pub(super) fn see_along(&mut self, u: &[f64], along: &mut Along<'_>) -> Result<()> {
-        let Some(sensed) = &mut self.sensed else { return Ok(()) };
+    pub(super) fn see_along(&mut self, u: &[f64], along: &mut SweepDirections<'_>) -> Result<()> {
+        let Some(sensor_run) = &mut self.sensor_run else { return Ok(()) };
         let simulation = self.workspace.simulation.given();
         let (times, last) = (simulation.grid().times(), simulation.grid().count());
         let (cost, y, y_bar) = (&mut self.cost, &mut self.y, &mut self.y_bar);
         let zero = StateVector::zeros(simulation.signature());
         let (mut scratch, mut y_tangent) = (zero.clone(), vec![0.0; y.len()]);
-        for d in 0..sensed.along.len() {
-            sensed.show_along(d, times);
+        for d in 0..sensor_run.along.len() {
+            sensor_run.show_along(d, times);
             for i in 0..=last {
                 if !cost.concerns(i, last) {
                     continue;
@@ -264,18 +266,18 @@ impl<'p> Gradient<'p> {
                 self.workspace.reach_with(simulation.step_of(i), along)?;
                 let Workspace { simulation: driven, states, room, .. } = &mut self.workspace;
                 let x = states.view(i, driven, room);
-                // costs of sensed outputs are sums of squares of them: nothing else is asked for
+                // costs of outputs that sensors show are sums of squares of them: nothing else is asked for
                 y.fill(0.0);
-                sensed.run.show(sensed.sensors, i, y);
+                sensor_run.run.show(sensor_run.sensors, i, y);
                 let sample = sample(simulation, i, &x, y, u);
                 y_tangent.fill(0.0);
-                sensed.along[d].show(sensed.sensors, i, &mut y_tangent);
+                sensor_run.along[d].show(sensor_run.sensors, i, &mut y_tangent);
                 y_bar.fill(0.0);
                 cost.curvature(&sample, &zero, &y_tangent, &mut scratch, y_bar);
-                let all = sensed.sensors.all().iter().zip(&mut sensed.along[d].z_bar);
+                let all = sensor_run.sensors.all().iter().zip(&mut sensor_run.along[d].z_bar);
                 all.for_each(|(sensor, own)| own[i] = y_bar[sensor.output]);
             }
-            sensed.pull_back_along(d, times);
+            sensor_run.pull_back_along(d, times);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 ///
 /// Columns: those of the state (q, v, a, a_scheme and the scheme's own, S in all; none for the start), of the inputs at the step's end (at the
 /// first time, for the start), of the others that the step sees (those one step later for the start, those from its beginning on where it
-/// starts anew, none otherwise), and of the parameters that are differentiated.
+/// restarts, none otherwise), and of the parameters that are differentiated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepMap {
     /// S rows.

@@ -1,7 +1,7 @@
 //! Direct differentiation: tangents of every state, through the same step equation.
 
 use super::hessian::{Change, take_inputs_along};
-use super::sensed::Sensed;
+use super::sensor_run::SensorRun;
 use super::{Gradient, add_cost, sample};
 use crate::cost::LeastSquares;
 use crate::cost::sensor::{PLAIN, Reading};
@@ -37,7 +37,7 @@ impl Workspace<'_> {
         self.reach(0)?;
         visit(0, &mut *self.evaluator, &self.states.view(0, &self.simulation, &mut self.room), tangents);
         // tangents at the beginning of a step, and between its ends
-        let [mut before, mut inside] =
+        let [mut before, mut between_steps] =
             [(); 2].map(|()| if given.reads_steps_alone() { vec![] } else { tangents.to_vec() });
         self.push_step(0, tangents)?;
         for k in 1..=given.steps() {
@@ -47,10 +47,10 @@ impl Workspace<'_> {
             for i in given.end_of(k - 1) + 1..given.end_of(k) {
                 let Some(between) = Between::of(given, i, k) else { continue };
                 let ends = before.iter().zip(&*tangents);
-                inside.iter_mut().zip(ends).for_each(|(x, (before, after))| between.tangent(before, after, x));
-                inputs((i, None), &mut inside);
+                between_steps.iter_mut().zip(ends).for_each(|(x, (before, after))| between.tangent(before, after, x));
+                inputs((i, None), &mut between_steps);
                 let x = self.states.view(i, &self.simulation, &mut self.room);
-                visit(i, &mut *self.evaluator, &x, &mut inside);
+                visit(i, &mut *self.evaluator, &x, &mut between_steps);
             }
             let x = self.states.view(given.end_of(k), &self.simulation, &mut self.room);
             visit(given.end_of(k), &mut *self.evaluator, &x, tangents);
@@ -103,9 +103,9 @@ impl Gradient<'_> {
         };
         let (model, _) = self.split(u)?;
         let cost = self.cost_tangents(model, &mut tangents, &inputs, &mut slopes)?;
-        if let Some(sensed) = &self.sensed {
+        if let Some(sensor_run) = &self.sensor_run {
             for (slope, along) in slopes.iter_mut().zip(along) {
-                let own = sensed.run.own_bar.iter().zip(&along.u[model.len()..]);
+                let own = sensor_run.run.own_bar.iter().zip(&along.u[model.len()..]);
                 *slope += own.map(|(bar, along)| bar * along).sum::<f64>();
             }
         }
@@ -123,8 +123,8 @@ impl Gradient<'_> {
         let total = self.cost_tangents(model, &mut tangents, &|_, _| {}, &mut slopes);
         self.tangents = tangents;
         gradient.fill(0.0);
-        if let Some(sensed) = &self.sensed {
-            gradient[model.len()..].copy_from_slice(&sensed.run.own_bar);
+        if let Some(sensor_run) = &self.sensor_run {
+            gradient[model.len()..].copy_from_slice(&sensor_run.run.own_bar);
             self.clear_inactive(gradient);
         }
         self.active.iter().zip(slopes).for_each(|(&k, slope)| gradient[k] = slope);
@@ -142,7 +142,7 @@ impl Gradient<'_> {
         let simulation = self.workspace.simulation.given();
         let last = simulation.grid().count();
         let (cost, y, y_bar, bar) = (&mut *self.cost, &mut self.y, &mut self.y_bar, &mut self.bar);
-        let (continuous, sensed) = (&mut self.continuous, self.sensed.as_ref());
+        let (continuous, sensor_run) = (&mut self.continuous, self.sensor_run.as_ref());
         continuous.restart();
         let mut total = 0.0;
         self.workspace.push_forward(tangents, inputs, &mut |i, evaluator, x, tangents| {
@@ -151,10 +151,10 @@ impl Gradient<'_> {
                 evaluator.output(x, y);
                 continuous.follow(y);
             }
-            if !concerned && sensed.is_none() {
+            if !concerned && sensor_run.is_none() {
                 return;
             }
-            if let Some(Sensed { sensors, run, .. }) = sensed {
+            if let Some(SensorRun { sensors, run, .. }) = sensor_run {
                 run.show(sensors, i, y);
             }
             let sample = sample(simulation, i, x, y, u);
@@ -162,7 +162,7 @@ impl Gradient<'_> {
             bar.clear_state();
             bar.u.fill(0.0);
             bar.w.fill(0.0);
-            add_cost((cost, sensed), evaluator, &sample, bar, y_bar);
+            add_cost((cost, sensor_run), evaluator, &sample, bar, y_bar);
             for (slope, tangent) in slopes.iter_mut().zip(tangents) {
                 *slope += product(bar, tangent);
             }
@@ -241,9 +241,9 @@ impl Gradient<'_> {
         visit: &mut dyn FnMut(Seen<'_>),
     ) -> Result<()> {
         let mut derivatives = vec![0.0; u.len()];
-        let mut slopes = SensedSlopes::room(self, cost, u.len())?;
-        let is_sensed = !slopes.0.is_empty();
-        let taken = |i: usize| is_sensed || cost.weight_at(i) != 0.0 || wanted(i);
+        let mut slopes = SensorSlopes::room(self, cost, u.len())?;
+        let has_sensors = !slopes.0.is_empty();
+        let taken = |i: usize| has_sensors || cost.weight_at(i) != 0.0 || wanted(i);
         self.output_tangents(u, &taken, &mut |x| {
             slopes.take(cost, x);
             x.residual_rows(cost, &mut derivatives, &mut |row| visit(Seen::Residual(*row)));
@@ -251,23 +251,23 @@ impl Gradient<'_> {
                 visit(Seen::Outputs(*x));
             }
         })?;
-        self.sensed_rows(cost, &mut slopes, &mut derivatives, visit)
+        self.sensor_rows(cost, &mut slopes, &mut derivatives, visit)
     }
 
     /// The residuals of outputs with sensors, of the run that was seen last.
-    fn sensed_rows(
+    fn sensor_rows(
         &self,
         cost: &LeastSquares,
-        slopes: &mut SensedSlopes,
+        slopes: &mut SensorSlopes,
         row: &mut [f64],
         visit: &mut dyn FnMut(Seen<'_>),
     ) -> Result<()> {
-        let Some(Sensed { sensors, run, .. }) = &self.sensed else { return Ok(()) };
+        let Some(SensorRun { sensors, run, .. }) = &self.sensor_run else { return Ok(()) };
         let simulation = self.workspace.simulation.given();
         for (place, reference) in cost.references().iter().enumerate() {
             let Some(k) = sensors.of(reference.output) else { continue };
             let output = cost.quantity(reference, simulation.signature());
-            let columns = self.sensed_columns(k, slopes);
+            let columns = self.sensor_columns(k, slopes);
             for sample in cost.samples(reference) {
                 let i = cost.places().of(sample);
                 row.iter_mut().zip(&columns).for_each(|(entry, column)| *entry = column[i] / reference.deviation);
@@ -287,8 +287,8 @@ impl Gradient<'_> {
     }
 
     /// Derivatives of what sensor `k` shows at all times, by each parameter; of the outputs' slopes nothing is left.
-    fn sensed_columns(&self, k: usize, slopes: &mut SensedSlopes) -> Vec<Vec<f64>> {
-        let Some(Sensed { sensors, run, .. }) = &self.sensed else { return Vec::new() };
+    fn sensor_columns(&self, k: usize, slopes: &mut SensorSlopes) -> Vec<Vec<f64>> {
+        let Some(SensorRun { sensors, run, .. }) = &self.sensor_run else { return Vec::new() };
         let times = self.workspace.simulation.given().grid().times();
         let Reading { gain, delay, .. } = sensors.reading(k, &run.own, PLAIN);
         let slopes = std::mem::take(&mut slopes.0[k]);
@@ -404,9 +404,9 @@ pub enum Seen<'a> {
 }
 
 /// Derivatives of outputs that have sensors: of each sensor, by each parameter of the model, at all times.
-struct SensedSlopes(Vec<Vec<Vec<f64>>>);
+struct SensorSlopes(Vec<Vec<Vec<f64>>>);
 
-impl SensedSlopes {
+impl SensorSlopes {
     fn room(gradient: &Gradient<'_>, cost: &LeastSquares, parameters: usize) -> Result<Self> {
         let simulation = gradient.workspace.simulation.given();
         let times = simulation.grid().count() + 1;
@@ -415,7 +415,7 @@ impl SensedSlopes {
         let what = || simulation.kept("derivatives of what sensors show");
         memory::check(what, bytes_of(numbers), FEWER_STEPS)?;
         let of_sensor = |_| vec![vec![0.0; times]; model];
-        Ok(SensedSlopes((0..cost.sensors().all().len()).map(of_sensor).collect()))
+        Ok(SensorSlopes((0..cost.sensors().all().len()).map(of_sensor).collect()))
     }
 
     fn take(&mut self, cost: &LeastSquares, x: &OutputTangents<'_>) {

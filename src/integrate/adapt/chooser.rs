@@ -72,7 +72,7 @@ pub(super) struct Chooser<'s> {
     inputs: [Vec<f64>; 2],
     pub rejected: usize,
     /// True if the last step restarted behind a jump.
-    is_anew: bool,
+    is_restart: bool,
 }
 
 /// Times between which a step goes, and the size of the step before it.
@@ -112,7 +112,7 @@ impl<'s> Chooser<'s> {
             states: [(); 2].map(|()| vec![0.0; layout.size()]),
             inputs: [(); 2].map(|()| vec![0.0; simulation.signals().len()]),
             rejected: 0,
-            is_anew: false,
+            is_restart: false,
         })
     }
 
@@ -187,7 +187,7 @@ impl<'s> Chooser<'s> {
         let [w, w_other] = &mut self.inputs;
         fill(self.simulation, leap.from, w);
         fill(self.simulation, leap.to, w_other);
-        let step = Step { index: 0, is_anew: false, t: leap.from, h, h_before: h, w, w_other };
+        let step = Step { index: 0, is_restart: false, t: leap.from, h, h_before: h, w, w_other };
         let [x, _] = &mut self.states;
         self.stepper.start(&mut *self.evaluator, self.simulation.signature(), &step, x, &mut Counters::default())
     }
@@ -196,17 +196,17 @@ impl<'s> Chooser<'s> {
     fn step(&mut self, leap: Leap) -> Result<f64> {
         let Leap { index, from, to, h_before } = leap;
         let [w, w_other] = &mut self.inputs;
-        let mut is_anew = false;
+        let mut is_restart = false;
         for ((w, other), signal) in w.iter_mut().zip(w_other.iter_mut()).zip(self.simulation.signals()) {
             (*w, *other) = (signal.before(to), signal.value(from));
-            is_anew |= index > 1 && *other != signal.before(from);
+            is_restart |= index > 1 && *other != signal.before(from);
         }
         let h = to - from;
-        let step = Step { index, is_anew, t: to, h, h_before, w, w_other };
+        let step = Step { index, is_restart, t: to, h, h_before, w, w_other };
         let [before, after] = &mut self.states;
         let (evaluator, signature) = (&mut *self.evaluator, self.simulation.signature());
         self.stepper.step(evaluator, signature, &step, before, after, &mut Counters::default())?;
-        self.is_anew = is_anew;
+        self.is_restart = is_restart;
         if !self.are_known {
             let x = &self.states[1];
             let [q, v, a] = [Block::Q, Block::V, Block::A].map(|block| &x[self.layout.range(block)]);
@@ -225,10 +225,10 @@ impl<'s> Chooser<'s> {
     /// The coordinate with the largest local error of a step beside its size, and that.
     fn worst(&self, leap: Leap) -> (usize, f64) {
         let h = leap.to - leap.from;
-        let h_before = if self.is_anew { h } else { leap.h_before };
+        let h_before = if self.is_restart { h } else { leap.h_before };
         let [by_s, by_a_before, by_s_before] = self.simulation.scheme().local_error(h, h / h_before);
         let [before, after] = &self.states;
-        let before = if self.is_anew { self.stepper.begun() } else { before };
+        let before = if self.is_restart { self.stepper.begun() } else { before };
         let (s, [a_before, s_before]) =
             (&after[self.layout.range(Block::S)], [Block::A, Block::S].map(|block| &before[self.layout.range(block)]));
         let first = self.simulation.signature().state_places().start;
@@ -246,9 +246,9 @@ impl<'s> Chooser<'s> {
     fn check_number(&self, times: &[f64]) -> Result<()> {
         let (taken, t) = (times.len(), times[times.len() - 1]);
         let most = if self.are_known { MOST_STEPS } else { MOST_ROUGH };
-        let told = || format!("at t = {} s, {taken} steps have been taken", shown(t));
+        let progress = || format!("at t = {} s, {taken} steps have been taken", shown(t));
         if taken > most {
-            return Err(self.too_many(&told()));
+            return Err(self.too_many(&progress()));
         }
         // a scheme that makes trouble on uneven steps stays where it is
         let is_stuck = self.trouble().is_some();
@@ -260,7 +260,7 @@ impl<'s> Chooser<'s> {
                 false => at_pace_since(0).min(at_pace_since(taken / 2)),
             };
             if more > HOPELESS * most as f64 {
-                return Err(self.too_many(&format!("{}, and about {more:.0e} more would be at their pace", told())));
+                return Err(self.too_many(&format!("{}, and about {more:.0e} more would be at their pace", progress())));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a scheme is made of: balances of forces and constraints whose unknowns set blocks of the state.
+//! Building blocks of schemes: balances of forces and constraints whose unknowns set blocks of the state.
 //!
 //! ```text
 //! M s + C_qᵀ μ + Σ c G = f Q,      d^l C/dt^l = 0        f = 0 or 1, l = 0, 1, 2
@@ -123,7 +123,7 @@ pub enum Inertia {
 pub(super) enum Multipliers {
     Forgotten,
     /// The multipliers take the place of the state's.
-    Told,
+    Replaced,
     /// The multipliers are added to the state's.
     Added,
 }
@@ -177,7 +177,7 @@ impl Balance {
 
     /// The equations of motion, whose multipliers are the state's.
     pub fn of_motion(level: Level, inertia: Inertia) -> Self {
-        Balance::new(true, level, inertia, Multipliers::Told)
+        Balance::new(true, level, inertia, Multipliers::Replaced)
     }
 
     /// The smallest change z in the norm of the mass matrix onto the constraints of a level: M z + C_qᵀ μ = 0.
@@ -298,7 +298,7 @@ impl Balance {
     fn is_plain(&self) -> bool {
         self.at == [Block::Q, Block::V]
             && self.inertia == Inertia::Of(Block::A)
-            && self.multipliers == Multipliers::Told
+            && self.multipliers == Multipliers::Replaced
     }
 
     /// Prepares the balance with all that is asked of it in every step; constraints yield by `compliance` ([`Weights::compliance`]), or by
@@ -318,7 +318,7 @@ impl Balance {
                 && !(self.is_of_start || self.sees_other_inputs()),
             transfer,
             seen: std::array::from_fn(|k| self.sets().get(k).is_some_and(|set| self.sees(set.block))),
-            is_whole: self.multipliers == Multipliers::Told
+            is_whole: self.multipliers == Multipliers::Replaced
                 && [Block::Q, Block::V, Block::A, Block::S]
                     .into_iter()
                     .all(|block| self.sets().iter().any(|set| set.block == block)),

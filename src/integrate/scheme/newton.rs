@@ -23,15 +23,15 @@ impl Default for NewtonOptions {
     }
 }
 
-/// Next action after an increment of Newton's iteration.
+/// Status of Newton's iteration after an increment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum NewtonStatus {
     /// The step is solved.
     Converged,
-    /// Go on with the factors that are there.
+    /// The factors that are there serve on.
     KeepFactors,
     /// The increments shrink slowly: either they are round-off, or the matrix is too old.
-    Doubtful,
+    Slow,
 }
 
 /// Ratio of two increments above which old factors are not worth keeping.
@@ -61,24 +61,24 @@ impl Convergence {
         self.last = None;
     }
 
-    /// `now` is the size of an increment of accelerations and multipliers, relative to them.
-    pub(crate) fn judge(&mut self, now: f64) -> Verdict {
-        let verdict = match self.last {
-            None if now == 0.0 => Verdict::Converged,
-            None => Verdict::KeepFactors,
+    /// Judges the iteration by `now`, the size of an increment of accelerations and multipliers, relative to them.
+    pub(crate) fn judge(&mut self, now: f64) -> NewtonStatus {
+        let status = match self.last {
+            None if now == 0.0 => NewtonStatus::Converged,
+            None => NewtonStatus::KeepFactors,
             Some(before) => {
                 let ratio = now / before;
                 if ratio < 1.0 && now * SAFETY * ratio <= self.options.tolerance {
-                    Verdict::Converged
+                    NewtonStatus::Converged
                 } else if ratio > SLOW {
-                    Verdict::Doubtful
+                    NewtonStatus::Slow
                 } else {
-                    Verdict::KeepFactors
+                    NewtonStatus::KeepFactors
                 }
             }
         };
         self.last = Some(now);
-        verdict
+        status
     }
 }
 
@@ -86,7 +86,7 @@ impl Convergence {
 mod tests {
     use super::*;
 
-    fn watch(increments: &[f64]) -> Vec<Verdict> {
+    fn watch(increments: &[f64]) -> Vec<NewtonStatus> {
         let mut convergence = Convergence::new(NewtonOptions::default());
         convergence.begin();
         increments.iter().map(|&increment| convergence.judge(increment)).collect()
@@ -95,17 +95,17 @@ mod tests {
     /// Protects exactness: a first increment is never trusted, however small, unless it is zero.
     #[test]
     fn every_step_is_checked_by_a_second_increment() {
-        assert_eq!(watch(&[1e-13]), [Verdict::KeepFactors]);
-        assert_eq!(watch(&[0.0]), [Verdict::Converged]);
-        assert_eq!(watch(&[1e-4, 1e-10]), [Verdict::KeepFactors, Verdict::Converged]);
-        assert_eq!(watch(&[1e-3, 1e-6])[1], Verdict::KeepFactors);
+        assert_eq!(watch(&[1e-13]), [NewtonStatus::KeepFactors]);
+        assert_eq!(watch(&[0.0]), [NewtonStatus::Converged]);
+        assert_eq!(watch(&[1e-4, 1e-10]), [NewtonStatus::KeepFactors, NewtonStatus::Converged]);
+        assert_eq!(watch(&[1e-3, 1e-6])[1], NewtonStatus::KeepFactors);
     }
 
     /// Protects convergence far from the solution and honesty near it: increments that shrink slowly are never accepted for
     /// their size.
     #[test]
-    fn slow_increments_are_doubtful() {
-        assert_eq!(watch(&[1.0, 0.3, 2.0])[1..], [Verdict::Doubtful, Verdict::Doubtful]);
-        assert_eq!(watch(&[1e-12, 0.9e-12])[1], Verdict::Doubtful);
+    fn slow_increments_are_recognised() {
+        assert_eq!(watch(&[1.0, 0.3, 2.0])[1..], [NewtonStatus::Slow, NewtonStatus::Slow]);
+        assert_eq!(watch(&[1e-12, 0.9e-12])[1], NewtonStatus::Slow);
     }
 }

@@ -1,8 +1,8 @@
-//! Which part of the residuals of a step is more than round-off.
+//! The part of the residuals of a step that is more than round-off.
 
 use super::newton::SAFETY;
 
-/// Steps after which a bound of round-off is worked out anew.
+/// Steps after which a bound of round-off is worked out again.
 pub(super) const BOUND_LIFE: usize = 200;
 
 /// Number of iterations after which they may be going in circles: near a singular position round-off of the constraints makes large
@@ -14,7 +14,7 @@ pub(super) const STALLED: usize = 10;
 const BELOW_BOUND: f64 = 0.3;
 
 /// Residual of the equations of motion beside the change of the multipliers that it cannot have caused.
-const DROWNED: f64 = 1e-6;
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// Largest factor by which a bound may grow in its life.
 const GROWN: f64 = 10.0;
@@ -27,25 +27,25 @@ const NOISE: f64 = 1e3;
 /// A residual is round-off within the bound of its own, or a thousandth of the largest bound of its kind: what other rows'
 /// round-off leaves in the increments comes back in every row through the solution. A coordinate that stays at zero, or a
 /// body that the motion has not reached yet, has no other error.
-pub(super) struct Excess {
+pub(super) struct SignificantResidual {
     size: [f64; 2],
     /// The smallest and the largest bound of each kind.
     tightest: [f64; 2],
     largest: [f64; 2],
 }
 
-impl Excess {
+impl SignificantResidual {
     pub fn of([residual, bound]: [&[f64]; 2], n: usize) -> Self {
         let floor = bound.len() as f64 * f64::EPSILON * largest(bound);
-        let mut excess = Excess { size: [0.0; 2], tightest: [f64::INFINITY; 2], largest: [0.0; 2] };
+        let mut significant = SignificantResidual { size: [0.0; 2], tightest: [f64::INFINITY; 2], largest: [0.0; 2] };
         for (place, kind) in [0..n, n..bound.len()].into_iter().enumerate() {
             let (residual, bound) = (&residual[kind.clone()], &bound[kind]);
             let largest = largest(bound);
             let floor = larger(floor, 1e-3 * largest);
-            [excess.size[place], excess.tightest[place]] = beyond(residual, bound, floor);
-            excess.largest[place] = larger(largest, floor);
+            [significant.size[place], significant.tightest[place]] = beyond(residual, bound, floor);
+            significant.largest[place] = larger(largest, floor);
         }
-        excess
+        significant
     }
 
     /// True if iterations go in circles: the constraints are solved to their round-off, and the equations of motion to the largest of
@@ -54,7 +54,7 @@ impl Excess {
         self.size[0] <= self.largest[0] + 10.0 * products && self.size[1] <= self.largest[1]
     }
 
-    pub fn is_none(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         self.size == [0.0; 2]
     }
 
@@ -62,13 +62,13 @@ impl Excess {
     /// constraints are solved to their round-off, and the equations of motion so well that it does not matter beside that. A long chain is
     /// far from its origin: round-off of positions of kilometres, by β h², moves its accelerations in the fourth digit.
     pub fn is_below_round_off(&self, change: f64) -> bool {
-        self.size[1] == 0.0 && self.size[0] <= (DROWNED * change).min(NOISE * self.largest[0])
+        self.size[1] == 0.0 && self.size[0] <= (NEGLIGIBLE * change).min(NOISE * self.largest[0])
     }
 
     /// True if residuals are so large that none of these answers would be given with bounds that have grown some times since, either.
     pub fn is_far(&self, change: f64) -> bool {
-        let drowned = (DROWNED * change).min(NOISE * self.largest[0]);
-        self.size[0] > GROWN * larger(self.largest[0], drowned) || self.size[1] > GROWN * self.largest[1]
+        let negligible = (NEGLIGIBLE * change).min(NOISE * self.largest[0]);
+        self.size[0] > GROWN * larger(self.largest[0], negligible) || self.size[1] > GROWN * self.largest[1]
     }
 
     /// Residual of the equations of motion, N, that round-off then leaves, if increments of multipliers times those of positions make

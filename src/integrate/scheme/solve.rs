@@ -170,7 +170,7 @@ impl Solver {
         let mut task = Task { solver: self, system, balance, weights: balance.weights, place, x, counters };
         let outcome = task.iterate::<N, M>();
         if outcome.is_err() {
-            task.insist(outcome, extrapolated)?;
+            task.retry(outcome, extrapolated)?;
         }
         task.keep(layout);
         let size = layout.n + layout.m;

@@ -14,7 +14,7 @@ pub struct Step<'a> {
     /// Number of the step, from 1; 0 is what a scheme makes of the start.
     pub index: usize,
     /// True for a step that restarts: inputs have jumped at its beginning.
-    pub is_anew: bool,
+    pub is_restart: bool,
     /// Time at its end, s.
     pub t: f64,
     /// Size of the step, s; at the start, that of the first step.
@@ -23,7 +23,7 @@ pub struct Step<'a> {
     pub h_before: f64,
     /// Inputs at its end.
     pub w: &'a [f64],
-    /// The other inputs that the step sees: those one step later for the start, those from its beginning on where it starts anew.
+    /// The other inputs that the step sees: those one step later for the start, those from its beginning on where it restarts.
     pub w_other: &'a [f64],
 }
 
@@ -40,21 +40,21 @@ pub struct Direction {
 
 /// Part of a run that balances are listed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StepKind {
     Start,
-    /// A step that starts anew.
-    Anew,
+    /// A step that restarts.
+    Restart,
     Step,
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Start, Kind::Anew, Kind::Step];
+impl StepKind {
+    const ALL: [StepKind; 3] = [StepKind::Start, StepKind::Restart, StepKind::Step];
 
     fn of(step: &Step<'_>) -> Self {
         match step {
-            Step { index: 0, .. } => Kind::Start,
-            Step { is_anew: true, .. } => Kind::Anew,
-            _ => Kind::Step,
+            Step { index: 0, .. } => StepKind::Start,
+            Step { is_restart: true, .. } => StepKind::Restart,
+            _ => StepKind::Step,
         }
     }
 }
@@ -76,8 +76,8 @@ pub struct Stepper {
     /// Balances as they come from the scheme.
     listed: Vec<Balance>,
     /// Sizes of the step, and of the one before it, that the balances are for, and its kind.
-    made_for: Option<(f64, f64, Kind)>,
-    /// The state from which a step that starts anew went on.
+    made_for: Option<(f64, f64, StepKind)>,
+    /// The state from which a step that restarts went on.
     begun: Vec<f64>,
     /// The state at the end of a step that is differentiated.
     end: Vec<f64>,
@@ -105,7 +105,7 @@ impl Stepper {
             end: vec![0.0; layout.size()],
         };
         // room for the longest list, once
-        for kind in Kind::ALL {
+        for kind in StepKind::ALL {
             stepper.prepare(1.0, 1.0, kind);
             stepper.sequence.fit();
         }
@@ -116,26 +116,26 @@ impl Stepper {
 
     /// Makes the balances ready.
     #[inline]
-    fn prepare(&mut self, h: f64, h_before: f64, kind: Kind) {
+    fn prepare(&mut self, h: f64, h_before: f64, kind: StepKind) {
         if self.made_for != Some((h, h_before, kind)) {
             self.make(h, h_before, kind);
         }
     }
 
-    fn make(&mut self, h: f64, h_before: f64, kind: Kind) {
+    fn make(&mut self, h: f64, h_before: f64, kind: StepKind) {
         self.listed.clear();
         match kind {
-            Kind::Start => self.scheme.start(h, &mut self.listed),
-            Kind::Anew => self.list_anew(h),
-            Kind::Step => self.scheme.step(h, h / h_before, &mut self.listed),
+            StepKind::Start => self.scheme.start(h, &mut self.listed),
+            StepKind::Restart => self.list_restart(h),
+            StepKind::Step => self.scheme.step(h, h / h_before, &mut self.listed),
         }
         self.sequence.take(&self.listed, self.scheme.compliance(h));
         self.made_for = Some((h, h_before, kind));
     }
 
-    /// Lists a step that starts anew: at its beginning velocities on the constraints, accelerations that the forces there give, and what the
+    /// Lists a step that restarts: at its beginning velocities on the constraints, accelerations that the forces there give, and what the
     /// scheme makes of a start; then its first step.
-    fn list_anew(&mut self, h: f64) {
+    fn list_restart(&mut self, h: f64) {
         if self.layout.m > 0 {
             self.listed.push(Balance::projection(Level::Velocity).set(Block::V, [(Block::V, 1.0)], 1.0));
         }
@@ -148,7 +148,7 @@ impl Stepper {
 
     #[inline]
     fn prepare_for(&mut self, step: &Step<'_>) {
-        self.prepare(step.h, step.h_before, Kind::of(step));
+        self.prepare(step.h, step.h_before, StepKind::of(step));
     }
 
     /// Makes of a consistent state in `x0`, whose S is A, what the first step begins with, and forgets earlier steps.
@@ -168,12 +168,12 @@ impl Stepper {
         for number in 0..self.sequence.balances.len() {
             self.sequence.solve(system, signature, step, number, (None, x0), counters)?;
         }
-        self.prepare(step.h, step.h, Kind::Step);
+        self.prepare(step.h, step.h, StepKind::Step);
         self.sequence.restart();
         Ok(())
     }
 
-    /// The state from which the last step went on, where it started anew.
+    /// The state from which the last step went on, where it restarted.
     pub(crate) fn begun(&self) -> &[f64] {
         &self.begun
     }
@@ -185,9 +185,9 @@ impl Stepper {
 
     /// Puts them behind others, after a step.
     pub(crate) fn remember(&mut self, numbers: &mut Vec<f64>) {
-        if let Some((h, _, Kind::Anew)) = self.made_for {
+        if let Some((h, _, StepKind::Restart)) = self.made_for {
             // nothing: the next step forgets it
-            self.prepare(h, h, Kind::Step);
+            self.prepare(h, h, StepKind::Step);
             self.sequence.restart();
         }
         self.sequence.solver.remember(self.sequence.balances.len(), numbers);
@@ -213,12 +213,12 @@ impl Stepper {
         next: &mut [f64],
         counters: &mut Counters,
     ) -> Result<()> {
-        let was_anew = matches!(self.made_for, Some((.., Kind::Anew)));
+        let was_restart = matches!(self.made_for, Some((.., StepKind::Restart)));
         self.prepare_for(step);
-        if step.is_anew || was_anew {
+        if step.is_restart || was_restart {
             self.sequence.restart();
         }
-        if step.is_anew {
+        if step.is_restart {
             // as before a start: what is solved for there begins at zero
             next[self.layout.memory_range()].fill(0.0);
         }
@@ -253,7 +253,7 @@ impl Stepper {
                 next[layout.range(block)].copy_from_slice(&previous[layout.range(block)]);
             }
         }
-        if balance.multipliers != Multipliers::Told {
+        if balance.multipliers != Multipliers::Replaced {
             next[layout.multipliers()].copy_from_slice(&previous[layout.multipliers()]);
         }
     }
@@ -261,7 +261,7 @@ impl Stepper {
     /// The scheme's own acceleration is the one that a stored run gives back, to the last bit.
     fn recover(&self, previous: &[f64], next: &mut [f64]) {
         if let Some([after, before]) = self.recovered {
-            let previous = if matches!(self.made_for, Some((.., Kind::Anew))) { &self.begun } else { previous };
+            let previous = if matches!(self.made_for, Some((.., StepKind::Restart))) { &self.begun } else { previous };
             let n = self.layout.n;
             let (a, own) = next[2 * n..4 * n].split_at_mut(n);
             for ((own, a), a_before) in own.iter_mut().zip(a).zip(&previous[self.layout.range(Block::A)]) {

@@ -1,4 +1,4 @@
-//! What is between samples.
+//! Interpolation between samples.
 
 use crate::{Error, Result};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! One signal after another.
 
-use super::{Kind, Signal};
+use super::{Signal, SignalKind};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Signal {
             return Err(Error::invalid("switched signal", problem, "sort the times, and give each once"));
         }
         let signals = std::iter::once(first).chain(others).collect();
-        Ok(Self(Kind::Switched(Arc::new(Switched { times, signals }))))
+        Ok(Self(SignalKind::Switched(Arc::new(Switched { times, signals }))))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which states of a run are kept, where memory is limited: a few checkpoints, and all states of one segment between two of them.
+//! Choice of the states of a run that are kept, where memory is limited: a few checkpoints, and all states of one segment between two of
+//! them.
 //!
 //! A sweep backwards goes through the segments from the last to the first; a segment that is not there is run once more from the last
 //! checkpoint before it. With c checkpoints (that of the start is one), none of l segments has to be run more often than r + 1 times if
@@ -177,7 +178,7 @@ pub(crate) fn next_checkpoint(segments: usize, checkpoints: usize) -> Option<usi
 mod tests {
     use super::*;
 
-    /// Runs of segments in a sweep backwards that puts checkpoints where it is told to.
+    /// Runs of segments in a sweep backwards that puts checkpoints where it is asked to.
     fn counted(from: usize, to: usize, free: usize) -> usize {
         let mut runs = 0;
         let mut end = to;

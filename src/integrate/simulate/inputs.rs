@@ -201,7 +201,7 @@ impl<'p> Driven<'p> {
         let w = self.inputs_at(end);
         Step {
             index: i,
-            is_anew: jump.is_some(),
+            is_restart: jump.is_some(),
             t: simulation.grid.time(end),
             h,
             h_before: if i > 1 { simulation.step_size(i - 1) } else { h },

@@ -1,4 +1,4 @@
-//! Jumps of inputs that lie on times of a grid: runs start anew behind them.
+//! Jumps of inputs that lie on times of a grid: runs restart behind them.
 
 use crate::grid::TimeGrid;
 use crate::signal::Signal;
@@ -19,11 +19,11 @@ pub(crate) struct Jumps {
 impl Jumps {
     /// Jumps of signals at times of a grid behind its first one at which steps end; and all times in `restarts`, whatever the signals do
     /// there.
-    pub fn of(grid: &TimeGrid, is_end: &dyn Fn(usize) -> bool, signals: &[Signal], anew: &[f64]) -> Self {
+    pub fn of(grid: &TimeGrid, is_end: &dyn Fn(usize) -> bool, signals: &[Signal], restarts: &[f64]) -> Self {
         let values = |t: f64| signals.iter().map(move |signal| [signal.before(t), signal.value(t)]);
         let mut jumps = Jumps::default();
         let place = |t: f64| place(grid, t).filter(|place| is_end(*place));
-        let mut found: Vec<(usize, f64)> = anew.iter().filter_map(|t| Some((place(*t)?, *t))).collect();
+        let mut found: Vec<(usize, f64)> = restarts.iter().filter_map(|t| Some((place(*t)?, *t))).collect();
         for signal in signals {
             let changes = |t: &&f64| signal.before(**t).to_bits() != signal.value(**t).to_bits();
             found.extend(signal.jumps().iter().filter(changes).filter_map(|t| Some((place(*t)?, *t))));

@@ -8,7 +8,7 @@ use crate::system::Orders;
 use crate::{Error, Result};
 
 /// Tangents that are propagated along with the states of a run, and kept for a segment at a time as these are.
-pub(crate) trait Companion {
+pub(crate) trait TangentPropagation {
     /// Puts what it takes to go on from where it is behind other numbers.
     fn save(&self, numbers: &mut Vec<f64>);
 
@@ -29,8 +29,8 @@ struct Checkpoint {
     /// Memory of the steps; and the states of two times, but for the start.
     numbers: Vec<f64>,
     orders: Option<Orders>,
-    companion: Vec<f64>,
-    companion_orders: Option<Orders>,
+    tangents: Vec<f64>,
+    tangent_orders: Option<Orders>,
 }
 
 /// The kept part of a run's states: a segment, and checkpoints.
@@ -40,20 +40,20 @@ pub(super) struct Kept {
     placed: Vec<Checkpoint>,
     /// Checkpoint at which the run was last, unless that is its end.
     last: Option<Checkpoint>,
-    /// The segment whose states are there, and the one whose companion is.
+    /// The segment whose states are there, and the one whose tangents are.
     segment: Option<usize>,
-    companion: Option<usize>,
+    tangent_segment: Option<usize>,
 }
 
 impl Kept {
     pub fn new() -> Self {
-        Kept { plan: Plan::whole(1), placed: Vec::new(), last: None, segment: None, companion: None }
+        Kept { plan: Plan::whole(1), placed: Vec::new(), last: None, segment: None, tangent_segment: None }
     }
 
     /// Forgets everything but how to begin.
     fn restart(&mut self) {
         self.placed.truncate(1);
-        (self.last, self.segment, self.companion) = (None, None, None);
+        (self.last, self.segment, self.tangent_segment) = (None, None, None);
     }
 }
 
@@ -62,12 +62,12 @@ const FIELDS: usize = 20;
 
 impl Workspace<'_> {
     /// Plan by which states are kept if tangents add so many numbers to each.
-    fn plan_with(&mut self, companion: usize) -> Result<(Plan, f64)> {
+    fn plan_with(&mut self, tangent_numbers: usize) -> Result<(Plan, f64)> {
         let steps = self.simulation.steps();
         let state = self.states.size();
         let orders = self.layout.n + self.layout.m;
-        let checkpoint = self.stepper.remembered() + 2 * state + orders + companion + FIELDS;
-        let sizes = Sizes { row: state + companion, checkpoint };
+        let checkpoint = self.stepper.remembered() + 2 * state + orders + tangent_numbers + FIELDS;
+        let sizes = Sizes { row: state + tangent_numbers, checkpoint };
         let whole = bytes_of(Plan::whole(steps).numbers(sizes));
         let taken = bytes_of(self.states.rows.capacity());
         let limit = match self.simulation.memory_limit() {
@@ -80,15 +80,16 @@ impl Workspace<'_> {
             let least = bytes_of(Plan::least(sizes)) + self.simulation.bytes_of_inputs();
             let place = self.simulation.signature().place();
             let problem = format!("{} is less than one step of {place} needs, {}", size(limit), size(least));
-            let remedy = if companion > 0 { "allow more, or take fewer directions at once" } else { "allow more" };
+            let remedy =
+                if tangent_numbers > 0 { "allow more, or take fewer directions at once" } else { "allow more" };
             Error::invalid("the memory for states", problem, remedy)
         })?;
         Ok((plan, limit))
     }
 
-    /// The checkpoints of a run, if a companion adds so many numbers to each state.
-    pub(crate) fn plan(&mut self, companion: usize) -> Result<Option<Checkpoints>> {
-        let (plan, limit) = self.plan_with(companion)?;
+    /// The checkpoints of a run, if tangents add so many numbers to each state.
+    pub(crate) fn plan(&mut self, tangent_numbers: usize) -> Result<Option<Checkpoints>> {
+        let (plan, limit) = self.plan_with(tangent_numbers)?;
         Ok((!plan.is_whole()).then(|| Checkpoints {
             steps: plan.steps,
             limit,
@@ -121,7 +122,7 @@ impl Workspace<'_> {
             self.states.last_two(self.kept.plan.times_of(segment).0, &mut numbers);
         }
         let orders = self.evaluator.orders();
-        Checkpoint { segment, numbers, orders, companion: Vec::new(), companion_orders: None }
+        Checkpoint { segment, numbers, orders, tangents: Vec::new(), tangent_orders: None }
     }
 
     /// Goes back to a checkpoint.
@@ -149,7 +150,7 @@ impl Workspace<'_> {
         (from, to): (usize, usize),
         end: usize,
         mut visit: Option<&mut Visitor<'_>>,
-        mut companion: Option<&mut dyn Companion>,
+        mut tangents: Option<&mut dyn TangentPropagation>,
     ) -> Result<()> {
         for segment in from..=to {
             self.place_checkpoint(segment, end);
@@ -157,35 +158,35 @@ impl Workspace<'_> {
             if segment > from {
                 self.states.move_on(times.0);
             }
-            (self.kept.segment, self.kept.companion) = (None, None);
+            (self.kept.segment, self.kept.tangent_segment) = (None, None);
             let before = self.kept.last.take();
             self.advance(times, true, visit.as_deref_mut())?;
             self.states.hold(Some(times));
             self.kept.segment = Some(segment);
             let mut here = (segment + 1 < self.kept.plan.segments()).then(|| self.checkpoint(segment + 1));
-            if let Some(companion) = companion.as_deref_mut() {
-                let orders = before.and_then(|begin| begin.companion_orders);
-                self.follow(segment, companion, orders, here.as_mut())?;
+            if let Some(tangents) = tangents.as_deref_mut() {
+                let orders = before.and_then(|begin| begin.tangent_orders);
+                self.follow(segment, tangents, orders, here.as_mut())?;
             }
             self.kept.last = here;
         }
         Ok(())
     }
 
-    /// Lets a companion go along a segment that is there.
+    /// Propagates tangents along a segment that is there.
     fn follow(
         &mut self,
         segment: usize,
-        companion: &mut dyn Companion,
+        tangents: &mut dyn TangentPropagation,
         orders: Option<Orders>,
         here: Option<&mut Checkpoint>,
     ) -> Result<()> {
         orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
-        companion.follow(self, self.kept.plan.times_of(segment))?;
-        self.kept.companion = Some(segment);
+        tangents.follow(self, self.kept.plan.times_of(segment))?;
+        self.kept.tangent_segment = Some(segment);
         if let Some(here) = here {
-            here.companion_orders = self.evaluator.orders();
-            companion.save(&mut here.companion);
+            here.tangent_orders = self.evaluator.orders();
+            tangents.save(&mut here.tangents);
             // the run goes on where it was
             let remembered = self.stepper.remembered();
             let (next, _) = self.kept.plan.times_of(segment + 1);
@@ -220,18 +221,18 @@ impl Workspace<'_> {
     /// Brings back the state of time `i` as [`Workspace::reach`] does, and the tangents there. They began with [`Workspace::accompany`].
     ///
     /// # Errors
-    /// As [`Workspace::reach`], and those of the companion.
-    pub(crate) fn reach_with(&mut self, i: usize, companion: &mut dyn Companion) -> Result<()> {
+    /// As [`Workspace::reach`], and those of the tangents.
+    pub(crate) fn reach_with(&mut self, i: usize, tangents: &mut dyn TangentPropagation) -> Result<()> {
         self.simulation.go_to(i)?;
-        let is_there = self.states.holds(i) && self.kept.companion == self.kept.segment;
-        if is_there { Ok(()) } else { self.bring_back(i, Some(companion)) }
+        let is_there = self.states.holds(i) && self.kept.tangent_segment == self.kept.segment;
+        if is_there { Ok(()) } else { self.bring_back(i, Some(tangents)) }
     }
 
-    /// Lets a companion begin at the start, where it is, which adds so many numbers to each state. It says which plan is followed.
+    /// Lets tangents begin at the start, where they are, which add so many numbers to each state. Returns the plan that is followed.
     ///
     /// # Errors
     /// As [`Simulation::memory`](super::Simulation::memory), and [`Error::Memory`].
-    pub(crate) fn accompany(&mut self, companion: &dyn Companion, numbers: usize) -> Result<Plan> {
+    pub(crate) fn accompany(&mut self, tangents: &dyn TangentPropagation, numbers: usize) -> Result<Plan> {
         let (plan, _) = self.plan_with(numbers)?;
         let was_whole = self.kept.plan.is_whole() && self.kept.segment.is_some();
         self.kept.plan = plan;
@@ -243,24 +244,24 @@ impl Workspace<'_> {
             self.states.make_room(plan.rows(), || simulation.kept("states"))?;
         }
         if let Some(beginning) = self.kept.placed.first_mut() {
-            beginning.companion.clear();
-            companion.save(&mut beginning.companion);
-            beginning.companion_orders = self.evaluator.orders();
+            beginning.tangents.clear();
+            tangents.save(&mut beginning.tangents);
+            beginning.tangent_orders = self.evaluator.orders();
         }
         Ok(plan)
     }
 
     /// Runs the segment of time `i` once more, and what comes before it as far as it takes.
     #[cold]
-    fn bring_back(&mut self, i: usize, mut companion: Option<&mut dyn Companion>) -> Result<()> {
+    fn bring_back(&mut self, i: usize, mut tangents: Option<&mut dyn TangentPropagation>) -> Result<()> {
         // what is done with the states does not depend on how they came back
         let orders = self.evaluator.orders();
         let to = self.kept.plan.segment_of(i);
         if self.kept.plan.is_whole() && self.states.holds(i) {
             let begin = self.kept.placed.first().cloned();
-            if let (Some(begin), Some(companion)) = (begin, companion.as_deref_mut()) {
-                companion.load(&begin.companion);
-                self.follow(to, companion, begin.companion_orders, None)?;
+            if let (Some(begin), Some(tangents)) = (begin, tangents.as_deref_mut()) {
+                tangents.load(&begin.tangents);
+                self.follow(to, tangents, begin.tangent_orders, None)?;
             }
         } else {
             // backwards it is the end of what is asked for, forwards all that follows will be
@@ -274,12 +275,12 @@ impl Workspace<'_> {
             let nearest = last.into_iter().chain(placed.cloned()).max_by_key(|kept| kept.segment);
             let Some(begin) = nearest else { return Ok(()) };
             self.go_back(&begin)?;
-            if let Some(companion) = companion.as_deref_mut() {
-                companion.load(&begin.companion);
+            if let Some(tangents) = tangents.as_deref_mut() {
+                tangents.load(&begin.tangents);
             }
             let from = begin.segment;
             self.kept.last = Some(begin);
-            self.run_segments((from, to), end, None, companion)?;
+            self.run_segments((from, to), end, None, tangents)?;
         }
         orders.iter().for_each(|orders| self.evaluator.take_orders(orders));
         self.simulation.go_to(i)

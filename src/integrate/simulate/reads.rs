@@ -63,7 +63,7 @@ impl Simulation {
     /// scheme's order.
     ///
     /// # Errors
-    /// As [`Simulation::new`]; and [`Error::Invalid`] for a time within a step that starts anew behind a jump of an input: the accelerations at
+    /// As [`Simulation::new`]; and [`Error::Invalid`] for a time within a step that restarts behind a jump of an input: the accelerations at
     /// its beginning are not known.
     pub fn reading(&self, times: &[f64]) -> Result<Self> {
         let old = |k: usize| self.grid.time(self.end_of(k));
@@ -135,7 +135,7 @@ impl Simulation {
     }
 
     fn read_on(&self, grid: TimeGrid, ends: Vec<usize>, signals: Vec<Signal>) -> Result<Self> {
-        self.like(self.anew.clone(), Some(Arc::new(ends)), self.scheme.clone(), grid, signals)
+        self.like(self.restarts.clone(), Some(Arc::new(ends)), self.scheme.clone(), grid, signals)
     }
 }
 

@@ -28,7 +28,7 @@ const LAST_SHIFT: f64 = 1e-4;
 /// Changes of positions, relative to the largest of their kind, that are round-off if they do not shrink: a Newton step of
 /// that size leaves about its square.
 const STALLED: f64 = 1e-11;
-/// Size of coordinates that are all zero, beside the smallest of other kinds.
+/// Size of coordinates that are all zero, beside the smallest of other unit_sizes.
 const ZERO: f64 = 1e-3;
 
 fn weights(shift: f64) -> Weights {
@@ -43,12 +43,12 @@ fn weights(shift: f64) -> Weights {
 }
 
 /// Coordinates of one unit are of one kind: changes are measured by the largest of their kind.
-struct Kinds {
+struct UnitSizes {
     of: Vec<usize>,
     sizes: Vec<f64>,
 }
 
-impl Kinds {
+impl UnitSizes {
     fn new(signature: &Signature, q: &[f64]) -> Self {
         let mut units: Vec<&str> = Vec::new();
         let mut of = Vec::with_capacity(q.len());
@@ -59,14 +59,14 @@ impl Kinds {
             }
             of.push(place);
         }
-        let mut kinds = Kinds { of, sizes: vec![0.0; units.len()] };
-        kinds.sizes = kinds.largest(q);
+        let mut unit_sizes = UnitSizes { of, sizes: vec![0.0; units.len()] };
+        unit_sizes.sizes = unit_sizes.largest(q);
         // of a kind that is zero all over, round-off is beside the others
-        let least = kinds.sizes.iter().copied().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
+        let least = unit_sizes.sizes.iter().copied().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
         if least.is_finite() {
-            kinds.sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = ZERO * least);
+            unit_sizes.sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = ZERO * least);
         }
-        kinds
+        unit_sizes
     }
 
     fn largest(&self, values: &[f64]) -> Vec<f64> {
@@ -101,7 +101,7 @@ fn at_rest(q: &[f64], states: &std::ops::Range<usize>) -> Vec<f64> {
 }
 
 /// The search, at one position.
-struct Search<'a> {
+struct EquilibriumSearch<'a> {
     t: f64,
     w: &'a [f64],
     /// Positions, and behind them states.
@@ -113,7 +113,7 @@ struct Search<'a> {
     states: std::ops::Range<usize>,
     /// D and C there.
     residual: Vec<f64>,
-    kinds: Kinds,
+    unit_sizes: UnitSizes,
     /// σ, 1/s²; zero where Newton's iteration is left alone.
     shift: f64,
     /// The shift to come back to where no shift fails.
@@ -126,15 +126,15 @@ struct Search<'a> {
     may_move: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> EquilibriumSearch<'a> {
     /// A search from positions at rest, with the accelerations and multipliers there.
     fn new(signature: &Signature, x: &Point<'a>) -> Self {
         let states = signature.state_places();
         let q = [&x.q[..states.start], &x.v[states.clone()]].concat();
-        let kinds = Kinds::new(signature, &q);
-        let scales = kinds.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
-        let shift = kinds.largest(x.a).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
-        Search {
+        let unit_sizes = UnitSizes::new(signature, &q);
+        let scales = unit_sizes.sizes.iter().map(|&size| if size > 0.0 { size } else { 1.0 });
+        let shift = unit_sizes.largest(x.a).iter().zip(scales).fold(0.0f64, |shift, (a, size)| shift.max(a / size));
+        EquilibriumSearch {
             t: x.t,
             w: x.w,
             v: at_rest(&q, &states),
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
             zeros: vec![0.0; x.q.len()],
             states,
             residual: vec![0.0; x.q.len() + x.lambda.len()],
-            kinds,
+            unit_sizes,
             shift: 0.0,
             safe_shift: if shift > 0.0 { shift } else { 1.0 },
             first_shift: None,
@@ -189,10 +189,10 @@ impl<'a> Search<'a> {
         }
         let mut step = self.residual.clone();
         system.solve(&mut step);
-        self.kinds.include(&step[..n]);
-        let size = self.kinds.measure(&step[..n]);
+        self.unit_sizes.include(&step[..n]);
+        let size = self.unit_sizes.measure(&step[..n]);
         let trial = self.try_step(system, &step);
-        let contraction = match self.kinds.measure(&trial.correction[..n]) / self.damping {
+        let contraction = match self.unit_sizes.measure(&trial.correction[..n]) / self.damping {
             0.0 => 0.0,
             left => left / size,
         };
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
         self.q = corrected(trial.q, &trial.correction[..n]);
         self.v = at_rest(&self.q, &self.states);
         self.nu = corrected(trial.nu, &trial.correction[n..]);
-        self.kinds.include(&self.q);
+        self.unit_sizes.include(&self.q);
         self.advance(contraction);
         Ok(None)
     }
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
         // states have no energy
         let work = product(&self.residual[..self.states.start], &step[..self.states.start]);
         let of_constraints = product(&self.residual[n..], &step[n..]);
-        work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.kinds.measure(&step[..n]) > STALLED
+        work < 0.0 && of_constraints.abs() < 0.1 * work.abs() && self.unit_sizes.measure(&step[..n]) > STALLED
     }
 
     /// More of the mass, less of the stiffness from here on.
@@ -293,7 +293,7 @@ pub(super) fn find(
     x: &Point<'_>,
     may_move: bool,
 ) -> Result<(Vec<f64>, usize)> {
-    let mut search = Search::new(signature, x);
+    let mut search = EquilibriumSearch::new(signature, x);
     search.may_move = may_move;
     for iterations in 1..=LIMIT {
         if let Some(found) = search.iterate(system, signature)? {
@@ -301,8 +301,8 @@ pub(super) fn find(
         }
     }
     let bound = search.round_off(system);
-    let excess = |row: &usize| search.residual[*row].abs() / bound[*row];
-    let worst = (0..bound.len()).max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0);
+    let ratio = |row: &usize| search.residual[*row].abs() / bound[*row];
+    let worst = (0..bound.len()).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap_or(0);
     Err(Error::NoEquilibrium {
         time: x.t,
         iterations: LIMIT,

@@ -1,4 +1,4 @@
-//! Whether a start as given follows its parameters.
+//! Check that a start as given follows its parameters.
 //!
 //! At a start that the model gives, C = 0 and C_q v + C_t = 0 hold for the parameters at hand. Derivatives need more: that both go
 //! on to hold when a parameter u changes,
@@ -24,35 +24,35 @@ const NOT_ROUND_OFF: f64 = 1e-8;
 
 /// A parameter that a start does not follow.
 #[derive(Debug, Clone)]
-pub(crate) struct Astray {
+pub(crate) struct InconsistentParameter {
     /// Place of the parameter.
     pub parameter: usize,
     /// The row that it violates most, in words.
-    told: String,
+    message: String,
 }
 
-impl Astray {
+impl InconsistentParameter {
     /// Refuses derivatives by these parameters, which would mean nothing.
-    pub(crate) fn refuse(list: &[Astray]) -> Result<()> {
+    pub(crate) fn refuse(list: &[InconsistentParameter]) -> Result<()> {
         if list.is_empty() {
             return Ok(());
         }
-        let told: Vec<&str> = list.iter().take(NAMED).map(|astray| astray.told.as_str()).collect();
-        let more = list.len() - told.len();
+        let messages: Vec<&str> = list.iter().take(NAMED).map(|found| found.message.as_str()).collect();
+        let more = list.len() - messages.len();
         let more = if more > 0 { format!("; and {more} more parameters") } else { String::new() };
-        Err(Error::StartDoesNotFollow { astray: format!("{}{more}", told.join("; ")) })
+        Err(Error::StartDoesNotFollow { parameters: format!("{}{more}", messages.join("; ")) })
     }
 }
 
 impl Start {
     /// The parameters at `u` that the start `x0` does not follow, in their order. One sweep over all of them where there are none.
-    pub(crate) fn astray(
+    pub(crate) fn inconsistent_parameters(
         &self,
         system: &mut dyn Evaluator,
         signature: &Signature,
         x0: &Point<'_>,
         u: &[f64],
-    ) -> Vec<Astray> {
+    ) -> Vec<InconsistentParameter> {
         if signature.constraints.is_empty() || self.report.initial_state != InitialState::AsGiven {
             return Vec::new();
         }
@@ -62,8 +62,8 @@ impl Start {
         }
         let limits = Violations::find(system, signature, x0);
         let rows = system.constraint_rows(x0);
-        let mut judge = Judge { system, signature, x0, rows, limits };
-        suspects.into_iter().filter_map(|k| judge.verdict(k, signature.parameters[k].size_at(u[k]))).collect()
+        let mut check = ConsistencyCheck { system, signature, x0, rows, limits };
+        suspects.into_iter().filter_map(|k| check.violation(k, signature.parameters[k].size_at(u[k]))).collect()
     }
 }
 
@@ -93,7 +93,7 @@ fn suspects(system: &mut dyn Evaluator, signature: &Signature, x0: &Point<'_>) -
     (0..p).filter(|&k| is_suspect[k]).collect()
 }
 
-struct Judge<'a> {
+struct ConsistencyCheck<'a> {
     system: &'a mut dyn Evaluator,
     signature: &'a Signature,
     x0: &'a Point<'a>,
@@ -101,7 +101,7 @@ struct Judge<'a> {
     limits: Violations,
 }
 
-impl Judge<'_> {
+impl ConsistencyCheck<'_> {
     /// The derivative of the rows along a tangent.
     fn slope(&mut self, level: Level, tangent: &StateVector) -> Vec<f64> {
         let mut slope = vec![0.0; self.rows.len()];
@@ -111,7 +111,7 @@ impl Judge<'_> {
     }
 
     /// `size`: a change of parameter `k` that matters.
-    fn verdict(&mut self, k: usize, size: f64) -> Option<Astray> {
+    fn violation(&mut self, k: usize, size: f64) -> Option<InconsistentParameter> {
         let mut tangent = StateVector::zeros(self.signature);
         tangent.u[k] = 1.0;
         let direct = tangent.clone();
@@ -133,14 +133,14 @@ impl Judge<'_> {
                 let distance = total[row].abs() * size / length;
                 let violates = total[row].abs() > NOT_ROUND_OFF * terms && distance > limits[row];
                 if violates && worst.as_ref().is_none_or(|(largest, _)| distance > *largest) {
-                    let told = format!(
+                    let message = format!(
                         "where `{}` changes by {size:.1e} {}, constraint `{}` is violated by {distance:.1e} in {what}",
                         parameter.name, parameter.unit, self.signature.constraints[row].name
                     );
-                    worst = Some((distance, told));
+                    worst = Some((distance, message));
                 }
             }
         }
-        worst.map(|(_, told)| Astray { parameter: k, told })
+        worst.map(|(_, message)| InconsistentParameter { parameter: k, message })
     }
 }

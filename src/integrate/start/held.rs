@@ -31,12 +31,12 @@ pub(super) fn check(system: &mut dyn Evaluator, signature: &Signature, x: &Point
         return Ok(());
     }
     let name = |row: &usize| format!("`{}`", signature.constraints[kept[*row]].name);
-    let told = found.iter().take(NAMED).map(|(row, others)| match others.as_slice() {
+    let sentences = found.iter().take(NAMED).map(|(row, others)| match others.as_slice() {
         [] => format!("none is left in {}", name(row)),
         _ => format!("in {} they repeat {}", name(row), others.iter().map(name).collect::<Vec<_>>().join(", ")),
     });
     let names: Vec<String> = held.iter().map(|&j| format!("`{}`", signature.unknown_name(j))).collect();
     let problem =
-        format!("those that are left cannot satisfy the constraints: {}", told.collect::<Vec<_>>().join("; "));
+        format!("those that are left cannot satisfy the constraints: {}", sentences.collect::<Vec<_>>().join("; "));
     Err(Error::invalid(format!("the held coordinates {}", names.join(", ")), problem, "hold fewer, or others"))
 }

@@ -21,7 +21,7 @@ mod follow;
 mod held;
 mod violations;
 
-pub(crate) use follow::Astray;
+pub(crate) use follow::InconsistentParameter;
 
 use crate::mass;
 use crate::scheme::{Balance, Block, Counters, Direction, Inertia, Sequence, Step};
@@ -112,7 +112,7 @@ pub(crate) struct Start {
 
 /// The start among the steps.
 fn step<'a>((t, w): (f64, &'a [f64])) -> Step<'a> {
-    Step { index: 0, is_anew: false, t, h: 0.0, h_before: 0.0, w, w_other: w }
+    Step { index: 0, is_restart: false, t, h: 0.0, h_before: 0.0, w, w_other: w }
 }
 
 /// Point of a state (q, v, a, S, λ).

@@ -1,4 +1,4 @@
-//! How far a state is from the constraints, and what is told about it.
+//! Distances of a state from the constraints, and what is reported about them.
 
 use crate::signature::{Quantity, Signature};
 use crate::system::{Equations, Evaluator, Level, Point};
@@ -100,6 +100,6 @@ pub(super) const NAMED: usize = 8;
 
 pub(super) fn in_words(violations: &[String]) -> String {
     let more = violations.len().saturating_sub(NAMED);
-    let told = violations[..violations.len() - more].join(", ");
-    if more == 0 { told } else { format!("{told}, and {more} more") }
+    let listed = violations[..violations.len() - more].join(", ");
+    if more == 0 { listed } else { format!("{listed}, and {more} more") }
 }

@@ -191,7 +191,7 @@ impl Link<'_> {
         for (block, factor) in self.balance.load.terms() {
             add(bar.block_mut(block.index()), -factor, dynamics);
         }
-        if self.balance.multipliers == Multipliers::Told {
+        if self.balance.multipliers == Multipliers::Replaced {
             bar.lambda.fill(0.0);
         }
     }
@@ -257,7 +257,7 @@ impl Link<'_> {
         }
         match self.balance.multipliers {
             Multipliers::Forgotten => {}
-            Multipliers::Told => x.lambda.copy_from_slice(&r[n..]),
+            Multipliers::Replaced => x.lambda.copy_from_slice(&r[n..]),
             Multipliers::Added => add(&mut x.lambda, 1.0, &r[n..]),
         }
     }

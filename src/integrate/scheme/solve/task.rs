@@ -1,8 +1,8 @@
 //! Newton's iteration for one balance at one time.
 
 use super::super::balance::{Multipliers, Prepared};
-use super::super::newton::Verdict;
-use super::super::round_off::{Excess, STALLED, larger, largest, relative, sum, worst_row};
+use super::super::newton::NewtonStatus;
+use super::super::round_off::{STALLED, SignificantResidual, larger, largest, relative, sum, worst_row};
 use super::super::sizes::sized;
 use super::super::{Block, Counters, Layout};
 use super::{Failure, Place, Solver, Track};
@@ -58,12 +58,12 @@ impl Task<'_, '_> {
                 renew = false;
                 continue;
             }
-            let verdict = self.solver.convergence.judge(increment);
-            renew = verdict == Verdict::Doubtful || self.balance.is_of_start;
-            let is_round_off = verdict != Verdict::Converged
+            let status = self.solver.convergence.judge(increment);
+            renew = status == NewtonStatus::Slow || self.balance.is_of_start;
+            let is_round_off = status != NewtonStatus::Converged
                 && (iteration > 1 && self.vanishes(sizes)
-                    || verdict == Verdict::Doubtful && self.is_round_off(iteration));
-            if verdict == Verdict::Converged || is_round_off {
+                    || status == NewtonStatus::Slow && self.is_round_off(iteration));
+            if status == NewtonStatus::Converged || is_round_off {
                 self.solver.update(layout, self.balance, self.x, true);
                 return Ok(());
             }
@@ -81,21 +81,22 @@ impl Task<'_, '_> {
     fn vanishes(&self, before: [f64; 2]) -> bool {
         let Solver { layout, residual, tracks, .. } = &*self.solver;
         let Track { bound, bound_age, noise, .. } = &tracks[self.place.number];
-        bound_age.is_some() && Excess::of([residual, bound], layout.n).vanishes_after_increment(before, *noise)
+        bound_age.is_some()
+            && SignificantResidual::of([residual, bound], layout.n).vanishes_after_increment(before, *noise)
     }
 
-    /// After iterations that failed: once more from where the step began, and by the way of shortened steps.
+    /// Retries after iterations that failed: once more from where the step began, and by the way of shortened steps.
     #[cold]
-    pub fn insist(&mut self, mut outcome: Result<(), Failure>, extrapolated: bool) -> Result<(), Failure> {
+    pub fn retry(&mut self, mut outcome: Result<(), Failure>, extrapolated: bool) -> Result<(), Failure> {
         if extrapolated {
-            // the extrapolation may have been what led astray (an impact, a switch of the input)
+            // the extrapolation may have led away (an impact, a switch of the input)
             self.solver.z.copy_from_slice(&self.solver.z_start);
             outcome = self.iterate::<0, 0>();
         }
-        let may_approach = !self.balance.is_of_start;
-        if may_approach && matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
+        let may_damp = !self.balance.is_of_start;
+        if may_damp && matches!(outcome, Err(Failure::NotConverged { .. } | Failure::NotFinite)) {
             self.solver.z.copy_from_slice(&self.solver.z_start);
-            if !self.approach() {
+            if !self.damped_newton() {
                 self.solver.z.copy_from_slice(&self.solver.z_start);
             }
             outcome = self.iterate::<0, 0>();
@@ -109,7 +110,8 @@ impl Task<'_, '_> {
         let Solver { z, r, residual, tracks, .. } = &mut *self.solver;
         let change = largest(&r[n..]);
         let Track { bound, bound_age, .. } = &tracks[self.place.number];
-        if bound_age.is_some() && iteration <= STALLED && Excess::of([&*residual, bound], n).is_far(change) {
+        if bound_age.is_some() && iteration <= STALLED && SignificantResidual::of([&*residual, bound], n).is_far(change)
+        {
             // a new bound, which costs more than an iteration, would not tell anything else
             return false;
         }
@@ -119,21 +121,21 @@ impl Task<'_, '_> {
         let Solver { z, r, residual, tracks, .. } = &mut *self.solver;
         z.iter_mut().zip(&*r).for_each(|(z, r)| *z -= r);
         let track = &mut tracks[self.place.number];
-        let excess = Excess::of([&*residual, &track.bound], n);
+        let significant = SignificantResidual::of([&*residual, &track.bound], n);
         // increments of multipliers times those of positions
         let products = self.weights.position * largest(&r[..n]) * change;
-        let drowned = excess.is_below_round_off(change);
-        if drowned {
-            track.noise = excess.noise(products);
+        let is_negligible = significant.is_below_round_off(change);
+        if is_negligible {
+            track.noise = significant.noise(products);
         }
-        excess.is_none() || drowned || iteration > STALLED && excess.is_noise(products)
+        significant.is_zero() || is_negligible || iteration > STALLED && significant.is_noise(products)
     }
 
     /// Comes near to the solution from the unknowns in `z` by Newton's method with steps that are shortened until they lead
     /// nearer, where full ones go in circles: stiff friction, contact. What counts is the next increment with the same factors
     /// (the natural monotonicity test of Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3), which does not
     /// mind the units of equations. True where full steps converge; no such path need exist where friction falls with the rate.
-    pub fn approach(&mut self) -> bool {
+    pub fn damped_newton(&mut self) -> bool {
         let n = self.solver.layout.n;
         // room for an increment and for the point that it leaves
         let track = &mut self.solver.tracks[self.place.number];
@@ -311,7 +313,7 @@ impl Task<'_, '_> {
         let (lambda, mu) = (&mut self.x[layout.multipliers()], &z[n..n + layout.m]);
         match self.balance.multipliers {
             Multipliers::Forgotten => {}
-            Multipliers::Told => lambda.copy_from_slice(mu),
+            Multipliers::Replaced => lambda.copy_from_slice(mu),
             Multipliers::Added => lambda.iter_mut().zip(mu).for_each(|(lambda, mu)| *lambda += mu),
         }
         if let Some(block) = self.balance.force {
