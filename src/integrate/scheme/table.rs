@@ -24,7 +24,7 @@ impl SchemeEntry {
         SchemeEntry { name, settings, make }
     }
 
-    /// Whether it has this setting.
+    /// True if the scheme has this setting.
     fn has(&self, setting: &str) -> bool {
         self.settings.iter().any(|(own, _)| *own == setting)
     }
@@ -118,7 +118,7 @@ pub fn by_name(name: &str, settings: &[(String, f64)]) -> Result<Arc<dyn Scheme>
     (entry.make)(&values)
 }
 
-/// What to do about a setting that a scheme does not have.
+/// The error about a setting that a scheme does not have, with a remedy.
 fn wrong_setting(scheme: &SchemeEntry, asked: &str) -> Error {
     let SchemeEntry { name, settings, .. } = scheme;
     let others: Vec<&str> = all().iter().filter(|entry| entry.has(asked)).map(|entry| entry.name).collect();
@@ -137,7 +137,7 @@ fn wrong_setting(scheme: &SchemeEntry, asked: &str) -> Error {
     Error::invalid(format!("setting `{asked}`"), problem, remedy)
 }
 
-/// Whether a scheme has a setting.
+/// True if a scheme has a setting.
 pub fn has_setting(name: &str, setting: &str) -> bool {
     all().iter().any(|entry| entry.name == name && entry.has(setting))
 }
