@@ -181,7 +181,7 @@ pub enum Error {
     NoResponse {
         /// Frequency response, in words.
         what: String,
-        /// Why.
+        /// The reason why there is none.
         problem: String,
         /// The remedy: what to do.
         remedy: String,

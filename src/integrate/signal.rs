@@ -84,8 +84,8 @@ impl Signal {
         Self::sampled(&times, values, interpolation)
     }
 
-    /// w(t). Before the first and after the last sample their values are held, see [`Signal::covers`]. Costs O(1) on even
-    /// and nearly even times, O(log n) on others. NaN for a time that is NaN, unless constant.
+    /// Value w(t). Before the first and after the last sample their values are held, see [`Signal::covers`]. Costs O(1) on even and nearly
+    /// even times, O(log n) on others. NaN for a time that is NaN, unless constant.
     pub fn value(&self, t: f64) -> f64 {
         match &self.0 {
             SignalKind::Constant(value) => *value,
@@ -97,8 +97,8 @@ impl Signal {
         }
     }
 
-    /// w at each of `times`, into `out` of the same length: the same values as [`Signal::value`], faster where times
-    /// increase (any order is allowed).
+    /// Fills `out` with w at each of `times`, of the same length: the same values as [`Signal::value`], faster where times increase (any
+    /// order is allowed).
     ///
     /// # Errors
     /// [`Error::Invalid`] for slices of different length.

@@ -64,7 +64,7 @@ impl std::fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// `signals`: one an input of the model, in its order.
+    /// A simulation of a system by a scheme on a grid. `signals`: one an input of the model, in its order.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the number of signals is wrong, or a sampled signal or motion does not cover the grid.

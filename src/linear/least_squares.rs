@@ -35,7 +35,7 @@ impl Linearised {
         0.5 * (self.projected.norm_squared() + self.remainder * self.remainder)
     }
 
-    /// Sᵀ r.
+    /// Gradient Sᵀ r.
     pub fn gradient(&self) -> Vec<f64> {
         (self.factor.transpose() * &self.projected).as_slice().to_vec()
     }
@@ -55,7 +55,7 @@ impl Linearised {
         self.factor.column_iter().map(norm).collect()
     }
 
-    /// Qᵀ r.
+    /// Projected residuals Qᵀ r.
     pub fn projected(&self) -> &DVector<f64> {
         &self.projected
     }

@@ -95,7 +95,8 @@ pub struct Curvature<'m> {
 }
 
 impl<'m> Curvature<'m> {
-    /// `chosen`: what is differentiated by, and coordinates by which C_q changes, or depends on parameters.
+    /// Room for the curvature of a model. `chosen`: what is differentiated by, and coordinates by which C_q changes, or depends on
+    /// parameters.
     pub fn new(structure: &'m Structure, (chosen, coordinates): (&Structure, Vec<usize>), sizes: Sizes) -> Self {
         let Sizes { n, m, p, inputs, outputs, .. } = sizes;
         let zeros = |count| vec![Second::from(0.0); count];

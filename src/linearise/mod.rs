@@ -427,7 +427,7 @@ impl<'s> PlainEvaluator<'s> {
     }
 }
 
-/// l over k, l at most 2.
+/// Binomial coefficient, l over k, l at most 2.
 pub fn binomial(l: usize, k: usize) -> f64 {
     if l == 2 && k == 1 { 2.0 } else { 1.0 }
 }

@@ -7,7 +7,7 @@ use crate::number::all_finite;
 use crate::system::{Equations, Point, Weights};
 
 pub(super) struct Steady<'s> {
-    /// Finds them; none where there are none.
+    /// Kernel that finds the values; none where there are none.
     kernel: Option<Box<dyn ForceKernel + 's>>,
     /// Values of the derivatives: by q, n x n, by v, n x n, and by what follows; zero where derivatives change.
     values: Vec<f64>,

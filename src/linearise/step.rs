@@ -83,8 +83,8 @@ fn state<'a>(x: &'a [Dual], point: &Point<'a>) -> StepState<'a> {
     StepState { t, q: &x[..n], v: &x[n..2 * n], a: &x[2 * n..3 * n], lambda: &x[3 * n..], w }
 }
 
-/// df_i/dx_i and df_{i+1}/dx_i of the literal HHT step, Lauss 2018, eqs. (16) and (17), at x_i = `now`, x_{i+1} = `next`.
-/// Rows (f1, f2, f3, f4) and columns (q, v, a, λ), 3 n + m of each.
+/// Jacobians df_i/dx_i and df_{i+1}/dx_i of the literal HHT step, Lauss 2018, eqs. (16) and (17), at x_i = `now`, x_{i+1} = `next`. Rows
+/// (f1, f2, f3, f4) and columns (q, v, a, λ), 3 n + m of each.
 pub fn step_jacobians(
     model: &dyn Functions,
     alpha: f64,

@@ -36,7 +36,7 @@ pub struct Member {
     pub coordinates: Vec<usize>,
     /// Centre of mass of the member, in its own axes, m.
     pub center: [Value; 3],
-    /// kg; zero for the ground.
+    /// Mass of the member, kg; zero for the ground.
     pub mass: Value,
 }
 
@@ -60,7 +60,7 @@ pub enum MemberKind {
 pub struct Posed {
     /// Name of the member.
     pub name: String,
-    /// x and y, m, and an angle, rad.
+    /// Position x and y, m, and an angle, rad.
     pub pose: [f64; 3],
     /// Radius of a disc, m; zero for points and bodies.
     pub radius: f64,
@@ -139,7 +139,7 @@ pub enum Slider {
     Sleeve,
     /// A body that turns about the guide as far as it slides.
     Nut,
-    /// A point.
+    /// A point of a body.
     Pin,
 }
 
@@ -148,7 +148,7 @@ pub enum Slider {
 pub enum Touch {
     /// A flat face.
     Face,
-    /// A point.
+    /// A point of a body.
     Point,
     /// A ball of a radius, m, that can leave it.
     Ball(Value),

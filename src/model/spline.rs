@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// Coefficients that act at one time, at most.
 pub(crate) const MOST_ACTING: usize = 6;
 
-/// de Boor's recurrence: the factors of the degree + 1 B-splines that act at `t`. Of `knot`, number degree - 1 is the last one before `t`.
+/// Factors of the degree + 1 B-splines that act at `t`, by de Boor's recurrence. Of `knot`, number degree - 1 is the last one before `t`.
 #[inline]
 pub fn factors<D: Number>(degree: usize, t: D, knot: impl Fn(usize) -> f64) -> [D; MOST_ACTING] {
     let mut factors = [D::from(0.0); MOST_ACTING];

@@ -17,7 +17,7 @@ pub fn norm(values: impl Iterator<Item = f64>) -> f64 {
     if largest.is_infinite() { largest } else { largest * sum.sqrt() }
 }
 
-/// √(Σ x²/n); NaN of nothing.
+/// Root mean square √(Σ x²/n); NaN of nothing.
 pub fn root_mean_square(values: impl Iterator<Item = f64>) -> f64 {
     let mut count = 0usize;
     let norm = norm(values.inspect(|_| count += 1));

@@ -67,7 +67,7 @@ pub trait System: Send + Sync {
 pub struct By<'a> {
     /// The parameters at these places; all of them if there is no list.
     pub parameters: Option<&'a [usize]>,
-    /// The inputs: [`StateVector::w`].
+    /// True if it is differentiated by inputs, too: [`StateVector::w`].
     pub inputs: bool,
     /// Mode in which derivatives by parameters are found.
     pub mode: Mode,
@@ -140,13 +140,13 @@ impl Equations {
 /// but the acceleration may follow z.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// d a / d z
+    /// Weight of accelerations, d a / d z.
     pub acceleration: f64,
-    /// d q / d z
+    /// Weight of positions, d q / d z.
     pub position: f64,
-    /// d v / d z
+    /// Weight of velocities, d v / d z.
     pub velocity: f64,
-    /// d v / d z of the states, which stand behind the velocities.
+    /// Weight of the states, which stand behind the velocities: their d v / d z.
     pub state: f64,
     /// κ, of rows divided as above: constraints yield by κ times their multipliers. Zero where they hold exactly.
     pub compliance: f64,
@@ -155,7 +155,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// d q^(l) / d z, l the level of the constraints.
+    /// Weight d q^(l) / d z of the constraints' level l.
     pub fn of_level(&self) -> f64 {
         match self.equations.level {
             Level::Position => self.position,
@@ -196,11 +196,11 @@ pub struct OutputPoint<'a> {
 /// Time derivative of the constraints along the motion q(t).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// C
+    /// Positions: C
     Position,
-    /// dC/dt = C_q v + C_t
+    /// Velocities: dC/dt = C_q v + C_t
     Velocity,
-    /// d²C/dt² = C_q a + (terms in v)
+    /// Accelerations: d²C/dt² = C_q a + (terms in v)
     Acceleration,
 }
 

@@ -23,27 +23,27 @@ impl<D: Number> Vector<D> {
         Vector([values[0], values[1], values[2]])
     }
 
-    /// a · b
+    /// Scalar product a · b.
     #[inline]
     pub fn dot(self, other: Self) -> D {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         a * x + b * y + c * z
     }
 
-    /// a × b
+    /// Cross product a × b.
     #[inline]
     pub fn cross(self, other: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, other.0);
         Vector([b * z - c * y, c * x - a * z, a * y - b * x])
     }
 
-    /// |a|; its derivatives are not finite at zero.
+    /// Length |a|; its derivatives are not finite at zero.
     #[inline]
     pub fn length(self) -> D {
         self.dot(self).sqrt()
     }
 
-    /// a / |a|
+    /// Unit vector a / |a|.
     #[inline]
     pub fn unit(self) -> Self {
         self * self.length().recip()

@@ -39,7 +39,7 @@ macro_rules! directions {
 }
 
 impl<T: Number, const W: usize> Jet<T, W> {
-    /// A constant.
+    /// A constant, with derivatives of zero.
     #[inline]
     pub fn constant(re: T) -> Self {
         Jet { re, eps: [T::zero(); W] }

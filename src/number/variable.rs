@@ -25,7 +25,7 @@ pub struct Var<T> {
 }
 
 impl<T: Taped> Var<T> {
-    /// A constant.
+    /// A constant, which is no variable of the tape.
     #[inline]
     pub fn constant(re: T) -> Self {
         Var { re, place: CONSTANT }

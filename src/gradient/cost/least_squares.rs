@@ -63,7 +63,7 @@ pub struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// `times`: the times of the samples; the simulation takes `substeps` steps between two of them.
+    /// A least-squares cost over samples at `times`; the simulation takes `substeps` steps between two of them.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is nothing to compare, lengths differ, a value is infinite, a reference has no sample at all or

@@ -20,7 +20,7 @@ pub enum Loss {
     /// Half its square.
     #[default]
     Squares,
-    /// Huber's (1964): half the square up to the scale, a straight line beyond.
+    /// Huber's loss (1964): half the square up to the scale, a straight line beyond.
     Huber {
         /// C, in deviations.
         scale: f64,
@@ -98,7 +98,7 @@ impl Loss {
         }
     }
 
-    /// ψ/r: 1 for plain squares.
+    /// Weight ψ/r of a residual: 1 for plain squares.
     #[inline]
     pub fn weight(&self, r: f64) -> f64 {
         match *self {
@@ -109,7 +109,7 @@ impl Loss {
         }
     }
 
-    /// dψ/dr.
+    /// Curvature dψ/dr of the loss at a residual.
     #[inline]
     pub fn curvature(&self, r: f64) -> f64 {
         match *self {

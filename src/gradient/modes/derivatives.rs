@@ -20,25 +20,25 @@ const LEFT_OVER: f64 = 1e-8;
 /// Derivative of an eigenvalue by the parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
-    /// dλ/du, p entries, 1/s over the parameters' units.
+    /// Derivative of the eigenvalue, dλ/du, p entries, 1/s over the parameters' units.
     pub eigenvalue: Vec<Complex<f64>>,
     /// Number of modes with this eigenvalue: where it is not one, the derivative is that of their mean.
     pub multiplicity: usize,
 }
 
 impl Sensitivity {
-    /// d|λ|/du / 2π, Hz over the parameters' units.
+    /// Derivative of the natural frequency, d|λ|/du / 2π, Hz over the parameters' units.
     pub fn natural_frequency(&self, mode: &Mode) -> Vec<f64> {
         let direction = mode.eigenvalue.conj() / (mode.eigenvalue.norm() * TAU);
         self.eigenvalue.iter().map(|slope| (direction * slope).re).collect()
     }
 
-    /// d Im λ/du / 2π, Hz over the parameters' units.
+    /// Derivative of the damped frequency, d Im λ/du / 2π, Hz over the parameters' units.
     pub fn damped_frequency(&self) -> Vec<f64> {
         self.eigenvalue.iter().map(|slope| slope.im / TAU).collect()
     }
 
-    /// d(-Re λ / |λ|)/du.
+    /// Derivative of the damping ratio, d(-Re λ / |λ|)/du.
     pub fn damping_ratio(&self, mode: &Mode) -> Vec<f64> {
         let (lambda, size) = (mode.eigenvalue, mode.eigenvalue.norm());
         let of = |slope: &Complex<f64>| {

@@ -48,7 +48,7 @@ impl Channel {
         Ok(Channel { input: signature.input_index(input)?, output: signature.output_index(output)? })
     }
 
-    /// `output/input`.
+    /// Name of the channel, `output/input`.
     pub fn name(&self, signature: &Signature) -> String {
         format!("{}/{}", signature.outputs[self.output].name, signature.inputs[self.input].name)
     }
@@ -59,7 +59,7 @@ impl Channel {
 pub struct Response {
     /// H(i ω), the output's unit over the input's: of motions e^(i ω t), so that an output that comes later has a negative phase.
     pub value: Complex<f64>,
-    /// dH/du, p entries over the parameters' units; none where they were not asked for.
+    /// Derivative of the response, dH/du, p entries over the parameters' units; none where it was not asked for.
     pub slope: Vec<Complex<f64>>,
 }
 

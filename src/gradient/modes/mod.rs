@@ -40,7 +40,7 @@ use std::f64::consts::TAU;
 #[derive(Debug, Clone)]
 struct Equilibrium {
     time: f64,
-    /// n: positions, then states.
+    /// Positions, then states, n.
     q: Vec<f64>,
     multipliers: Vec<f64>,
 }
@@ -98,11 +98,11 @@ pub struct Modes {
 /// One mode, or a pair of conjugates.
 #[derive(Debug, Clone)]
 pub struct Mode {
-    /// λ, 1/s: of a pair the one with positive imaginary part; zero of a free motion, which is a double one.
+    /// Eigenvalue λ, 1/s: of a pair the one with positive imaginary part; zero of a free motion, which is a double one.
     pub eigenvalue: Complex<f64>,
     /// φ, n entries in the coordinates' and states' units; the largest is 1.
     pub shape: Vec<Complex<f64>>,
-    /// μ
+    /// Multipliers μ of the mode.
     multipliers: Vec<Complex<f64>>,
     /// ψ and η
     left: [Vec<Complex<f64>>; 2],

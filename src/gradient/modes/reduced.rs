@@ -187,7 +187,7 @@ impl Reduced {
         rows
     }
 
-    /// yᵀ A'(λ) x.
+    /// Derivative yᵀ A'(λ) x of a pair.
     pub fn slope(&self, pair: &Pair) -> Complex<f64> {
         slope(&complex(&self.damping), self.states, pair)
     }

@@ -9,7 +9,7 @@ use crate::signature::Parameter;
 pub struct Difference {
     /// The derivative, Richardson-extrapolated from two central differences.
     pub value: f64,
-    /// Estimated error.
+    /// Estimated error of the derivative.
     pub error: f64,
 }
 

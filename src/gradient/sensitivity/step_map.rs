@@ -14,7 +14,7 @@ use nalgebra::DMatrix;
 /// restarts, none otherwise), and of the parameters that are differentiated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepMap {
-    /// S rows.
+    /// Derivatives of the state after the step, S rows.
     pub state: DMatrix<f64>,
     /// Derivatives of the residuals, one row each.
     pub residuals: DMatrix<f64>,

@@ -182,7 +182,7 @@ pub struct ResidualRow<'a> {
     pub reference: usize,
     /// The weight η of the sample.
     pub weight: f64,
-    /// (y - ȳ)/σ, without η; y - ȳ up to whole periods of the output.
+    /// Residual (y - ȳ)/σ, without η; y - ȳ up to whole periods of the output.
     pub residual: f64,
     /// The residual's root in a sum of squares, and the root's derivative by the residual: the residual itself and 1, but for a robust
     /// [loss](crate::cost::Loss).

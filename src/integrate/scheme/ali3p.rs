@@ -19,7 +19,7 @@ use super::{Description, Scheme};
 use crate::system::Level;
 use crate::{Error, Result};
 
-/// The scheme.
+/// The scheme ALI3-P with its penalties.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ali3p {
     /// Penalty of the projections, N/m.

@@ -17,7 +17,7 @@ const V: Block = Block::V;
 const Q_BEFORE: Block = Block::own(0);
 const V_BEFORE: Block = Block::own(1);
 
-/// The scheme.
+/// The backward differentiation formula of order 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bdf2;
 

@@ -6,7 +6,7 @@ use super::{Description, Scheme};
 use crate::system::Level;
 use crate::{Error, Result};
 
-/// The scheme with its parameters.
+/// The scheme generalized-α, or Newmark's, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneralizedAlpha {
     name: &'static str,

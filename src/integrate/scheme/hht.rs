@@ -26,7 +26,7 @@ pub enum Form {
     Literal,
 }
 
-/// The scheme with its parameters.
+/// Hilber, Hughes and Taylor's scheme with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hht {
     alpha: f64,

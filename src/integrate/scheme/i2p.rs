@@ -16,7 +16,7 @@ use super::{Description, Scheme};
 use crate::Result;
 use crate::system::Level;
 
-/// The scheme with its parameters.
+/// The scheme I2P with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct I2p {
     spectral_radius: f64,

@@ -193,7 +193,7 @@ impl Factors {
         true
     }
 
-    /// b becomes K^-1 b.
+    /// Solves K x = b in place: b becomes K^-1 b.
     pub(super) fn solve(&mut self, b: &mut [f64]) {
         for (x, &row) in self.work.iter_mut().zip(&self.rows) {
             *x = b[row as usize];
@@ -206,7 +206,7 @@ impl Factors {
         }
     }
 
-    /// b becomes K^-T b.
+    /// Solves Kᵀ x = b in place: b becomes K^-T b.
     pub(super) fn solve_transposed(&mut self, b: &mut [f64]) {
         for (x, &column) in self.work.iter_mut().zip(&self.columns) {
             *x = b[column as usize];

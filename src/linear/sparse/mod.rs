@@ -86,7 +86,7 @@ struct Order {
 }
 
 impl SparseLu {
-    /// `size` unknowns: `n` accelerations first, then multipliers. `entries`: (row, column) of every entry that can be
+    /// Room for a matrix of `size` unknowns: `n` accelerations first, then multipliers. `entries`: (row, column) of every entry that can be
     /// non-zero, in any order; several at one place share a slot. Returns the slot in [`SparseLu::values_mut`] of each.
     ///
     /// # Panics
@@ -149,7 +149,7 @@ impl SparseLu {
         self.factors.is_some()
     }
 
-    /// b becomes K^-1 b; NaN if there are no factors.
+    /// Solves K x = b in place: b becomes K^-1 b; NaN if there are no factors.
     pub fn solve(&mut self, b: &mut [f64]) {
         match &mut self.factors {
             Some(factors) => factors.solve(b),
@@ -157,7 +157,7 @@ impl SparseLu {
         }
     }
 
-    /// b becomes K^-T b; NaN if there are no factors.
+    /// Solves Kᵀ x = b in place: b becomes K^-T b; NaN if there are no factors.
     pub fn solve_transposed(&mut self, b: &mut [f64]) {
         match &mut self.factors {
             Some(factors) => factors.solve_transposed(b),

@@ -5,19 +5,19 @@ use crate::signature::Signature;
 /// A part of a state vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatePart {
-    /// q
+    /// Positions q.
     Position,
-    /// v
+    /// Velocities v.
     Velocity,
-    /// The consistent a.
+    /// Consistent accelerations a.
     Acceleration,
-    /// The scheme's own a.
+    /// The scheme's own accelerations a.
     SchemeAcceleration,
-    /// λ
+    /// Multipliers λ.
     Multiplier,
-    /// u
+    /// Parameters u.
     Parameter,
-    /// w
+    /// Inputs w.
     Input,
 }
 

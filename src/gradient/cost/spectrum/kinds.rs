@@ -51,7 +51,7 @@ impl SpeedUnit {
 /// Weights of the samples within a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Window {
-    /// (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
+    /// Hann's weights (1 + cos)/2: what is off a line by more than two over the window's length hardly leaks into it.
     #[default]
     Hann,
     /// Equal weights: the sharpest lines, for a whole number of periods of what has no trend.
@@ -61,12 +61,12 @@ pub enum Window {
 /// Quantity that is compared of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpectrumPart {
-    /// |Y|.
+    /// Amplitude |Y|.
     #[default]
     Amplitude,
     /// Real and imaginary parts, Re Y and Im Y: phases, too.
     Complex,
-    /// 20 lg |Y|, dB: small lines count as much as large ones.
+    /// Level 20 lg |Y|, dB: small lines count as much as large ones.
     Level,
 }
 

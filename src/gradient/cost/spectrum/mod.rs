@@ -48,11 +48,11 @@ pub enum Lines {
     /// Lines at multiples of the speed of a shaft, over so many of its revolutions about the time at which it first passes each of some
     /// speeds.
     Orders {
-        /// The multiples.
+        /// Multiples of the shaft's speed.
         orders: Vec<f64>,
         /// The shaft's speed at each sample of the output.
         speed: Vec<f64>,
-        /// The speeds.
+        /// Speeds of the shaft at which the orders are compared.
         speeds: Vec<f64>,
         /// The unit of both.
         unit: SpeedUnit,
