@@ -25,7 +25,7 @@ use std::cell::RefCell;
 
 type Vector = Vec<f64>;
 type Matrix = Vec<Vec<f64>>;
-/// What solvers of argmin keep that go from point to point.
+/// State of argmin's solvers that go from point to point.
 type Walk<G, H> = IterState<Vector, G, (), H, (), f64>;
 type Swarm = PopulationState<Particle<Vector, f64>, f64>;
 
@@ -37,7 +37,7 @@ const MEMORY: usize = 20;
 const PARTICLES: usize = 40;
 /// A swarm is the same in every run.
 const SEED: u64 = 1;
-/// How far a swarm reaches around a start without bounds, in parts of it.
+/// Reach of a swarm around a start without bounds, in parts of it.
 const REACH: f64 = 10.0;
 
 /// The function as solvers see it. What it has seen outlives the problem, which solvers may lose.
@@ -50,15 +50,15 @@ struct Seen<'e> {
     last: Option<Point>,
     /// Why it may run no more.
     halt: Option<Halt>,
-    /// What solvers take for 1 of the cost.
+    /// Unit of the cost for solvers: what they take for 1.
     unit: f64,
     /// The cost of being as far as 1 outside the bounds, times 2.
     penalty: f64,
-    /// Whether a solver begins: some of them take no error then.
+    /// True while a solver begins: some of them take no error then.
     is_start: bool,
 }
 
-/// What a bridge needs of an evaluator: solvers must take bridges of every lifetime, and an evaluator has one of its own, which this hides.
+/// The part of an evaluator that a bridge needs: solvers must take bridges of every lifetime, and an evaluator has one of its own, which this hides.
 trait Run {
     fn run(&mut self, x: &[f64]) -> Step<Option<Point>>;
     fn curvature(&mut self, point: &Point) -> Step<Option<Matrix>>;
@@ -87,7 +87,7 @@ impl Run for Evaluator<'_> {
 }
 
 impl Bridge<'_> {
-    /// What is known at x, if its run did not fail.
+    /// Calls `of` with the point at x, or gives `failed` if its run failed.
     fn at<T>(
         &self,
         x: &[f64],
@@ -186,7 +186,7 @@ impl<S, I: State> Driver<S, I>
 where
     S: for<'e> Solver<Bridge<'e>, I>,
 {
-    /// As argmin's executor does after each step.
+    /// Updates the state as argmin's executor does after each step.
     fn done(&mut self, mut state: I, is_step: bool) -> TerminationStatus {
         if is_step {
             state.increment_iter();
@@ -330,7 +330,7 @@ impl ArgminSearch {
     }
 }
 
-/// That a setting cannot be, which comes from options that were checked.
+/// Error for a setting that cannot be, which comes from options that were checked.
 fn unusable(error: BoxedError) -> Halt {
     Halt::Error(Error::invalid("a setting of argmin's solver", error.to_string(), "choose other tolerances"))
 }

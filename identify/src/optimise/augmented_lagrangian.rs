@@ -28,7 +28,7 @@ use costate::least_squares::Linearised;
 
 /// The penalty grows by this factor.
 const GROWTH: f64 = 10.0;
-/// It grows unless what is missing falls to this part in one outer iteration.
+/// Least progress of an outer iteration: the penalty grows unless what is missing falls to this part.
 const PROGRESS: f64 = 0.25;
 /// The first minimisation stops when the gradient has fallen by this factor since the start, each one after it at a tenth of
 /// that, until the constraints are met.
@@ -82,7 +82,7 @@ pub trait ConstrainedObjective {
     /// Limits of the constraints' values c.
     fn limits(&self) -> &[Limit];
 
-    /// As [`super::Objective::cost_scale`], of the cost J.
+    /// Scale of the cost J, as [`super::Objective::cost_scale`].
     fn cost_scale(&self) -> Option<f64> {
         None
     }
@@ -123,7 +123,7 @@ pub trait ConstrainedObjective {
         Err(Error::invalid("the cost", "it has no second derivatives", "take another method, such as bfgs"))
     }
 
-    /// The same times a direction; by default from the whole Hessian.
+    /// Product of the augmented Lagrangian's Hessian with a direction; by default from the whole Hessian.
     ///
     /// # Errors
     /// As [`ConstrainedObjective::augmented_hessian`].
@@ -181,7 +181,7 @@ impl ConstraintOptions {
 /// The result of a constrained minimisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstrainedOutcome {
-    /// As without constraints; costs are J, gradients those of the Lagrangian.
+    /// Outcome as without constraints; costs are J, gradients those of the Lagrangian.
     pub outcome: Outcome,
     /// The constraints' values c.
     pub c: Vec<f64>,
@@ -252,7 +252,7 @@ struct Outer<'a> {
     descent: Descent,
 }
 
-/// How the violation has developed.
+/// Development of the violation.
 #[derive(Default)]
 struct Account {
     missing: f64,
@@ -333,7 +333,7 @@ impl Outer<'_> {
         Ok(cost.abs())
     }
 
-    /// What is left of the options for one outer iteration.
+    /// Options for one outer iteration, less what has been spent.
     fn options_left(&self, spent: usize) -> Options {
         Options {
             max_evaluations: self.options.max_evaluations.saturating_sub(spent).max(1),

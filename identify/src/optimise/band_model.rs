@@ -13,7 +13,7 @@ pub(super) struct BandModel<'a> {
     slopes: Vec<f64>,
     /// JᵀJ d for the d that was found last.
     product: Vec<f64>,
-    /// What went wrong first; the steps after that are zero.
+    /// First error; the steps after it are zero.
     pub error: Option<Error>,
 }
 

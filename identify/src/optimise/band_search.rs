@@ -12,7 +12,7 @@ use super::trial::{Accepted, Offer, Trials, Verdict, trial};
 
 /// The first λ beside the cost.
 const FIRST_DAMPING: f64 = 1e-3;
-/// What is as good as no damping, beside λ.
+/// Damping beside λ that is as good as none.
 const UNDAMPED: f64 = 1e-9;
 const LEAST_GAIN: f64 = 1e-4;
 /// Of rejections and failures in a step.

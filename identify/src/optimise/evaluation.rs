@@ -26,17 +26,17 @@ pub(crate) struct Point {
     pub scaled_gradient: Vec<f64>,
     /// Norm of `scaled_gradient` without components held by bounds.
     pub gradient_norm: f64,
-    /// How steep the cost is, for comparison between points. With residuals: the norm of the slopes along the columns of their
+    /// Steepness of the cost, for comparison between points. With residuals: the norm of the slopes along the columns of their
     /// Jacobian of unit length, without components held by bounds, which does not depend on the variables' units; otherwise
     /// `gradient_norm`.
     pub steepness: f64,
-    /// What counts as a change of each scaled variable by all of its size, see [`Magnitudes`].
+    /// Magnitude of each scaled variable: the change that counts as one by all of its size, see [`Magnitudes`].
     pub magnitudes: Vec<f64>,
     /// Residuals and Jacobian with respect to the scaled variables, if the function gives them.
     pub model: Option<Linearised>,
 }
 
-/// What is run: a function with its gradient and perhaps its Hessian, or residuals with their Jacobian.
+/// The function that is run: a cost with its gradient and perhaps its Hessian, or residuals with their Jacobian.
 pub(crate) enum Function<'a> {
     Cost(&'a mut dyn Objective),
     Residuals(&'a mut dyn LeastSquaresObjective),
@@ -105,7 +105,7 @@ impl Function<'_> {
     }
 }
 
-/// How an accepted point was reached, for the history.
+/// Way by which an accepted point was reached, for the history.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct How {
     pub damping: Option<f64>,
@@ -182,7 +182,7 @@ impl<'a> Evaluator<'a> {
         self.magnitudes.own(x, columns, &self.scaling)
     }
 
-    /// See [`Objective::cost_scale`].
+    /// Scale of the cost, see [`Objective::cost_scale`].
     pub fn cost_scale(&self) -> Option<f64> {
         self.function.cost_scale()
     }
@@ -285,7 +285,7 @@ impl<'a> Evaluator<'a> {
         Ok(Some(hessian).filter(|hessian| hessian.iter().all(|entry| entry.is_finite())))
     }
 
-    /// The same Hessian times `direction`.
+    /// Product of the Hessian by the scaled variables with `direction`.
     pub fn hessian_vector(&mut self, point: &Point, direction: &[f64]) -> Step<Option<Vec<f64>>> {
         let slopes = self.scaling.slopes(&point.u);
         let physical: Vec<f64> = direction.iter().zip(&slopes).map(|(d, slope)| d * slope).collect();

@@ -56,7 +56,7 @@ impl Hessian {
         (&self.matrix * DVector::from_column_slice(d)).as_slice().to_vec()
     }
 
-    /// What the model with this Hessian promises at most from `point`: `inf` if it has no minimum there.
+    /// Largest decrease that the model with this Hessian promises from `point`: `inf` if it has no minimum there.
     pub fn most(&self, evaluator: &Evaluator, point: &Point) -> f64 {
         if factor(&self.matrix, &evaluator.scaling.held(point), 0.0).is_none() {
             return f64::INFINITY;

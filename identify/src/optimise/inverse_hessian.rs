@@ -20,7 +20,7 @@ pub(crate) struct InverseHessian {
     pairs: VecDeque<Pair>,
 }
 
-/// How a step changes H.
+/// Formula by which a step changes H.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// Nocedal & Wright, eq. (6.17).

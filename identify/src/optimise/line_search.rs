@@ -3,7 +3,7 @@
 
 use super::evaluation::Step;
 
-/// What the search asks of a step.
+/// Conditions on a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wolfe {
     /// c1: the cost falls at least by this part of what the slope promises.
@@ -33,7 +33,7 @@ pub(crate) struct Trial<P> {
     pub point: P,
 }
 
-/// What became of a search.
+/// Result of a line search.
 #[derive(Debug)]
 pub(crate) struct Found<P> {
     /// The accepted step, if there is any.

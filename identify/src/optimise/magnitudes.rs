@@ -6,7 +6,7 @@ use super::variable::Scaling;
 /// A variable whose whole value changes the residuals by less than this part of what they are differences of is next to nothing.
 const NEXT_TO_NOTHING: f64 = 1e-8;
 
-/// How large variables are. The nominal value that a variable is scaled by is a guess, and may be wrong by decades (a start of zero
+/// Magnitudes of variables: how large they have been. The nominal value that a variable is scaled by is a guess, and may be wrong by decades (a start of zero
 /// has none at all): what a variable has been is not.
 #[derive(Debug, Clone)]
 pub(crate) struct Magnitudes {
@@ -14,7 +14,7 @@ pub(crate) struct Magnitudes {
     start: Vec<f64>,
     /// The norm of what residuals are differences of; where that is not known, of the first residuals.
     size: Option<f64>,
-    /// Whether that is known.
+    /// True if the scale of the cost is known.
     is_known: bool,
 }
 
@@ -38,7 +38,7 @@ impl Magnitudes {
         self.own(x, columns, scaling).into_iter().enumerate().map(magnitude).collect()
     }
 
-    /// The same without what residuals tell of what is next to nothing: zero for a variable that is still at zero.
+    /// Magnitudes without what residuals tell of what is next to nothing: zero for a variable that is still at zero.
     pub fn own(&self, x: &[f64], columns: &[f64], scaling: &Scaling) -> Vec<f64> {
         let own = |(i, x): (usize, &f64)| match scaling.is_log(i) {
             true => 1.0,

@@ -13,14 +13,14 @@ pub enum Method {
     Bfgs,
     /// BFGS that remembers only the last `memory` steps (Nocedal & Wright, Algorithm 7.4), for thousands of variables.
     LBfgs {
-        /// How many steps are remembered, at least 1.
+        /// Number of steps that are remembered, at least 1.
         memory: usize,
     },
     /// Davidon, Fletcher, Powell (Nocedal & Wright, eq. (6.15)); forgives inaccurate line searches less than BFGS.
     Dfp,
     /// Along the negative gradient, with one of the two step rules of Nachbagauer 2015. Slow: for comparison.
     SteepestDescent {
-        /// How far.
+        /// Rule for the length of a step.
         rule: StepRule,
     },
     /// For least squares: damped Gauss-Newton steps, see [`LeastSquaresMethod::LevenbergMarquardt`].
@@ -78,12 +78,12 @@ impl ArgminSolver {
         }
     }
 
-    /// Whether it takes second derivatives.
+    /// True if the solver takes second derivatives.
     pub fn takes_hessians(self) -> bool {
         self == ArgminSolver::TrustRegion
     }
 
-    /// Whether it takes gradients.
+    /// True if the solver takes gradients.
     pub(super) fn is_by_gradients(self) -> bool {
         !matches!(self, ArgminSolver::NelderMead | ArgminSolver::ParticleSwarm)
     }
@@ -105,7 +105,7 @@ pub enum CurvedMethod {
 }
 
 impl CurvedMethod {
-    /// Those of this crate.
+    /// All methods of this crate for exact second derivatives.
     pub const ALL: [CurvedMethod; 2] = [CurvedMethod::Ding, CurvedMethod::NewtonTrustRegion];
 
     /// The name by which problem files and the command line call it.
@@ -153,7 +153,7 @@ impl fmt::Display for LeastSquaresMethod {
     }
 }
 
-/// How far steepest descent goes (Nachbagauer 2015).
+/// Rule for the step length of steepest descent (Nachbagauer 2015).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepRule {
     /// So far that the cost, were it linear, would fall by its fraction epsilon: kappa = epsilon |J| / |grad J|^2. A step
@@ -180,7 +180,7 @@ impl Method {
         Method::NewtonTrustRegion,
     ];
 
-    /// Those that need the gradient only, for [`minimise`](super::minimise).
+    /// Methods that need the gradient only, for [`minimise`](super::minimise).
     pub const BY_GRADIENT: [Method; 5] = [
         Method::Bfgs,
         Method::LBfgs { memory: 20 },
@@ -189,7 +189,7 @@ impl Method {
         Method::SteepestDescent { rule: StepRule::RelativeDecrease { epsilon: 0.1 } },
     ];
 
-    /// The same as a method for [`minimise_least_squares`](super::minimise_least_squares), if it is one.
+    /// The method for [`minimise_least_squares`](super::minimise_least_squares), if it is one.
     pub fn for_least_squares(&self) -> Option<LeastSquaresMethod> {
         match self {
             Method::LevenbergMarquardt => Some(LeastSquaresMethod::LevenbergMarquardt),
@@ -198,12 +198,12 @@ impl Method {
         }
     }
 
-    /// Whether it needs no more than the cost and its gradient.
+    /// True if the method needs no more than the cost and its gradient.
     pub fn is_by_gradients(&self) -> bool {
         self.for_least_squares().is_none() && self.for_second_derivatives().is_none()
     }
 
-    /// The same as a method for [`minimise_curved`](super::minimise_curved), if it is one.
+    /// The method for [`minimise_curved`](super::minimise_curved), if it is one.
     pub fn for_second_derivatives(&self) -> Option<CurvedMethod> {
         match self {
             Method::Ding => Some(CurvedMethod::Ding),

@@ -147,7 +147,7 @@ pub trait LeastSquaresObjective {
     /// As for [`Objective::value_and_gradient`].
     fn linearise(&mut self, u: &[f64]) -> Result<Linearised>;
 
-    /// As [`Objective::cost_scale`], half the sum of squares.
+    /// Scale of the cost, half the sum of squares, as [`Objective::cost_scale`].
     fn cost_scale(&self) -> Option<f64> {
         None
     }
@@ -255,7 +255,7 @@ fn search<'a>(
     outcome(evaluator, method)
 }
 
-/// What the evaluator has seen, as the result. Without a reason of its own, the search has run into argmin's limit.
+/// Outcome of all that the evaluator has seen. Without a reason of its own, the search has run into argmin's limit.
 fn outcome(evaluator: Evaluator, method: &str) -> Result<Outcome> {
     let reason = evaluator.reason.unwrap_or(Reason::MaxIterations);
     let best = evaluator.best.ok_or_else(|| Error::Optimiser {

@@ -3,7 +3,7 @@
 
 use crate::{Error, Result};
 
-/// Where a constraint's value may be: lower <= c <= upper; an equality where both are the same.
+/// Limits of a constraint's value: lower <= c <= upper; an equality where both are the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
     /// Smallest value, `-inf` for none.
@@ -35,7 +35,7 @@ impl Limit {
         Limit { lower, upper, size: 1.0 }
     }
 
-    /// The same with another size.
+    /// The limits with another size.
     pub fn sized(self, size: f64) -> Self {
         Limit { size, ..self }
     }
@@ -45,7 +45,7 @@ impl Limit {
         self.lower == self.upper
     }
 
-    /// How far c is beyond the limits: positive above the upper one, negative below the lower one, else 0.
+    /// Distance of c beyond the limits: positive above the upper one, negative below the lower one, else 0.
     pub fn excess(&self, c: f64) -> f64 {
         c - c.clamp(self.lower, self.upper)
     }
@@ -81,7 +81,7 @@ impl Multipliers {
         Multipliers { values: vec![0.0; limits.len()], limits, penalty }
     }
 
-    /// The same with other λ.
+    /// The multipliers with other λ.
     pub fn with_values(self, values: Vec<f64>) -> Self {
         Multipliers { values, ..self }
     }
@@ -111,7 +111,7 @@ impl Multipliers {
         if lower == upper || above + shift > 0.0 { Some(above) } else { (below + shift < 0.0).then_some(below) }
     }
 
-    /// What constraint i adds to the cost at the value c.
+    /// Term of constraint i in the cost at the value c.
     pub fn term(&self, i: usize, c: f64) -> f64 {
         let lambda = self.values[i];
         match self.beyond(i, c) {
@@ -121,12 +121,12 @@ impl Multipliers {
         }
     }
 
-    /// Its derivative by c: what multiplies ∇c in the gradient; and the multiplier that follows from here.
+    /// Derivative of constraint i's term by c: what multiplies ∇c in the gradient; and the multiplier that follows from here.
     pub fn weight(&self, i: usize, c: f64) -> f64 {
         self.beyond(i, c).map_or(0.0, |beyond| self.values[i] + self.stiffness(i) * beyond)
     }
 
-    /// Its second derivative by c: μ_i where the constraint acts, else 0.
+    /// Second derivative of constraint i's term by c: μ_i where the constraint acts, else 0.
     pub fn curvature(&self, i: usize, c: f64) -> f64 {
         self.beyond(i, c).map_or(0.0, |_| self.stiffness(i))
     }

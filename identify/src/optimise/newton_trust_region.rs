@@ -127,7 +127,7 @@ impl NewtonTrustRegion {
     }
 }
 
-/// What belongs to the quadratic model around a point, in y = D d.
+/// The quadratic model around a point, in y = D d.
 struct Model {
     /// D.
     weights: Vec<f64>,
@@ -136,7 +136,7 @@ struct Model {
     ranges: Vec<(f64, f64)>,
     /// Variables that bounds hold.
     held: Vec<bool>,
-    /// How far the model can be trusted in each component of d.
+    /// Largest trusted step in each component of d.
     limits: Vec<f64>,
 }
 

@@ -124,7 +124,7 @@ pub struct Iteration {
     pub curvature: Option<Curvature>,
     /// Length of the step in the scaled variables.
     pub step_length: f64,
-    /// Where the outer loop is, with constraints. The cost is then that without the constraints' terms; the gradient has them.
+    /// Outer iteration, with constraints. The cost is then that without the constraints' terms; the gradient has them.
     pub outer: Option<OuterIteration>,
     /// With a homotopy: the share of the pull towards the record, 0 in the last fit. The cost is that of the model that is pulled. `None` in plain fits.
     pub homotopy: Option<f64>,
@@ -133,7 +133,7 @@ pub struct Iteration {
 /// An outer iteration of a constrained minimisation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OuterIteration {
-    /// Its number, from 1.
+    /// Number of the outer iteration, from 1.
     pub number: usize,
     /// The largest violation of a constraint, relative to its size.
     pub violation: f64,
@@ -203,9 +203,9 @@ pub enum Reason {
     ConstrainedMinimum,
     /// No point was found that meets the constraints.
     ConstraintsViolated,
-    /// As many steps as were allowed.
+    /// All iterations that were allowed have been made.
     MaxIterations,
-    /// As many evaluations as were allowed.
+    /// All evaluations that were allowed have been made.
     MaxEvaluations,
     /// The observer asked to stop.
     Interrupted,
@@ -339,7 +339,7 @@ pub struct Outcome {
     pub hessians: usize,
     /// Products of the Hessian with a vector that were computed besides the evaluations.
     pub hessian_products: usize,
-    /// Where each variable ended.
+    /// Status of each variable at the end.
     pub statuses: Vec<VariableStatus>,
     /// The start and every accepted step. If the run was cut within a step that had already found better, that last.
     pub history: Vec<Iteration>,

@@ -20,11 +20,11 @@ pub(crate) struct Progress {
     cost: f64,
     steepness: f64,
     idle_steps: usize,
-    /// What the last step gained.
+    /// Gain of the last step.
     pub last_gain: f64,
 }
 
-/// How long nothing has been gained.
+/// Standstill of a search: for how long nothing has been gained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idle {
     No,
@@ -40,7 +40,7 @@ impl Progress {
         Progress { start_cost, start_steepness, scale, cost, steepness, idle_steps: 0, last_gain: 0.0 }
     }
 
-    /// That at the start.
+    /// Steepness at the start.
     pub fn start_steepness(&self) -> f64 {
         self.start_steepness
     }

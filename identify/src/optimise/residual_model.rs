@@ -12,9 +12,9 @@ use nalgebra::{DMatrix, DVector};
 /// Which singular directions of the Jacobian, its columns of unit length, a model goes along.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Subspace {
-    /// Those whose singular value is no round-off of the decomposition.
+    /// Directions whose singular value is no round-off of the decomposition.
     All,
-    /// Those that are beyond doubt. Derivatives of simulations are not exact to the last digit: directions without any information
+    /// Directions that are certainly determined. Derivatives of simulations are not exact to the last digit: directions without any information
     /// come out with singular values up to 1e-8 of the largest ([`UNDETERMINED`]), and a step along
     /// such a one goes anywhere.
     Determined,
@@ -63,7 +63,7 @@ impl Decomposition {
 struct Factor {
     moving: Vec<usize>,
     plain: Option<Decomposition>,
-    /// The same of R D⁻¹, without what does not count: worked out where it is needed first.
+    /// Decomposition of R D⁻¹, without what does not count: worked out where it is needed first.
     damped: Option<Decomposition>,
     /// Singular values that are no round-off, but in doubt.
     doubtful: usize,
@@ -142,7 +142,7 @@ impl<'a> ResidualModel<'a> {
         all
     }
 
-    /// Whether there are directions that [`Subspace::All`] has, and [`Subspace::Determined`] has not, over the variables that are not
+    /// True if there are directions that [`Subspace::All`] has, and [`Subspace::Determined`] has not, over the variables that are not
     /// `held`.
     pub fn is_doubtful(&mut self, held: &[bool]) -> bool {
         self.decomposed(held).doubtful > 0

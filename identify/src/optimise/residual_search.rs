@@ -69,7 +69,8 @@ pub(crate) struct ResidualSearch {
     is_linear: bool,
 }
 
-/// Whether a model goes along directions that [`Subspace::Determined`] leaves out; and whether nothing is left to gain along the others.
+/// State of a model's undetermined directions: whether it goes along such ones, which [`Subspace::Determined`] leaves out; and whether nothing is left to
+/// gain along the others.
 #[derive(Debug, Clone, Copy)]
 struct Doubt {
     is_doubtful: bool,
@@ -302,7 +303,7 @@ impl ResidualSearch {
         }
     }
 
-    /// How far each variable may go in one step: beyond, no model is worth anything, unless it has proved to be exact.
+    /// Largest step of each variable: beyond, no model is worth anything, unless it has proved to be exact.
     fn limits(&self, evaluator: &Evaluator, point: &Point) -> Vec<f64> {
         let limit = |(i, size): (usize, &f64)| match () {
             _ if evaluator.scaling.is_log(i) && self.method == LeastSquaresMethod::GaussNewton => LN_10,
@@ -364,7 +365,7 @@ impl ResidualSearch {
     }
 }
 
-/// Whether a gain is what was promised, as of a quadratic function.
+/// True if a gain is what was promised, as of a quadratic function.
 fn is_kept(gain: f64, promise: f64) -> bool {
     (gain - promise).abs() <= LINEAR * promise
 }

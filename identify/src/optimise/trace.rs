@@ -6,13 +6,13 @@ use std::sync::Arc;
 /// One run of the function.
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluation<'a> {
-    /// Its number in this search, from 1.
+    /// Number of the run in this search, from 1.
     pub number: usize,
     /// Physical values.
     pub u: &'a [f64],
     /// The cost, or why there is none.
     pub cost: std::result::Result<f64, &'a str>,
-    /// What it took, s.
+    /// Duration of the run, s.
     pub seconds: f64,
 }
 
@@ -23,7 +23,7 @@ type Watcher = dyn Fn(&Evaluation<'_>) + Send + Sync;
 pub struct Trace(Option<Arc<Watcher>>);
 
 impl Trace {
-    /// One that is told of every run.
+    /// A trace whose `watcher` is called after every run.
     pub fn new(watcher: impl Fn(&Evaluation<'_>) + Send + Sync + 'static) -> Self {
         Trace(Some(Arc::new(watcher)))
     }

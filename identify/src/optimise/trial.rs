@@ -41,7 +41,7 @@ impl Trials {
     }
 }
 
-/// What a model promises.
+/// Decrease of the cost that a model promises.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     /// The decrease of the cost by this step.
@@ -60,7 +60,7 @@ pub(crate) struct Accepted {
     pub how: How,
 }
 
-/// What became of a trial.
+/// Acceptance of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Verdict {
     Accepted,

@@ -13,7 +13,7 @@ const FLAT: f64 = 1e-15;
 /// Bisections for a length.
 const MAX_SEARCH: usize = 60;
 
-/// What is to be solved: minimise gᵀd + ½ dᵀH d.
+/// Quadratic problem in a trust region: minimise gᵀd + ½ dᵀH d.
 pub(crate) struct Subproblem<'a> {
     pub gradient: &'a [f64],
     /// Least and largest step of each variable.
@@ -26,7 +26,7 @@ pub(crate) struct Subproblem<'a> {
     pub most_products: usize,
 }
 
-/// Where the way passes, with H times that.
+/// Place that the way passes, with H times that.
 struct Place {
     d: Vec<f64>,
     product: Vec<f64>,
@@ -35,7 +35,7 @@ struct Place {
 /// The way down the model.
 pub(crate) struct Path {
     places: Vec<Place>,
-    /// What was seen of H.
+    /// Curvature of H that was seen.
     pub curvature: Curvature,
     /// Cut by the trust region.
     is_cut: bool,
@@ -260,7 +260,7 @@ fn reach(size: &impl Fn(&[f64]) -> f64, d: &[f64], p: &[f64]) -> f64 {
     low
 }
 
-/// How far it is from d to the bound ahead in direction p.
+/// Distance from d to the bound ahead in direction p.
 fn bound_room(d: f64, p: f64, (least, most): (f64, f64)) -> f64 {
     match p {
         p if p < 0.0 => d - least,

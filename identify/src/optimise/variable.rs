@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// On the logarithmic scale, a step of a trust region goes no farther than by a factor of e.
 pub(crate) const LONGEST_LOG: f64 = 1.0;
 
-/// How a variable is scaled for the optimiser.
+/// Scale of a variable for the optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// x = u / nominal.
@@ -22,7 +22,7 @@ pub enum Scale {
 pub struct Variable {
     /// The name that reports and errors use.
     pub name: String,
-    /// Where the search starts.
+    /// Value where the search starts.
     pub start: f64,
     /// The magnitude that counts as 1 in the scaled variables; positive.
     pub nominal: f64,
@@ -42,17 +42,17 @@ impl Variable {
         Variable { name: name.into(), start, nominal, lower, upper, scale: Scale::Linear }
     }
 
-    /// The same with bounds; `-inf` and `inf` stand for none.
+    /// The variable with bounds; `-inf` and `inf` stand for none.
     pub fn bounded(self, lower: f64, upper: f64) -> Self {
         Variable { lower, upper, ..self }
     }
 
-    /// The same with another magnitude.
+    /// The variable with another magnitude.
     pub fn nominal(self, nominal: f64) -> Self {
         Variable { nominal, ..self }
     }
 
-    /// The same on another scale.
+    /// The variable on another scale.
     pub fn scaled(self, scale: Scale) -> Self {
         Variable { scale, ..self }
     }
@@ -130,7 +130,7 @@ impl Variable {
     }
 }
 
-/// Where a variable ended.
+/// Status of a variable at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableStatus {
     /// Inside its bounds.
@@ -139,7 +139,7 @@ pub enum VariableStatus {
     AtLowerBound,
     /// At its upper bound.
     AtUpperBound,
-    /// Its bounds permit one value only.
+    /// Held by bounds that permit one value only.
     Fixed,
 }
 
@@ -219,7 +219,7 @@ impl Scaling {
         corners
     }
 
-    /// How many variables may change.
+    /// Number of variables that may change.
     pub fn free_count(&self) -> usize {
         self.variables.iter().filter(|v| !v.is_fixed()).count()
     }
@@ -253,7 +253,7 @@ impl Scaling {
         }
     }
 
-    /// How far a variable may go in one step: a decade, or ten times its value or nominal value. Beyond, no quadratic model
+    /// Longest step of a variable: a decade, or ten times its value or nominal value. Beyond, no quadratic model
     /// is worth anything.
     pub fn longest_step(&self, i: usize, x: f64) -> f64 {
         match self.variables[i].scale {
@@ -262,7 +262,7 @@ impl Scaling {
         }
     }
 
-    /// How far each variable may go in one step of a trust region: on the logarithmic scale a factor of e.
+    /// Longest step of each variable in a trust region: on the logarithmic scale a factor of e.
     pub fn trusted_steps(&self, x: &[f64]) -> Vec<f64> {
         x.iter().enumerate().map(|(i, &x)| if self.is_log(i) { LONGEST_LOG } else { self.longest_step(i, x) }).collect()
     }
@@ -284,7 +284,7 @@ impl Scaling {
         (0..point.x.len()).map(|i| self.is_held(i, point.x[i], point.scaled_gradient[i])).collect()
     }
 
-    /// Where each variable is, from its physical value.
+    /// Status of each variable, from its physical value.
     pub fn statuses(&self, u: &[f64]) -> Vec<VariableStatus> {
         let status = |(v, &u): (&Variable, &f64)| match () {
             _ if v.is_fixed() => VariableStatus::Fixed,

@@ -10,7 +10,7 @@ use costate::least_squares::Linearised;
 pub(super) struct Augmented<'a> {
     pub(super) objective: &'a mut dyn ConstrainedObjective,
     pub(super) multipliers: Multipliers,
-    /// Where the objective was evaluated last, and c there.
+    /// Point where the objective was evaluated last, and c there.
     pub(super) at: Vec<f64>,
     pub(super) c: Vec<f64>,
     /// u, J and violation of all evaluations of this outer iteration.
