@@ -80,7 +80,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Specification> {
     }
 }
 
-/// What some editors begin a file with.
+/// Mark that some editors begin a file with.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 fn table(text: &str, path: &Path) -> Result<Table> {
@@ -92,7 +92,7 @@ fn table(text: &str, path: &Path) -> Result<Table> {
     })
 }
 
-/// What the whole file says.
+/// Specification in the whole file.
 fn stated(root: &Section<'_>) -> Result<Specification> {
     let path = root.file;
     root.only(&[&keys::TOP])?;
@@ -141,7 +141,7 @@ fn stated(root: &Section<'_>) -> Result<Specification> {
     Ok(specification)
 }
 
-/// What may be meant by a line that is not TOML.
+/// Remedy for a line that is not TOML, by what may be meant.
 fn remedy(message: &str, line: &str) -> &'static str {
     let value = line.split_once('=').map_or("", |(_, value)| value.trim());
     let is_decimal = |value: &str| {
@@ -231,7 +231,7 @@ fn data(section: &Section<'_>) -> Result<DataSource> {
     over(section, &DataSource::default())
 }
 
-/// What a section says of a record, over what is said of all.
+/// Data source of a section, over what is given for all.
 fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     let mut source = driven(section, shared)?;
     if let Some(outputs) = section.section("outputs")? {
@@ -240,7 +240,7 @@ fn over(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     Ok(source)
 }
 
-/// The same but for outputs.
+/// Data source of a section but for outputs, over what is given for all.
 fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     let own = section.named("interpolation", str::parse)?;
     let interpolation = own.or(shared.interpolation);
@@ -280,7 +280,7 @@ fn driven(section: &Section<'_>, shared: &DataSource) -> Result<DataSource> {
     Ok(source)
 }
 
-/// What is said of the outputs of a record.
+/// Columns of the outputs of a record.
 fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
     let mut columns = Vec::new();
     for name in table_keys(outputs.table) {
@@ -309,7 +309,7 @@ fn columns_of(outputs: &Section<'_>) -> Result<Vec<OutputColumn>> {
     Ok(columns)
 }
 
-/// How a column's numbers become values.
+/// Calibration of a column's numbers.
 fn calibration(column: &Section<'_>) -> Result<Calibration> {
     let [scale, offset] = [column.number("scale")?, column.number("offset")?];
     Ok(Calibration { unit: column.text("unit")?, scale, offset })
@@ -332,7 +332,7 @@ fn files_of(section: &Section<'_>) -> Result<Option<(PathBuf, Vec<PathBuf>)>> {
     }
 }
 
-/// What residuals cost, by its name and its scale in deviations.
+/// Loss of residuals, by its name and its scale in deviations.
 fn loss(section: &Section<'_>) -> Result<Option<Loss>> {
     let scale = section.number("loss_scale")?;
     match section.text("loss")? {

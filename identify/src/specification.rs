@@ -58,9 +58,9 @@ pub struct InputColumn {
     pub column: String,
     /// Of several files the one that has it, from 1; by default the only one that has it.
     pub file: Option<usize>,
-    /// What the input does between samples.
+    /// Interpolation of the input between samples.
     pub interpolation: Interpolation,
-    /// How the column's numbers become values.
+    /// Calibration of the column's numbers.
     pub calibration: Calibration,
 }
 
@@ -73,34 +73,34 @@ pub struct OutputColumn {
     pub column: String,
     /// Of several files the one that has it, from 1; by default the only one that has it.
     pub file: Option<usize>,
-    /// How the column's numbers become values.
+    /// Calibration of the column's numbers.
     pub calibration: Calibration,
-    /// What residuals are divided by, in the output's unit; 1 if nothing is said.
+    /// Deviation by which residuals are divided, in the output's unit; 1 if nothing is said.
     pub deviation: Option<Deviation>,
-    /// What residuals cost; as that of the whole problem if nothing is said.
+    /// Loss of the residuals; as that of the whole problem if nothing is said.
     pub loss: Option<Loss>,
-    /// What the sensor does to the output.
+    /// Effects of the sensor on the output.
     pub sensor: Vec<Effect>,
     /// The frequency of a low-pass filter for both, Hz.
     pub low_pass: Option<f64>,
     /// Of the samples, the first of every so many is compared.
     pub every: Option<usize>,
-    /// What is compared in the place of samples.
+    /// Spectrum that is compared in the place of samples.
     pub spectrum: Option<SpectrumSetting>,
 }
 
 /// The standard deviation of an output's noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Deviation {
-    /// This, in the output's unit.
+    /// Given as this number, in the output's unit.
     Given(f64),
     /// Estimated together with the parameters: one for all experiments that say so of this output.
     Estimated,
-    /// The same, for each stated experiment alone.
+    /// Estimated together with the parameters: for each stated experiment alone.
     EstimatedAlone,
 }
 
-/// What is said of one parameter.
+/// Settings of one parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterSetting {
     /// Name.
@@ -115,20 +115,20 @@ pub struct ParameterSetting {
     pub scale: Option<Scale>,
     /// Size for linear scaling.
     pub size: Option<f64>,
-    /// Whether it is identified.
+    /// True if the parameter is identified.
     pub free: Option<bool>,
-    /// Whether every experiment has its own.
+    /// True if every experiment has its own value.
     pub local: Option<bool>,
     /// The column whose first sample it starts from, in each experiment.
     pub start_column: Option<String>,
-    /// What is known of it before any data.
+    /// Distribution before any data.
     pub prior: Option<Distribution>,
     /// A uniform prior, which is bounds.
     pub uniform: Option<[f64; 2]>,
 }
 
 impl ParameterSetting {
-    /// One that starts at a value.
+    /// Settings of a parameter that starts at a value.
     pub fn starting((name, value): (String, f64)) -> Self {
         ParameterSetting { name, start: Some(value), ..ParameterSetting::default() }
     }
@@ -167,9 +167,9 @@ pub struct Specification {
     pub end: Option<f64>,
     /// The time integrator's name.
     pub scheme: Option<String>,
-    /// Its settings, by name.
+    /// Settings of the time integrator, by name.
     pub scheme_settings: Vec<(String, f64)>,
-    /// Where the simulation begins.
+    /// Initial state of the simulation.
     pub initial_state: Option<InitialState>,
     /// Coordinates that the start keeps while it is projected; given alone, they ask for a projection.
     pub hold: Option<Vec<String>>,
@@ -179,9 +179,9 @@ pub struct Specification {
     pub tolerance: Option<f64>,
     /// Weights of the least-squares sum.
     pub quadrature: Option<Quadrature>,
-    /// What residuals cost; by default their squares.
+    /// Loss of residuals; by default their squares.
     pub loss: Option<Loss>,
-    /// What is known of the noise, for statistics.
+    /// Knowledge of the noise, for statistics.
     pub noise: Option<Noise>,
     /// Noise on the simulated reference, without a record.
     pub synthetic_noise: Option<SyntheticNoise>,
@@ -199,17 +199,17 @@ pub struct Specification {
     pub responses: Vec<ResponseSetting>,
     /// When constraints are met.
     pub constraint_options: optimise::ConstraintOptions,
-    /// What is to be controlled.
+    /// Control problem.
     pub control: Option<ControlSetting>,
     /// Optimisation method.
     pub method: Option<optimise::Method>,
     /// When the optimisation stops.
     pub options: optimise::Options,
-    /// How the model is pulled towards its record on the way, if it is.
+    /// Homotopy that pulls the model towards its record on the way, if any.
     pub homotopy: Option<crate::homotopy::Homotopy>,
     /// Standard deviations of noise that an earlier fit has found, by the sensors' names.
     pub found_deviations: Vec<(String, f64)>,
-    /// Where a file says all of this.
+    /// Lines of the file where all of this is stated.
     pub lines: Lines,
     /// Steps between two samples that an earlier fit has found to be enough, where none are given.
     pub found_substeps: Option<usize>,
@@ -236,7 +236,7 @@ impl Specification {
         Ok(self.build_with_notes(registry)?.0)
     }
 
-    /// As [`Specification::build`], with a sentence on each thing that was assumed and may surprise.
+    /// Builds the problem as [`Specification::build`] does, with a sentence on each thing that was assumed and may surprise.
     ///
     /// # Errors
     /// As [`Specification::build`].
@@ -307,7 +307,7 @@ impl Specification {
         Ok((problem, notes))
     }
 
-    /// Whether nothing is fitted but measured modes and frequency responses.
+    /// True if nothing is fitted but measured modes and frequency responses.
     fn has_nothing_in_time(&self) -> bool {
         let has_others = !(self.modes.is_empty() && self.responses.is_empty());
         self.source().is_none() && has_others && self.compare.is_none()
@@ -342,7 +342,7 @@ impl Specification {
         Ok(())
     }
 
-    /// What is said of a model's parameters.
+    /// Sets a model's parameters and their starts as stated.
     pub fn set_parameters(&self, signature: &Signature, parameters: &mut [Parameter], start: &mut [f64]) -> Result<()> {
         let settings = self.parameters.iter().chain(&self.overriding);
         settings.filter(|setting| !self.of_sensors().any(|name| name == setting.name)).try_for_each(|setting| {
@@ -352,7 +352,7 @@ impl Specification {
         })
     }
 
-    /// That a problem of control has nothing in it that would be overlooked.
+    /// Refuses what a control problem would overlook.
     pub fn refuse_identification(&self) -> Result<()> {
         let refuse = |what: &str, remedy: &str, keys: &[&str]| {
             let error = Error::invalid(what, "it belongs to an identification; control would overlook it", remedy);

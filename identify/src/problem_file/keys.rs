@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 /// The keys of one table of the file.
 pub(super) struct Keys {
-    /// How the table begins in the file; empty at the top.
+    /// Beginning of the table in the file; empty at the top.
     head: &'static str,
-    /// What it is about.
+    /// Subject of the table.
     about: &'static str,
     /// A line a key, as in the page: `| name | type | unit | default | meaning | example |`.
     rows: &'static str,

@@ -17,7 +17,7 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// What messages call it: `[integrator]`; nothing at the top.
+    /// Name of the section in messages: `[integrator]`; nothing at the top.
     pub fn place(&self) -> String {
         if self.keys.is_empty() { String::new() } else { format!("[{}]", self.keys.join(".")) }
     }

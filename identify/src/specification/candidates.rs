@@ -14,21 +14,21 @@ use costate::simulate::Simulation;
 /// An experiment that could be made next: no record of outputs, only what is done and measured.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CandidateSetting {
-    /// Its name.
+    /// Name of the candidate.
     pub name: String,
     /// A record of its inputs, whose times are those of samples; without it, the scenario's inputs drive it.
     pub data: Option<DataSource>,
     /// An experiment of the problem whose run it is: its sensors are more of that.
     pub like: Option<String>,
-    /// Its last time, s.
+    /// Last time, s.
     pub end: Option<f64>,
     /// Between two samples, s; by default a time step.
     pub sampling: Option<f64>,
-    /// Its sensors: outputs with standard deviations of their noise.
+    /// Sensors: outputs with standard deviations of their noise.
     pub outputs: Vec<(String, f64)>,
     /// Values of parameters that are not identified, in this experiment.
     pub parameters: Vec<(String, f64)>,
-    /// Its number in the problem file, from 1.
+    /// Number of the candidate in the problem file, from 1.
     pub number: usize,
 }
 
@@ -41,7 +41,7 @@ impl CandidateSetting {
         format!("candidate `{}`", self.name)
     }
 
-    /// What it measures at samples, which are at these places of the run.
+    /// Comparison of its sensors at samples, which are at these places of the run.
     fn comparison(&self, simulation: &Simulation, times: &[f64], places: Vec<usize>) -> Result<LeastSquares> {
         let mut references = Vec::new();
         for (output, deviation) in &self.outputs {

@@ -53,7 +53,7 @@ impl Specification {
         Ok(problem)
     }
 
-    /// That the deviations of other outputs are known, too.
+    /// Refuses outputs without a deviation, and a common factor, beside one that is estimated.
     fn refuse_other_noise(&self, first: &Group<'_>, stated: &[(String, ExperimentSetting)]) -> Result<()> {
         let what = format!("the deviation of `{}`", first.name);
         if self.noise == Some(Noise::Estimated) {

@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 /// One of several experiments as stated.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExperimentSetting {
-    /// Its name; by default that of its file.
+    /// Name of the experiment; by default that of its file.
     pub name: Option<String>,
-    /// Its record.
+    /// Record of the experiment.
     pub data: DataSource,
-    /// Whether it is compared with the result, and not fitted.
+    /// True if the experiment is compared with the result, and not fitted.
     pub validation: bool,
-    /// What its residuals are weighted by beside others.
+    /// Weight of its residuals beside those of others.
     pub weight: Option<f64>,
-    /// Where it begins.
+    /// Initial state of its simulation.
     pub initial_state: Option<InitialState>,
     /// Coordinates that its projected start keeps.
     pub hold: Option<Vec<String>>,
-    /// Its own starts, bounds and so on of local parameters.
+    /// Settings of its local parameters: starts, bounds and so on.
     pub parameters: Vec<ParameterSetting>,
-    /// Its number in the problem file that says it, from 1; 0: none does.
+    /// Number of the experiment in the problem file, from 1; 0: it is in none.
     pub number: usize,
 }
 
@@ -43,7 +43,7 @@ impl ExperimentSetting {
     }
 }
 
-/// What is left of an experiment's statement once its simulation has been built.
+/// Rest of an experiment's statement once its simulation has been built.
 struct Pending {
     name: String,
     parameters: Vec<ParameterSetting>,
@@ -115,13 +115,13 @@ impl Specification {
         Ok(problem)
     }
 
-    /// What is said of parameters, by the names of the model, or with an experiment's name.
+    /// Applies settings of parameters, by the names of the model, or with an experiment's name.
     pub(super) fn apply_parameters(&self, problem: &mut Problem) -> Result<()> {
         let stated = |setting: &ParameterSetting, error: Error| error.under(&["parameters", &setting.name]);
         self.parameters.iter().try_for_each(|own| apply_setting(problem, own).map_err(|error| stated(own, error)))
     }
 
-    /// What goes over everything else; values of experiments that are not there are counted.
+    /// Applies settings that go over everything else; values of experiments that are not there are counted.
     pub(super) fn override_parameters(&self, problem: &mut Problem, notes: &mut Vec<String>) -> Result<()> {
         let mut strangers = Vec::new();
         for setting in &self.overriding {
@@ -250,7 +250,7 @@ impl Specification {
     }
 }
 
-/// What several experiments share.
+/// Sentence on parameters that several experiments share.
 fn of_several(problem: &Problem, local: &[&str]) -> Option<String> {
     problem.all().nth(1)?;
     Some(format!(
@@ -322,7 +322,7 @@ fn places(stated: &ExperimentSetting) -> Vec<PathBuf> {
     stated.data.files().map(place).collect()
 }
 
-/// Whether two statements are about the same samples, in part at least.
+/// True if two statements are about the same samples, in part at least.
 fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
     let window = |stated: &ExperimentSetting| {
         let DataSource { from, until, .. } = stated.data;
@@ -347,7 +347,7 @@ fn twice_the_same(stated: &[(String, ExperimentSetting)], notes: &mut Vec<String
     }
 }
 
-/// That nothing is validated with what has been fitted.
+/// Refuses to validate with data that have been fitted.
 fn refuse_training_data(built: &[(Experiment, ExperimentSetting, Pending)]) -> Result<()> {
     let (kept, fitted): (Vec<_>, Vec<_>) = built.iter().partition(|(_, stated, _)| stated.validation);
     for (experiment, stated, _) in kept {

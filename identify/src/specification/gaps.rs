@@ -36,9 +36,9 @@ pub(super) fn limit(max_gap: Option<f64>, usual: f64) -> f64 {
     max_gap.unwrap_or(MOST * usual) * (1.0 + ROUND_OFF)
 }
 
-/// What a column has that is interpolated.
+/// Samples of a column that is interpolated.
 pub(crate) struct Samples {
-    /// Its name, as the header has it.
+    /// Name of the column, as the header has it.
     pub name: String,
     /// Times of its own samples, s.
     pub times: Vec<f64>,
@@ -47,7 +47,7 @@ pub(crate) struct Samples {
     rows: usize,
     /// Between two of its samples, s.
     pub usual: f64,
-    /// Whether rows lack a value though it is as fast as its file.
+    /// True if rows lack a value though the column is as fast as its file.
     pub has_holes: bool,
 }
 
@@ -74,7 +74,7 @@ impl Samples {
         pairs.map(|pair| (pair[0], pair[1])).collect()
     }
 
-    /// Those that nobody has allowed; and a sentence on those that `max_gap` allows.
+    /// Gaps that nobody has allowed; and a sentence on those that `max_gap` allows.
     pub fn gaps(
         &self,
         max_gap: Option<f64>,
@@ -90,7 +90,7 @@ impl Samples {
         (gaps, note)
     }
 
-    /// What is wrong with gaps, of which there is one at least.
+    /// Sentence on gaps, of which there is one at least.
     pub fn without(&self, place: &str, gaps: &[(f64, f64)]) -> String {
         let told: Vec<String> = gaps.iter().copied().map(in_words).collect();
         format!(
@@ -100,7 +100,7 @@ impl Samples {
         )
     }
 
-    /// That it has fewer samples than its file has rows, in words, if so.
+    /// Sentence on a column that has fewer samples than its file has rows.
     pub fn sparse(&self, kind: Interpolation, said: &str) -> Result<Option<String>> {
         if self.times.len() == self.rows {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Samples {
     }
 }
 
-/// What drives an input.
+/// Column that drives an input.
 pub(super) struct Driver {
     /// The place of its file.
     pub part: usize,
@@ -151,7 +151,7 @@ impl Driver {
         format!("column `{}`, which drives input `{}`,", self.samples.name, self.input.input)
     }
 
-    /// That nothing is made up of it between the first and the last time of the run; what is assumed, in sentences.
+    /// Checks that no value of the input is made up between the first and the last time of the run; notes what is assumed, in sentences.
     pub fn check(&self, source: &DataSource, recording: &Recording<'_>, notes: &mut Vec<String>) -> Result<()> {
         let (part, all) = (&recording.parts[self.part], recording.times());
         let (begin, end, slack) = (all[0], all[all.len() - 1], ROUND_OFF * self.samples.usual);
@@ -268,7 +268,7 @@ pub(super) fn through(recording: &Recording<'_>) -> Result<Option<Vec<f64>>> {
 }
 
 impl Specification {
-    /// What is said of steps beside those between samples, through intervals without any; `None` where there are none.
+    /// Sentence on steps through intervals without samples, beside those between samples; `None` where there are none.
     pub(super) fn through_gaps(&self, recording: &Recording<'_>) -> Result<Option<String>> {
         if self.tolerance.is_some() || self.step.is_some() || through(recording)?.is_none() {
             return Ok(None);

@@ -20,7 +20,7 @@ pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
 }
 
 impl Lines {
-    /// Those of a text that is TOML.
+    /// Lines of the keys of a text that is TOML.
     pub(crate) fn of(text: &str, file: &Path) -> Self {
         let mut found = Lines { file: file.to_path_buf(), lines: BTreeMap::new() };
         if let Ok(table) = DeTable::parse(text) {

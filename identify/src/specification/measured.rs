@@ -23,17 +23,17 @@ use costate::simulate::Simulation;
 /// Something of a file of an experiment, by the file's place.
 pub(super) type OfPart<T> = (usize, T);
 
-/// What a record gives.
+/// Simulation and comparison that a record gives.
 pub(super) struct Measured<'a> {
     pub simulation: Simulation,
     /// The comparison, if there is something to compare.
     pub cost: Option<LeastSquares>,
-    /// Where it is from.
+    /// Files that both are from.
     pub recording: Recording<'a>,
 }
 
 impl Specification {
-    /// That none of the columns of `records` is named like an output.
+    /// Error for `records` of which no column is named like an output.
     pub(super) fn nothing_to_compare(entry: &Entry, source: &DataSource, records: &[Record]) -> Error {
         let signature = entry.system.signature();
         let names = |names: Vec<&String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -166,7 +166,7 @@ impl Specification {
         names.flat_map(|name| (0..recording.parts.len()).map(move |part| (part, name))).collect()
     }
 
-    /// That the record ends where the simulation is asked to end.
+    /// Checks that the record ends where the simulation is asked to end.
     fn check_end(&self, reading: &Reading<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let times = reading.recording.times();
@@ -197,7 +197,7 @@ impl Specification {
     }
 }
 
-/// What is being read for a model.
+/// State of reading records for a model.
 struct Reading<'a> {
     signature: &'a Signature,
     source: &'a DataSource,
@@ -206,7 +206,7 @@ struct Reading<'a> {
     used: Vec<(usize, &'a str)>,
     /// Names of all inputs and outputs.
     names: Vec<String>,
-    /// What was done to numbers of columns, in sentences.
+    /// Conversions of columns' numbers, in sentences.
     converted: Vec<String>,
 }
 
@@ -277,7 +277,7 @@ impl<'a> Reading<'a> {
         Ok((found, drivers))
     }
 
-    /// What outputs are compared with; and what is missing there.
+    /// References that outputs are compared with; notes what is missing there.
     fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OfPart<OutputColumn>>, Vec<Reference>)> {
         let signature = self.signature;
         let outputs = match &self.source.outputs {
@@ -375,7 +375,7 @@ impl<'a> Reading<'a> {
         without.map(note).collect()
     }
 
-    /// What was read: a line for each file, and what they come to together.
+    /// Description of what was read: a line for each file, and what they come to together.
     fn describe(&self, inputs: &[OfPart<InputColumn>], outputs: &[OfPart<OutputColumn>]) -> Vec<String> {
         let mut notes: Vec<String> =
             self.recording.parts.iter().flat_map(|part| part.record.remarks().iter().cloned()).collect();
@@ -411,7 +411,7 @@ impl<'a> Reading<'a> {
         notes
     }
 
-    /// That residuals in different units are added up, if nobody has weighed them.
+    /// Sentence on residuals in different units that are added up, if nobody has weighed them.
     fn unlike_units(&self, outputs: &[OfPart<OutputColumn>], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
         let is_plain =

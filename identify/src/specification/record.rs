@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A value that a parameter starts from, with what is to be said of it.
 pub(super) struct Start {
     pub value: f64,
-    /// How the numbers of its column became values.
+    /// Sentence on conversions of its column's numbers.
     pub converted: Option<String>,
     /// Which sample it is, where that is not the experiment's first one.
     pub late: Option<String>,

@@ -21,12 +21,12 @@ const SHORT: f64 = 0.05;
 pub(super) struct Part<'a> {
     pub file: &'a Path,
     pub record: &'a Record,
-    /// Its column of times.
+    /// Name of the column of times.
     pub time: &'a str,
     pub axis: TimeAxis,
-    /// Its samples that are meant.
+    /// Range of the samples that are meant.
     pub window: Range<usize>,
-    /// Their places among the times of all files.
+    /// Places of these samples among the times of all files.
     pub places: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Part<'_> {
 /// All files of an experiment.
 pub(super) struct Recording<'a> {
     pub parts: Vec<Part<'a>>,
-    /// What was done to times, in sentences.
+    /// Conversions of times, in sentences.
     pub notes: Vec<String>,
     /// The times of all of them; once they are chosen, those that are meant.
     pub axis: TimeAxis,
@@ -101,7 +101,7 @@ impl<'a> Recording<'a> {
         Ok(found)
     }
 
-    /// As [`Recording::find`], for a column that must be there.
+    /// Column that must be there, else as [`Recording::find`].
     pub fn get(&self, sought: &Sought<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
         let name = sought.column;
         if let Some(number) = asked.filter(|number| !(1..=self.parts.len()).contains(number)) {
@@ -127,7 +127,7 @@ impl<'a> Recording<'a> {
         Err(Error::unknown("column", name, files, parts.iter().flat_map(|part| part.record.names())))
     }
 
-    /// As [`Recording::get`], for a column with all its values.
+    /// Column with all its values, else as [`Recording::get`].
     pub fn complete(&self, sought: &Sought<'_>, asked: Option<usize>) -> Result<(usize, Column<'a>)> {
         let (part, found) = self.get(sought, asked)?;
         self.parts[part].record.column(found.name)?;
@@ -166,7 +166,7 @@ impl<'a> Recording<'a> {
         self.join(source)
     }
 
-    /// What is asked for beyond the ends of all files.
+    /// Sentences on times that are asked for beyond the ends of all files.
     pub fn beyond(&self, source: &DataSource) -> Vec<String> {
         let start = self.parts.iter().map(|part| part.axis.start()).fold(f64::INFINITY, f64::min);
         let end = self.parts.iter().map(|part| part.axis.end()).fold(f64::NEG_INFINITY, f64::max);
@@ -229,7 +229,7 @@ impl<'a> Recording<'a> {
         all
     }
 
-    /// What several files make of the times, in sentences.
+    /// Sentences on the times that several files make together.
     pub fn described(&self) -> Vec<String> {
         let (count, times) = (self.parts.len(), self.times());
         if count < 2 {
@@ -266,7 +266,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// What to do where too few samples are meant, by what is said of them.
+/// Remedy where too few samples are meant, by what is said of them.
 fn widened(source: &DataSource, several: bool) -> &'static str {
     match (source.from, source.until) {
         (Some(_), Some(_)) => "widen `from` and `until`",

@@ -15,13 +15,13 @@ use std::path::PathBuf;
 /// A record of a frequency response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResponseSetting {
-    /// Its file.
+    /// File of the record.
     pub file: PathBuf,
     /// The model's input that it is from.
     pub input: String,
     /// The output that it leads to.
     pub output: String,
-    /// What it is called; `OUTPUT/INPUT` if nothing is said.
+    /// Name of the response; `OUTPUT/INPUT` if nothing is said.
     pub name: Option<String>,
     /// The column of frequencies, and its unit where the header has none; so are the others.
     pub frequency: (Option<String>, Option<String>),
@@ -39,11 +39,11 @@ pub struct ResponseSetting {
     pub from: Option<f64>,
     /// The highest one, Hz.
     pub until: Option<f64>,
-    /// What is compared: by default all that was measured.
+    /// Comparison with the model: by default of all that was measured.
     pub comparison: Option<Comparison>,
     /// Standard deviation of each part, in the model's unit of the response.
     pub deviation: Option<f64>,
-    /// The same beside the magnitude.
+    /// Standard deviation of each part beside the magnitude.
     pub relative_deviation: Option<f64>,
     /// The column of coherence, and over how many windows it is.
     pub coherence: Option<(String, f64)>,

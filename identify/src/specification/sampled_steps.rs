@@ -27,7 +27,7 @@ pub(super) fn read_at(times: &[f64], simulation: &Simulation, notes: &mut Vec<St
     Ok(read)
 }
 
-/// How many steps there are between two samples of even sampling, if their number is whole.
+/// Number of steps between two samples of even sampling, if it is whole.
 pub(super) fn whole_part(axis: &TimeAxis, step: f64) -> Option<usize> {
     let ratio = axis.sampling_step().ok()? / step;
     let whole = ratio.round();
@@ -55,7 +55,7 @@ pub(super) fn met(grid: &TimeGrid, times: &[f64]) -> Vec<usize> {
 }
 
 impl Specification {
-    /// Whether steps divide the intervals between samples.
+    /// True if steps divide the intervals between samples.
     pub(super) fn meets_samples(&self, recording: &Recording<'_>) -> bool {
         let divides = |step: f64| whole_part(&recording.axis, step).is_some();
         self.tolerance.is_none() && self.step.is_none_or(divides)

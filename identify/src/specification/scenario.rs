@@ -21,7 +21,7 @@ impl Specification {
         self.scenario_by_keys(entry).map_err(|error| self.locate(error))
     }
 
-    /// What a scenario refuses is a matter of its noise, or else of its steps and its start.
+    /// Places an error of a scenario: it is a matter of the noise, or else of the steps and the start.
     pub(super) fn of_scenario(&self, error: Error) -> Error {
         match error.cause() {
             Error::UnknownName { kind: "compared output", .. } => error.under(&["cost", "synthetic_noise"]),
@@ -135,7 +135,7 @@ impl Specification {
         Err(error.under(&["tolerance"]))
     }
 
-    /// What makes steps smaller.
+    /// Remedy that makes steps smaller.
     pub fn finer_steps(&self) -> &'static str {
         match (self.tolerance, self.source()) {
             (Some(_), _) => "ask for a smaller tolerance",
@@ -152,7 +152,7 @@ impl Specification {
         Err(self.locate(error.under(&["integrator", "tolerance"])))
     }
 
-    /// Where nobody has named a scheme, one that stands uneven steps.
+    /// Takes a scheme that stands uneven steps, where nobody has named one.
     pub(super) fn stand_uneven_steps(
         &self,
         integrator: &mut Integrator,

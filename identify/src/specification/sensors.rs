@@ -13,14 +13,14 @@ use costate::time_axis::TimeAxis;
 /// Bounds of a delay where nothing is said of them, in samples to both sides.
 const MOST: f64 = 5.0;
 
-/// What a sensor does to an output; each has a parameter, called `gain_OUTPUT` and so on.
+/// Effect of a sensor on an output; each has a parameter, called `gain_OUTPUT` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It multiplies.
+    /// A factor.
     Gain,
-    /// It adds a constant.
+    /// A constant that is added.
     Bias,
-    /// It is late.
+    /// A delay, s.
     Delay,
 }
 
@@ -28,7 +28,7 @@ impl Effect {
     /// All there are.
     pub const ALL: [Effect; 3] = [Effect::Gain, Effect::Bias, Effect::Delay];
 
-    /// Its name in files.
+    /// Name of the effect in files.
     pub fn name(self) -> &'static str {
         match self {
             Effect::Gain => "gain",
@@ -141,7 +141,7 @@ fn effect_on(effect: Effect, quantity: &Quantity, reference: &Reference, axis: &
     }
 }
 
-/// What sensors make of the comparison, in sentences.
+/// Sentences on what sensors do to the comparison.
 pub(super) fn remarks(signature: &Signature, cost: &LeastSquares, times: &[f64]) -> Vec<String> {
     let mut remarks = Vec::new();
     for sensor in cost.sensors().all() {

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use costate::signal::Interpolation;
 use std::path::{Path, PathBuf};
 
-/// Where measurements come from.
+/// Source of measurements: files, and the columns that are taken.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataSource {
     /// The file, in CSV or of MATLAB: see [`Record::read`].
@@ -40,7 +40,7 @@ impl DataSource {
         std::iter::once(&self.file).chain(&self.more_files).map(PathBuf::as_path)
     }
 
-    /// The same with other files: `given` is one, or several of one experiment with commas between them.
+    /// The source with other files: `given` is one, or several of one experiment with commas between them.
     pub fn with_files(&self, given: &Path) -> DataSource {
         let text = given.to_string_lossy();
         let mut files: Vec<PathBuf> = match given.exists() {

@@ -9,18 +9,18 @@ use costate::cost::Spectrum;
 use costate::cost::spectrum::{self, Lines, SpeedUnit, Window};
 use costate::simulate::Simulation;
 
-/// What is compared of an output in the place of its samples.
+/// Spectrum of an output that is compared in the place of its samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpectrumSetting {
-    /// Where.
+    /// Lines of the spectrum.
     pub lines: LinesSetting,
-    /// What samples within a window are weighted with.
+    /// Window by which samples are weighted.
     pub window: Window,
-    /// What of each line.
+    /// Part of each line that is compared.
     pub part: spectrum::SpectrumPart,
 }
 
-/// Where lines are, with names in the place of samples.
+/// Lines of a spectrum, with names in the place of samples.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinesSetting {
     /// Frequencies, Hz.

@@ -9,15 +9,15 @@ use crate::{Error, Result};
 use costate::shown::shown;
 use std::path::Path;
 
-/// What `split` says in the place of a column: between intervals without samples.
+/// Value of `split` in the place of a column: the record is cut at intervals without samples.
 pub(super) const AT_GAPS: &str = "at-gaps";
 
 /// The pieces of a source that is to be split, each with its name.
 pub(super) struct Pieces {
     pub pieces: Vec<(String, Record)>,
-    /// What all of them have been cut from: without `from` and `until`, which are behind them.
+    /// Source that all pieces have been cut from: without `from` and `until`, which are behind them.
     pub source: DataSource,
-    /// Where it was cut, and what was left out.
+    /// Sentences on the cuts, and on what was left out.
     pub notes: Vec<String>,
 }
 
