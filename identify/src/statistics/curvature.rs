@@ -89,7 +89,7 @@ impl Curvature {
         Ok(Curvature { parameters, eigenvalues, zero, bends })
     }
 
-    /// How many eigenvalues are positive, zero and negative.
+    /// Numbers of positive, zero and negative eigenvalues.
     pub fn inertia(&self) -> [usize; 3] {
         let count = |test: &dyn Fn(f64) -> bool| self.eigenvalues.iter().filter(|value| test(**value)).count();
         [count(&|x| x > self.zero), count(&|x| x.abs() <= self.zero), count(&|x| x < -self.zero)]

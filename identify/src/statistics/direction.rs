@@ -6,22 +6,22 @@ use costate::shown::rounded;
 /// A parameter that an analysis is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysed {
-    /// Its place among all parameters of the model.
+    /// Place of the parameter among all of the model.
     pub index: usize,
     /// Name.
     pub name: String,
     /// Unit.
     pub unit: String,
-    /// Where the analysis is made.
+    /// Value at which the analysis is made.
     pub value: f64,
     /// The change that counts as 1: its size, or itself where it is scaled by the logarithm.
     pub size: f64,
-    /// Whether it is scaled by its logarithm.
+    /// True if the parameter is scaled by its logarithm.
     pub log: bool,
 }
 
 impl Analysed {
-    /// What its value does to residuals that change by `norm` where it changes by its size.
+    /// Influence of the parameter on residuals that change by `norm` where it changes by its size.
     pub(super) fn influence(&self, norm: f64) -> Influence {
         Influence::of(self.value / self.size, 1.0, norm)
     }
@@ -32,7 +32,7 @@ impl Analysed {
 pub struct Term {
     /// The parameter.
     pub parameter: Analysed,
-    /// Its change along the direction, in sizes.
+    /// Change of the parameter along the direction, in sizes.
     pub weight: f64,
 }
 
@@ -72,7 +72,7 @@ impl Direction {
         self.terms.iter().map(|term| term.parameter.name.as_str()).collect()
     }
 
-    /// What the direction leaves undecided, where that can be said simply: a sum, a product, a common factor.
+    /// Explanation of what the direction leaves undecided, where that can be said simply: a sum, a product, a common factor.
     pub fn explanation(&self) -> Option<String> {
         // weak directions are seen less sharply than undetermined ones
         let (tolerance, only) = if self.strength == 0.0 { (1e-3, "only") } else { (0.02, "above all") };
@@ -142,7 +142,7 @@ impl std::fmt::Display for Direction {
     }
 }
 
-/// What stays determined of two parameters.
+/// Combinations of two parameters that stay determined.
 fn pair(a: &Term, b: &Term, tolerance: f64) -> Vec<String> {
     let (first, second) = (&a.parameter.name, &b.parameter.name);
     let mut forms = Vec::new();

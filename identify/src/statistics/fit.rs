@@ -27,21 +27,21 @@ use nalgebra::DMatrix;
 /// tolerance of 1e-10, over many steps. No measurement is so free of noise.
 pub(crate) const ROUND_OFF: f64 = 1e-8;
 
-/// What the data say about a parameter.
+/// Determinacy of a parameter: what the data say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It has a value and a standard error.
+    /// Determined, with a value and a standard error.
     Determined,
-    /// It takes part in a combination that the data do not determine.
+    /// Undetermined: part of a combination that the data do not determine.
     Undetermined,
-    /// It changes no residual.
+    /// Without influence on any residual.
     WithoutInfluence,
     /// At a bound; held for the statistics.
     AtBound,
     /// Not identified.
     Fixed,
-    /// It has a value and a standard error, which is more than 0.9 of its prior's deviation: the data tell next to nothing.
+    /// Determined by its prior: the standard error is more than 0.9 of the prior's deviation, and the data tell next to nothing.
     FromPrior,
 }
 
@@ -66,9 +66,9 @@ pub struct ParameterStatistics {
     pub unit: String,
     /// The value at the optimum.
     pub value: f64,
-    /// What the data say about it.
+    /// Determinacy of the parameter by the data.
     pub verdict: Verdict,
-    /// Whether it is free and has not moved from its start.
+    /// True if the parameter is free and has not moved from its start.
     pub at_start: bool,
     /// Infinite where the data do not determine it; NaN where there is none: held, or no residual left to estimate the noise.
     pub standard_error: f64,
@@ -78,7 +78,7 @@ pub struct ParameterStatistics {
     pub beyond_bounds: Option<(f64, f64)>,
 }
 
-/// How well an output is reproduced.
+/// Fit of an output: how well it is reproduced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFit {
     /// Name; `NAME@EXPERIMENT` where there are several experiments.
@@ -87,7 +87,7 @@ pub struct OutputFit {
     pub unit: String,
     /// Times of the samples, s, or where the lines of a spectrum are.
     pub times: Vec<f64>,
-    /// What these are: time, or of a spectrum frequency, order or speed.
+    /// Quantity of `times`: time, or of a spectrum frequency, order or speed.
     pub over: Quantity,
     /// y - ȳ at these times.
     pub residuals: Vec<f64>,
@@ -117,7 +117,7 @@ impl OutputFit {
         })
     }
 
-    /// Whether it is the same output with the same data once more: residuals are the same to the last bit.
+    /// True if this is the same output with the same data once more: residuals are the same to the last bit.
     fn is_of_same_data(&self, other: &OutputFit) -> bool {
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
         base_name(&self.name) == base_name(&other.name)
@@ -126,7 +126,7 @@ impl OutputFit {
             && bits(&self.residuals) == bits(&other.residuals)
     }
 
-    /// Whether there is no noise to speak of, of which statistics say anything.
+    /// True if there is no noise to speak of, of which statistics say anything.
     pub(super) fn is_round_off(&self) -> bool {
         self.r_squared.map_or(self.rmse() <= ROUND_OFF * self.size, |r_squared| r_squared >= 1.0 - 1e-12)
     }
@@ -148,10 +148,10 @@ impl OutputFit {
     }
 }
 
-/// What a least-squares fit says about its parameters and its data; conventions in the [module](super).
+/// Statistics of a least-squares fit, of its parameters and its data; conventions in the [module](super).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// What is known of the noise.
+    /// Knowledge of the noise.
     pub noise: Noise,
     /// Number of residuals n.
     pub count: usize,
@@ -175,19 +175,19 @@ pub struct Statistics {
     /// Covariance of the parameters that [`Identifiability::parameters`] lists, in their units (of the logarithm where that
     /// is the scale). Rows and columns of undetermined ones are NaN.
     pub covariance: DMatrix<f64>,
-    /// Their correlation.
+    /// Correlation of these parameters.
     pub correlation: DMatrix<f64>,
     /// The outputs that were compared.
     pub outputs: Vec<OutputFit>,
-    /// What their residuals tell, in the same order; none where the data are reproduced to round-off.
+    /// Tests of the outputs' residuals, in the same order; none where the data are reproduced to round-off.
     pub residual_tests: Vec<ResidualTests>,
-    /// How far the optimum moves with the step, where that was asked for ([`Statistics::with_time_step`]).
+    /// Check of the time step, where it was asked for ([`Statistics::with_time_step`]).
     pub time_step: Option<TimeStepCheck>,
-    /// How the steps were chosen, where they were ([`identify_with_steps`](crate::steps::identify_with_steps)).
+    /// Choice of the steps, where they were chosen ([`identify_with_steps`](crate::steps::identify_with_steps)).
     pub step_choice: Option<StepChoice>,
     /// Which combinations the data determine.
     pub identifiability: Identifiability,
-    /// What a person should know before using the numbers, a sentence each.
+    /// Warnings before the numbers are used, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -229,7 +229,7 @@ impl Statistics {
         Statistics::within(problem, u, held, &[], noise)
     }
 
-    /// The same for parameters that move orthogonally to the rows `directions` only, by all parameters: those of constraints.
+    /// Statistics of parameters that move orthogonally to the rows `directions` only, by all parameters: those of constraints.
     fn within(problem: &Problem, u: &[f64], held: &[usize], directions: &[Vec<f64>], noise: Noise) -> Result<Self> {
         let what = format!("the statistics of `{}`", problem.name);
         let free = problem.free();
@@ -301,7 +301,7 @@ impl Statistics {
         (self.degrees_of_freedom > 0).then(|| self.chi_square / self.degrees_of_freedom as f64)
     }
 
-    /// How many standard errors the 95 % interval of a parameter reaches to each side.
+    /// Standard errors from the value to each end of the 95 % interval of a parameter.
     pub fn quantile(&self) -> f64 {
         LEVELS[1].quantile(self.student())
     }

@@ -23,7 +23,7 @@ pub const NO_INFLUENCE: f64 = 1e-10;
 /// Constraints of unit length that differ by less are one.
 const SAME_CONSTRAINT: f64 = 1e-8;
 
-/// What the residuals' Jacobian at one point says about the parameters.
+/// Identifiability of the parameters, by the residuals' Jacobian at one point.
 ///
 /// Singular values are those of the Jacobian with every column divided by its length. So they do not depend on units and
 /// sizes, and their ratio is, within a factor of √p, the smallest condition number that any scaling of the parameters
@@ -37,7 +37,7 @@ pub struct Identifiability {
     /// Of each parameter: root mean square change of the residuals (outputs over their deviations), to first order, if it
     /// changes by its size. These, sorted, rank the parameters (Serban & Freeman 2001).
     pub influences: Vec<f64>,
-    /// What their values do, by which it is judged whether that is anything.
+    /// Influences of the parameters' values, by which it is judged whether they have any.
     pub(crate) changes: Vec<Influence>,
     /// Places of the parameters without influence.
     pub without_influence: Vec<usize>,
@@ -65,7 +65,7 @@ const SUSPECT: f64 = 0.05;
 /// By what steps are divided to see whether a direction fades: a combination that the data tell a thirtieth as well as coarse steps do is not taken for one.
 const HALVED: [usize; 3] = [2, 4, 8];
 
-/// That directions are told apart by the error of time steps alone, a sentence each.
+/// Sentences on directions that are told apart by the error of time steps alone.
 pub fn said_of_steps_alone(problem: &Problem, directions: &[Direction]) -> Vec<String> {
     let is_driven = problem.experiments.iter().any(|experiment| {
         let (simulation, times) = (&experiment.simulation, experiment.simulation.grid().count());
@@ -125,7 +125,7 @@ impl Identifiability {
         Identifiability::within(linearised, parameters, &[])
     }
 
-    /// The same for changes along which constraints do not move: orthogonal to the rows `held`, by all parameters of a model.
+    /// The analysis for changes along which constraints do not move: orthogonal to the rows `held`, by all parameters of a model.
     /// Singular values are those on that subspace.
     ///
     /// # Errors
@@ -246,7 +246,7 @@ impl Identifiability {
         root
     }
 
-    /// How many directions of the parameters the data determine.
+    /// Number of directions of the parameters that the data determine.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -258,7 +258,7 @@ impl Identifiability {
         places
     }
 
-    /// What a person should know before trusting a fit, a sentence each.
+    /// Warnings before a fit is trusted, a sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let names = |places: &[usize]| {

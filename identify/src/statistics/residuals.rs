@@ -12,7 +12,7 @@ use costate::sensitivity::ResidualRow;
 pub(super) struct Residuals {
     /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of priors and modes. ω = 1 without quadrature.
     pub fitted: Linearised,
-    /// Those of priors and modes.
+    /// Rows of priors and modes.
     pub beside: Vec<Row>,
     /// Number of residuals without them.
     pub count: usize,
@@ -22,7 +22,7 @@ pub(super) struct Residuals {
     pub spread: Option<Linearised>,
     /// Σ ((y - ȳ)/σ)².
     pub chi_square: f64,
-    /// What a robust loss makes of the residuals, if there is one.
+    /// Sums of a robust loss over the residuals, if there is one.
     pub robust: Option<Robust>,
     /// (y - ȳ)/σ of each reference of each experiment.
     pub of_references: Vec<Vec<Vec<f64>>>,
@@ -73,17 +73,17 @@ impl Robust {
 /// The largest residual of a reference.
 #[derive(Debug, Clone)]
 pub(super) struct Largest {
-    /// Its place among the residuals of the reference.
+    /// Place among the residuals of the reference.
     pub place: usize,
-    /// Its magnitude, (y - ȳ)/σ.
+    /// Magnitude, (y - ȳ)/σ.
     pub size: f64,
     /// ω.
     pub weight: f64,
-    /// Its derivatives by all parameters of the problem.
+    /// Derivatives by all parameters of the problem.
     pub derivatives: Vec<f64>,
 }
 
-/// The same of one experiment, in its model's parameters.
+/// Residuals of one experiment, in its model's parameters.
 struct Own {
     fitted: Linearised,
     spread: Option<Linearised>,

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 use crate::{Identification, Status};
 use costate::least_squares::{Linearised, Reduction};
 
-/// What the residuals of a sensor hold at an optimum.
+/// Share of a sensor in the residuals and parameters at an optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Share {
     /// Number of samples.

@@ -110,7 +110,7 @@ fn output_lines(outputs: &[OutputFit]) -> Vec<String> {
 }
 
 impl Statistics {
-    /// What stands below the table of parameters.
+    /// Text below the table of parameters.
     pub fn summary(&self) -> String {
         let mut lines = Vec::new();
         for (a, b, value) in self.notable_correlations(0.9) {
@@ -152,7 +152,7 @@ impl Statistics {
         lines.join("\n")
     }
 
-    /// What rests on the noise: null without it.
+    /// Number that rests on the noise: null without noise.
     fn noisy(&self, x: f64) -> Value {
         if self.is_noise_free { Value::Null } else { finite(x) }
     }
@@ -259,7 +259,7 @@ impl Curvature {
 }
 
 impl Identifiability {
-    /// What the data say about parameter `k` of [`Identifiability::parameters`] near this point, in a word or two.
+    /// Determinacy of parameter `k` of [`Identifiability::parameters`] near this point, in a word or two.
     pub fn verdict(&self, k: usize) -> &'static str {
         let name = self.parameters[k].name.as_str();
         if self.without_influence.contains(&k) {

@@ -20,7 +20,7 @@ const NEGLIGIBLE: f64 = 0.1;
 /// Parameters that are named in a sentence.
 const NAMED: usize = 3;
 
-/// How far a parameter moves.
+/// Shift of a parameter's optimum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
     /// Name.
@@ -29,7 +29,7 @@ pub struct Shift {
     pub unit: String,
     /// The change of the optimum, in the parameter's unit.
     pub shift: f64,
-    /// The same in standard errors.
+    /// The shift in standard errors.
     pub standard_errors: f64,
 }
 
@@ -41,7 +41,7 @@ impl Shift {
     }
 }
 
-/// What half the step makes of the optimum.
+/// Shifts of the optimum at half the time step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeStep {
     /// From the optimum at the step to that at half of it, the largest in standard errors first. At second order, the optimum of
@@ -61,14 +61,14 @@ pub struct TimeStep {
 /// The check of the time step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TimeStepCheck {
-    /// It was made.
+    /// The check was made.
     Made(TimeStep),
-    /// It was not, for this reason.
+    /// The check was not made, for this reason.
     Skipped(String),
 }
 
 impl Statistics {
-    /// The same with a check of the time step, and of the interpolation of inputs, by a run with tangents at half the step for each. Where
+    /// The statistics with a check of the time step, and of the interpolation of inputs, by a run with tangents at half the step for each. Where
     /// the check means nothing or fails, the reason is kept instead.
     pub fn with_time_step(mut self, problem: &Problem, found: &Identification) -> Self {
         self.set_apart_what_steps_tell(problem, found);
@@ -176,7 +176,7 @@ fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
     (divide_by, problem.substeps().map(|substeps| divide_by * substeps))
 }
 
-/// Whether an input is interpolated like this.
+/// True if an input is interpolated like this.
 fn is_met(problem: &Problem, interpolation: Interpolation) -> bool {
     let mut signals = problem.experiments.iter().flat_map(|experiment| experiment.simulation.signals());
     signals.any(|signal| signal.interpolation() == Some(interpolation))
@@ -196,13 +196,13 @@ pub(crate) fn named(shifts: &[Shift]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether one of them, the largest first, is more than negligible.
+/// True if one of the shifts, the largest first, is more than negligible.
 pub(crate) fn matters(shifts: &[Shift]) -> bool {
     shifts.first().is_some_and(|shift| shift.standard_errors.abs() > NEGLIGIBLE)
 }
 
 impl TimeStep {
-    /// What is to be warned of.
+    /// Warnings of the check.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if matters(&self.shifts) {
@@ -228,7 +228,7 @@ impl TimeStep {
 }
 
 impl TimeStepCheck {
-    /// What there is to say that nobody need be warned of.
+    /// Sentences that are no warnings.
     pub(super) fn summary(&self) -> Vec<String> {
         let TimeStepCheck::Made(made) = self else { return Vec::new() };
         let mut lines = Vec::new();

@@ -84,7 +84,7 @@ pub(super) fn outputs(problem: &Problem, residuals: &Residuals) -> Vec<OutputFit
         .collect()
 }
 
-/// How well an output of an experiment is reproduced, by its residuals over their deviation.
+/// Fit of an output of an experiment, by its residuals over their deviation.
 fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &[f64]) -> OutputFit {
     let times = experiment.simulation.grid().times();
     let reference = &cost.references()[place];
@@ -116,7 +116,7 @@ fn fit(experiment: &Experiment, (cost, place): (&LeastSquares, usize), scaled: &
     }
 }
 
-/// How well the outputs of experiments are reproduced at `u`, by one run each: for those that are not fitted.
+/// Fits of the outputs of experiments at `u`, by one run each: for those that are not fitted.
 ///
 /// # Errors
 /// If a simulation fails.

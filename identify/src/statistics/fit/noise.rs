@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// What is known of the noise.
+/// Knowledge of the noise of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noise {

@@ -9,7 +9,7 @@ const BOUND: f64 = 2.575_829_303_548_901;
 /// Correlations over lags, with what chance stays within, for figures.
 #[derive(Debug, Clone)]
 pub struct Correlations<'a> {
-    /// What is correlated; above the panel.
+    /// Title above the panel: what is correlated.
     pub title: String,
     /// Lags, in what the axis is labelled with.
     pub lags: Vec<f64>,
@@ -26,7 +26,7 @@ pub struct Correlogram {
     pub lags: Vec<i64>,
     /// The correlation at each lag; NaN (null in JSON) where no two samples are so far apart.
     pub values: Vec<f64>,
-    /// What white residuals stay within, at each single lag, in 99 of 100 cases.
+    /// Bounds that white residuals stay within, at each single lag, in 99 of 100 cases.
     pub bounds_99: Vec<f64>,
 }
 
@@ -42,9 +42,9 @@ impl Correlogram {
 pub(super) struct Series {
     /// Zero where there is none.
     values: Vec<f64>,
-    /// Whether each is there; empty if all are.
+    /// True for each value that is there; empty if all are.
     there: Vec<bool>,
-    /// How many are there.
+    /// Number of values that are there.
     pub count: usize,
     /// Of what was given.
     pub mean: f64,
@@ -69,7 +69,7 @@ impl Series {
         })
     }
 
-    /// Those that are there, as multiples of the deviation from the mean.
+    /// Values that are there, as multiples of the deviation from the mean.
     pub fn scores(&self) -> impl Iterator<Item = f64> {
         let is_there = |i: usize| self.there.get(i).is_none_or(|there| *there);
         self.values.iter().enumerate().filter(move |(i, _)| is_there(*i)).map(|(_, value)| *value)
@@ -132,7 +132,7 @@ pub(super) struct Crossing {
     pub correlogram: Correlogram,
     /// Place of the most significant correlation among the lags.
     pub most: usize,
-    /// How many of its deviations it is.
+    /// Significance of that correlation, in its deviations.
     pub score: f64,
 }
 

@@ -12,42 +12,42 @@ const SLIGHT: f64 = 0.1;
 /// An outlier that chance makes as seldom as this is one whatever else is found.
 const CERTAIN: f64 = 1e-9;
 
-/// What to do about an outlier.
+/// Remedy for an outlier.
 const WITHOUT_IT: &str = "look at this sample, which pulls the parameters: leave it out (an empty cell), or take a robust loss (loss = \"huber\")";
 
 /// Outputs whose residuals are judged one by one; of more, there is one sentence.
 const FEW: usize = 3;
 
-/// What the residuals of an output are, by what matters first.
+/// Finding on the residuals of an output, by what matters first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// They follow an input, or lead it.
+    /// Residuals that follow an input, or lead it.
     FollowInput,
-    /// They are correlated with themselves.
+    /// Residuals that are correlated with themselves.
     Correlated,
-    /// They are all the same.
+    /// Residuals that are all the same.
     Constant,
-    /// Their mean is not zero.
+    /// Residuals whose mean is not zero.
     Offset,
     /// One of them is much larger than the others let expect.
     Outlier,
-    /// They are white, but not normal.
+    /// Residuals that are white, but not normal.
     NotNormal,
-    /// They are correlated, so slightly that it does not matter.
+    /// Residuals that are correlated, so slightly that it does not matter.
     SlightlyCorrelated,
-    /// They are white noise.
+    /// Residuals that are white noise.
     White,
     /// There are too few.
     TooFew,
-    /// They are round-off.
+    /// Residuals that are round-off.
     RoundOff,
-    /// They are those of a spectrum: one does not follow another in time.
+    /// Residuals of a spectrum: one does not follow another in time.
     Lines,
 }
 
 impl Finding {
-    /// Whether it is to be known before the numbers are used.
+    /// True if the finding is to be known before the numbers are used.
     pub fn is_warning(self) -> bool {
         self <= Finding::Outlier
     }
@@ -60,7 +60,7 @@ pub struct Overall {
 }
 
 impl ResidualTests {
-    /// What is found where chance may do so with this probability.
+    /// Finding where chance may make it with this probability.
     pub(super) fn find(&self, level: f64) -> Finding {
         if self.autocorrelation.is_none() {
             return self.finding;
@@ -95,7 +95,7 @@ impl ResidualTests {
         format!("{about}{} s", rounded(lags * self.step, 3))
     }
 
-    /// What they do: `follow input `F` at a delay of 0.02 s`.
+    /// Clause on what the residuals do: `follow input `F` at a delay of 0.02 s`.
     fn clause(&self, finding: Finding) -> String {
         match finding {
             Finding::FollowInput => self.following(),
@@ -172,7 +172,7 @@ impl ResidualTests {
         plain.min_by(|a, b| a.p_value.total_cmp(&b.p_value).then(size(a).total_cmp(&size(b))))
     }
 
-    /// What it means.
+    /// Meaning of a finding, in words.
     fn meaning(&self, finding: Finding) -> &'static str {
         let alternates = self.correlated_lags == 0 && self.strongest().is_some_and(|(lag, _)| lag == 1);
         match finding {
@@ -215,7 +215,7 @@ impl ResidualTests {
         format!("residuals of `{}` {}: {}{errors}{gap}{also}", self.output, self.clause(finding), self.meaning(finding))
     }
 
-    /// That nothing is correlated across a gap.
+    /// Clause on a gap across which nothing is correlated.
     fn across_gap(&self) -> String {
         let gap = self.largest_interval.filter(|gap| gap.until - gap.from > GAP * self.step * (1.0 + 1e-6));
         match (gap, &self.autocorrelation) {
@@ -256,7 +256,7 @@ impl ResidualTests {
     }
 }
 
-/// What correlated residuals mean for standard errors, if it is worth a word.
+/// Clause on standard errors that are too small by correlated residuals, if it is worth a word.
 fn too_small(factor: f64, up_to: &str) -> String {
     if factor < 1.15 {
         return String::new();

@@ -60,7 +60,7 @@ pub struct Normality {
     pub excess_kurtosis: f64,
     /// Chi-square with two degrees of freedom, for many samples.
     pub test: Test,
-    /// Whether there are so few samples that the p-value is rough: the test finds too much at 1 %.
+    /// True if there are so few samples that the p-value is rough: the test finds too much at 1 %.
     pub few_samples: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct InputCorrelation {
     pub correlogram: Correlogram,
     /// The lag with the most significant correlation.
     pub lag: i64,
-    /// The same in s.
+    /// Delay of that lag, s.
     pub delay: f64,
     /// The correlation there.
     pub correlation: f64,
@@ -84,16 +84,16 @@ pub struct InputCorrelation {
 /// An interval between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Interval {
-    /// Its first sample, s.
+    /// Time of the first sample, s.
     pub from: f64,
-    /// Its last sample, s.
+    /// Time of the last sample, s.
     pub until: f64,
 }
 
 /// The largest residual.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct LargestResidual {
-    /// Where it is, s.
+    /// Time of the sample, s.
     pub time: f64,
     /// ȳ, the sample's own value, in the output's unit.
     pub value: f64,
@@ -112,13 +112,13 @@ pub struct LargestResidual {
 pub struct ResidualTests {
     /// Name of the output; `NAME@EXPERIMENT` where there are several experiments.
     pub output: String,
-    /// Its unit.
+    /// Unit of the output.
     pub unit: String,
     /// Samples that are there.
     pub samples: usize,
     /// s from one sample to the next; the usual interval (the median), if they are uneven.
     pub step: f64,
-    /// Whether samples are even, but for gaps of whole numbers of steps, of which lags take account; otherwise lags count samples.
+    /// True if samples are even, but for gaps of whole numbers of steps, of which lags take account; otherwise lags count samples.
     pub is_even: bool,
     /// The largest interval between two samples; `None` of one sample.
     pub largest_interval: Option<Interval>,
@@ -133,7 +133,7 @@ pub struct ResidualTests {
     pub(crate) run: Vec<f64>,
     /// Over how many lags from the first one on neighbours are alike.
     pub correlated_lags: usize,
-    /// Whether lags beyond these were not looked at.
+    /// True if lags beyond these were not looked at.
     #[serde(skip)]
     pub(crate) is_run_cut: bool,
     /// Of Ljung & Box 1978.
@@ -142,20 +142,20 @@ pub struct ResidualTests {
     pub standard_error_factor: f64,
     /// With every input that varies.
     pub inputs: Vec<InputCorrelation>,
-    /// Whether residuals are normal; `None` as above.
+    /// Test for a normal distribution; `None` as above.
     pub normality: Option<Normality>,
     /// The largest one.
     pub largest: Option<LargestResidual>,
-    /// Whether the model explains anything of what the output's record varies.
+    /// True if the model explains anything of what the output's record varies.
     #[serde(skip)]
     pub(crate) explains: bool,
-    /// What is found at a level of 1 %.
+    /// Finding at a level of 1 %.
     pub finding: Finding,
-    /// The same in a sentence.
+    /// The finding in a sentence.
     pub judgement: String,
 }
 
-/// How far samples are from each other.
+/// Spacing of samples.
 struct Spacing {
     step: f64,
     is_even: bool,
@@ -169,7 +169,7 @@ struct Compared<'a> {
     experiment: &'a Experiment,
     cost: &'a LeastSquares,
     reference: &'a Reference,
-    /// Its place among the references of the cost.
+    /// Place of the reference among those of the cost.
     place: usize,
     fit: &'a OutputFit,
     largest: Option<&'a Largest>,
@@ -297,7 +297,7 @@ impl Compared<'_> {
         places.iter().map(|place| place.map_or(f64::NAN, |i| placed[i])).collect()
     }
 
-    /// How far the output's own samples are from each other.
+    /// Spacing of the output's own samples.
     fn spacing(&self) -> Spacing {
         let times = self.experiment.simulation.grid().times();
         let own = self.cost.own_samples(self.place);
