@@ -10,7 +10,7 @@ use super::shape::Mixing;
 use costate::sensitivity::StepMap;
 use nalgebra::{DMatrix, DVector};
 
-/// What is left of a column below this part of it is round-off.
+/// Entries of a column below this part of it are round-off.
 const ROUND_OFF: f64 = 1e-15;
 /// Of an unknown that does not act, or is held: its column.
 const NONE: usize = usize::MAX;
@@ -23,7 +23,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Its change along a change of the unknowns.
+    /// Change of the row's value along a change of the unknowns.
     pub fn along(&self, unknowns: &[f64]) -> f64 {
         self.slopes.iter().map(|&(k, slope)| slope * unknowns[k]).sum()
     }
@@ -53,7 +53,7 @@ pub(super) struct Band<'p> {
     first: Vec<usize>,
 }
 
-/// What has been eliminated at a time.
+/// Unknowns that were eliminated at a time, with the rows that give them.
 struct Stage {
     eliminated: Vec<usize>,
     rest: Vec<usize>,
@@ -228,7 +228,7 @@ impl<'p> Band<'p> {
         (0..self.parameters).for_each(|k| show(parameters + k, k, 1.0));
     }
 
-    /// What enters a map along a change of the unknowns, behind the state before.
+    /// Argument of a map along a change of the unknowns: the change of the state before, then those of the inputs and parameters.
     fn entering(&self, i: usize, mut x: Vec<f64>, step: &[f64]) -> DVector<f64> {
         x.resize(self.maps[i].state.ncols(), 0.0);
         self.enter(i, &mut |column, k, factor| x[column] += factor * step[k]);
@@ -275,7 +275,7 @@ impl<'p> Band<'p> {
     }
 }
 
-/// Where unknowns are among the columns.
+/// Columns of the unknowns.
 struct Places {
     column_of: Vec<usize>,
     /// The steps of those that are not there.

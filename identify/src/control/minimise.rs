@@ -10,24 +10,24 @@ use costate::shown::shown;
 /// Something that must be met, at the end of a search.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Violation {
-    /// What, in words.
+    /// Description of the requirement, in words.
     pub what: String,
-    /// How far it is from being met, at most; in the output's unit, or for rates beside the limit.
+    /// Largest distance from meeting the requirement; in the output's unit, or for rates beside the limit.
     pub by: f64,
-    /// That unit.
+    /// Unit of `by`.
     pub unit: String,
     /// When, s.
     pub time: f64,
 }
 
-/// What has been found.
+/// Solution of a control problem.
 #[derive(Debug, Clone)]
 pub struct Solution {
     /// The last minimisation, with the history of all.
     pub outcome: Outcome,
-    /// What must be met, and how far it is from that.
+    /// Requirements, each with its distance from being met.
     pub violations: Vec<Violation>,
-    /// Whether all of it is met.
+    /// True if all requirements are met.
     pub is_met: bool,
     /// The cost at the start, without penalties; [`Outcome::cost`] is without them, too.
     pub start_cost: f64,
@@ -122,7 +122,7 @@ impl Control {
         Ok(shares.iter().map(|share| share.1).sum())
     }
 
-    /// How fast a signal changes in each step, beside the limit.
+    /// Rates of change of a signal in each step, beside the limit.
     fn rates(&self, placed: &Placed, unknowns: &[f64]) -> Vec<f64> {
         let (u, w) = self.expand(unknowns);
         let (times, inputs) = (self.simulation.grid().times(), self.simulation.signature().inputs.len());
@@ -141,7 +141,7 @@ impl Control {
             || self.signals.iter().any(|placed| placed.signal.rate.is_finite())
     }
 
-    /// What must be met, and how far it is from that.
+    /// Requirements, each with its distance from being met.
     ///
     /// # Errors
     /// A simulation that fails.

@@ -36,7 +36,7 @@ use costate::simulate::Simulation;
 use costate::start::InitialState;
 use shape::{Mixing, place};
 
-/// What an unknown signal is.
+/// Place of an unknown signal: an input or a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// An input, by its place.
@@ -113,7 +113,7 @@ impl Placed {
         }
     }
 
-    /// How many of its coefficients are unknowns besides the parameters.
+    /// Number of its coefficients that are unknowns besides the parameters.
     fn own(&self) -> usize {
         match self.source {
             Source::Input(_) => self.mixing.coefficients,
@@ -128,13 +128,13 @@ pub struct Control {
     pub name: String,
     /// The simulation; its signals are where unknown inputs start.
     pub simulation: Simulation,
-    /// What is minimised.
+    /// The cost that is minimised.
     pub cost: Sum,
     /// All parameters of the model, in its order; those that are free are found, too.
     pub parameters: Vec<Parameter>,
-    /// Their values at the start.
+    /// Values of the parameters at the start.
     pub start: Vec<f64>,
-    /// What the run is to say of parameters, besides goals.
+    /// Information of the run about parameters, that is to be large, besides goals.
     pub information: Option<Sought>,
     signals: Vec<Placed>,
 }
@@ -203,7 +203,7 @@ impl Control {
         Ok(Control { name, simulation, cost, parameters, start, information: None, signals: placed })
     }
 
-    /// The same with signals that are to say the most of parameters: an optimal experiment. No sum of squares, so that methods by gradients find it.
+    /// The problem of signals that are to say the most of parameters: an optimal experiment. No sum of squares, so that methods by gradients find it.
     ///
     /// # Errors
     /// If what is measured does not fit the simulation, or a parameter is to be identified and chosen at once.
@@ -255,7 +255,7 @@ impl Control {
         (self.free().len() + values, values)
     }
 
-    /// Where the coefficients of each signal are among the unknowns; `None` for those that are held.
+    /// Places of each signal's coefficients among the unknowns; `None` for those that are held.
     fn layout(&self) -> Vec<Vec<Option<usize>>> {
         let free = self.free();
         let mut offset = free.len();

@@ -14,18 +14,18 @@ pub struct ControlObjective<'p> {
     engine: Gradient<'p>,
     informed: Option<Informed<'p>>,
     free: Vec<usize>,
-    /// See [`Control::layout`].
+    /// Places of coefficients among the unknowns, see [`Control::layout`].
     layout: Vec<Vec<Option<usize>>>,
     /// Parameters, and inputs in all rows, of the last evaluation.
     u: Vec<f64>,
     w: Vec<f64>,
     gradient: Vec<f64>,
     by_inputs: Vec<f64>,
-    /// Where the band was linearised.
+    /// The band, with the unknowns at which it was linearised.
     band: Option<(Vec<f64>, Band<'p>)>,
 }
 
-/// What a signal costs by itself.
+/// Costs of a signal by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Own {
     Effort,
@@ -84,7 +84,7 @@ impl<'p> ControlObjective<'p> {
         Ok(ControlObjective { control, engine, informed, free, layout, u, w, gradient, by_inputs, band: None })
     }
 
-    /// The same, to stop at the next time step once `interrupt` is raised.
+    /// The objective that stops at the next time step once `interrupt` is raised.
     pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
         self.engine = self.engine.interrupted_by(interrupt);
         self.informed = self.informed.map(|informed| informed.interrupted_by(interrupt));
@@ -95,7 +95,7 @@ impl<'p> ControlObjective<'p> {
         self.control.simulation.signature().inputs.len()
     }
 
-    /// What signals cost by themselves, where that is not a penalty.
+    /// Costs of signals by themselves, without penalties.
     pub(super) fn own_shares(&self) -> Vec<(String, f64)> {
         let mut shares = Vec::new();
         for placed in &self.control.signals {
@@ -146,7 +146,7 @@ impl<'p> ControlObjective<'p> {
         }
     }
 
-    /// What the run says of parameters, as a cost; zero where nothing is sought.
+    /// Information of the run about parameters, as a cost; zero where nothing is sought.
     pub(super) fn information(&mut self) -> Result<f64> {
         self.informed.as_mut().map_or(Ok(0.0), Informed::value)
     }

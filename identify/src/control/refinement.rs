@@ -14,11 +14,11 @@ const OF_START: f64 = 0.01;
 /// One search among those on finer and finer steps.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Stage {
-    /// Its number, from 1.
+    /// Number of the stage, from 1.
     pub number: usize,
     /// Steps of the run.
     pub steps: usize,
-    /// Their size where it is even, s.
+    /// Size of the time steps where it is even, s.
     pub step: Option<f64>,
     /// The cost on these steps of what it began with: the start, or the solution of the stage before.
     pub start_cost: f64,
@@ -26,31 +26,31 @@ pub struct Stage {
     pub cost_of_first_start: Option<f64>,
     /// The cost that it ended with.
     pub cost: f64,
-    /// How far what must be met is from that, at most.
+    /// Largest distance of a requirement from being met.
     pub violation: f64,
     /// The norm of the gradient there, by scaled unknowns.
     pub gradient_norm: f64,
     /// The running number of its first record in the history.
     pub first_iteration: usize,
-    /// Its iterations.
+    /// Iterations of the stage's search.
     pub iterations: usize,
-    /// Its runs.
+    /// Runs of the stage's search.
     pub evaluations: usize,
-    /// Its rounds of multipliers; one where nothing must be met.
+    /// Rounds of multipliers; one where nothing must be met.
     pub rounds: usize,
-    /// Whether its search converged.
+    /// True if the stage's search converged.
     pub converged: bool,
     /// Why it ended.
     pub reason: String,
-    /// Whether the solution of the stages before was lost on these steps.
+    /// True if the solution of the stages before was lost on these steps.
     pub lost: bool,
 }
 
-/// What came of all stages.
+/// Result of all stages.
 pub struct Refined {
     /// The problem of the stage that is kept.
     pub control: Control,
-    /// Its solution, with the history of all stages.
+    /// Solution of the stage that is kept, with the history of all stages.
     pub solution: Solution,
     /// All stages.
     pub stages: Vec<Stage>,
@@ -58,7 +58,7 @@ pub struct Refined {
     pub kept: usize,
 }
 
-/// What is told on the way.
+/// Progress of a refinement, as its observer gets it.
 pub enum Told<'a> {
     /// A stage begins, with its number.
     Begin(usize, &'a Control),
@@ -176,7 +176,7 @@ impl Stage {
         }
     }
 
-    /// Whether stages before it came lower by more than what smaller steps may make of one solution. What the start costs is no measure where it need not
+    /// True if stages before this one came lower by more than what smaller steps may make of one solution. What the start costs is no measure where it need not
     /// meet what must be met.
     fn has_lost(&self, before: &[Stage], constrained: bool) -> bool {
         let Some(least) = before.iter().map(|stage| stage.cost).reduce(f64::min) else { return false };

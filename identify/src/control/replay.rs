@@ -4,18 +4,18 @@ use super::Control;
 use crate::Result;
 use costate::simulate::{Simulation, Trajectory};
 
-/// How far an output moves when steps are halved.
+/// Shift of an output when steps are halved.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Shift {
     /// The output.
     pub output: String,
-    /// Its unit.
+    /// Unit of the output.
     pub unit: String,
-    /// Its value at the end with the steps of the solution, and with half of them.
+    /// Values at the end with the steps of the solution, and with half of them.
     pub end: [f64; 2],
     /// The largest change over time.
     pub largest: f64,
-    /// Its range over time, the largest less the smallest value.
+    /// Range of the output over time, the largest less the smallest value.
     pub range: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Whether no output moves by more than this part of its range.
+    /// True if no output moves by more than this part of its range.
     pub fn survives(&self, tolerance: f64) -> bool {
         // false for NaN
         self.largest <= tolerance

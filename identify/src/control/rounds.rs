@@ -33,9 +33,9 @@ pub(super) struct Rounds<'a> {
     /// The least violation so far, and the rounds since it fell.
     worst: f64,
     idle: usize,
-    /// Whether the observer wants no more.
+    /// True if the observer wants no more.
     pub stopped: bool,
-    /// How much larger penalties become.
+    /// Growth factor of penalties.
     pub factor: f64,
     /// The round that came nearest.
     best: Option<(Outcome, f64, Vec<Violation>)>,

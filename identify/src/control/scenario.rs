@@ -17,26 +17,26 @@ use std::sync::Arc;
 /// Goals for the times of a grid, s.
 pub type GoalsAt = Arc<dyn Fn(&[f64]) -> Vec<Goal> + Send + Sync>;
 
-/// How a model is controlled where nothing else is said.
+/// Default control problem of a model.
 #[derive(Clone)]
 pub struct ControlScenario {
     /// The inputs to begin with, one an input.
     pub start: Vec<Signal>,
-    /// What is to be found.
+    /// Signals that are to be found.
     pub signals: Vec<UnknownSignal>,
-    /// What outputs are to do.
+    /// Goals of the outputs.
     pub goals: GoalsAt,
     /// Weights of sums over time.
     pub quadrature: Quadrature,
-    /// How the signals are searched.
+    /// Method by which the signals are searched.
     pub method: Method,
     /// The cost at which the search ends.
     pub target: f64,
-    /// How often a solution is found once more with half the step.
+    /// Number of times that a solution is found once more with half the step.
     pub refinements: usize,
     /// Time step of the first search, s; otherwise that of the model's scenario.
     pub step: Option<f64>,
-    /// What was assumed of records, in sentences.
+    /// Assumptions on records, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -76,16 +76,16 @@ impl ControlScenario {
     }
 }
 
-/// What an output is to do, in a problem file.
+/// Aim of an output, in a problem file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AimSetting {
     /// Follow a column of a record.
     Follow {
         /// The record.
         file: PathBuf,
-        /// Its column.
+        /// Name of the record's column.
         column: String,
-        /// How that column's numbers become values.
+        /// Calibration of the column's numbers.
         calibration: Calibration,
         /// The longest interval between two of its samples, s, where that is more than five usual ones.
         max_gap: Option<f64>,
@@ -101,22 +101,22 @@ pub enum AimSetting {
 pub struct GoalSetting {
     /// The output.
     pub output: String,
-    /// What it is to do.
+    /// Aim of the output.
     pub aim: AimSetting,
-    /// Its weight.
+    /// Weight of the goal.
     pub weight: f64,
-    /// Whether it must be met.
+    /// True for a requirement that must be met.
     pub must: bool,
 }
 
 /// A control problem in a problem file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ControlSetting {
-    /// What is to be found, and the constant that it starts from, if that is given.
+    /// Signals that are to be found, each with the constant that it starts from, if that is given.
     pub signals: Vec<(UnknownSignal, Option<f64>)>,
-    /// What outputs are to do.
+    /// Goals of the outputs.
     pub goals: Vec<GoalSetting>,
-    /// How often a solution is found once more with half the step.
+    /// Number of times that a solution is found once more with half the step.
     pub refinements: Option<usize>,
 }
 

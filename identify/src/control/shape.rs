@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 /// Part of a run by which a time misses a node for no other reason than round-off.
 const ROUND_OFF: f64 = 1e-10;
 
-/// What an unknown signal is made of.
+/// Functions that an unknown signal is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shape {
     /// One value an interval between nodes; the last is held at the end, too.
@@ -37,7 +37,7 @@ impl Shape {
         place.map(|place| all[place]).ok_or_else(|| Error::unknown("shape of a signal", name, "", Self::NAMES))
     }
 
-    /// Its name.
+    /// Name of the shape.
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -52,7 +52,7 @@ impl Shape {
         }
     }
 
-    /// Whether bounds on the coefficients are bounds on the values.
+    /// True if bounds on the coefficients are bounds on the values.
     pub fn is_bounded_by_coefficients(self) -> bool {
         self != Shape::Fourier
     }
@@ -96,7 +96,7 @@ impl Shape {
 /// w(t_i) = Σ_k φ_k(t_i) c_k in all rows of the inputs: at the times of a grid, just before jumps, and from jumps on.
 #[derive(Debug, Clone)]
 pub(super) struct Mixing {
-    /// Where each time's entries begin.
+    /// Places where each time's entries begin.
     first: Vec<usize>,
     entries: Vec<(u32, f64)>,
     pub coefficients: usize,
@@ -130,7 +130,7 @@ impl Mixing {
         Mixing { first, entries, coefficients }
     }
 
-    /// What acts in row `i`.
+    /// Coefficients that act in row `i`, with their factors.
     #[inline]
     pub fn at(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
         self.entries[self.first[i]..self.first[i + 1]].iter().map(|&(k, factor)| (k as usize, factor))
@@ -156,7 +156,7 @@ impl Mixing {
     }
 }
 
-/// Where a coefficient is, in time: the value there is near to it.
+/// Place of a coefficient in time: the value there is near to it.
 pub(super) fn place(shape: Shape, nodes: &[f64], k: usize) -> f64 {
     let last = nodes.len() - 1;
     match shape {

@@ -5,14 +5,14 @@ use crate::{Error, Result};
 use costate::signature::Motion;
 use std::cmp::Ordering;
 
-/// Where the nodes of an unknown signal are.
+/// Nodes of an unknown signal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Nodes {
     /// One at every time of the grid.
     EveryStep,
     /// So many intervals of the same length over the run.
     Intervals(usize),
-    /// These times, s.
+    /// At these times, s.
     At(Vec<f64>),
 }
 
@@ -21,9 +21,9 @@ pub enum Nodes {
 pub struct UnknownSignal {
     /// The input or the motion, by name.
     pub input: String,
-    /// What it is made of; a motion says that itself.
+    /// Functions that the signal is made of; given by the motion, for one.
     pub shape: Shape,
-    /// Where its nodes are; a motion says that itself.
+    /// Nodes of the signal; given by the motion, for one.
     pub nodes: Nodes,
     /// The magnitude that counts as 1, in the input's unit.
     pub size: f64,
@@ -35,7 +35,7 @@ pub struct UnknownSignal {
     pub rate: f64,
     /// Weight of ½ ∫ ((w - about)/size)² dt.
     pub effort: f64,
-    /// What the effort is measured from.
+    /// Value from which the effort is measured.
     pub about: f64,
     /// Weight of ½ ∫ (dw/dt / size)² dt, size per s.
     pub smoothness: f64,
@@ -59,32 +59,32 @@ impl UnknownSignal {
         }
     }
 
-    /// The same with so many intervals between nodes.
+    /// The signal with so many intervals between nodes.
     pub fn intervals(self, count: usize) -> Self {
         UnknownSignal { nodes: Nodes::Intervals(count), ..self }
     }
 
-    /// The same made of something else.
+    /// The signal made of other functions.
     pub fn shaped(self, shape: Shape) -> Self {
         UnknownSignal { shape, ..self }
     }
 
-    /// The same within bounds.
+    /// The signal within bounds.
     pub fn bounded(self, lower: f64, upper: f64) -> Self {
         UnknownSignal { lower, upper, ..self }
     }
 
-    /// The same, changing by no more than this a second.
+    /// The signal changing by no more than this a second.
     pub fn rate(self, rate: f64) -> Self {
         UnknownSignal { rate, ..self }
     }
 
-    /// The same with a weight on ½ ∫ ((w - about)/size)² dt.
+    /// The signal with a weight on ½ ∫ ((w - about)/size)² dt.
     pub fn effort(self, weight: f64, about: f64) -> Self {
         UnknownSignal { effort: weight, about, ..self }
     }
 
-    /// The same with a weight on ½ ∫ (dw/dt / size)² dt.
+    /// The signal with a weight on ½ ∫ (dw/dt / size)² dt.
     pub fn smoothness(self, weight: f64) -> Self {
         UnknownSignal { smoothness: weight, ..self }
     }
@@ -93,7 +93,7 @@ impl UnknownSignal {
         format!("the signal of `{}`", self.input)
     }
 
-    /// That nothing is said of what the motion says itself.
+    /// Checks the signal against its motion, which has its own shape and nodes, and whose held values must be within the bounds.
     pub(super) fn fits_motion(&self, motion: &Motion) -> Result<()> {
         let what = || format!("the motion `{}`", self.input);
         if self.nodes != Nodes::EveryStep || self.shape != Shape::default() {

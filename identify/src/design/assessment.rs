@@ -5,7 +5,7 @@ use crate::Result;
 use crate::statistics::{Analysed, Identifiability};
 use costate::least_squares::Linearised;
 
-/// How well parameters would be known.
+/// Standard errors with which parameters would be known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     /// The standard error of each, in its unit; infinite where it is not determined.

@@ -17,16 +17,16 @@ const DURATIONS: usize = 20;
 pub struct Design {
     /// Experiments that have been made come first, then those of candidates.
     pub problem: Problem,
-    /// How many have been made; 0: the first one is the built-in simulation, and counts for nothing.
+    /// Number of experiments that have been made; 0: the first one is the built-in simulation, and counts for nothing.
     pub measured: usize,
-    /// What could be next.
+    /// Candidates for the next experiment.
     pub candidates: Vec<Candidate>,
 }
 
-/// What could be next.
+/// A candidate for the next experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its name.
+    /// Name of the candidate.
     pub name: String,
     /// The experiment whose run it takes more sensors of, if it does.
     pub like: Option<String>,
@@ -41,14 +41,14 @@ pub struct SensorAlone {
     pub output: Quantity,
     /// The standard deviation of its noise.
     pub deviation: f64,
-    /// What is known with it, and without the candidate's others.
+    /// Assessment with this sensor, and without the candidate's others.
     pub after: Assessment,
 }
 
-/// What a candidate would make of the parameters.
+/// Assessments of a candidate: what it would make of the parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessed {
-    /// What it is.
+    /// The candidate that is assessed.
     pub candidate: Candidate,
     /// Number of samples, of all sensors.
     pub samples: usize,
@@ -56,18 +56,18 @@ pub struct Assessed {
     pub after: Assessment,
     /// Each of its sensors alone, where it has several.
     pub sensors: Vec<SensorAlone>,
-    /// The same if it ended earlier: end times, s, the last one its own.
+    /// Assessments if it ended earlier: end times, s, the last one its own.
     pub durations: Vec<(f64, Assessment)>,
 }
 
 /// All candidates, the best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What they are ranked by.
+    /// Criterion of the ranking.
     pub optimality: Optimality,
     /// The parameters that count: those that experiments share. The first ones of every assessment.
     pub parameters: Vec<Analysed>,
-    /// What is known so far.
+    /// Assessment of what is known so far.
     pub before: Assessment,
     /// Samples so far.
     pub samples: usize,
@@ -126,7 +126,7 @@ impl Design {
         if shared.is_empty() { (own, shared) } else { (shared, own) }
     }
 
-    /// What has been measured makes of the parameters, with more information of an experiment.
+    /// Assessment by all that has been measured, with more information of an experiment.
     fn assess(&self, u: &[f64], said: &[Said], more: Option<(&Linearised, usize)>) -> Result<Assessment> {
         let made = (0..self.measured).filter_map(|k| Some((said[k].all.as_ref()?, k)));
         let information = self.together(u, made.chain(more))?;

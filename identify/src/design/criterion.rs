@@ -23,7 +23,7 @@ impl Optimality {
     /// All of them.
     pub const ALL: [Optimality; 3] = [Optimality::D, Optimality::A, Optimality::E];
 
-    /// Its letter.
+    /// Letter of the criterion.
     pub fn name(self) -> &'static str {
         match self {
             Optimality::D => "D",

@@ -12,10 +12,11 @@ use costate::signature::Signature;
 use costate::simulate::Simulation;
 use nalgebra::DMatrix;
 
-/// What a run is to say: the logarithm of a mean standard error of parameters, beside their sizes, as a cost. A difference of 0.1 is 10 % of error.
+/// Information that a run is to give: the logarithm of a mean standard error of parameters, beside their sizes, as a cost. A difference of 0.1 is 10 % of
+/// error.
 #[derive(Debug, Clone)]
 pub struct Sought {
-    /// What is measured and when, with deviations; the references' values do not matter. Parameters of sensors stand behind those of the model.
+    /// Outputs and times that are measured, with deviations; the references' values do not matter. Parameters of sensors stand behind those of the model.
     pub measured: LeastSquares,
     /// The parameters that are to be identified. Those of sensors keep their nominal values.
     pub parameters: Vec<Analysed>,
@@ -23,7 +24,7 @@ pub struct Sought {
     pub of: Vec<usize>,
     /// Which mean of their standard errors.
     pub optimality: Optimality,
-    /// What is known already, by the parameters in their sizes: of earlier experiments.
+    /// Information of earlier experiments, by the parameters in their sizes.
     pub before: Option<Linearised>,
     /// The weight of this term beside others.
     pub weight: f64,
@@ -58,12 +59,12 @@ impl Sought {
         Ok(Sought { measured, parameters: analysed, of, optimality: Optimality::D, before: None, weight: 1.0 })
     }
 
-    /// The same of another mean.
+    /// The information by another mean of the standard errors.
     pub fn optimal(self, optimality: Optimality) -> Self {
         Sought { optimality, ..self }
     }
 
-    /// The same with other sizes of the parameters: by what each standard error is divided.
+    /// The information with other sizes of the parameters, by which the standard errors are divided.
     ///
     /// # Errors
     /// Unless there is a positive one for each.
@@ -87,7 +88,7 @@ impl Sought {
         }
     }
 
-    /// What a run of this simulation at these parameters of the model says.
+    /// Assessment of a run of this simulation at these parameters of the model.
     ///
     /// # Errors
     /// If what is measured does not fit the simulation, or the run fails.
@@ -102,7 +103,7 @@ impl Sought {
         Assessment::of(&information, parameters, &self.of)
     }
 
-    /// That it fits a simulation whose parameters at `found` are found with the signals.
+    /// Checks that the information fits a simulation whose parameters at `found` are found with the signals.
     pub(crate) fn check(&self, simulation: &Simulation, found: &[usize]) -> Result<()> {
         costate::cost::Cost::check(&self.measured, simulation.signature(), simulation.grid())?;
         match self.parameters.iter().find(|parameter| found.contains(&parameter.index)) {
