@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What separates cells.
+/// Separator of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiter {
     Comma,
@@ -88,14 +88,14 @@ pub(super) fn cells<'a>(line: &'a str, delimiter: Delimiter, path: &Path, number
     Ok(cells)
 }
 
-/// Whether a file may have cells without a value, and columns that hold something else than numbers or have no name.
+/// Permission for cells without a value, and for columns that hold something else than numbers or have no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gaps {
     Allowed,
     Refused,
 }
 
-/// How a cell says that there is no value.
+/// True if the cell is a sign for a missing value.
 pub(super) fn is_missing(cell: &str) -> bool {
     const WORDS: [&str; 9] = ["nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?"];
     WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)) || cell.is_empty()
@@ -145,7 +145,7 @@ fn with_comma(cell: &str, delimiter: Delimiter) -> Option<f64> {
     cell.replace(',', ".").parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// What is known of all rows.
+/// Properties that all rows have in common.
 pub(super) struct Row<'n> {
     /// Names of the columns; empty ones are of columns without a name.
     names: &'n [String],
@@ -153,7 +153,7 @@ pub(super) struct Row<'n> {
     gaps: Gaps,
     /// Cells that a row has at least: those behind the last name may be left out.
     least: usize,
-    /// What each column holds that is no number, if it does.
+    /// The first cell of each column that is no number, if there is one.
     pub foreign: Vec<Option<Foreign>>,
 }
 
@@ -166,7 +166,7 @@ impl<'n> Row<'n> {
         Row { names, delimiter, gaps, least, foreign: vec![None; names.len()] }
     }
 
-    /// Whether a row of these cells is as long as the header, but for separators at the ends of lines.
+    /// True if a row of these cells is as long as the header, but for separators at the ends of lines.
     fn fits<'a>(&self, cells: impl Iterator<Item = &'a str> + Clone) -> bool {
         let count = cells.clone().count();
         let is_more_empty = || self.gaps == Gaps::Allowed && cells.skip(self.names.len()).all(str::is_empty);
@@ -262,7 +262,7 @@ fn no_number(name: &str, cell: &str, not_finite: bool, delimiter: Delimiter) -> 
     (format!("`{shown}` in column `{name}` is not a number"), remedy)
 }
 
-/// Whether a text is a date or a time of the day: `2026-03-01T12:00:00.010`, `1/3/2026 12:00`, `12:00:01`.
+/// True if a text is a date or a time of the day: `2026-03-01T12:00:00.010`, `1/3/2026 12:00`, `12:00:01`.
 fn is_date(cell: &str) -> bool {
     let separators = cell.matches(['-', '/', ':']).count();
     let is_clock = |c: char| c.is_ascii_digit() || "-/:. TZ+".contains(c);

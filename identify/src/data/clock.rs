@@ -14,7 +14,7 @@ pub struct Clock<'r> {
     pub name: &'r str,
     /// In s.
     pub axis: TimeAxis,
-    /// What was assumed or converted, in a sentence.
+    /// Sentence on assumptions and conversions.
     pub note: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub struct Clock<'r> {
 const USUAL: [&str; 2] = ["t", "time"];
 const OTHERS: [&str; 9] = ["timestamp", "zeit", "temps", "tiempo", "tempo", "tijd", "tow", "clock", "elapsed"];
 
-/// Whether a column of this name holds times.
+/// True if a column of this name holds times.
 pub(crate) fn is_time(name: &str) -> bool {
     let (stem, _) = named(name);
     USUAL.iter().any(|usual| stem.eq_ignore_ascii_case(usual))

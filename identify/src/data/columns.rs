@@ -8,19 +8,19 @@ use crate::{Error, Result};
 use costate::shown::rounded;
 use std::path::Path;
 
-/// What is said of a column's numbers: how they become values of its quantity.
+/// Calibration of a column: the law from its numbers to values of its quantity.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Calibration {
     /// The column's unit, where its header names none, or another one.
     pub unit: Option<String>,
     /// A factor from its numbers to values in the quantity's unit, in the place of the one that units give.
     pub scale: Option<f64>,
-    /// What is added behind the factor, in the quantity's unit.
+    /// Offset that is added behind the factor, in the quantity's unit.
     pub offset: Option<f64>,
 }
 
 impl Calibration {
-    /// That it has one meaning.
+    /// Checks that the calibration has one meaning.
     fn validate(&self) -> Result<()> {
         let wrong = |key: &str, value: f64, remedy: &str| {
             Err(Error::invalid(format!("`{key}` of a column"), format!("it is {value}"), remedy).under(&[key]))
@@ -41,7 +41,7 @@ impl Calibration {
     }
 }
 
-/// What a column is sought for.
+/// The column that is looked for, and the quantity that it is to give.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sought<'c> {
     /// The column's name, with or without its unit.
@@ -50,11 +50,11 @@ pub struct Sought<'c> {
     pub quantity: &'c str,
     /// The quantity's unit.
     pub unit: &'c str,
-    /// What is said of the column's numbers.
+    /// Calibration of the column's numbers.
     pub calibration: Option<&'c Calibration>,
     /// Names of other quantities, whose ends are no units either.
     pub others: &'c [String],
-    /// Whether the column may be of any dimension: a gain that is fitted leads to the quantity's.
+    /// True if the column may be of any dimension: a gain that is fitted leads to the quantity's.
     pub has_gain: bool,
     /// The key of a problem file that says the column's unit, where it is not `unit`.
     pub unit_key: Option<&'c str>,
@@ -67,7 +67,7 @@ impl<'c> Sought<'c> {
     }
 }
 
-/// How numbers of a column become values of a quantity.
+/// Law by which numbers of a column become values of a quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Law {
     conversion: Conversion,
@@ -89,21 +89,21 @@ impl Law {
 /// A column of a record.
 #[derive(Debug, Clone)]
 pub(crate) struct Column<'r> {
-    /// Its name as the header has it.
+    /// Name as the header has it.
     pub name: &'r str,
-    /// Its values in the quantity's unit.
+    /// Values in the quantity's unit.
     pub values: Vec<f64>,
-    /// What was done to its numbers, in a sentence.
+    /// Sentence on conversions of the numbers.
     pub note: Option<String>,
 }
 
 /// A column with what makes values of its numbers.
 pub struct Located<'r> {
-    /// Its name as the header has it.
+    /// Name as the header has it.
     pub name: &'r str,
-    /// How its numbers become values.
+    /// Law by which the column's numbers become values.
     pub law: Law,
-    /// What is done to its numbers, in a sentence.
+    /// Sentence on conversions of the numbers.
     pub note: Option<String>,
 }
 
@@ -149,7 +149,7 @@ pub fn locate<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> Resul
     located(header, Some(way), file, sought).map(Some)
 }
 
-/// What is done to the numbers of a column whose header says this of its unit.
+/// Locates a column, with the law for its numbers, by what its header says of the unit.
 fn located<'r>(header: &'r str, way: Option<Named<'_>>, file: &Path, sought: &Sought<'_>) -> Result<Located<'r>> {
     let Calibration { unit: stated, scale, offset } = sought.calibration.cloned().unwrap_or_default();
     let (asked, place) = (sought.unit, file.display());
@@ -227,7 +227,7 @@ pub(crate) fn find<'r>(record: &'r Record, file: &Path, sought: &Sought<'_>) -> 
     Ok(Some(Column { name, values, note }))
 }
 
-/// That there is no such column, with what is there in its place.
+/// Error for a column that is not there, with what is there in its place.
 pub(crate) fn missing(record: &Record, file: &Path, name: &str) -> Error {
     match record.left_out(name) {
         None => Error::unknown("column", name, file.display().to_string(), record.names()),

@@ -23,7 +23,7 @@ const PREFIX: &str = ".costate-";
 const SUFFIX: &str = ".aside";
 /// Held by the process that writes the set.
 pub(crate) const LOCK: &str = ".lock";
-/// What is left to do, once all files are there.
+/// Journal of what is left to do, once all files are there.
 const JOURNAL: &str = ".journal";
 
 #[derive(Serialize, Deserialize)]
@@ -36,7 +36,7 @@ struct Journal {
 pub struct FileSet {
     target: PathBuf,
     aside: PathBuf,
-    /// As long as it is open, nobody takes the folder aside for something left behind.
+    /// Lock on the folder aside: as long as it is open, nobody takes the folder for something left behind.
     lock: Option<File>,
 }
 
@@ -70,7 +70,7 @@ impl FileSet {
         }
     }
 
-    /// Where its files are to be written.
+    /// Folder where the files of the set are to be written.
     pub fn path(&self) -> &Path {
         &self.aside
     }

@@ -55,7 +55,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     Error::io("read", path, error, remedy)
 }
 
-/// Whether a path names what this process was started with, so that somebody writes into it.
+/// True if a path names what this process was started with, so that somebody writes into it.
 fn is_open_already(path: &Path) -> bool {
     path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }
@@ -84,7 +84,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
 
-/// As [`write_atomically`], with what `write` puts into the file.
+/// Writes a file as [`write_atomically`] does, with what `write` puts into it.
 ///
 /// # Errors
 /// As [`write_atomically`].

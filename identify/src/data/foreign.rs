@@ -4,16 +4,16 @@ use super::Record;
 use crate::{Error, Result};
 use std::path::Path;
 
-/// What the first cell of a column holds that is no number.
+/// First cell of a column that holds no number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Foreign {
     /// Line of the cell; `None` in files without lines.
     pub line: Option<u64>,
-    /// What is there, for a note.
+    /// Description of the cell for a note.
     pub shown: String,
-    /// What is wrong if the column is used.
+    /// Description of the fault if the column is used.
     pub problem: String,
-    /// What to do then.
+    /// Remedy for that fault.
     pub remedy: String,
 }
 

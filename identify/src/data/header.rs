@@ -3,7 +3,7 @@
 use crate::unit::{Conversion, conversion, is_known};
 use std::borrow::Cow;
 
-/// How a unit stands behind a name.
+/// Form of a unit behind a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `a [m/s^2]`, `a (m/s^2)`.
@@ -29,13 +29,13 @@ pub(crate) struct Named<'h> {
 const PAIRS: [(char, char); 7] =
     [('[', ']'), ('(', ')'), ('{', '}'), ('<', '>'), ('［', '］'), ('（', '）'), ('【', '】')];
 
-/// What is between a name and its unit, but for brackets.
+/// Signs between a name and its unit, but for brackets.
 const SIGNS: [&str; 6] = ["/", " in ", ", ", "=", ":", "|"];
 
 /// Symbols of a turn that end a name for other reasons: right, voltage, translation.
 const TURNS: [&str; 3] = ["r", "U", "tr"];
 
-/// What parts words of a name.
+/// Characters between words of a name.
 const SPACES: [char; 4] = ['_', ' ', '-', '.'];
 
 /// `a [m/s^2]`, `a (m/s^2)` and `a/(m/s^2)` are `a` in `m/s^2`.
@@ -49,7 +49,7 @@ pub fn stem(header: &str) -> &str {
     split(header).map_or(header, |(name, _)| name)
 }
 
-/// What a header may say of a unit, beside the one that is asked for, the most likely first; nothing if it is a name alone.
+/// Readings of a header as a name with a unit, beside the unit that is asked for, the most likely first; none if it is a name alone.
 pub(crate) fn read<'h>(header: &'h str, unit: &str) -> Vec<Named<'h>> {
     let named = |form: Form| {
         move |(name, own): (&'h str, &'h str)| Named { name, unit: own.into(), form, conversion: conversion(own, unit) }
@@ -100,25 +100,25 @@ fn inside(header: &str) -> Option<&str> {
     pairs.into_iter().find(|text| *text != "t" && is_written(text))
 }
 
-/// What stands in brackets at the end of a header and is no unit, but may be meant as one.
+/// Text in brackets at the end of a header that is no unit, but may be meant as one.
 pub(crate) fn unknown_in_brackets(header: &str) -> Option<&str> {
     let (_, text) = brackets(header)?;
     (!is_written(text) && text.chars().any(char::is_alphabetic)).then_some(text)
 }
 
-/// What is on both sides of a sign, the longest end first.
+/// Texts on both sides of a sign, the longest end first.
 fn strokes(header: &str) -> impl Iterator<Item = (&str, &str)> {
     let parts = SIGNS.into_iter().flat_map(|sign| header.match_indices(sign));
     let parts = parts.map(|(place, sign)| (header[..place].trim_end(), header[place + sign.len()..].trim()));
     parts.filter(|(name, unit)| !name.is_empty() && !unit.is_empty())
 }
 
-/// Whether a text is a number, as that of an element.
+/// True if a text is a number, as that of an element.
 fn is_index(text: &str) -> bool {
     !text.chars().any(|c| c.is_alphabetic() || "°%‰'\"".contains(c))
 }
 
-/// Whether a text is a known unit that has a letter or a sign of its own.
+/// True if a text is a known unit that has a letter or a sign of its own.
 fn is_written(text: &str) -> bool {
     !is_index(text) && is_known(text) && !["none", "unitless", "dimensionless"].contains(&text)
 }

@@ -17,18 +17,18 @@ use std::path::Path;
 /// The header's length, bytes.
 const HEADER: usize = 128;
 
-/// How HDF5 files begin, perhaps behind a header of 512 bytes.
+/// First bytes of HDF5 files, perhaps behind a header of 512 bytes.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// Something of the workspace that is no column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LeftOut {
     pub name: String,
-    /// What it is: `a struct`.
+    /// Kind of the variable, in words: `a struct`.
     pub what: String,
 }
 
-/// Whether a file is meant as one of MATLAB: by its name, or by how it begins.
+/// True if a file is meant as one of MATLAB: by its name, or by how it begins.
 pub(super) fn is_meant(bytes: &[u8], path: &Path) -> bool {
     let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mat"));
     named || bytes.starts_with(b"MATLAB 5.0 MAT-file") || is_hdf5(bytes)
@@ -39,7 +39,7 @@ fn is_hdf5(bytes: &[u8]) -> bool {
     at(0) || at(512) || bytes.starts_with(b"MATLAB 7.3 MAT-file")
 }
 
-/// What helps in all cases.
+/// Remedy that helps in all cases.
 fn remedy(path: &Path) -> String {
     let name = path.file_name().map_or("run.mat".into(), |name| name.to_string_lossy().into_owned());
     format!("save vectors of equal length from MATLAB: save('{name}', 't', 'a1', '-v7')")
@@ -150,7 +150,7 @@ fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
     Ok(Record { names, columns, path, first_line: 1, is_matlab: true, left_out, foreign, remarks })
 }
 
-/// That names are such as a record may have.
+/// Checks that names are such as a record may have.
 fn check(names: &[String], path: &Path) -> Result<()> {
     check_names(names).map_err(|fault| {
         let remedy = "rename a variable: columns 1, 2, .. of a matrix `a` are called `a_1`, `a_2`, ..";
@@ -170,7 +170,7 @@ fn infinite(names: &[String], columns: &[Vec<f64>]) -> Vec<(usize, Foreign)> {
     names.iter().zip(columns).enumerate().filter_map(one).collect()
 }
 
-/// How many rows a record of these has: as many as there are times, or else as most of them have.
+/// Number of rows of a record of these candidates: as many as there are times, or else as most of them have.
 fn length(candidates: &[Candidate]) -> Option<usize> {
     if let Some(times) = candidates.iter().find(|one| one.columns.len() == 1 && is_time(&one.name)) {
         return Some(times.rows);

@@ -42,13 +42,13 @@ pub struct Record {
     path: Option<PathBuf>,
     /// Line of the first row in that file; each row is one line, and none lies between. Of a file of MATLAB, the number of the first value.
     first_line: u64,
-    /// Whether it was read from a file of MATLAB, which has no lines.
+    /// True if the record was read from a file of MATLAB, which has no lines.
     is_matlab: bool,
-    /// What is in the file, and no column.
+    /// Variables of the file that are no columns.
     left_out: Vec<LeftOut>,
     /// Columns, by their places, that hold something else than numbers somewhere; NaN is there.
     foreign: Vec<(usize, Foreign)>,
-    /// What was assumed when it was read, in sentences.
+    /// Assumptions of the reader, in sentences.
     remarks: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Record {
         Self::parse_any(&files::read(path)?, path)
     }
 
-    /// As [`Record::read`], for bytes that are already in memory; `path` is named in messages.
+    /// Parses a record as [`Record::read`] does, from bytes that are already in memory; `path` is named in messages.
     ///
     /// # Errors
     /// [`Error::File`] and [`Error::Memory`], as for [`Record::read`].
@@ -89,7 +89,7 @@ impl Record {
         Self::parse_csv(&files::read(path)?, path)
     }
 
-    /// As [`Record::read_csv`], for records as loggers write them. Samples may be missing: cells that are empty, or `NaN`, `NA`, `null`. They
+    /// Reads a text file as loggers write them, else as [`Record::read_csv`] does. Samples may be missing: cells that are empty, or `NaN`, `NA`, `null`. They
     /// are NaN in [`Record::column_with_gaps`]; [`Record::column`] refuses a column that has any. Columns may hold text, dates and so on as
     /// long as nobody asks for them; columns without a name, and separators at the ends of lines, are left out. [`Record::remarks`] tell.
     ///
@@ -99,7 +99,7 @@ impl Record {
         Self::parse(&files::read(path)?, path, Gaps::Allowed)
     }
 
-    /// As [`Record::read_csv`], for bytes that are already in memory; `path` is named in messages.
+    /// Parses text as [`Record::read_csv`] does, from bytes that are already in memory; `path` is named in messages.
     ///
     /// # Errors
     /// [`Error::File`], as for [`Record::read_csv`].
@@ -236,7 +236,7 @@ impl Record {
         }
     }
 
-    /// The same, with NaN where values are missing.
+    /// Values of the column of exactly this name, with NaN where values are missing.
     ///
     /// # Errors
     /// As [`Record::column`], but for missing values; [`Error::File`] where the column holds something else than numbers.
@@ -248,7 +248,7 @@ impl Record {
         }
     }
 
-    /// Whether a column of exactly this name holds numbers, or nothing, in all rows.
+    /// True if a column of exactly this name holds numbers, or nothing, in all rows.
     pub fn is_numeric(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name) && !self.foreign.iter().any(|(column, _)| self.names[*column] == name)
     }
@@ -316,17 +316,17 @@ impl Record {
         }
     }
 
-    /// What was assumed when it was read, and what of the file is no column, in sentences.
+    /// Assumptions of the reader, and variables of the file that are no columns, in sentences.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// Whether it was read from a file of MATLAB.
+    /// True if the record was read from a file of MATLAB.
     pub(crate) fn is_matlab(&self) -> bool {
         self.is_matlab
     }
 
-    /// What else is in the file under this name: `a struct`.
+    /// Kind of the variable of this name that is no column: `a struct`.
     pub(crate) fn left_out(&self, name: &str) -> Option<&str> {
         self.left_out.iter().find(|one| one.name == name).map(|one| &*one.what)
     }
@@ -393,7 +393,7 @@ struct NameFault {
     header_missing: bool,
 }
 
-/// The same rule for files and for columns in memory, so that what is written can be read.
+/// Checks names by one rule for files and for columns in memory, so that what is written can be read.
 fn check_names(names: &[String]) -> std::result::Result<(), NameFault> {
     let fault = |problem: String, remedy| Err(NameFault { problem, remedy, header_missing: false });
     if names.is_empty() {

@@ -19,11 +19,11 @@ pub(super) struct Variable {
 pub(super) enum Content {
     /// Real numbers, column by column.
     Numbers(Vec<f64>),
-    /// What else it is, in words.
+    /// Content that is no array of real numbers, in words.
     Other(&'static str),
 }
 
-/// What is wrong with the bytes; or memory does not suffice.
+/// Fault of the bytes; or memory does not suffice.
 pub(super) enum Fault {
     Bytes(String),
     Memory(crate::Error),
@@ -55,7 +55,7 @@ const OPAQUE: u32 = 17;
 /// A flag of complex numbers.
 const COMPLEX: u32 = 0x0800;
 
-/// What is left to be read.
+/// Bytes that are left to be read.
 struct Bytes<'a> {
     rest: &'a [u8],
     big_endian: bool,
@@ -109,7 +109,7 @@ pub(super) fn variables(bytes: &[u8], big_endian: bool) -> Found<Vec<Variable>> 
     Ok(found)
 }
 
-/// What a compressed variable holds behind its kind and its number of bytes.
+/// Content of a compressed variable behind its kind and its number of bytes.
 fn inflated(bytes: &[u8], big_endian: bool) -> Found<Vec<u8>> {
     let wrong = |_| Fault::Bytes("a compressed variable cannot be read".to_string());
     let mut stream = ZlibDecoder::new(bytes);

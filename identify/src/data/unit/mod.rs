@@ -19,13 +19,13 @@ pub(crate) struct Unit {
     /// Powers, in twelfths.
     powers: [i32; 7],
     factor: f64,
-    /// What is added to a value in kelvin, behind the factor; 0 but for degrees of temperature.
+    /// Offset that is added to a value in kelvin, behind the factor; 0 but for degrees of temperature.
     offset: f64,
-    /// Whether angles in it are in another unit than radians.
+    /// True if angles in it are in another unit than radians.
     is_turned: bool,
 }
 
-/// How a power is written, with room for halves, thirds and quarters.
+/// Parts of a whole power, with room for halves, thirds and quarters.
 const PART: i32 = 12;
 
 const BASE: [&str; 7] = ["m", "kg", "s", "A", "K", "rad", "cycle"];
@@ -55,7 +55,7 @@ impl Unit {
         is_usable.then_some(Unit { powers, factor, offset: 0.0, is_turned: self.is_turned || other.is_turned })
     }
 
-    /// What a value in this unit is multiplied by, to be one in another; `None` if they are of different dimensions.
+    /// Factor from values in this unit to values in another; `None` if they are of different dimensions.
     fn to(self, other: Unit) -> Option<f64> {
         let difference: [i32; 7] = std::array::from_fn(|k| self.powers[k] - other.powers[k]);
         let ([physical @ .., _, _], [.., angle, cycle]) = (difference, difference);
@@ -97,10 +97,10 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What values in one unit are in another.
+/// Conversion of values from one unit to another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Conversion {
-    /// The same numbers.
+    /// Equal numbers in both units.
     Same,
     /// Other numbers by a factor.
     Factor(f64),
@@ -108,7 +108,7 @@ pub enum Conversion {
     Refused(String),
 }
 
-/// How values in unit `from` become values in unit `to`. Text that is no known unit is only the same as the same text.
+/// Conversion of values in unit `from` to values in unit `to`. Text that is no known unit is only the same as the same text.
 pub fn conversion(from: &str, to: &str) -> Conversion {
     let (own, asked) = (parse::readings(from), parse::readings(to));
     if plain(from) == plain(to) {
@@ -145,7 +145,7 @@ pub fn conversion(from: &str, to: &str) -> Conversion {
     Conversion::Refused(problem)
 }
 
-/// Whether a text is a unit that is known.
+/// True if a text is a known unit.
 pub(crate) fn is_known(text: &str) -> bool {
     !parse::readings(text).is_empty()
 }

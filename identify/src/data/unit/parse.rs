@@ -11,7 +11,7 @@ const LONGEST: usize = 60;
 /// Units that are read in one go as several at most, where symbols have several meanings.
 const MOST: usize = 64;
 
-/// What a text may mean as a unit, the most usual first; nothing if it is no unit.
+/// Meanings of a text as a unit, the most usual first; none if it is no unit.
 pub(super) fn readings(text: &str) -> Vec<Unit> {
     let text = usual(text);
     if ["", "-", "–", "—", "1", "none", "unitless", "dimensionless"].contains(&text.as_str()) {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         (factor > 0.0 && factor.is_finite()).then_some(Unit { factor, ..Unit::NUMBER })
     }
 
-    /// What a run of letters means: one unit or several that are written together, each with all of its meanings.
+    /// Meanings of a run of letters: one unit or several that are written together, each with all of its meanings.
     fn symbols(&mut self) -> Option<Vec<Vec<Unit>>> {
         let mut name = String::new();
         while let Some(c) = self.rest.next_if(|c| c.is_alphabetic() || "°%‰'\"".contains(*c)) {

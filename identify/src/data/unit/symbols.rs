@@ -32,7 +32,7 @@ use Prefixes::{All, Large, None as Bare, Small, Thousands};
 /// A unit with its names.
 #[derive(Debug)]
 pub(super) struct Symbol {
-    /// As they stand, capitals and all; a prefix is a letter.
+    /// Symbols as they are written, capitals and all; a prefix is a letter.
     pub symbols: &'static [&'static str],
     /// In any capitals, and perhaps with `s` at the end; a prefix is a word.
     pub words: &'static [&'static str],
