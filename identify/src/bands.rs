@@ -23,21 +23,21 @@ use costate::signature::{Quantity, Signature};
 use costate::spread::root_mean_square;
 use nalgebra::DMatrix;
 
-/// What is known of the parameters and the noise.
+/// Uncertainty of the parameters, and the noise of the outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Uncertainty {
     /// Names of the parameters that are uncertain.
     pub names: Vec<String>,
-    /// Their covariance, in their units.
+    /// Covariance of the parameters, in their units.
     pub covariance: DMatrix<f64>,
-    /// How many standard deviations 95 % are.
+    /// Standard deviations to each side of an interval of 95 %.
     pub quantile: f64,
     /// Standard deviations of the noise, by the outputs' names.
     pub noise: Vec<(String, f64)>,
 }
 
 impl Uncertainty {
-    /// What a fit says. The noise of an output has the deviation that was given or estimated for it; where deviations are right up to a
+    /// Uncertainty by the statistics of a fit. The noise of an output has the deviation that was given or estimated for it; where deviations are right up to a
     /// factor only, it is √(Σ r²/N n/ν), the root mean square of its own N residuals, over the part of the degrees of freedom.
     ///
     /// # Errors
@@ -95,9 +95,9 @@ pub struct Band {
     pub output: Quantity,
     /// The experiment's place among all of the problem, those for validation last.
     pub experiment: usize,
-    /// Whether it was compared in an experiment that was fitted.
+    /// True if the output was compared in an experiment that was fitted.
     pub is_fitted: bool,
-    /// Its place in the signature.
+    /// Place of the output in the signature.
     place: usize,
     /// Numbers of the times in the run.
     indices: Vec<usize>,
@@ -109,9 +109,9 @@ pub struct Band {
     pub deviations: Vec<f64>,
     /// Standard deviation of the noise, where one is known.
     pub noise: Option<f64>,
-    /// How many standard deviations 95 % are.
+    /// Standard deviations to each side of an interval of 95 %.
     pub quantile: f64,
-    /// What was measured minus the fit, with the place among the times.
+    /// Measured samples minus the fit, with the place of each among the times.
     pub measured: Vec<(usize, f64)>,
     /// 2.5 and 97.5 % of the replicates of a bootstrap, at these times; empty without.
     pub bootstrap: Vec<(f64, f64)>,
@@ -128,7 +128,7 @@ impl Band {
         Some(self.quantile * self.deviations[i].hypot(self.noise?))
     }
 
-    /// How many of the measured samples are within the band of new samples, and how many there are.
+    /// Number of the measured samples within the band of new samples, and number of all.
     pub fn inside(&self) -> Option<(usize, usize)> {
         self.noise?;
         let is_inside = |(i, off): &&(usize, f64)| self.half_of_samples(*i).is_some_and(|half| off.abs() <= half);
@@ -262,7 +262,7 @@ impl Around<'_> {
     }
 }
 
-/// Whether an output is what its sensor shows of it, at samples.
+/// True if an output is compared at samples as its sensor shows it.
 fn is_shown(cost: &LeastSquares, output: usize) -> bool {
     let sensors = cost.sensors();
     sensors.of(output).is_some() && sensors.spectrum(output).is_none()

@@ -49,7 +49,7 @@ pub(crate) fn with_rows(linearised: Linearised, rows: &[Row], factor: f64) -> Li
 }
 
 impl Problem {
-    /// What these add to the cost at `u`.
+    /// Cost of priors, measured modes and frequency responses at `u`.
     pub(crate) fn cost_beside(&self, u: &[f64]) -> Result<f64> {
         self.priors_have_values(u)?;
         Ok(self.prior_cost(u) + self.mode_cost(u)? + self.response_cost(u)?)
@@ -83,7 +83,7 @@ impl Problem {
         Ok(all)
     }
 
-    /// That second derivatives are not asked for: those of measured modes and frequency responses are not known.
+    /// Refuses second derivatives of measured modes and frequency responses, which are not known.
     pub(crate) fn all_has_curvature(&self) -> Result<()> {
         let what = match (self.modes.is_empty(), self.responses.is_empty()) {
             (true, true) => return Ok(()),

@@ -44,14 +44,14 @@ const MANY_FAILED: f64 = 0.05;
 /// settings say, if that is earlier).
 const NEAR: f64 = 1e-6;
 
-/// What is asked for.
+/// Settings of a bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
-    /// How many replicates.
+    /// Number of replicates.
     pub replicates: usize,
     /// Of the random numbers.
     pub seed: u64,
-    /// What is drawn; without, experiments where there are [`FEWEST_EXPERIMENTS`], else blocks.
+    /// Unit of resampling; without, experiments where there are [`FEWEST_EXPERIMENTS`], else blocks.
     pub over: Option<Over>,
     /// Length of blocks, s; without, by the rule of Politis & White (2004) from the residuals' autocorrelation.
     pub block: Option<f64>,
@@ -64,7 +64,7 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// What is drawn of a problem's data.
+    /// Unit of resampling for a problem's data.
     pub fn over(&self, problem: &Problem) -> Over {
         let are_drawn =
             problem.experiments.len() >= FEWEST_EXPERIMENTS && problem.modes.is_empty() && problem.responses.is_empty();
@@ -73,7 +73,7 @@ impl Bootstrap {
         self.over.unwrap_or(if self.block.is_some() { Over::Blocks } else { usual })
     }
 
-    /// That it can be done at all, which is known before any fit.
+    /// Checks that a bootstrap of this problem is possible, which is known before any fit.
     ///
     /// # Errors
     /// [`Error::Invalid`]: too few replicates or experiments, blocks that are no part of a record, a cost that is no sum of squares,
@@ -127,13 +127,13 @@ impl Bootstrap {
 /// One fit to drawn data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replicate {
-    /// How it ended.
+    /// The end of its search.
     pub end: ReplicateEnd,
     /// Places of free parameters that were held, since no experiment was drawn that has them.
     pub held: Vec<usize>,
 }
 
-/// How a replicate ended.
+/// The end of a replicate's search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplicateEnd {
@@ -160,12 +160,12 @@ impl Replicate {
     }
 }
 
-/// What became of all replicates.
+/// Results of all replicates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrapped {
-    /// What was asked for.
+    /// Settings that were asked for.
     pub asked: Bootstrap,
-    /// What was drawn.
+    /// Unit of resampling that was taken.
     pub over: Over,
     /// Lengths of blocks, an entry an experiment; empty where experiments were drawn.
     pub blocks: Vec<Blocks>,
@@ -175,7 +175,7 @@ pub struct Bootstrapped {
     pub replicates: Vec<Replicate>,
     /// The free parameters.
     pub parameters: Vec<ParameterBootstrap>,
-    /// What a person should know before using the numbers, a sentence each.
+    /// Warnings before the numbers are used, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -244,7 +244,7 @@ pub fn bootstrap(
     Ok(all)
 }
 
-/// Those of the fit, without what would end a search that begins at the optimum before it has begun, and without what is far below a
+/// Settings of the fit, without what would end a search that begins at the optimum before it has begun, and without what is far below a
 /// standard error.
 fn settings_of_replicates(problem: &Problem, settings: &Settings, residuals: usize) -> Settings {
     let mut settings = settings.clone();
@@ -284,7 +284,7 @@ impl Ground<'_> {
 }
 
 impl Bootstrapped {
-    /// How many replicates ended at a minimum.
+    /// Number of replicates that ended at a minimum.
     pub fn succeeded(&self) -> usize {
         self.replicates.iter().filter(|replicate| replicate.values().is_some()).count()
     }

@@ -48,7 +48,7 @@ pub fn convergence(problem: &Problem, u: &[f64], halvings: usize, done: &mut dyn
     Ok(Convergence { times: costs[0].places().all(times.len()).count(), end: times[times.len() - 1], ..found })
 }
 
-/// What an experiment gives with divided steps.
+/// Results of an experiment with divided steps.
 struct Divided {
     /// Compared outputs at the samples.
     outputs: Values,

@@ -76,7 +76,7 @@ impl<'p> Ensemble<'p> {
         self
     }
 
-    /// As [`Gradient::with_respect_to`].
+    /// Restricts derivatives to these parameters, as [`Gradient::with_respect_to`].
     pub fn with_respect_to(self, parameters: &[usize]) -> Self {
         self.with(|gradient, places| {
             let own: Vec<usize> = (0..places.len()).filter(|&k| parameters.contains(&places[k])).collect();
@@ -88,17 +88,17 @@ impl<'p> Ensemble<'p> {
         self.with(|gradient, places| gradient.leaving_out_inconsistent(|k| may_be(places[k])))
     }
 
-    /// As [`Gradient::interrupted_by`].
+    /// Lets runs stop at the next time step once `interrupt` is raised, as [`Gradient::interrupted_by`].
     pub fn interrupted_by(self, interrupt: &Interrupt) -> Self {
         self.with(|gradient, _| gradient.interrupted_by(interrupt))
     }
 
-    /// As [`Gradient::left_out`].
+    /// Parameters without derivatives, as [`Gradient::left_out`].
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
     }
 
-    /// How many threads work on experiments.
+    /// Number of threads that work on experiments.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -159,7 +159,7 @@ impl<'p> Ensemble<'p> {
         results
     }
 
-    /// As [`Gradient::cost`].
+    /// Cost of all experiments, as [`Gradient::cost`].
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -169,7 +169,7 @@ impl<'p> Ensemble<'p> {
         Ok(self.total(beside, costs))
     }
 
-    /// As [`Gradient::cost_and_gradient`].
+    /// Cost and gradient of all experiments, as [`Gradient::cost_and_gradient`].
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -192,7 +192,7 @@ impl<'p> Ensemble<'p> {
         self.beside_first
     }
 
-    /// As [`Gradient::differences`]; errors of several experiments add up.
+    /// Gradient of all experiments by differences, as [`Gradient::differences`]; errors of several experiments add up.
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -218,7 +218,7 @@ impl<'p> Ensemble<'p> {
         Ok(sum)
     }
 
-    /// Those of a single experiment, some parameters a thread.
+    /// Differences of a single experiment, some parameters a thread.
     fn differences_of_single(&mut self, u: &[f64]) -> Result<Vec<Difference>> {
         let places: Vec<usize> = (0..self.members[0].experiment.places.len()).collect();
         let parts = places.chunks(places.len().div_ceil(1 + self.others.len()).max(1)).collect();
@@ -228,7 +228,7 @@ impl<'p> Ensemble<'p> {
         Ok(Raw::finish(&found))
     }
 
-    /// As [`Gradient::hessian_vectors`].
+    /// Products of the Hessian of all experiments with vectors, as [`Gradient::hessian_vectors`].
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -276,7 +276,7 @@ impl<'p> Ensemble<'p> {
         self.sum_up(u, costs, gradient)
     }
 
-    /// As [`Gradient::continuous_adjoint`].
+    /// Gradient of all experiments by the continuous adjoint, as [`Gradient::continuous_adjoint`].
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -321,7 +321,8 @@ impl<'p> Ensemble<'p> {
         self.hessian_vectors(u, &directions, gradient, hessian)
     }
 
-    /// As [`Gradient::linearise`], with the experiments' costs, in their order, and with the residuals of priors and modes.
+    /// Residuals and Jacobian of all experiments, as [`Gradient::linearise`], with the experiments' costs, in their order, and with the residuals of priors
+    /// and modes.
     ///
     /// # Errors
     /// As there, with the experiment's name.
@@ -350,7 +351,7 @@ impl<'p> Ensemble<'p> {
         Ok(found.into_iter().flatten().chain(self.problem.rows_beside(u)?).collect())
     }
 
-    /// What the last evaluation cost, all experiments together.
+    /// Counters of the last evaluation, all experiments together.
     pub fn counters(&self) -> Counters {
         let add = |sum: Counters, own: Counters| Counters {
             steps: sum.steps + own.steps,

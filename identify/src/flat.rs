@@ -70,8 +70,9 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
     found.shortcoming = Some(told.join("; "));
 }
 
-/// Whether no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are
-/// noise, which nothing explains, unless they are larger than what the data vary, or one of them outweighs all others; and so are those that are as small as deviations that were given.
+/// True if no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are
+/// noise, which nothing explains, unless they are larger than what the data vary, or one of them outweighs all others; and so are those that
+/// are as small as deviations that were given.
 fn explains_nothing(statistics: &Statistics) -> bool {
     let fits: Vec<f64> = statistics.outputs.iter().filter_map(|output| output.fit_percent).collect();
     let is_met = matches!(statistics.noise, Noise::Given)
@@ -88,7 +89,7 @@ fn explains_nothing(statistics: &Statistics) -> bool {
             || statistics.residual_tests.iter().any(hides))
 }
 
-/// Whether there is something in the residuals that a model might explain.
+/// True if there is something in the residuals that a model might explain.
 fn is_missing(statistics: &Statistics) -> bool {
     let may_be = |finding: Finding| matches!(finding, Finding::FollowInput | Finding::Correlated | Finding::Lines);
     statistics.residual_tests.iter().any(|tests| may_be(tests.finding))
@@ -105,7 +106,7 @@ pub fn unseen(problem: &Problem, found: &Identifiability, u: &[f64], may_be: &dy
         .collect()
 }
 
-/// What is to be said of parameter `k`, if the cost depends on it anywhere.
+/// Sentence on parameter `k`, if the cost depends on it anywhere.
 fn sentence(problem: &Problem, u: &[f64], k: usize) -> Option<String> {
     let parameter = &problem.parameters[k];
     let elsewhere = influential(problem, u, k)?;

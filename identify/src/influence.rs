@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::signature::Scale;
 
-/// What a change of a parameter by all of its value does to the residuals. Values, unlike sizes that a model suggests, are those of the
+/// Influence of a parameter: the change of the residuals when it changes by all of its value. Values, unlike sizes that a model suggests, are those of the
 /// problem in whatever units it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Influence {
@@ -27,7 +27,7 @@ impl Influence {
         }
     }
 
-    /// What all are to be compared with: the largest of those that are no guesses, or of all, if they are guesses.
+    /// Influence that all are to be compared with: the largest of those that are no guesses, or of all, if they are guesses.
     pub fn largest(all: &[Influence]) -> f64 {
         let most =
             |guesses: bool| all.iter().filter(|own| guesses || !own.is_guess).map(|own| own.change).fold(0.0, f64::max);
@@ -40,7 +40,7 @@ impl Influence {
         self.is_below(NO_INFLUENCE, largest)
     }
 
-    /// Whether it is less than this part of the largest.
+    /// True if the influence is less than this part of the largest.
     pub fn is_below(&self, part: f64, largest: f64) -> bool {
         let part = if self.is_guess { GUESSED * part } else { part };
         self.change <= part * largest

@@ -7,19 +7,19 @@ use crate::{Error, Result};
 use crate::{Settings, identify_from};
 use costate::parallel::{in_parallel, threads};
 
-/// How far beyond starts, ways and ends the map reaches, in parts of their extent.
+/// Margin of the map beyond starts, ways and ends, in parts of their extent.
 const MARGIN: f64 = 0.2;
 /// The least extent of a map, in sizes of its parameter.
 const LEAST: f64 = 0.05;
 /// A way that leaves this many extents of start and end is not followed by the map.
 const FAR: f64 = 3.0;
 
-/// What a map shows.
+/// Area of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Area {
     /// Places of the two parameters; the others stay where they start.
     pub parameters: [usize; 2],
-    /// Their ranges; without one, that of start, ends and the ways between.
+    /// Ranges of the two parameters; without one, that of start, ends and the ways between.
     pub ranges: [Option<(f64, f64)>; 2],
     /// Points along each side.
     pub points: usize,
@@ -34,7 +34,7 @@ pub struct Way {
     pub points: Vec<[f64; 2]>,
     /// The cost at its end.
     pub cost: f64,
-    /// Whether that is a minimum, and why it ended there; or why it did not begin.
+    /// Reason of its end, which says whether that is a minimum; or why it did not begin.
     pub reason: std::result::Result<optimise::Reason, String>,
     /// Simulations.
     pub evaluations: usize,
@@ -43,7 +43,7 @@ pub struct Way {
 /// A map of the cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landscape {
-    /// See [`Area::parameters`].
+    /// Places of the two parameters, see [`Area::parameters`].
     pub parameters: [usize; 2],
     /// Values along both sides.
     pub sides: [Vec<f64>; 2],

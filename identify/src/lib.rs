@@ -68,19 +68,19 @@ use costate::signature::{Parameter, Scale};
 use influence::Influence;
 use std::time::Instant;
 
-/// How the optimum is searched.
+/// Settings of an identification: method, tolerances, gradients, constraints and homotopy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The optimisation method; without one, [`default_method`] chooses.
     pub method: Option<optimise::Method>,
     /// When it stops.
     pub options: optimise::Options,
-    /// How gradients are computed; the methods for least squares take tangents in any case.
+    /// Method for gradients; the methods for least squares take tangents in any case.
     pub gradient: Method,
     /// When the problem's constraints are met.
     pub constraints: optimise::ConstraintOptions,
-    /// How the model is pulled towards its record on the way, if it is ([`homotopy`]): by [`identify`](fn@identify) alone, not by repeated fits from near by,
-    /// such as those of profiles.
+    /// Homotopy that pulls the model towards its record on the way, if any ([`homotopy`]): by [`identify`](fn@identify) alone, not by
+    /// repeated fits from near by, such as those of profiles.
     pub homotopy: Option<homotopy::Homotopy>,
 }
 
@@ -130,7 +130,7 @@ pub fn default_method(problem: &Problem) -> (optimise::Method, String) {
     }
 }
 
-/// What became of a parameter.
+/// Status of a parameter after an identification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -163,11 +163,11 @@ pub struct Estimate {
     pub name: String,
     /// Unit.
     pub unit: String,
-    /// Where the search began.
+    /// Value where the search began.
     pub start: f64,
     /// The best value.
     pub value: f64,
-    /// What became of it.
+    /// Status of the parameter at the end.
     pub status: Status,
 }
 
@@ -184,20 +184,20 @@ pub struct Identification {
     pub history: Vec<Vec<f64>>,
     /// The message of the first simulation that failed within the search, if any did.
     pub first_failure: Option<String>,
-    /// What no body can have of the parameters that were found, or passed on the way: sentences, mostly none.
+    /// Sentences on parameters that no body can have, found or passed on the way; mostly none.
     pub impossible: Vec<String>,
-    /// What became of the problem's constraints, in their order.
+    /// Results of the problem's constraints, in their order.
     pub constraints: Vec<ConstraintResult>,
     /// The constraint that is violated worst, in a sentence, if one is.
     pub violation: Option<String>,
-    /// What differences of the cost say of its gradient, where the search got stuck.
+    /// Check of the cost's gradient by differences of the cost, where the search got stuck.
     pub slope: Option<SlopeCheck>,
     /// Why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`]
     /// and [`Reason::NothingExplained`].
     pub shortcoming: Option<String>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
     pub noise: Option<likelihood::NoiseEstimate>,
-    /// What became of the homotopy, where there was one ([`Settings::homotopy`]).
+    /// Result of the homotopy, where there was one ([`Settings::homotopy`]).
     pub homotopy: Option<homotopy::HomotopyResult>,
     /// Wall-clock time, s.
     pub seconds: f64,
@@ -242,7 +242,7 @@ pub fn identify(
     Ok(found)
 }
 
-/// The same from another start, over some of the free parameters.
+/// Identifies from another start, over some of the free parameters.
 pub(crate) fn identify_from(
     problem: &Problem,
     (start, free): (&[f64], &[usize]),
@@ -333,7 +333,7 @@ pub(crate) fn expand(start: &[f64], free: &[usize], values: &[f64]) -> Vec<f64> 
     u
 }
 
-/// What became of each parameter, by what was `found` of the free ones.
+/// Estimates of all parameters, by what was `found` of the free ones.
 fn estimates(
     problem: &Problem,
     (start, free): (&[f64], &[usize]),

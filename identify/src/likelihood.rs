@@ -45,21 +45,21 @@ pub const FEWEST: f64 = 2.0;
 pub struct UnknownDeviation {
     /// The output's name; `NAME@EXPERIMENT` if not all experiments share it.
     pub name: String,
-    /// Its place in the signature.
+    /// Place of the output in the signature.
     pub output: usize,
     /// Names of the experiments that share the deviation, those for validation, too.
     pub experiments: Vec<String>,
 }
 
 impl UnknownDeviation {
-    /// Whether its noise is in this output of an experiment.
+    /// True if the deviation is that of this output of an experiment.
     pub fn sees(&self, experiment: &Experiment, output: usize) -> bool {
         self.output == output && self.experiments.contains(&experiment.name)
     }
 }
 
 impl Problem {
-    /// The same with the noise of an output estimated together with the parameters, one standard deviation for all experiments; for
+    /// The problem with the noise of an output estimated together with the parameters, one standard deviation for all experiments; for
     /// [`identify_with_noise`]. Deviations of its references no longer count.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Problem {
         self.estimate_deviation_in(output, output, &names)
     }
 
-    /// The same, called `name`, for some of the experiments.
+    /// The problem with the noise of an output, called `name`, estimated together with the parameters, for some of the experiments.
     ///
     /// # Errors
     /// An unknown output or experiment; one that is not compared there, or whose deviation is estimated already; samples that are weighted.
@@ -155,7 +155,7 @@ impl Problem {
         costs.find_map(of).unwrap_or(1.0)
     }
 
-    /// That every sample counts once: a weighted sum is no likelihood, and neither is one of robust losses.
+    /// Refuses weights: every sample must count once, as a weighted sum is no likelihood, and neither is one of robust losses.
     fn refuse_weights(&self) -> Result<()> {
         let is_weighted = |experiment: &&Experiment| {
             let cost = experiment.cost.as_least_squares();
@@ -210,13 +210,13 @@ fn spread(experiment: &Experiment, output: usize) -> Option<Spread> {
     Some(quantity.spread(samples.iter().copied()))
 }
 
-/// How the rounds ended.
+/// The end of the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsEnd {
     /// No deviation changes any more.
     Settled,
-    /// As many rounds as are allowed.
+    /// All rounds that are allowed have been made.
     MostRounds,
     /// An output is reproduced to round-off: there is no noise to estimate. Deviations are those before.
     PerfectFit,
@@ -233,7 +233,7 @@ pub struct SensorNoise {
     pub unit: String,
     /// The standard deviation.
     pub deviation: f64,
-    /// Its own standard error, σ/√(2 (N - p)).
+    /// Standard error of the deviation, σ/√(2 (N - p)).
     pub standard_error: f64,
     /// N.
     pub samples: usize,
@@ -241,21 +241,21 @@ pub struct SensorNoise {
     pub parameters: f64,
 }
 
-/// What was found of the noise of all sensors.
+/// Estimated noise of all sensors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoiseEstimate {
     /// In the problem's order.
     pub sensors: Vec<SensorNoise>,
     /// Fits, each with the deviations that the one before has led to.
     pub rounds: usize,
-    /// How they ended.
+    /// The end of the rounds.
     pub end: RoundsEnd,
-    /// The same in a sentence.
+    /// The end of the rounds in a sentence.
     pub sentence: String,
 }
 
 impl NoiseEstimate {
-    /// Whether the deviations are those of the noise.
+    /// True if the deviations are those of the noise.
     pub fn is_known(&self) -> bool {
         self.end != RoundsEnd::PerfectFit
     }

@@ -7,7 +7,7 @@ use costate::shown::rounded;
 
 /// Half the sum of the data's own squares, in deviations: where it is less, residuals that are a small part of the data have squares that are lost.
 const LEAST: f64 = 1e-250;
-/// Where it is more, those of residuals that are a multiple of the data may overflow.
+/// Most of that half sum: where it is more, squares of residuals that are a multiple of the data may overflow.
 const MOST: f64 = 1e280;
 
 /// Refuses costs whose squares would vanish or overflow: a search would take data that nothing meets for data that are met to round-off.

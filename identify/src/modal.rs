@@ -11,7 +11,7 @@ use costate::modes::{Mode, Modes, Sensitivity};
 use costate::shown::rounded;
 use serde_json::{Value, json};
 
-/// What is measured of a mode.
+/// Measured quantity of a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModeQuantity {
     /// |λ|/2π, Hz.
@@ -27,7 +27,7 @@ impl ModeQuantity {
     pub const ALL: [ModeQuantity; 3] =
         [ModeQuantity::NaturalFrequency, ModeQuantity::DampedFrequency, ModeQuantity::DampingRatio];
 
-    /// As files and results write it.
+    /// Key of the quantity, as files and results write it.
     pub fn key(self) -> &'static str {
         match self {
             ModeQuantity::NaturalFrequency => "natural_frequency",
@@ -45,7 +45,7 @@ impl ModeQuantity {
         }
     }
 
-    /// Its unit.
+    /// Unit of the quantity.
     pub fn unit(self) -> &'static str {
         match self {
             ModeQuantity::NaturalFrequency | ModeQuantity::DampedFrequency => "Hz",
@@ -76,9 +76,9 @@ impl ModeQuantity {
 pub struct MeasuredMode {
     /// The mode's number, from 1, the slowest first.
     pub number: usize,
-    /// What was measured.
+    /// The quantity that was measured.
     pub quantity: ModeQuantity,
-    /// Its value, in [`ModeQuantity::unit`].
+    /// Measured value, in [`ModeQuantity::unit`].
     pub value: f64,
     /// Standard deviation of the measurement, in the same unit.
     pub deviation: f64,
@@ -89,7 +89,7 @@ impl MeasuredMode {
         format!("the measured {} of mode {}", self.quantity.name(), self.number)
     }
 
-    /// That its numbers make sense.
+    /// Checks the numbers of the measurement.
     ///
     /// # Errors
     /// [`Error::Invalid`].
@@ -111,7 +111,7 @@ impl MeasuredMode {
         }
     }
 
-    /// What the model says.
+    /// Value of the model.
     fn model(&self, modes: &Modes) -> Result<f64> {
         let gone = |problem: String| Err(Error::NoMode { what: self.what(), problem });
         let count = modes.modes.len();
@@ -126,7 +126,7 @@ impl MeasuredMode {
 }
 
 impl Problem {
-    /// The same with a measured quantity of a mode.
+    /// The problem with a measured quantity of a mode.
     ///
     /// # Errors
     /// A deviation that is not positive, or a value that none has.
@@ -148,7 +148,7 @@ impl Problem {
         self.modes.iter().zip(values).map(|(measured, value)| (value - measured.value) / measured.deviation).collect()
     }
 
-    /// What measured modes add to the cost at `u`: ½ Σ r².
+    /// Cost of measured modes at `u`: ½ Σ r².
     ///
     /// # Errors
     /// Without an equilibrium, or without such modes.
@@ -180,12 +180,12 @@ impl Problem {
     }
 }
 
-/// What became of a measured quantity of a mode.
+/// Comparison of a measured quantity of a mode with the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModeResult {
-    /// What was measured.
+    /// The measurement.
     pub measured: MeasuredMode,
-    /// What the model says.
+    /// Value of the model.
     pub found: f64,
 }
 

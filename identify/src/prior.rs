@@ -22,7 +22,7 @@ pub const FROM_PRIOR: f64 = 0.9;
 /// Priors that are missed by more of their deviations contradict the data.
 const MISSED: f64 = 3.0;
 
-/// How a parameter is distributed before any data.
+/// Distribution of a parameter before any data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
     /// Normal, in the parameter's unit.
@@ -32,7 +32,7 @@ pub enum Distribution {
         /// Standard deviation.
         deviation: f64,
     },
-    /// Its logarithm is normal.
+    /// A normal distribution of the logarithm.
     LogNormal {
         /// Median, in the parameter's unit.
         median: f64,
@@ -80,7 +80,7 @@ impl Distribution {
         }
     }
 
-    /// Where it is centred: mean or median.
+    /// Centre of the distribution: mean or median.
     pub fn centre(&self) -> f64 {
         match *self {
             Distribution::Normal { mean, .. } => mean,
@@ -113,7 +113,7 @@ impl Distribution {
 pub struct Prior {
     /// The parameter's place among those of the problem.
     pub parameter: usize,
-    /// What is known of it.
+    /// Distribution of the parameter before any data.
     pub distribution: Distribution,
 }
 
@@ -127,7 +127,7 @@ impl Prior {
         self.at(u)[0]
     }
 
-    /// That it goes with its parameter, and a search with it.
+    /// Checks that the prior goes with its parameter, and a search with it.
     pub(crate) fn validate(&self, parameter: &Parameter, start: f64) -> Result<()> {
         let what = format!("the prior of `{}`", parameter.name);
         self.distribution.validate().map_err(|error| error.located(&format!("parameter `{}`", parameter.name)))?;
@@ -157,7 +157,7 @@ impl Prior {
 }
 
 impl Problem {
-    /// The same with a prior of the parameter of this name, in the place of any before; of a local one without its experiment's name, of
+    /// The problem with a prior of the parameter of this name, in the place of any before; of a local one without its experiment's name, of
     /// each of them. To be said after all experiments have been added.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Problem {
         self.priors.push(Prior { parameter, distribution });
     }
 
-    /// What the priors add to the cost at `u`: ½ Σ r².
+    /// Cost of the priors at `u`: ½ Σ r².
     pub fn prior_cost(&self, u: &[f64]) -> f64 {
         0.5 * self.priors.iter().map(|prior| prior.at(u)[0].powi(2)).sum::<f64>()
     }
@@ -200,12 +200,12 @@ impl Problem {
     }
 }
 
-/// What became of a prior.
+/// Comparison of a prior with the value that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriorResult {
     /// The parameter's name.
     pub name: String,
-    /// Its unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// The prior.
     pub distribution: Distribution,
@@ -255,7 +255,7 @@ impl PriorResult {
         format!("{}\n{split}", table(&header, &rows))
     }
 
-    /// Whether it decides, or is contradicted by the data.
+    /// Remark on a prior that decides, or is contradicted by the data; else empty.
     fn remark(&self) -> &'static str {
         match self.narrowed {
             _ if self.residual.abs() > MISSED => "contradicted",
@@ -286,7 +286,7 @@ impl Prior {
         Some(own.standard_error * slope.abs()).filter(|narrowed| narrowed.is_finite())
     }
 
-    /// Whether the data tell next to nothing beside the prior.
+    /// True if the data tell next to nothing beside the prior.
     pub(crate) fn decides(&self, own: &ParameterStatistics) -> bool {
         own.verdict == Verdict::Determined && self.narrowed(own).is_some_and(|narrowed| narrowed > FROM_PRIOR)
     }

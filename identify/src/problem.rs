@@ -23,9 +23,9 @@ use std::sync::Arc;
 pub struct Integrator {
     /// The scheme's name, see [`scheme::names`].
     pub scheme: String,
-    /// Its settings, by name, where they are not its own.
+    /// Settings of the scheme, by name, where they are not its own.
     pub settings: Vec<(String, f64)>,
-    /// Where simulations begin.
+    /// Initial state of simulations.
     pub initial_state: InitialState,
     /// Coordinates that a projected start keeps ([`Simulation::hold`]).
     pub hold: Vec<String>,
@@ -100,11 +100,11 @@ pub fn base_name(name: &str) -> &str {
 
 /// One run of the machine, and what it is compared with.
 pub struct Experiment {
-    /// Its name.
+    /// Name of the experiment.
     pub name: String,
     /// The simulation.
     pub simulation: Simulation,
-    /// What is minimised.
+    /// The cost that is minimised.
     pub cost: Box<dyn Cost>,
     /// Places of the model's parameters among those of the problem, and then of those of its sensors ([`Cost::sensors`]).
     pub places: Vec<usize>,
@@ -124,7 +124,7 @@ impl Experiment {
         self.places.iter().take(count).map(|&place| u[place]).collect()
     }
 
-    /// What a run at `u`, the problem's parameters, gives of an output as its sensor shows it.
+    /// Values of an output as its sensor shows them, of a run at `u`, the problem's parameters.
     pub fn shown(&self, run: &Trajectory, u: &[f64], output: usize) -> Vec<f64> {
         let y = run.output(output);
         match self.cost.sensors() {
@@ -139,7 +139,7 @@ impl Experiment {
         self.places.iter().skip(first).map(|&place| u[place]).collect()
     }
 
-    /// Those of the model, and those of its sensors.
+    /// Parameters of the model, and those of its sensors.
     fn own_parameters(&self) -> impl Iterator<Item = &Parameter> {
         let sensors = self.cost.sensors().map_or(&[][..], Sensors::parameters);
         self.simulation.signature().parameters.iter().chain(sensors)
@@ -151,23 +151,23 @@ impl Experiment {
 pub struct Problem {
     /// Name for reports.
     pub name: String,
-    /// What is fitted, one experiment at least; the first ones' parameters come first.
+    /// Experiments that are fitted, one at least; the first ones' parameters come first.
     pub experiments: Vec<Experiment>,
-    /// What is compared, but not fitted.
+    /// Experiments that are compared, but not fitted.
     pub validation: Vec<Experiment>,
     /// All parameters: those of the model, in its order, as the first experiment has them; those of its sensors; then those that the
     /// others have for themselves. Bounds, scale and
     /// freedom are as this problem wants them.
     pub parameters: Vec<Parameter>,
-    /// Where an identification starts, one value a parameter.
+    /// Values where an identification starts, one a parameter.
     pub start: Vec<f64>,
     /// The parameters that made the reference, where known.
     pub optimum: Option<Vec<f64>>,
-    /// What an identification must keep to; outputs are those of the first experiment.
+    /// Constraints that an identification must keep to; outputs are those of the first experiment.
     pub constraints: Vec<Constraint>,
     /// Sensors whose noise is estimated together with the parameters ([`Problem::estimate_deviation`]).
     pub unknown_deviations: Vec<UnknownDeviation>,
-    /// What is known of parameters before any data, one prior a parameter at most ([`Problem::with_prior`]).
+    /// Priors of parameters, one a parameter at most ([`Problem::with_prior`]).
     pub priors: Vec<Prior>,
     /// Measured quantities of modes ([`Problem::with_mode`]).
     pub modes: Vec<MeasuredMode>,
@@ -326,7 +326,7 @@ impl Problem {
         Ok(found)
     }
 
-    /// What something of an experiment is called: `NAME@EXPERIMENT` where there are several.
+    /// Name of something of an experiment: `NAME@EXPERIMENT` where there are several.
     pub fn name_in(&self, experiment: &Experiment, name: &str) -> String {
         if self.all().nth(1).is_none() { name.to_string() } else { format!("{name}@{}", experiment.name) }
     }
@@ -363,7 +363,7 @@ impl Problem {
         Ok(Problem { start: start.to_vec(), optimum, ..Problem::new(name, simulation, Box::new(cost)) })
     }
 
-    /// The same with noise on its reference.
+    /// The problem with noise on its reference.
     ///
     /// # Errors
     /// If the cost is no sum of squares, or as [`LeastSquares::with_noise`].
@@ -387,7 +387,7 @@ impl Problem {
         Ok(Ensemble::new(self)?.leaving_out_inconsistent(|k| !self.parameters[k].free))
     }
 
-    /// The same with respect to the free parameters alone: derivatives by the others are zero.
+    /// Evaluator of cost and gradient with respect to the free parameters alone: derivatives by the others are zero.
     pub fn gradient_by_free(&self) -> Result<Ensemble<'_>> {
         Ok(Ensemble::new(self)?.with_respect_to(&self.free()))
     }
@@ -411,7 +411,7 @@ impl Problem {
         self.validate_by_keys().map_err(|error| error.cause().clone())
     }
 
-    /// The same, where errors say which keys of a problem file they are about.
+    /// Checks all as [`Problem::validate`] does; errors say which keys of a problem file they are about.
     pub(crate) fn validate_by_keys(&self) -> Result<()> {
         if self.start.len() != self.parameters.len() {
             let problem = format!("{} start values for {} parameters", self.start.len(), self.parameters.len());

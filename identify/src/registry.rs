@@ -16,7 +16,7 @@ use costate::system::System;
 use costate_check::HandDerived;
 use std::sync::Arc;
 
-/// What a model is simulated and tried with where nothing else is said.
+/// Default scenario of a model: how it is simulated and tried where nothing else is said.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// End of the simulated time, s; it starts at 0.
@@ -59,11 +59,11 @@ pub struct Entry {
     pub summary: String,
     /// The model.
     pub system: Arc<dyn System>,
-    /// What it is tried with.
+    /// Scenario that the model is tried with.
     pub scenario: Scenario,
-    /// Its derivatives by hand, if somebody wrote them: for [`costate_check::check_jacobians`].
+    /// Derivatives by hand, if somebody wrote them: for [`costate_check::check_jacobians`].
     pub hand_derived: Option<Arc<dyn HandDerived>>,
-    /// How it is controlled, if it has a control problem: for `costate control`.
+    /// Control problem of the model, if it has one: for `costate control`.
     pub control: Option<ControlScenario>,
 }
 
@@ -81,7 +81,7 @@ impl Entry {
         Ok(self.simulation_at(scenario, &self.system.signature().nominal())?.0)
     }
 
-    /// As [`Entry::simulation`], with steps of a tolerance chosen at these parameters, and how they were.
+    /// Simulation as [`Entry::simulation`] gives it, with steps of a tolerance chosen at these parameters, and how they were.
     ///
     /// # Errors
     /// As [`Entry::simulation`].
@@ -113,7 +113,7 @@ impl Entry {
         self.problem_of(self.simulation(scenario)?, scenario)
     }
 
-    /// As [`Entry::problem`], with a simulation of the scenario.
+    /// Problem as [`Entry::problem`] gives it, with a simulation of the scenario.
     ///
     /// # Errors
     /// As [`Entry::problem`].

@@ -20,7 +20,7 @@ use costate::shown::rounded;
 use costate::signature::Signature;
 use serde_json::{Value, json};
 
-/// What of a response is compared.
+/// Comparison of a measured response with the model's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// Real and imaginary part.
@@ -36,7 +36,7 @@ pub enum Comparison {
 impl Comparison {
     const ALL: [Comparison; 4] = [Comparison::Complex, Comparison::Logarithm, Comparison::Amplitude, Comparison::Level];
 
-    /// As files and results write it.
+    /// Key of the comparison, as files and results write it.
     pub fn key(self) -> &'static str {
         match self {
             Comparison::Complex => "complex",
@@ -46,12 +46,12 @@ impl Comparison {
         }
     }
 
-    /// Whether phases take part.
+    /// True if phases take part.
     pub fn has_phase(self) -> bool {
         matches!(self, Comparison::Complex | Comparison::Logarithm)
     }
 
-    /// Whether logarithms are compared.
+    /// True if logarithms are compared.
     pub fn is_logarithmic(self) -> bool {
         matches!(self, Comparison::Logarithm | Comparison::Level)
     }
@@ -66,7 +66,7 @@ impl std::str::FromStr for Comparison {
     }
 }
 
-/// What was measured at one frequency.
+/// Measurement at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredLine {
     /// Hz, not negative.
@@ -80,11 +80,11 @@ pub struct MeasuredLine {
 /// A measured frequency response from an input to an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredResponse {
-    /// What it is called.
+    /// Name of the response.
     pub name: String,
     /// From where to where.
     pub channel: Channel,
-    /// What is compared.
+    /// Comparison with the model's response.
     pub comparison: Comparison,
     /// The lines, at least one.
     pub lines: Vec<MeasuredLine>,
@@ -95,7 +95,7 @@ impl MeasuredResponse {
         format!("the measured frequency response `{}`", self.name)
     }
 
-    /// That its numbers make sense, for a model of this signature.
+    /// Checks the numbers of the measurement, for a model of this signature.
     ///
     /// # Errors
     /// [`Error::Invalid`].
@@ -130,7 +130,7 @@ impl MeasuredResponse {
         Ok(())
     }
 
-    /// Its residuals where the model gives this, a line each; with their derivatives, if the responses have them.
+    /// Residuals against these responses of the model, a line each; with their derivatives, if the responses have them.
     fn rows(&self, found: &[Response]) -> Vec<Row> {
         let mut rows = Vec::new();
         for (MeasuredLine { value: measured, deviation, .. }, Response { value, slope }) in self.lines.iter().zip(found)
@@ -179,7 +179,7 @@ impl MeasuredResponse {
 }
 
 impl Problem {
-    /// The same with a measured frequency response.
+    /// The problem with a measured frequency response.
     ///
     /// # Errors
     /// As [`MeasuredResponse::validate`].
@@ -189,13 +189,13 @@ impl Problem {
         Ok(self)
     }
 
-    /// That all of them make sense.
+    /// Checks the numbers of all measured frequency responses.
     pub(crate) fn validate_responses(&self) -> Result<()> {
         let signature = self.first().simulation.signature();
         self.responses.iter().try_for_each(|response| response.validate(signature))
     }
 
-    /// What the model gives for each measured response at `u`.
+    /// Responses of the model at `u`, for each measured one.
     fn responses_at(&self, u: &[f64], derivatives: bool) -> Result<Vec<Vec<Response>>> {
         if self.responses.is_empty() {
             return Ok(Vec::new());
@@ -217,7 +217,7 @@ impl Problem {
         self.responses.iter().map(of).collect()
     }
 
-    /// What measured frequency responses add to the cost at `u`: ½ Σ r².
+    /// Cost of measured frequency responses at `u`: ½ Σ r².
     ///
     /// # Errors
     /// Without an equilibrium, or where the model has no response.
@@ -239,22 +239,22 @@ impl Problem {
     }
 }
 
-/// What became of a measured frequency response.
+/// Comparison of a measured frequency response with the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResponseResult {
-    /// What was measured.
+    /// The measurement.
     pub measured: MeasuredResponse,
-    /// What the model gives, line by line.
+    /// Responses of the model, line by line.
     pub found: Vec<Complex<f64>>,
     /// Residuals in deviations: one a line, or two.
     pub residuals: Vec<f64>,
-    /// What both are in.
+    /// Unit of both.
     pub unit: String,
 }
 
 /// Residuals below so many deviations are no sign of a wrong model alone.
 const FAR: f64 = 5.0;
-/// What is left of a response, where less than a hundredth is explained.
+/// Part of a response that is left where less than a hundredth is explained.
 const NEARLY: f64 = 0.99;
 
 impl ResponseResult {
@@ -278,7 +278,8 @@ impl ResponseResult {
         (self.residuals.iter().map(|r| r * r).sum::<f64>() / self.residuals.len() as f64).sqrt()
     }
 
-    /// Whether the model is no nearer to what was measured than nothing is: than no motion at all where values are compared, than a constant where logarithms are.
+    /// True if the model is no nearer to what was measured than nothing is: than no motion at all where values are compared, than a constant where
+    /// logarithms are.
     pub fn explains_nothing(&self) -> bool {
         let lines = &self.measured.lines;
         let weighted = |line: &MeasuredLine| line.value.norm() / line.deviation;

@@ -14,12 +14,12 @@ const AGREEMENT: f64 = 1e-2;
 /// Differences with two steps that differ by more than this part of them tell nothing.
 const ROUGH: f64 = 0.1;
 
-/// What differences of the cost say of its slope along the negative gradient.
+/// Check of the gradient by differences of the cost along the negative gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SlopeCheck {
-    /// That it is the gradient's, to this part of it.
+    /// The slope is the gradient's, to this part of it.
     Agrees(f64),
-    /// That it is another one.
+    /// The slope is another one than the gradient's.
     Differs {
         /// The slope by the gradient.
         by_gradient: f64,
@@ -76,7 +76,7 @@ impl SlopeCheck {
         }
     }
 
-    /// What it means for a search that ended there.
+    /// Sentence on the meaning of the check for a search that ended there.
     pub fn sentence(&self) -> String {
         match self {
             SlopeCheck::Agrees(part) => format!(

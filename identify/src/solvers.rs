@@ -44,7 +44,7 @@ pub struct SolverProblem<'p> {
     seen: RefCell<Seen<'p>>,
 }
 
-/// What runs, and what is known where it ran last.
+/// Evaluator of all experiments, with the last point where it ran, its cost and its gradient.
 struct Seen<'p> {
     ensemble: Ensemble<'p>,
     last: Option<(Vec<f64>, f64, Vec<f64>)>,
@@ -110,14 +110,14 @@ impl<'p> SolverProblem<'p> {
         self.seen.borrow().runs
     }
 
-    /// How far x is outside the bounds.
+    /// Distances of x from the bounds, outside of them; else 0.
     fn beyond(&self, x: &[f64]) -> Vec<f64> {
         let (lower, upper) = self.bounds();
         // not a number stays what it is
         x.iter().zip(lower.iter().zip(&upper)).map(|(x, (lower, upper))| x - x.clamp(*lower, *upper)).collect()
     }
 
-    /// What `work` gives at the parameters of x, or `failed` where the simulation fails.
+    /// Result of `work` at the parameters of x, or `failed` where the simulation fails.
     fn at<T>(
         &self,
         x: &[f64],
@@ -157,7 +157,7 @@ impl<'p> SolverProblem<'p> {
         })
     }
 
-    /// What it costs to be outside.
+    /// Cost of being outside the bounds.
     fn fine(&self, beyond: &[f64]) -> f64 {
         0.5 * self.penalty * beyond.iter().map(|beyond| beyond * beyond).sum::<f64>()
     }
@@ -247,7 +247,7 @@ impl Operator for &SolverProblem<'_> {
     }
 }
 
-/// Their derivatives by x, a row for each residual.
+/// Derivatives of the residuals by x, a row for each residual.
 impl Jacobian for &SolverProblem<'_> {
     type Param = Vec<f64>;
     type Jacobian = Vec<Vec<f64>>;

@@ -26,7 +26,7 @@ pub const HOPELESS: f64 = 100.0;
 pub const STALLED: f64 = 1.05;
 /// Costs that differ by less, relatively, and parameters that differ by less of their size are those of one optimum.
 pub const SAME_COST: f64 = 1e-6;
-/// See [`SAME_COST`].
+/// Relative difference of parameters below which optima are one, see [`SAME_COST`].
 pub const SAME_VALUE: f64 = 1e-3;
 /// An interval whose ends are farther apart than this is drawn from evenly by logarithm.
 const DECADE: f64 = 10.0;
@@ -41,7 +41,7 @@ pub fn screening(parameters: usize) -> usize {
 /// Which starts are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Starts {
-    /// How many, that of the problem among them, which is the first.
+    /// Number of starts, that of the problem among them, which is the first.
     pub count: usize,
     /// A parameter without bounds on both sides is drawn between its start over this factor and its start times it, within its bounds; where
     /// it starts at zero, from within its size (or its nominal value) to both sides.
@@ -56,7 +56,7 @@ impl Default for Starts {
     }
 }
 
-/// Where a parameter is drawn from.
+/// Interval that a parameter is drawn from.
 struct Interval {
     lower: f64,
     upper: f64,
@@ -141,14 +141,14 @@ impl Starts {
     }
 }
 
-/// Where a search has ended.
+/// The end of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// Where it ends of itself.
+    /// Ended of itself, at this point.
     Found(Ended),
     /// Hopeless after its first evaluations.
     GivenUp(Ended),
-    /// Its start cannot be simulated, or something else was wrong.
+    /// Failed, with the reason: its start cannot be simulated, or something else was wrong.
     Failed(String),
 }
 
@@ -159,7 +159,7 @@ pub struct Ended {
     pub u: Vec<f64>,
     /// The cost there.
     pub cost: f64,
-    /// Whether that is a minimum, and why the search has ended.
+    /// Reason of the end, which says whether that is a minimum.
     pub reason: Reason,
     /// Simulations.
     pub evaluations: usize,
@@ -175,9 +175,9 @@ impl Ended {
 /// One of many searches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// Where it began, all parameters.
+    /// Start of the search, all parameters.
     pub start: Vec<f64>,
-    /// Where it ended.
+    /// The end of the search.
     pub end: End,
 }
 
@@ -186,7 +186,7 @@ impl Search {
         if let End::Found(ended) = &self.end { Some(ended) } else { None }
     }
 
-    /// Where it ended, if it could begin.
+    /// Point at which the search has ended, if it could begin.
     pub fn ended(&self) -> Option<&Ended> {
         match &self.end {
             End::Found(ended) | End::GivenUp(ended) => Some(ended),
@@ -198,15 +198,15 @@ impl Search {
 /// Searches that have ended at one optimum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
-    /// Their numbers, that of the least cost first.
+    /// Numbers of the searches, that of the least cost first.
     pub searches: Vec<usize>,
     /// The least cost, and the values of all parameters there.
     pub cost: f64,
-    /// See `cost`.
+    /// Values of all parameters at `cost`.
     pub u: Vec<f64>,
 }
 
-/// What became of all searches.
+/// Results of all searches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManySearches {
     /// In the order of their starts.
@@ -215,7 +215,7 @@ pub struct ManySearches {
     pub optima: Vec<Cluster>,
     /// Places of the free parameters.
     pub free: Vec<usize>,
-    /// Where a single search begins that ends in the best optimum, all parameters: the first start that led there, or the optimum itself;
+    /// Start of a single search that ends in the best optimum, all parameters: the first start that led there, or the optimum itself;
     /// `None` if every search has failed or was given up.
     pub begin: Option<Vec<f64>>,
     /// Costs below this are round-off.
@@ -225,11 +225,11 @@ pub struct ManySearches {
 /// A search after its first evaluations.
 #[derive(Serialize, Deserialize)]
 enum Screened {
-    /// It cannot begin.
+    /// Failed to begin, with the reason.
     Failed(String),
-    /// It has ended.
+    /// Ended within its first evaluations.
     Ended(Ended),
-    /// It could go on.
+    /// Able to go on.
     OnItsWay {
         ended: Ended,
         /// By what factor the cost has fallen in the second half of them.
@@ -246,18 +246,18 @@ impl Screened {
         }
     }
 
-    /// Whether it is worth going on, beside the least cost of all.
+    /// True if the search is worth going on, beside the least cost of all.
     fn goes_on(&self, least: f64) -> bool {
         let is_hopeless = |cost: f64, fallen: f64| cost > HOPELESS * least && fallen < STALLED;
         matches!(self, Screened::OnItsWay { ended, fallen } if !is_hopeless(ended.cost, *fallen))
     }
 }
 
-/// What all searches have in common.
+/// Shared data of all searches.
 struct Crowd<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
-    /// Those of the first evaluations.
+    /// Settings of the first evaluations.
     short: Settings,
     free: Vec<usize>,
 }
@@ -391,7 +391,7 @@ impl ManySearches {
         self.optima.first()
     }
 
-    /// Where a single search begins that ends in the best optimum.
+    /// Start of a single search that ends in the best optimum.
     fn single_search(&self, problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>> {
         let Some(best) = self.best() else { return Ok(None) };
         let first = best.searches.iter().min().map_or(&best.u, |&number| &self.searches[number].start);
@@ -414,7 +414,7 @@ impl ManySearches {
         }))
     }
 
-    /// What should be known before the best optimum is believed: sentences, mostly none.
+    /// Warnings before the best optimum is believed: sentences, mostly none.
     pub fn warnings(&self) -> Vec<String> {
         let (Some(best), count) = (self.best(), self.searches.len()) else { return Vec::new() };
         let mut warnings = Vec::new();

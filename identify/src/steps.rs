@@ -26,16 +26,16 @@ pub const MOST_REFITS: usize = 3;
 /// Which time steps an identification takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Steps {
-    /// Those of the problem.
+    /// Steps of the problem.
     #[default]
     AsGiven,
-    /// Those of the problem, divided until no parameter's optimum depends on them.
+    /// Steps of the problem, divided until no parameter's optimum depends on them.
     Chosen,
-    /// Those of the problem divided by each of these numbers, one fit after another: an earlier choice once more.
+    /// Steps of the problem divided by each of these numbers, one fit after another: an earlier choice once more.
     Repeated(Vec<usize>),
 }
 
-/// What was found, and with which certainty.
+/// Result of an identification, with its statistics.
 pub struct Fit {
     /// The result; of several fits, the searches are told as one.
     pub found: Identification,
@@ -50,7 +50,7 @@ pub struct StepFit {
     pub divided_by: usize,
     /// Steps between two samples, if they are as many in all experiments.
     pub substeps: Option<usize>,
-    /// How far the optimum moves at half these steps, the largest first; empty where that could not be found.
+    /// Shifts of the optimum at half these steps, the largest first; empty where they could not be found.
     pub shifts: Vec<Shift>,
     /// The cost.
     pub cost: f64,
@@ -58,10 +58,10 @@ pub struct StepFit {
     pub chi_square: f64,
 }
 
-/// How steps were chosen.
+/// Choice of the time steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChoice {
-    /// What was known before the first of them, if steps were too coarse there.
+    /// Estimate of the time steps' error before the first of them, if steps were too coarse there.
     pub before: Option<BeforeFit>,
     /// All fits; the last one is the result.
     pub fits: Vec<StepFit>,
@@ -77,7 +77,7 @@ impl Problem {
         first.filter(|_| costs.iter().all(|cost| cost.substeps() == first))
     }
 
-    /// The same with every time step divided into `parts`.
+    /// The problem with every time step divided into `parts`.
     ///
     /// # Errors
     /// A cost that is no sum of squares; [`Error::Memory`].
@@ -85,7 +85,7 @@ impl Problem {
         self.divided_with(parts, &|signal| Ok(signal.clone()))
     }
 
-    /// The same with every time step divided in two; references that are runs themselves are runs at those steps.
+    /// The problem with every time step divided in two; references that are runs themselves are runs at those steps.
     ///
     /// # Errors
     /// As [`Problem::divided`], or a run that fails.
@@ -103,7 +103,7 @@ impl Problem {
         Ok(halved)
     }
 
-    /// The same with other signals.
+    /// The problem with every time step divided into `parts`, and with other signals.
     pub(crate) fn divided_with(&self, parts: usize, signal: &dyn Fn(&Signal) -> Result<Signal>) -> Result<Self> {
         let experiment = |experiment: &Experiment| {
             let Some(cost) = experiment.cost.as_least_squares() else {
@@ -137,7 +137,7 @@ impl Problem {
     }
 }
 
-/// As [`identify_with_noise`], with the statistics, and with time steps as `steps` asks for: the problem keeps those that were taken last.
+/// Identifies as [`identify_with_noise`] does, with the statistics, and with time steps as `steps` asks for: the problem keeps those that were taken last.
 /// Iterations, evaluations and time are those of all fits. Without standard errors there is nothing to be compared with, and steps stay
 /// as they are ([`Statistics::with_time_step`]).
 ///
@@ -253,7 +253,7 @@ fn statistics(problem: &Problem, found: &Identification, noise: Noise) -> Result
 }
 
 impl Steps {
-    /// What the first fit is to begin with, at the problem's start.
+    /// Division of the steps that the first fit begins with, at the problem's start.
     pub fn before(&self, problem: &Problem) -> Option<BeforeFit> {
         match self {
             Steps::AsGiven => None,
@@ -285,7 +285,7 @@ impl Steps {
     }
 }
 
-/// Whether a search has ended where the cost does not do what its derivatives say, or nothing can be simulated.
+/// True if a search has ended where the cost does not do what its derivatives say, or nothing can be simulated.
 fn is_stuck(reason: Reason) -> bool {
     matches!(reason, Reason::NoDescent | Reason::NoProgress | Reason::BlockedByFailures)
 }
@@ -343,7 +343,7 @@ impl StepChoice {
         Some(format!("time step: with {}, {} at half the step", first.in_words(), named(&first.shifts)))
     }
 
-    /// What is said before the next fit, of the problem at finer steps.
+    /// Sentence before the next fit, on the problem at finer steps.
     fn announces(&self, finer: &Problem) -> String {
         let last = self.fits.last().map_or(String::new(), StepFit::in_words);
         let shifts = self.fits.last().map_or(String::new(), |fit| named(&fit.shifts));
@@ -352,7 +352,7 @@ impl StepChoice {
         format!("time step: {last} is too coarse{why}; fitting again with {finer}")
     }
 
-    /// What was chosen, if anything was.
+    /// Sentence on the choice, if anything was chosen.
     pub(crate) fn summary(&self) -> Option<String> {
         let begun = self.before.as_ref().map(BeforeFit::sentence);
         let Some(finer) = self.fits.get(1..).filter(|finer| !finer.is_empty()) else { return begun };
@@ -369,7 +369,7 @@ impl StepChoice {
         Some(begun.into_iter().chain([chosen]).collect::<Vec<_>>().join("\n"))
     }
 
-    /// What is to be warned of.
+    /// Warnings of the choice.
     fn warnings(&self, statistics: &Statistics) -> Vec<String> {
         /// Twice a difference of logarithmic likelihoods that chance hardly makes.
         const RISE: f64 = 10.0;

@@ -15,7 +15,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     table_within(WIDTH, header, rows)
 }
 
-/// As [`table`], for so many characters.
+/// Table as [`table`] writes it, for so many characters.
 pub fn table_within(width: usize, header: &[&str], rows: &[Vec<String>]) -> String {
     let columns: Vec<Column<'_>> = (0..header.len()).map(|k| Column::new(header[k], rows, k)).collect();
     if total(columns.iter().map(Column::natural)) <= width {

@@ -24,10 +24,10 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::Store;
 
-/// How work is divided, and where it is kept; by default on threads, and nowhere.
+/// Division of work, and the store of its results; by default on threads, and nowhere.
 #[derive(Default)]
 pub struct Work<'a> {
-    /// What all tasks belong to.
+    /// Description of the problem that all tasks belong to.
     problem: Value,
     store: Option<Store>,
     team: Option<&'a Team<'a>>,
@@ -37,7 +37,7 @@ pub struct Work<'a> {
 pub struct Stage<'a> {
     /// Names its files: letters and digits.
     pub name: &'a str,
-    /// What it is for people, who read "WHAT: interrupted".
+    /// Name of the stage for people, who read "WHAT: interrupted".
     pub what: &'a str,
     /// Threads, where there are no ranks.
     pub threads: usize,
@@ -70,12 +70,12 @@ impl<'a> Work<'a> {
         Work { team, ..self }
     }
 
-    /// How many values an earlier run has left.
+    /// Number of values that an earlier run has left.
     pub fn left_over(&self) -> usize {
         self.store.as_ref().map_or(0, Store::left_over)
     }
 
-    /// What to do after an interrupt, in words.
+    /// Remedy after an interrupt, in words.
     pub fn remedy(&self) -> String {
         match self.store.as_ref().and_then(Store::folder) {
             Some(folder) => {
@@ -93,7 +93,7 @@ impl<'a> Work<'a> {
         self.store.as_ref().map_or(Ok(()), Store::remove)
     }
 
-    /// What `task` gives of every item, in the items' order. Values and items are those that JSON can hold: numbers that may be infinite or
+    /// Results of `task` for every item, in the items' order. Values and items are those that JSON can hold: numbers that may be infinite or
     /// NaN are fields `#[serde(with = "costate_identify::work::exact")]`.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl<'a> Work<'a> {
         texts.iter().map(|text| serde_json::from_str(text).map_err(|error| stage.no_value(&error))).collect()
     }
 
-    /// The same of texts, with those of an earlier run that are values.
+    /// Results as texts, with those of an earlier run that are values.
     fn texts(
         &self,
         stage: &Stage<'_>,
@@ -140,10 +140,10 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Whether a text that was kept is a value of the stage.
+/// Test whether a text that was kept is a value of the stage.
 type IsValue<'a> = &'a dyn Fn(&str) -> bool;
 
-/// What is to be done of the item of this number.
+/// Task for the item of this number.
 type Task<'a> = &'a (dyn Fn(usize) -> Result<String> + Sync);
 
 impl Stage<'_> {
@@ -157,7 +157,7 @@ impl Stage<'_> {
     }
 }
 
-/// Where the tasks of a stage are taken from, and their results brought to.
+/// Desk where the tasks of a stage are taken from, and their results brought to.
 struct Desk<'a> {
     stage: &'a Stage<'a>,
     inputs: &'a [String],
@@ -242,7 +242,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// What no task is to blame for.
+    /// Records an error that no task is to blame for.
     fn fail(&self, error: Error) {
         self.state().failure.get_or_insert((0, error));
     }
@@ -275,7 +275,7 @@ pub mod exact {
         if x.is_finite() { serializer.serialize_f64(*x) } else { serializer.serialize_str(&x.to_string()) }
     }
 
-    /// See [`serialize`].
+    /// Deserialises a number that [`serialize`] wrote.
     ///
     /// # Errors
     /// Those of the deserialiser; a text that is no number.

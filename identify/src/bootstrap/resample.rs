@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// A record that blocks divide into fewer parts has too few of them.
 const FEWEST_BLOCKS: f64 = 8.0;
 
-/// What is drawn.
+/// Unit of resampling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -39,21 +39,21 @@ impl FromStr for Over {
 /// Blocks of the residuals of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blocks {
-    /// Its name.
+    /// Name of the experiment.
     pub experiment: String,
-    /// Their length, s.
+    /// Length of the blocks, s.
     pub seconds: f64,
-    /// The same in samples of the output that has most of them.
+    /// Length of the blocks in samples of the output that has most of them.
     pub samples: usize,
     /// Part of the record.
     part: f64,
 }
 
-/// What makes data of an output anew.
+/// Residuals of an output, of which its resampled data are made.
 struct Errors {
     /// Places of its own samples among all.
     own: Vec<usize>,
-    /// What is drawn: what was measured minus the fit, centred and inflated, at these; NaN where a sample is missing.
+    /// Residuals to be drawn: what was measured minus the fit, centred and inflated, at these samples; NaN where a sample is missing.
     drawn: Vec<f64>,
     /// The fit minus what was measured, at these.
     back: Vec<f64>,
@@ -81,7 +81,7 @@ fn circular_duration(experiment: &Experiment, cost: &LeastSquares) -> f64 {
     span * (last + 1) as f64 / last.max(1) as f64
 }
 
-/// That blocks can be drawn, of this length in s if one is given.
+/// Checks that blocks can be drawn, of this length in s if one is given.
 pub(super) fn check_blocks(problem: &Problem, length: Option<f64>, what: String) -> Result<()> {
     if let Some(length) = length
         && !(length.is_finite() && length > 0.0)
@@ -291,7 +291,7 @@ fn blocks(experiment: &Experiment, cost: &LeastSquares, errors: &[Errors], lengt
 }
 
 impl Errors {
-    /// What is added to what was measured at all samples, so that it becomes the fit with drawn errors: blocks are this part of the record,
+    /// Additions to what was measured at all samples, so that it becomes the fit with drawn errors: blocks are this part of the record,
     /// and begin at these parts of it.
     fn moves(&self, samples: usize, part: f64, starts: &[f64]) -> Vec<f64> {
         let count = self.own.len();

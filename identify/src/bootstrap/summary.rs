@@ -13,14 +13,14 @@ const BEYOND_CHANCE: f64 = 3.0;
 /// A bias that matters, in standard errors (Efron & Tibshirani 1993, section 10.3).
 const BIASED: f64 = 0.25;
 
-/// What the bootstrap says of a parameter.
+/// Bootstrap statistics of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterBootstrap {
-    /// Its place in the problem.
+    /// Place of the parameter in the problem.
     pub parameter: usize,
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Its unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// The optimum.
     pub value: f64,
@@ -28,15 +28,15 @@ pub struct ParameterBootstrap {
     pub standard_error: f64,
     /// The 95 % interval by that, within the parameter's bounds.
     pub linear: (f64, f64),
-    /// How many replicates tell of it.
+    /// Number of replicates that have a value of it.
     pub count: usize,
     /// The standard deviation of its values in these; NaN where nothing is said.
     pub bootstrap_error: f64,
-    /// Their mean minus the optimum.
+    /// Mean of the replicates minus the optimum.
     pub bias: f64,
     /// 2.5 and 97.5 % of them (with the weights of (N + 1) p); NaN with fewer than [`FEWEST`].
     pub interval: (f64, f64),
-    /// How many of them are at a bound.
+    /// Number of replicates at a bound.
     pub at_bounds: usize,
     /// Why nothing is said, if so.
     pub missing_because: Option<&'static str>,
@@ -100,13 +100,13 @@ pub(super) fn summarise(
 }
 
 impl ParameterBootstrap {
-    /// How many times larger the standard error is than by the covariance, where both are there.
+    /// Standard error over that of the covariance, where both are there.
     pub fn ratio(&self) -> Option<f64> {
         let ratio = self.bootstrap_error / self.standard_error;
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     }
 
-    /// What else there is to say of it; mostly nothing.
+    /// Remark on the parameter; mostly none.
     pub fn remark(&self) -> Option<String> {
         let ParameterBootstrap { name, at_bounds, count, .. } = self;
         match self.missing_because {
@@ -127,7 +127,7 @@ fn listed(names: &[&str]) -> String {
 }
 
 impl Bootstrapped {
-    /// Where standard errors are others than those of the covariance, and why that may be.
+    /// Sentences on standard errors that differ from those of the covariance, with a possible reason.
     pub(super) fn differences(&self, statistics: &Statistics) -> Vec<String> {
         let least = DIFFERENT.ln().max(BEYOND_CHANCE * self.chance());
         let differs = |sign: f64| {
@@ -154,7 +154,7 @@ impl Bootstrapped {
         sentences
     }
 
-    /// What may make the covariance too small.
+    /// Possible reason why the covariance is too small.
     fn reason(&self, statistics: &Statistics) -> String {
         if self.over == Over::Experiments {
             return "experiments differ by more than the noise within them; take these".into();
@@ -171,7 +171,7 @@ impl Bootstrapped {
         }
     }
 
-    /// Where means of the replicates are off the optimum.
+    /// Sentence on means of the replicates that are off the optimum.
     pub(super) fn biases(&self) -> Option<String> {
         let told = self.parameters.iter().filter(|own| own.count > 0);
         let off = told.map(|own| (own, own.bias / own.bootstrap_error));

@@ -61,7 +61,7 @@ struct Shared {
     multipliers: Multipliers,
     /// The constraints' values.
     c: Vec<f64>,
-    /// What the cost itself contributes at each time.
+    /// Share of the cost itself at each time.
     costs: Vec<f64>,
 }
 
@@ -81,7 +81,7 @@ impl<'p> AugmentedCost<'p> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many values the constraints have: one each, and one a time for outputs.
+    /// Number of values of the constraints: one each, and one a time for outputs.
     pub fn count(&self) -> usize {
         self.shared().c.len()
     }

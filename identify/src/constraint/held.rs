@@ -53,7 +53,7 @@ pub(crate) fn held_directions(problem: &Problem, u: &[f64], found: &[ConstraintR
     Ok(held)
 }
 
-/// The same of the equalities among functions of the parameters, which hold at any point.
+/// Gradients of the equalities among functions of the parameters, which hold at any point.
 pub(crate) fn equalities(problem: &Problem, u: &[f64]) -> Vec<Vec<f64>> {
     let functions = problem.constraints.iter().filter(|constraint| constraint.is_equality());
     functions

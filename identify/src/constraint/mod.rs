@@ -55,7 +55,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether it says anything.
+    /// True if the window is a part of the run only.
     pub fn is_given(&self) -> bool {
         *self != Window::default()
     }
@@ -73,7 +73,7 @@ impl Window {
     }
 }
 
-/// What is held between limits.
+/// A value that is held between limits.
 #[derive(Clone)]
 pub enum Value {
     /// Σ weight u_k over places k of parameters.
@@ -82,7 +82,7 @@ pub enum Value {
     Function(Arc<dyn Function>),
     /// An output at every time of a window.
     Output {
-        /// Its place in the signature.
+        /// Place of the output in the signature.
         output: usize,
         /// When.
         window: Window,
@@ -115,11 +115,11 @@ impl Value {
 /// A value between limits.
 #[derive(Debug, Clone)]
 pub struct Constraint {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
     /// Unit of the value.
     pub unit: String,
-    /// What is held.
+    /// The value that is held.
     pub value: Value,
     /// Smallest value, `-inf` for none.
     pub lower: f64,
@@ -147,22 +147,22 @@ impl Constraint {
         Constraint { name: name.into(), unit: unit.into(), value, lower, upper, size: None }
     }
 
-    /// The same with value = `limit`.
+    /// The constraint value = `limit`.
     pub fn equals(self, limit: f64) -> Self {
         Constraint { lower: limit, upper: limit, ..self }
     }
 
-    /// The same with value <= `limit`.
+    /// The constraint with value <= `limit`.
     pub fn at_most(self, limit: f64) -> Self {
         Constraint { upper: limit, ..self }
     }
 
-    /// The same with value >= `limit`.
+    /// The constraint with value >= `limit`.
     pub fn at_least(self, limit: f64) -> Self {
         Constraint { lower: limit, ..self }
     }
 
-    /// The same under another name.
+    /// The constraint under another name.
     pub fn named(self, name: &str) -> Self {
         Constraint { name: name.into(), ..self }
     }

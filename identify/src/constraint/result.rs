@@ -11,7 +11,7 @@ use costate::shown::{number, rounded};
 /// lower one, and raising the limit by one unit changes the least cost by -λ (to first order).
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ConstraintResult {
-    /// Its name.
+    /// Name of the constraint.
     pub name: String,
     /// Unit of value and limits; multipliers are cost per this unit.
     pub unit: String,
@@ -21,11 +21,11 @@ pub struct ConstraintResult {
     pub lower: f64,
     /// Largest value allowed; in JSON null where there is none.
     pub upper: f64,
-    /// How far the value is beyond a limit, in its unit; 0 if it is not.
+    /// Distance of the value beyond a limit, in its unit; 0 if it is not.
     pub violation: f64,
-    /// Whether the violation is more than the tolerance.
+    /// True if the violation is more than the tolerance.
     pub violated: bool,
-    /// Whether the value is at a limit, within the tolerance, so that the limit matters.
+    /// True if the value is at a limit, within the tolerance, so that the limit matters.
     pub active: bool,
     /// λ, cost per unit; of an output over time, the sum over all times.
     pub multiplier: f64,
@@ -81,7 +81,7 @@ impl ConstraintResult {
         }
     }
 
-    /// Whether statistics hold it: an equality, or a limit that acts.
+    /// True if statistics hold the constraint: an equality, or a limit that acts.
     pub(crate) fn is_held(&self) -> bool {
         self.lower == self.upper || self.multiplier != 0.0
     }

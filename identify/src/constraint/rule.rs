@@ -7,11 +7,11 @@ use costate::signature::{Quantity, Signature};
 /// A constraint by names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintSetting {
-    /// What reports call it.
+    /// Name in reports.
     pub name: String,
     /// Weights of parameters; or a single output with weight 1.
     pub terms: Vec<(String, f64)>,
-    /// Whether the terms are parameters or an output; `None`: as their names say.
+    /// Kind of the terms: an output (`true`) or parameters (`false`); `None`: as their names say.
     pub of_output: Option<bool>,
     /// Smallest value, `-inf` for none.
     pub lower: f64,
@@ -335,7 +335,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `at end`, `from NUMBER` or `until NUMBER` begins so many tokens ahead.
+    /// True if `at end`, `from NUMBER` or `until NUMBER` begins so many tokens ahead.
     fn is_window_at(&self, ahead: usize) -> bool {
         match (self.peek(ahead), self.peek(ahead + 1)) {
             (Some(Token::Name(at)), Some(Token::Name(end))) => at == "at" && end == "end",

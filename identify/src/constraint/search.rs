@@ -14,7 +14,7 @@ use costate::sensitivity::Method;
 /// Cost and constraints in the free parameters.
 pub(crate) struct Constrained<'r, 'p> {
     problem: &'p Problem,
-    /// Its gradient is that of `cost`.
+    /// The problem in its free parameters, whose gradient is that of `cost`.
     reduced: &'r mut Reduced<'p>,
     cost: &'p AugmentedCost<'p>,
     limits: Vec<Limit>,
@@ -125,7 +125,7 @@ impl ConstrainedObjective for Constrained<'_, '_> {
     }
 }
 
-/// What became of each constraint.
+/// Results of all constraints, in the problem's order.
 pub(crate) fn results(problem: &Problem, found: &ConstrainedOutcome, tolerance: f64) -> Vec<ConstraintResult> {
     let (rows, _) = Rows::of(&problem.constraints, problem.first().simulation.grid());
     let limits = limits(problem, &rows);

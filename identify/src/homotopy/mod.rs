@@ -27,7 +27,7 @@ use observed::Observed;
 use record::{Channel, channels};
 use std::sync::Arc;
 
-/// How a model is pulled towards its record.
+/// Settings of a homotopy: the pull of the model towards its record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Homotopy {
     /// The share of the pull falls by 1/stages from fit to fit; by more where fits follow at once, by less where they do not.
@@ -73,17 +73,17 @@ pub struct HomotopyStage {
     pub start_cost: Option<f64>,
     /// The cost where it ended.
     pub cost: Option<f64>,
-    /// Its iterations.
+    /// Iterations of the fit.
     pub iterations: usize,
-    /// Its simulations.
+    /// Simulations of the fit.
     pub evaluations: usize,
-    /// Whether it was gone on from; otherwise the share was lowered by less.
+    /// True if the next fit went on from this one; otherwise the share was lowered by less.
     pub accepted: bool,
     /// Why it ended.
     pub reason: String,
 }
 
-/// What became of a homotopy.
+/// Result of a homotopy.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct HomotopyResult {
     /// All fits, that from the start without any pull first.
@@ -92,9 +92,9 @@ pub struct HomotopyResult {
     pub plain_cost: Option<f64>,
     /// The cost of the last fit, which is plain, too, if it was reached.
     pub cost: Option<f64>,
-    /// Whether that is the lower one, and the result.
+    /// True if that last fit has the lower cost, and is the result.
     pub helped: bool,
-    /// That in words.
+    /// Summary of the homotopy in a sentence.
     pub sentence: String,
 }
 
@@ -165,7 +165,7 @@ const ON_THE_WAY: usize = 20;
 const LOOSE: f64 = 1e-4;
 /// A fit on the way that ends this much above the one before has lost the track, and a smaller part of the pull is taken away.
 const LOST: f64 = 10.0;
-/// How often that part is halved.
+/// Most halvings of that part.
 const HALVINGS: i32 = 3;
 /// A fit that takes so few iterations has followed at once.
 const AT_ONCE: usize = 3;
@@ -174,7 +174,7 @@ const SAME: f64 = 1e-6;
 /// Residuals have vanished in both where costs differ by less than this part of what the data have themselves.
 const VANISHED: f64 = 1e-20;
 
-/// As [`identify`](fn@crate::identify), from a start and over some parameters.
+/// Identifies as [`identify`](fn@crate::identify) does, by a homotopy from a start and over some parameters.
 pub(super) fn identify_by_homotopy(
     problem: &Problem,
     (start, free): (&[f64], &[usize]),
@@ -275,7 +275,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Whether nobody wants to go on.
+    /// True if nobody wants to go on.
     fn ends(&self) -> bool {
         let options = &self.settings.options;
         let used_up = self.all.as_ref().is_some_and(|all| {

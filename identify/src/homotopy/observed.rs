@@ -111,7 +111,7 @@ struct ObservedEvaluator<'s> {
     short: Vec<f64>,
     /// -∂e of each channel, where the equations were linearised last.
     rows: Vec<StateVector>,
-    /// Whether forces acted there.
+    /// True if forces acted where the equations were linearised.
     acts: bool,
     /// Y, and K⁻¹ U; the factors of I + Yᵀ K⁻¹ U.
     left: Vec<Vec<f64>>,
@@ -140,7 +140,7 @@ fn clear(vector: &mut StateVector) {
 }
 
 impl ObservedEvaluator<'_> {
-    /// What each channel is short of its record.
+    /// Works out what each channel is short of its record.
     fn observe(&mut self, x: &Point<'_>) {
         let at = output_point(x);
         self.outputs.output(&at, &mut self.y);
@@ -182,7 +182,7 @@ impl ObservedEvaluator<'_> {
         }
     }
 
-    /// What K changes by, behind a factorisation of the mechanism's own.
+    /// Prepares the change of K by the pull, behind a factorisation of the mechanism's own K.
     fn update(&mut self, weights: Weights) -> std::result::Result<(), SingularMatrix> {
         let rank = self.channels.len();
         for (k, (row, channel)) in self.rows.iter().zip(self.channels).enumerate() {

@@ -12,7 +12,7 @@ use costate::system::{Equations, Evaluator, Level, OutputPoint, Point, StateVect
 const SIDE: usize = 2;
 /// Between samples that are farther apart than so many times the usual distance, nothing pulls.
 const GAP: f64 = 4.0;
-/// What makes directions of outputs that repeat each other independent, beside 1.
+/// Part beside 1 that makes directions of outputs that repeat each other independent.
 const APART: f64 = 1e-6;
 
 /// The record of an output, and what it does.
@@ -52,7 +52,7 @@ impl Channel {
         if self.damping == 0.0 { short } else { short + self.damping * (slope - rate) }
     }
 
-    /// How exactly e can be known.
+    /// Round-off of e.
     pub fn round_off(&self, t: f64, y: f64, rate: f64) -> f64 {
         let Some((value, slope)) = self.at(t) else { return 0.0 };
         let sizes = self.stiffness * (value.abs() + y.abs()) + self.damping * (slope.abs() + rate.abs());
@@ -105,7 +105,7 @@ struct Record {
 }
 
 impl Record {
-    /// What the model's output would be for what a sensor with its parameters of the start shows; without spectra and too few samples.
+    /// Record of the model's output, for what a sensor with its parameters of the start shows; without spectra and too few samples.
     fn of(costs: &LeastSquares, reference: usize, experiment: &Experiment, start: &[f64]) -> Option<Self> {
         let own = &costs.references()[reference];
         if costs.spectrum(own).is_some() {
@@ -193,7 +193,7 @@ impl<'s> Probe<'s> {
         Probe { experiment, evaluator, q, v, zeros: [vec![0.0; n], vec![0.0; m]] }
     }
 
-    /// What an output depends on, and whether on time by itself.
+    /// Slopes of an output, and whether it depends on time by itself.
     fn slopes(&mut self, output: usize) -> (StateVector, bool) {
         let simulation = &self.experiment.simulation;
         let signature = simulation.signature();

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use crate::{Identification, Settings, identify};
 use costate::shown::rounded;
 
-/// As [`identify`], and the deviations of the problem's sensors with it: the problem keeps those that were found. Costs, those of the
+/// Identifies as [`identify`] does, and the deviations of the problem's sensors with it: the problem keeps those that were found. Costs, those of the
 /// history too, are then J as in the [module](super), of σ over those of the first round; iterations and evaluations are those of all
 /// rounds. A problem without such sensors is left as it is.
 ///
@@ -40,13 +40,13 @@ struct Rounds<'a> {
     problem: &'a mut Problem,
     settings: &'a Settings,
     sensors: Vec<UnknownDeviation>,
-    /// What the first round begins with.
+    /// Deviations that the first round begins with.
     spreads: Vec<f64>,
     /// Of the round, from 1.
     number: usize,
     /// All rounds before as one.
     before: Option<Identification>,
-    /// What is known of the noise then.
+    /// Shares and deviations of the noise after those rounds.
     noise_before: Option<(Vec<Share>, Vec<f64>)>,
 }
 
@@ -83,7 +83,7 @@ impl Rounds<'_> {
             .try_for_each(|(sensor, deviation)| self.problem.set_deviation(sensor, *deviation))
     }
 
-    /// What the rounds before found, where this one was interrupted before it had anything.
+    /// Result of the rounds before, where this one was interrupted before it had anything.
     fn keep_before(&mut self) -> Option<Identification> {
         if !self.settings.options.interrupt.is_raised() {
             return None;
@@ -145,7 +145,7 @@ impl Rounds<'_> {
         Some((RoundsEnd::PerfectFit, sentence))
     }
 
-    /// Whether another round is of use, after which `deviations` would be those of the next.
+    /// The end of the rounds, if no other one is of use; `deviations` would be those of the next.
     fn ended(&self, found: &Identification, deviations: &[f64], stopped: bool) -> Option<(RoundsEnd, String)> {
         let change = |(sensor, next): (&UnknownDeviation, &f64)| (next / self.problem.deviation(sensor) - 1.0).abs();
         let change = self.sensors.iter().zip(deviations).map(change).fold(0.0, f64::max);

@@ -29,7 +29,7 @@ pub struct OutputError {
     pub relative: f64,
 }
 
-/// What is known of steps before a fit.
+/// Estimate of the time steps' error before a fit, and the division of the steps that follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeforeFit {
     /// By what the problem's steps are to be divided; 1: they stay.
@@ -111,7 +111,7 @@ impl BeforeFit {
         Some(BeforeFit { divided_by, substeps, error, error_after: Some(last), failure })
     }
 
-    /// What was found, and what follows.
+    /// Sentence on what was found, and what follows.
     pub fn sentence(&self) -> String {
         let substeps = self.substeps;
         let finer = substeps.map(|substeps| substeps * self.divided_by);
@@ -141,7 +141,7 @@ impl BeforeFit {
         format!("time step: {why}: {} chosen for the first fit", setting(self.divided_by, finer))
     }
 
-    /// That steps which somebody has set are too coarse at the start.
+    /// Warning that steps which somebody has set are too coarse at the start.
     pub fn warning(&self) -> String {
         let percent = |error: &OutputError| format!("{} %", rounded(100.0 * error.relative, 2));
         let finer = setting(self.divided_by, self.substeps.map(|substeps| substeps * self.divided_by));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What follows from all other keys: told only where nothing else differs.
+/// Prefix of keys that follow from all others: shown only where nothing else differs.
 const COMPUTED: &str = "computed.";
 /// Keys that are told.
 const TOLD: usize = 3;
@@ -21,7 +21,7 @@ fn flat(prefix: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// What differs, in words: each key with what it `was` and `is`; `None` if nothing does.
+/// Differences in words: each key with what it `was` and `is`; `None` if nothing differs.
 pub(super) fn differences(then: &Value, now: &Value, [was, is]: [&str; 2]) -> Option<String> {
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     flat("", then, &mut before);

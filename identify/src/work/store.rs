@@ -55,7 +55,7 @@ impl Store {
         self.left_over
     }
 
-    /// Where values are, if there are any.
+    /// Folder where values are, if there are any.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.is_dir().then_some(&self.folder)
     }
@@ -64,7 +64,7 @@ impl Store {
         self.folder.join(format!("{stage}_{:04}.json", k + 1))
     }
 
-    /// What an earlier run has found of this input. A file that is none of ours, or of another input, counts as none.
+    /// Result that an earlier run has found for this input. A file that is none of ours, or of another input, counts as none.
     pub fn find(&self, stage: &str, k: usize, input: &str) -> Option<String> {
         if self.left_over == 0 {
             return None;
@@ -100,7 +100,7 @@ impl Store {
         Error::io(action, &self.folder, error, "choose another folder with --out")
     }
 
-    /// As long as it is open, no other process works here.
+    /// Locks the folder: as long as the file is open, no other process works here.
     fn lock(&self) -> Result<File> {
         let lock = File::create(self.folder.join(file_set::LOCK)).map_err(|error| self.refused("write into", error))?;
         match lock.try_lock() {

@@ -18,12 +18,12 @@ use std::time::Duration;
 /// Between two looks at whether a message has come: a fraction of a short task, and long enough to leave the processor to those who work.
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// What carries messages between processes.
+/// Carrier of messages between processes.
 pub trait Ranks {
     /// The number of this one, from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Number of processes.
     fn size(&self) -> usize;
 
     /// Sends a message; it may wait until it is received.
@@ -39,7 +39,7 @@ pub trait Ranks {
     fn receive(&self) -> Result<Option<(usize, Vec<u8>)>>;
 }
 
-/// What others say to rank 0.
+/// Message to rank 0.
 #[derive(Serialize, Deserialize)]
 enum Request {
     /// Asks for the first task of a stage.
@@ -52,7 +52,7 @@ enum Request {
     Farewell(Farewell),
 }
 
-/// What rank 0 says to one of them.
+/// Answer of rank 0 to another rank.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Task(usize),
@@ -67,12 +67,12 @@ enum Answer {
     Goodbye(u8),
 }
 
-/// How a rank has ended.
+/// The end of a rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Farewell {
-    /// Its exit code.
+    /// Exit code of the rank.
     pub code: u8,
-    /// What was wrong.
+    /// Description of the error, if there was one.
     pub sentence: Option<String>,
 }
 
@@ -82,10 +82,10 @@ pub struct Team<'r> {
     others: RefCell<Vec<Other>>,
 }
 
-/// What rank 0 knows of another one.
+/// Knowledge of rank 0 about another rank.
 #[derive(Default, Clone)]
 struct Other {
-    /// It waits for the end of the stage.
+    /// True if the rank waits for the end of the stage.
     waits: bool,
     gone: Option<Farewell>,
 }
@@ -96,12 +96,12 @@ impl<'r> Team<'r> {
         Team { ranks, others: RefCell::new(vec![Other::default(); ranks.size()]) }
     }
 
-    /// Whether this is rank 0, which hands out, writes and speaks.
+    /// True if this is rank 0, which hands out, writes and speaks.
     pub fn is_first(&self) -> bool {
         self.ranks.rank() == 0
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn size(&self) -> usize {
         self.ranks.size()
     }
