@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use costate::least_squares::{Linearised, Reduction};
 use costate::sensitivity::Difference;
 
-/// Of differences, beside each parameter.
+/// Step of central differences, beside each parameter.
 const STEP: f64 = 3e-5;
 
 /// A residual, and its derivatives by all parameters of the problem.

@@ -34,11 +34,11 @@ use costate::random::SplitMix64;
 use resample::Draw;
 use serde::{Deserialize, Serialize};
 
-/// With fewer replicates, 2.5 and 97.5 % lie beyond the outermost ones.
+/// Fewest replicates for quantiles: with fewer, 2.5 and 97.5 % lie beyond the outermost ones.
 pub const FEWEST: usize = 40;
-/// From so many experiments on, these are drawn unless something else is asked for.
+/// Fewest experiments that are drawn unless something else is asked for.
 pub const FEWEST_EXPERIMENTS: usize = 8;
-/// More failed replicates than this part get a warning.
+/// Part of failed replicates above which there is a warning.
 const MANY_FAILED: f64 = 0.05;
 /// A replicate's search ends where no single parameter would still move by this part of its standard error, to first order (or as the fit's
 /// settings say, if that is earlier).
@@ -49,7 +49,7 @@ const NEAR: f64 = 1e-6;
 pub struct Bootstrap {
     /// Number of replicates.
     pub replicates: usize,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Unit of resampling; without, experiments where there are [`FEWEST_EXPERIMENTS`], else blocks.
     pub over: Option<Over>,
@@ -137,7 +137,7 @@ pub struct Replicate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplicateEnd {
-    /// At a minimum.
+    /// Ended at a minimum.
     Found {
         /// All parameters.
         u: Vec<f64>,
@@ -146,7 +146,7 @@ pub enum ReplicateEnd {
         /// Simulations.
         evaluations: usize,
     },
-    /// For this reason, without one.
+    /// Failed without one, for this reason.
     Failed(String),
 }
 
@@ -171,7 +171,7 @@ pub struct Bootstrapped {
     pub blocks: Vec<Blocks>,
     /// √(n/ν), by which residuals were multiplied; 1 where experiments were drawn.
     pub inflation: f64,
-    /// By their numbers.
+    /// All replicates, by their numbers.
     pub replicates: Vec<Replicate>,
     /// The free parameters.
     pub parameters: Vec<ParameterBootstrap>,
@@ -289,7 +289,7 @@ impl Bootstrapped {
         self.replicates.iter().filter(|replicate| replicate.values().is_some()).count()
     }
 
-    /// Why replicates have failed, each reason with their number, the most frequent first.
+    /// Reasons why replicates have failed, each with their number, the most frequent first.
     pub fn failures(&self) -> Vec<(String, usize)> {
         counted_reasons(self.replicates.iter().filter_map(|replicate| match &replicate.end {
             ReplicateEnd::Failed(reason) => Some(reason.as_str()),

@@ -19,7 +19,7 @@ const WORTH_THREADS: usize = 20_000;
 pub struct Ensemble<'p> {
     problem: &'p Problem,
     members: Vec<Member<'p>>,
-    /// Of a single experiment, the same once more for each further thread: what is asked for many directions or parameters is divided.
+    /// Copies of a single experiment's member for each further thread: what is asked for many directions or parameters is divided.
     others: Vec<Member<'p>>,
     threads: usize,
     /// Places in the problem's parameters by which the last derivatives were not taken.
@@ -38,12 +38,12 @@ pub(crate) struct Member<'p> {
 }
 
 impl<'p> Ensemble<'p> {
-    /// Of the costs that the experiments have.
+    /// Evaluator of the costs that the experiments have.
     pub(crate) fn new(problem: &'p Problem) -> Result<Self> {
         Ensemble::around(problem, &*problem.first().cost)
     }
 
-    /// With another cost for the first experiment, which has its constraints in it.
+    /// Evaluator with another cost for the first experiment, which has its constraints in it.
     pub(crate) fn around(problem: &'p Problem, first: &'p dyn Cost) -> Result<Self> {
         let member = |(k, experiment): (usize, &'p Experiment)| {
             let cost = if k == 0 { first } else { &*experiment.cost };
@@ -363,7 +363,7 @@ impl<'p> Ensemble<'p> {
 }
 
 impl Problem {
-    /// On how many threads the problem may be worked on as a whole, each with states of its own: together they take no more memory than one may.
+    /// Threads that may work on the problem as a whole, each with states of its own: together they take no more memory than one may.
     ///
     /// # Errors
     /// As [`threads`].
@@ -399,7 +399,7 @@ pub(crate) fn join(problem: &Problem, mut found: Vec<Linearised>) -> Linearised 
     all
 }
 
-/// Of a cost whose squares overflow, the output that is to blame, and what to do; any other error as it is.
+/// Error of a cost whose squares overflow, with the output that is to blame, and what to do; any other error as it is.
 fn explained(error: Error, experiment: &Experiment) -> Error {
     /// Beside its deviation, of what squares overflow soon.
     const HUGE: f64 = 1e140;

@@ -18,7 +18,7 @@ pub(crate) struct Influence {
 }
 
 impl Influence {
-    /// Of a parameter with this value and this size, whose column of derivatives has this norm.
+    /// Influence of a parameter with this value and this size, whose column of derivatives has this norm.
     pub fn of(value: f64, size: f64, norm: f64) -> Self {
         if value.abs() > NEXT_TO_NOTHING * size {
             Influence { change: norm * value.abs(), is_guess: false }
@@ -56,7 +56,7 @@ const GUESSED: f64 = 1e-3;
 /// A start says nothing of its parameter's size that changes the residuals by less than this part of what they are differences of.
 const TELLS_NOTHING: f64 = 1e-8;
 
-/// More parameters are not asked for their influence: tangents of so many take longer than a search wins by it.
+/// Most parameters that are asked for their influence: tangents of more take longer than a search wins by it.
 const MOST_ASKED: usize = 100;
 
 /// Sizes of the free parameters by which a search scales them. Methods that see residuals need no more than a guess. To others, a parameter of

@@ -73,11 +73,11 @@ use std::time::Instant;
 pub struct Settings {
     /// The optimisation method; without one, [`default_method`] chooses.
     pub method: Option<optimise::Method>,
-    /// When it stops.
+    /// Tolerances and limits of the search.
     pub options: optimise::Options,
     /// Method for gradients; the methods for least squares take tangents in any case.
     pub gradient: Method,
-    /// When the problem's constraints are met.
+    /// Tolerances of the problem's constraints.
     pub constraints: optimise::ConstraintOptions,
     /// Homotopy that pulls the model towards its record on the way, if any ([`homotopy`]): by [`identify`](fn@identify) alone, not by
     /// repeated fits from near by, such as those of profiles.
@@ -106,9 +106,9 @@ impl Settings {
     }
 }
 
-/// With more free parameters, tangents cost more than the curvature that they bring is worth: the adjoint takes over.
+/// Most free parameters for tangents: of more, they cost more than the curvature that they bring is worth, and the adjoint takes over.
 const MOST_FOR_TANGENTS: usize = 100;
-/// With more free parameters, BFGS's matrix is a burden.
+/// Most free parameters for BFGS, whose matrix is a burden beyond.
 const MOST_FOR_BFGS: usize = 500;
 
 /// The method for a problem where none is asked for, and why.
@@ -145,7 +145,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// For tables.
+    /// Name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Status::Free => "free",
@@ -159,9 +159,9 @@ impl Status {
 /// A parameter before and after.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Estimate {
-    /// Name.
+    /// Name of the parameter.
     pub name: String,
-    /// Unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// Value where the search began.
     pub start: f64,
@@ -192,7 +192,7 @@ pub struct Identification {
     pub violation: Option<String>,
     /// Check of the cost's gradient by differences of the cost, where the search got stuck.
     pub slope: Option<SlopeCheck>,
-    /// Why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`]
+    /// Reason why an end that looks like a minimum is no success, with the remedy, if that is so: see [`Reason::FlatStart`]
     /// and [`Reason::NothingExplained`].
     pub shortcoming: Option<String>,
     /// The noise of the sensors, where it was estimated ([`likelihood::identify_with_noise`]).
@@ -209,7 +209,7 @@ impl Identification {
         self.parameters.iter().map(|p| p.value).collect()
     }
 
-    /// Why the search ended, with the constraint that is violated worst, if one is, and what is wrong with an end that looks like a minimum.
+    /// Reason why the search ended, with the constraint that is violated worst, if one is, and what is wrong with an end that looks like a minimum.
     pub fn reason(&self) -> String {
         let slope = self.slope.as_ref().map(SlopeCheck::sentence);
         let more = slope.into_iter().chain(self.violation.clone()).chain(self.shortcoming.clone());

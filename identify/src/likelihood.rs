@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 
 /// Rounds end when no deviation changes by more than this part of it. A hundredth of what 5000 samples leave open.
 pub const SETTLED: f64 = 1e-4;
-/// So many rounds at most.
+/// Most rounds.
 pub const MOST_ROUNDS: usize = 30;
 /// Fewer samples than this beside the parameters that they pay for tell no noise.
 pub const FEWEST: f64 = 2.0;
@@ -214,7 +214,7 @@ fn spread(experiment: &Experiment, output: usize) -> Option<Spread> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsEnd {
-    /// No deviation changes any more.
+    /// Settled: no deviation changes any more.
     Settled,
     /// All rounds that are allowed have been made.
     MostRounds,
@@ -235,16 +235,16 @@ pub struct SensorNoise {
     pub deviation: f64,
     /// Standard error of the deviation, σ/√(2 (N - p)).
     pub standard_error: f64,
-    /// N.
+    /// Number N of samples.
     pub samples: usize,
-    /// p, which is no whole number where outputs share parameters.
+    /// Number p of parameters that the samples determine; no whole number where outputs share parameters.
     pub parameters: f64,
 }
 
 /// Estimated noise of all sensors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoiseEstimate {
-    /// In the problem's order.
+    /// Noise of each sensor, in the problem's order.
     pub sensors: Vec<SensorNoise>,
     /// Fits, each with the deviations that the one before has led to.
     pub rounds: usize,
@@ -260,7 +260,7 @@ impl NoiseEstimate {
         self.end != RoundsEnd::PerfectFit
     }
 
-    /// For a person: a table of the sensors, and how it was found.
+    /// Report for a person: a table of the sensors, and how it was found.
     pub fn report(&self) -> String {
         if !self.is_known() {
             return format!("warning: {}", self.sentence);
@@ -282,7 +282,7 @@ impl NoiseEstimate {
         format!("{}\n{kind}{}", table(&header, &rows), self.sentence)
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let sensor = |s: &SensorNoise| {
             json!({

@@ -46,7 +46,7 @@ struct Largest {
 }
 
 impl Largest {
-    /// In deviations.
+    /// Size in deviations.
     fn size(&self) -> f64 {
         self.value / self.deviation
     }

@@ -36,7 +36,7 @@ impl ModeQuantity {
         }
     }
 
-    /// In words.
+    /// Name of the quantity in words.
     pub fn name(self) -> &'static str {
         match self {
             ModeQuantity::NaturalFrequency => "natural frequency",
@@ -190,7 +190,7 @@ pub struct ModeResult {
 }
 
 impl ModeResult {
-    /// Of all measured modes of a problem at `u`.
+    /// Comparisons of all measured modes of a problem at `u`.
     ///
     /// # Errors
     /// As [`Problem::mode_cost`].
@@ -203,7 +203,7 @@ impl ModeResult {
         Ok(all.map(|(measured, found)| ModeResult { measured: *measured, found }).collect())
     }
 
-    /// By how many deviations the model is off.
+    /// Residual of the model, in deviations.
     pub fn residual(&self) -> f64 {
         (self.found - self.measured.value) / self.measured.deviation
     }
@@ -213,7 +213,7 @@ impl ModeResult {
         MeasuredMode { value: self.found + z * self.measured.deviation, ..self.measured }
     }
 
-    /// For a person: a table.
+    /// Report for a person: a table.
     pub fn report(results: &[ModeResult]) -> String {
         let row = |result: &ModeResult| {
             let MeasuredMode { number, quantity, value, deviation } = result.measured;
@@ -235,7 +235,7 @@ impl ModeResult {
         )
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let MeasuredMode { number, quantity, value, deviation } = self.measured;
         json!({

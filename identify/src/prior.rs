@@ -42,7 +42,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Says what is wrong with its numbers, if anything is.
+    /// Checks the numbers of the distribution.
     ///
     /// # Errors
     /// [`Error::Invalid`].
@@ -122,7 +122,7 @@ impl Prior {
         self.distribution.residual(u[self.parameter])
     }
 
-    /// By how many of its deviations the parameter is off.
+    /// Residual of the parameter, in deviations of the prior.
     pub(crate) fn residual(&self, u: &[f64]) -> f64 {
         self.at(u)[0]
     }
@@ -211,14 +211,14 @@ pub struct PriorResult {
     pub distribution: Distribution,
     /// The value that was found.
     pub value: f64,
-    /// By how many deviations of the prior the value is off.
+    /// Distance of the value from the prior's centre, in deviations of the prior.
     pub residual: f64,
     /// The standard error over the prior's deviation; `None` where there is no standard error.
     pub narrowed: Option<f64>,
 }
 
 impl PriorResult {
-    /// Of all priors of a problem, with the statistics at the same values, if there are any.
+    /// Comparisons of all priors of a problem with the values, and with the statistics at these, if there are any.
     pub fn all(problem: &Problem, u: &[f64], statistics: Option<&Statistics>) -> Vec<PriorResult> {
         let result = |prior: &Prior| {
             let parameter = &problem.parameters[prior.parameter];
@@ -235,7 +235,7 @@ impl PriorResult {
         problem.priors.iter().map(result).collect()
     }
 
-    /// For a person: a table, and how the cost is split.
+    /// Report for a person: a table, and how the cost is split.
     pub fn report(results: &[PriorResult], cost: f64) -> String {
         let row = |result: &PriorResult| {
             vec![
@@ -264,7 +264,7 @@ impl PriorResult {
         }
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let mut entry = json!({
             "name": self.name, "unit": self.unit, "value": self.value, "residual": self.residual,

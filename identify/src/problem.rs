@@ -60,7 +60,7 @@ impl Integrator {
         Integrator { scheme: "hht".into(), settings: vec![("alpha".into(), alpha)], ..Integrator::default() }
     }
 
-    /// Another scheme, if a name is given, or if a setting is one of another scheme; and other settings. What was set before is kept where
+    /// Chooses another scheme, if a name is given, or if a setting is one of another scheme; and other settings. What was set before is kept where
     /// the scheme has such a setting.
     ///
     /// # Errors

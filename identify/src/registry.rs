@@ -136,7 +136,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Without models.
+    /// A registry without models.
     pub fn new() -> Self {
         Registry::default()
     }

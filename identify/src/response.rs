@@ -27,7 +27,7 @@ pub enum Comparison {
     Complex,
     /// ln |H| and the phase.
     Logarithm,
-    /// |H|.
+    /// Amplitudes |H|.
     Amplitude,
     /// ln |H|: the same as in dB.
     Level,
@@ -69,7 +69,7 @@ impl std::str::FromStr for Comparison {
 /// Measurement at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredLine {
-    /// Hz, not negative.
+    /// Frequency, Hz, not negative.
     pub frequency: f64,
     /// H̄, the output's unit over the input's, of motions e^(i ω t); without a phase its magnitude.
     pub value: Complex<f64>,
@@ -82,7 +82,7 @@ pub struct MeasuredLine {
 pub struct MeasuredResponse {
     /// Name of the response.
     pub name: String,
-    /// From where to where.
+    /// Input and output of the response.
     pub channel: Channel,
     /// Comparison with the model's response.
     pub comparison: Comparison,
@@ -258,7 +258,7 @@ const FAR: f64 = 5.0;
 const NEARLY: f64 = 0.99;
 
 impl ResponseResult {
-    /// Of all measured responses of a problem at `u`.
+    /// Comparisons of all measured responses of a problem at `u`.
     ///
     /// # Errors
     /// As [`Problem::response_cost`].
@@ -308,7 +308,7 @@ impl ResponseResult {
         largest
     }
 
-    /// For a person: a table.
+    /// Report for a person: a table.
     pub fn report(results: &[ResponseResult]) -> String {
         let row = |result: &ResponseResult| {
             let frequencies = result.measured.frequencies();
@@ -329,7 +329,7 @@ impl ResponseResult {
         format!("{}\ncost of the frequency responses {cost:.6e}", table(&header, &rows))
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let (largest, at) = self.largest();
         let line = |(line, found): (&MeasuredLine, &Complex<f64>)| {

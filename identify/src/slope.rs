@@ -31,7 +31,7 @@ pub enum SlopeCheck {
 }
 
 impl SlopeCheck {
-    /// At the end of a search; `None` where nothing can move, or the cost cannot be had.
+    /// Check at the end of a search; `None` where nothing can move, or the cost cannot be had.
     pub(super) fn of(problem: &Problem, found: &Identification, interrupt: &Interrupt) -> Option<Self> {
         let (u, free) = (found.values(), problem.free());
         let mut along = vec![0.0; u.len()];
@@ -60,7 +60,7 @@ impl SlopeCheck {
         (slope != 0.0 && !interrupt.is_raised()).then(|| SlopeCheck::judge(slope, &slopes))
     }
 
-    /// From slopes by differences with smaller and smaller steps.
+    /// Judges from slopes by differences with smaller and smaller steps.
     fn judge(by_gradient: f64, slopes: &[f64]) -> Self {
         let pairs =
             slopes.windows(2).map(|pair| (pair[1], (pair[1] - pair[0]).abs())).filter(|(_, spread)| spread.is_finite());

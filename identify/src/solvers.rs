@@ -52,7 +52,7 @@ struct Seen<'p> {
 }
 
 impl<'p> SolverProblem<'p> {
-    /// Of a problem with at least one free parameter, begun at its start.
+    /// Solver's view of a problem with at least one free parameter, begun at its start.
     ///
     /// # Errors
     /// As [`Problem::validate`]; [`Error::Invalid`] if nothing is free, or if there are constraints; a simulation that fails at the start.

@@ -56,7 +56,7 @@ pub struct InputColumn {
     pub input: String,
     /// The record's column.
     pub column: String,
-    /// Of several files the one that has it, from 1; by default the only one that has it.
+    /// File of the column among several, from 1; by default the only one that has it.
     pub file: Option<usize>,
     /// Interpolation of the input between samples.
     pub interpolation: Interpolation,
@@ -71,7 +71,7 @@ pub struct OutputColumn {
     pub output: String,
     /// The record's column.
     pub column: String,
-    /// Of several files the one that has it, from 1; by default the only one that has it.
+    /// File of the column among several, from 1; by default the only one that has it.
     pub file: Option<usize>,
     /// Calibration of the column's numbers.
     pub calibration: Calibration,
@@ -83,7 +83,7 @@ pub struct OutputColumn {
     pub sensor: Vec<Effect>,
     /// The frequency of a low-pass filter for both, Hz.
     pub low_pass: Option<f64>,
-    /// Of the samples, the first of every so many is compared.
+    /// Distance of the samples that are compared: the first of every so many.
     pub every: Option<usize>,
     /// Spectrum that is compared in the place of samples.
     pub spectrum: Option<SpectrumSetting>,
@@ -103,7 +103,7 @@ pub enum Deviation {
 /// Settings of one parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterSetting {
-    /// Name.
+    /// Name of the parameter.
     pub name: String,
     /// Start value.
     pub start: Option<f64>,
@@ -197,13 +197,13 @@ pub struct Specification {
     pub modes: Vec<MeasuredMode>,
     /// Measured frequency responses, likewise.
     pub responses: Vec<ResponseSetting>,
-    /// When constraints are met.
+    /// Tolerances of constraints.
     pub constraint_options: optimise::ConstraintOptions,
     /// Control problem.
     pub control: Option<ControlSetting>,
     /// Optimisation method.
     pub method: Option<optimise::Method>,
-    /// When the optimisation stops.
+    /// Tolerances and limits of the optimisation.
     pub options: optimise::Options,
     /// Homotopy that pulls the model towards its record on the way, if any.
     pub homotopy: Option<crate::homotopy::Homotopy>,
@@ -221,7 +221,7 @@ impl Specification {
         Specification { model: model.to_string(), ..Specification::default() }
     }
 
-    /// Which time steps an identification takes: with a record, it chooses where nobody has said anything of them.
+    /// Choice of the time steps that an identification takes: with a record, it chooses where nobody has said anything of them.
     pub fn steps(&self) -> Steps {
         let is_open =
             self.source().is_some() && self.step.is_none() && self.substeps.is_none() && self.tolerance.is_none();

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 /// A search is hopeless only if its cost is so many times the least one.
 pub const HOPELESS: f64 = 100.0;
-/// And only if it has fallen by less than this factor in the second half of its first evaluations. With 2 in its place, half of the searches that would
-/// find the engine mount's best optimum are lost; with this, one in thirty, and three in four of those that stand still are given up.
+/// A search is hopeless only if its cost has fallen by less than this factor, too, in the second half of its first evaluations. With 2 in
+/// its place, half of the searches that would find the engine mount's best optimum are lost; with this, one in thirty, and three in four of
+/// those that stand still are given up.
 pub const STALLED: f64 = 1.05;
 /// Costs that differ by less, relatively, and parameters that differ by less of their size are those of one optimum.
 pub const SAME_COST: f64 = 1e-6;
@@ -38,7 +39,7 @@ pub fn screening(parameters: usize) -> usize {
     10 + 2 * parameters
 }
 
-/// Which starts are drawn.
+/// Number of starts, and where they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Starts {
     /// Number of starts, that of the problem among them, which is the first.
@@ -46,7 +47,7 @@ pub struct Starts {
     /// A parameter without bounds on both sides is drawn between its start over this factor and its start times it, within its bounds; where
     /// it starts at zero, from within its size (or its nominal value) to both sides.
     pub factor: f64,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -209,7 +210,7 @@ pub struct Cluster {
 /// Results of all searches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManySearches {
-    /// In the order of their starts.
+    /// All searches, in the order of their starts.
     pub searches: Vec<Search>,
     /// The optima, the best one first.
     pub optima: Vec<Cluster>,
@@ -232,7 +233,7 @@ enum Screened {
     /// Able to go on.
     OnItsWay {
         ended: Ended,
-        /// By what factor the cost has fallen in the second half of them.
+        /// Factor by which the cost has fallen in the second half of them.
         #[serde(with = "crate::work::exact")]
         fallen: f64,
     },
@@ -262,7 +263,7 @@ struct Crowd<'a> {
     free: Vec<usize>,
 }
 
-/// Each reason with its number, the most frequent first. Reasons that differ in times and values alone are one, told as the first.
+/// Reasons with their numbers, the most frequent first. Those that differ in times and values alone are one, worded as the first.
 pub(crate) fn counted_reasons<'r>(reasons: impl Iterator<Item = &'r str>) -> Vec<(String, usize)> {
     let kind = |reason: &str| reason.chars().filter(|c| c.is_alphabetic()).collect::<String>();
     let mut counts: Vec<(String, usize)> = Vec::new();
@@ -406,7 +407,7 @@ impl ManySearches {
         self.searches.iter().filter(|search| matches!(search.end, End::GivenUp(_))).count()
     }
 
-    /// Why searches have failed, each reason with their number, the most frequent first. Times and values in a reason are those of the first one.
+    /// Reasons why searches have failed, each with their number, the most frequent first. Times and values in a reason are those of the first one.
     pub fn failures(&self) -> Vec<(String, usize)> {
         counted_reasons(self.searches.iter().filter_map(|search| match &search.end {
             End::Failed(reason) => Some(reason.as_str()),

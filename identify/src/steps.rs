@@ -18,12 +18,12 @@ use crate::{Identification, Settings, flat};
 use costate::signal::Signal;
 use serde_json::{Value, json};
 
-/// More steps than this between two samples are not chosen: a fit takes so many times as long.
+/// Most steps between two samples that are chosen: a fit takes so many times as long.
 pub const MOST_SUBSTEPS: usize = 64;
-/// So many fits are added at most.
+/// Most fits that are added.
 pub const MOST_REFITS: usize = 3;
 
-/// Which time steps an identification takes.
+/// Choice of the time steps that an identification takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Steps {
     /// Steps of the problem.
@@ -39,14 +39,14 @@ pub enum Steps {
 pub struct Fit {
     /// The result; of several fits, the searches are told as one.
     pub found: Identification,
-    /// With the check of the time step; or why there are none.
+    /// Statistics with the check of the time step; or why there are none.
     pub statistics: Result<Statistics>,
 }
 
 /// One of the fits that led to the steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepFit {
-    /// By what the problem's steps were divided.
+    /// Divisor of the problem's steps.
     pub divided_by: usize,
     /// Steps between two samples, if they are as many in all experiments.
     pub substeps: Option<usize>,
@@ -54,7 +54,7 @@ pub struct StepFit {
     pub shifts: Vec<Shift>,
     /// The cost.
     pub cost: f64,
-    /// χ².
+    /// Sum of the squared residuals over their deviations, χ².
     pub chi_square: f64,
 }
 
@@ -206,7 +206,7 @@ pub fn identify_with_steps(
     Ok(fit)
 }
 
-/// Why steps of the problem as `given`, divided, are not those of the result.
+/// Reason why steps of the problem as `given`, divided, are not those of the result.
 fn could_not_be_taken(given: &Problem, parts: usize, error: &Error) -> String {
     let wanted = given.substeps().map(|substeps| parts * substeps);
     format!("{} could not be taken: {error}", setting(parts, wanted))
@@ -265,7 +265,7 @@ impl Steps {
         }
     }
 
-    /// By what the problem's steps as given are to be divided in another fit, if it takes one; `problem`: with the steps of the last.
+    /// Divisor of the problem's steps as given in another fit, if it takes one; `problem`: with the steps of the last.
     fn next(&self, problem: &Problem, choice: &StepChoice, fit: &Fit) -> Option<usize> {
         match self {
             Steps::AsGiven => None,
@@ -331,7 +331,7 @@ impl StepFit {
 }
 
 impl StepChoice {
-    /// By what the problem's steps may be divided.
+    /// Largest divisor of the problem's steps.
     fn most(&self) -> usize {
         let given = self.fits.first().and_then(|fit| fit.substeps.map(|substeps| substeps / fit.divided_by));
         (MOST_SUBSTEPS / given.unwrap_or(1).max(1)).max(1)
@@ -398,7 +398,7 @@ impl StepChoice {
         refused.chain(risen).collect()
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub(crate) fn json(&self) -> Value {
         json!({
             "before_fit": self.before.as_ref().map(BeforeFit::json),
@@ -408,7 +408,7 @@ impl StepChoice {
         })
     }
 
-    /// By what steps were divided in one fit after another, from what result files keep; `None` if nothing was chosen.
+    /// Divisors of the steps in one fit after another, from what result files keep; `None` if nothing was chosen.
     pub fn of_json(chosen: &Value) -> Option<Steps> {
         let fits = chosen["fits"].as_array()?.iter();
         let parts: Option<Vec<usize>> =

@@ -3,7 +3,7 @@
 /// Columns of a terminal that every one has.
 const WIDTH: usize = 80;
 
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
 /// The least width that words of the last column are broken to.

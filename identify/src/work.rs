@@ -43,11 +43,11 @@ pub struct Stage<'a> {
     pub threads: usize,
     /// Whoever raises it ends the stage, without the tasks that are under way.
     pub interrupt: &'a Interrupt,
-    /// Told how many tasks are done, those that were taken over among them.
+    /// Callback for the number of tasks that are done, those that were taken over among them.
     pub done: &'a (dyn Fn(usize) + Sync),
 }
 
-/// Told on the way: what is being done, how many of it are done, and of how many.
+/// Callback for progress: what is being done, how many of it are done, and of how many.
 pub type Told<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
 
 impl<'a> Work<'a> {
@@ -170,13 +170,13 @@ struct State {
     next: usize,
     results: Vec<Option<String>>,
     done: usize,
-    /// Of those that failed, the first.
+    /// First failure of a task, by the tasks' numbers.
     failure: Option<(usize, Error)>,
     interrupted: bool,
 }
 
 impl<'a> Desk<'a> {
-    /// With what an earlier run has left.
+    /// Desk with what an earlier run has left.
     fn new(stage: &'a Stage<'a>, (inputs, is_value): (&'a [String], IsValue<'_>), store: Option<&'a Store>) -> Self {
         let earlier = |(k, input): (usize, &String)| store?.find(stage.name, k, input).filter(|text| is_value(text));
         let results: Vec<Option<String>> = inputs.iter().enumerate().map(earlier).collect();
@@ -267,7 +267,7 @@ impl<'a> Desk<'a> {
 pub mod exact {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// For `#[serde(with = "costate_identify::work::exact")]`.
+    /// Serialises a number for `#[serde(with = "costate_identify::work::exact")]`.
     ///
     /// # Errors
     /// Those of the serialiser.

@@ -65,7 +65,7 @@ pub(super) struct Draw<'a> {
     /// The optimum.
     pub u: Vec<f64>,
     over: Over,
-    /// Of each experiment, for each reference.
+    /// Residuals of each experiment, for each reference.
     errors: Vec<Vec<Errors>>,
     pub blocks: Vec<Blocks>,
     /// Measured modes, with those of the fit.
@@ -116,7 +116,7 @@ pub(super) fn check_blocks(problem: &Problem, length: Option<f64>, what: String)
     Ok(())
 }
 
-/// Says so where records have too few blocks.
+/// Warning where records have too few blocks.
 pub(super) fn warning(blocks: &[Blocks]) -> Option<String> {
     let longest = blocks.iter().max_by(|a, b| a.part.total_cmp(&b.part))?;
     let count = longest.part.recip();
@@ -166,7 +166,7 @@ impl<'a> Draw<'a> {
         Ok(draw)
     }
 
-    /// Of one experiment.
+    /// Residuals of one experiment.
     fn errors(&self, experiment: &Experiment, cost: &LeastSquares, factor: f64) -> Result<Vec<Errors>> {
         let signature = experiment.simulation.signature();
         let run = experiment.simulation.run(&experiment.own(&self.u));
@@ -259,7 +259,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// So many times as important.
+/// Distribution that is so many times as important.
 fn narrowed(distribution: Distribution, weight: f64) -> Distribution {
     match distribution {
         Distribution::Normal { mean, deviation } => Distribution::Normal { mean, deviation: deviation / weight.sqrt() },

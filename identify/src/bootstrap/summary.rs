@@ -24,7 +24,7 @@ pub struct ParameterBootstrap {
     pub unit: String,
     /// The optimum.
     pub value: f64,
-    /// By the covariance; infinite or NaN where there is none.
+    /// Standard error by the covariance; infinite or NaN where there is none.
     pub standard_error: f64,
     /// The 95 % interval by that, within the parameter's bounds.
     pub linear: (f64, f64),
@@ -38,7 +38,7 @@ pub struct ParameterBootstrap {
     pub interval: (f64, f64),
     /// Number of replicates at a bound.
     pub at_bounds: usize,
-    /// Why nothing is said, if so.
+    /// Reason why nothing is said, if so.
     pub missing_because: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ fn values_of(replicates: &[Replicate], parameter: usize) -> Vec<f64> {
     telling.filter_map(|replicate| Some(replicate.values()?[parameter])).collect()
 }
 
-/// Of sorted values what a part p of them is below: interpolated, so that k of N values have the parts k/(N + 1). NaN of none.
+/// Quantile of sorted values: what a part p of them is below, interpolated, so that k of N values have the parts k/(N + 1). NaN of none.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     let place = ((sorted.len() + 1) as f64 * p - 1.0).clamp(0.0, last as f64);

@@ -17,12 +17,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Rows {
     /// The first.
     pub first: usize,
-    /// Of an output: its place, and the times, one value each.
+    /// Place of the output, and the times, one value each; for a constraint on an output.
     pub output: Option<(usize, RangeInclusive<usize>)>,
 }
 
 impl Rows {
-    /// Of each constraint; and how many values there are. Windows without times (which validation refuses) have none.
+    /// Rows of each constraint; and how many values there are. Windows without times (which validation refuses) have none.
     pub fn of(constraints: &[Constraint], grid: &TimeGrid) -> (Vec<Rows>, usize) {
         let mut count = 0;
         let rows = constraints.iter().map(|constraint| {

@@ -43,14 +43,14 @@ use costate::signature::Signature;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// When a constraint on an output holds.
+/// Window of times in which a constraint on an output holds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Window {
-    /// From this time on, s.
+    /// First time, s.
     pub from: Option<f64>,
     /// Up to this time, s.
     pub until: Option<f64>,
-    /// At the last time only.
+    /// True if the constraint holds at the last time only.
     pub at_end: bool,
 }
 
@@ -84,7 +84,7 @@ pub enum Value {
     Output {
         /// Place of the output in the signature.
         output: usize,
-        /// When.
+        /// Window of times in which the constraint holds.
         window: Window,
     },
 }
@@ -131,7 +131,7 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// From a rule, such as `m_1 + 2 m_2 = 3.5`, `m_1 <= m_2`, `peak a <= 12`, `-3 <= a <= 3 from 1 until 2`, `|a| <= 3`,
+    /// Constraint from a rule, such as `m_1 + 2 m_2 = 3.5`, `m_1 <= m_2`, `peak a <= 12`, `-3 <= a <= 3 from 1 until 2`, `|a| <= 3`,
     /// `a = 0 at end`.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Constraint {
         Constraint { name: name.into(), ..self }
     }
 
-    /// Both limits are the same.
+    /// True if both limits are the same.
     pub fn is_equality(&self) -> bool {
         self.lower == self.upper
     }
@@ -181,7 +181,7 @@ impl Constraint {
         format!("{} {}", number(value), self.unit).trim_end().to_string()
     }
 
-    /// Says what is wrong with the constraint within its problem, if anything is.
+    /// Checks the constraint within its problem.
     ///
     /// # Errors
     /// Limits that exclude every value, nothing that could be changed, a window without times, a limit that the bounds

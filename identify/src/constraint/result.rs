@@ -31,9 +31,9 @@ pub struct ConstraintResult {
     pub multiplier: f64,
     /// -λ: change of the least cost per unit by which the limit is raised.
     pub cost_by_limit: f64,
-    /// When the value occurs, s; for outputs.
+    /// Time at which the value occurs, s; for outputs.
     pub time: Option<f64>,
-    /// At how many times the constraint acts; 1 or 0 for parameters.
+    /// Number of times at which the constraint acts; 1 or 0 for parameters.
     pub acting: usize,
     /// Numbers and multipliers of these times; number 0 for parameters.
     #[serde(skip)]

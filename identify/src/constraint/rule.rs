@@ -17,7 +17,7 @@ pub struct ConstraintSetting {
     pub lower: f64,
     /// Largest value, `inf` for none.
     pub upper: f64,
-    /// When, for an output.
+    /// Window of times, for an output.
     pub window: Window,
     /// Unit of the value; by default that of the output, or of the parameters if they agree.
     pub unit: Option<String>,

@@ -12,7 +12,7 @@ use nalgebra::{DMatrix, DVector};
 
 /// Entries of a column below this part of it are round-off.
 const ROUND_OFF: f64 = 1e-15;
-/// Of an unknown that does not act, or is held: its column.
+/// Column of an unknown that does not act, or is held.
 const NONE: usize = usize::MAX;
 
 /// A residual of the unknowns alone: its value, and its slopes by some of them.

@@ -16,7 +16,7 @@ pub struct Violation {
     pub by: f64,
     /// Unit of `by`.
     pub unit: String,
-    /// When, s.
+    /// Time of that distance, s.
     pub time: f64,
 }
 

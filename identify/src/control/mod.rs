@@ -69,7 +69,7 @@ impl Source {
 struct Placed {
     signal: UnknownSignal,
     source: Source,
-    /// Of an input.
+    /// Nodes of an input.
     nodes: Vec<f64>,
     mixing: Mixing,
     /// Multipliers of the limit on its rate over the penalty, one a step; and the penalty.

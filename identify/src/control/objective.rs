@@ -30,7 +30,7 @@ pub struct ControlObjective<'p> {
 enum Own {
     Effort,
     Smoothness,
-    /// Beyond the limit of its rate: a penalty.
+    /// Penalty beyond the limit of the signal's rate.
     Rate,
 }
 
@@ -64,7 +64,7 @@ fn own_rows(placed: &Placed, times: &[f64], i: usize, w: &dyn Fn(usize) -> f64, 
 }
 
 impl<'p> ControlObjective<'p> {
-    /// For one thread.
+    /// Objective of a control problem, for one thread.
     ///
     /// # Errors
     /// As [`Gradient::with_inputs`].
@@ -159,7 +159,7 @@ impl<'p> ControlObjective<'p> {
         }
     }
 
-    /// From derivatives by parameters and inputs to those by the unknowns.
+    /// Derivatives by the unknowns, from those by parameters and inputs.
     fn gather(&self, by_parameters: &[f64], by_inputs: &[f64], by_unknowns: &mut [f64]) {
         by_unknowns.fill(0.0);
         self.free.iter().zip(&mut *by_unknowns).for_each(|(&k, slope)| *slope = by_parameters[k]);

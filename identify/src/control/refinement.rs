@@ -40,7 +40,7 @@ pub struct Stage {
     pub rounds: usize,
     /// True if the stage's search converged.
     pub converged: bool,
-    /// Why it ended.
+    /// Reason of the end of the stage's search.
     pub reason: String,
     /// True if the solution of the stages before was lost on these steps.
     pub lost: bool,

@@ -14,7 +14,7 @@ const SETTLED: f64 = 1e-3;
 /// A cost has not settled where a change of all unknowns by a tenth of their size in all would still take away as much, to first order, as the geometric mean of
 /// what it is and what it was at the start. Not asked where something must be met: penalties make gradients large across what they keep to.
 const STEEP: f64 = 10.0;
-/// So many rounds without lowering violations to this part, and they cannot be met.
+/// Most rounds in a row without lowering violations to this part: after them, they cannot be met.
 const MOST_IDLE: usize = 5;
 const PROGRESS: f64 = 0.9;
 /// A round that lowers violations less than this makes penalties larger.
@@ -119,7 +119,7 @@ impl<'a> Rounds<'a> {
         self.history.len() - self.round
     }
 
-    /// Which of the limits has been reached by all rounds together.
+    /// Limit that has been reached by all rounds together.
     pub fn used_up(&self) -> Option<Reason> {
         match self.options {
             options if self.iterations() >= options.max_iterations => Some(Reason::MaxIterations),

@@ -121,7 +121,7 @@ pub struct ControlSetting {
 }
 
 impl ControlSetting {
-    /// With the inputs of a simulation where nothing else is said; records are read here.
+    /// Control problem with the inputs of a simulation where nothing else is said; records are read here.
     ///
     /// # Errors
     /// Unknown inputs and columns, records that cannot be read or do not cover the run.

@@ -108,7 +108,7 @@ impl Mixing {
         Self::of(coefficients, rows, |row, take| shape.at(nodes, row, take))
     }
 
-    /// Of a motion that is made of parameters.
+    /// Mixing of a motion that is made of parameters.
     pub fn of_motion(spline: &Spline, rows: impl Iterator<Item = (f64, bool)>) -> Self {
         Self::of(spline.count(), rows, |(t, _), take| {
             let (first, factors) = spline.factors(t);

@@ -10,9 +10,9 @@ use std::cmp::Ordering;
 pub enum Nodes {
     /// One at every time of the grid.
     EveryStep,
-    /// So many intervals of the same length over the run.
+    /// Ends of so many intervals of the same length over the run.
     Intervals(usize),
-    /// At these times, s.
+    /// These times, s.
     At(Vec<f64>),
 }
 

@@ -104,7 +104,7 @@ pub(super) fn is_missing(cell: &str) -> bool {
 /// A problem and its remedy.
 type Fault = (String, String);
 
-/// Which decimal signs numbers of a file have: `1,234` is one and a bit in a file with commas, and more than a thousand in one with points.
+/// Decimal signs of a file's numbers: `1,234` is one and a bit in a file with commas, and more than a thousand in one with points.
 #[derive(Debug, Default)]
 pub(super) struct Decimals {
     /// Lines of the first decimal point, and of the first comma.

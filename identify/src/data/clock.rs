@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Clock<'r> {
     /// The header of their column.
     pub name: &'r str,
-    /// In s.
+    /// Time axis, s.
     pub axis: TimeAxis,
     /// Sentence on assumptions and conversions.
     pub note: Option<String>,

@@ -18,7 +18,7 @@ pub(super) struct Foreign {
 }
 
 impl Foreign {
-    /// For whoever uses the column.
+    /// Error for whoever uses the column.
     pub fn error(&self, path: &Path) -> Error {
         Error::file(path, self.line, &self.problem, &self.remedy)
     }
@@ -42,7 +42,7 @@ pub(super) fn remark(path: &Path, foreign: &[(&str, &Foreign)], unnamed: &[usize
 }
 
 impl Record {
-    /// Of a text file, what is left once it is known which columns hold something else than numbers.
+    /// Record of a text file, once it is known which columns hold something else than numbers.
     pub(super) fn without_foreign(mut self, foreign: Vec<Option<Foreign>>) -> Result<Self> {
         let path = self.path.clone().unwrap_or_default();
         let is_named = |k: &usize| !self.names[*k].is_empty();

@@ -21,7 +21,7 @@ pub(crate) struct Named<'h> {
     pub name: &'h str,
     pub unit: Cow<'h, str>,
     pub form: Form,
-    /// Into the unit that is asked for.
+    /// Conversion into the unit that is asked for.
     pub conversion: Conversion,
 }
 

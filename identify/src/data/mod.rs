@@ -176,7 +176,7 @@ impl Record {
         Ok(Self::plain(names, columns))
     }
 
-    /// Of memory.
+    /// Record in memory.
     fn plain(names: Vec<String>, columns: Vec<Vec<f64>>) -> Self {
         let (left_out, foreign, remarks) = (Vec::new(), Vec::new(), Vec::new());
         Self { names, columns, path: None, first_line: 1, is_matlab: false, left_out, foreign, remarks }
@@ -386,7 +386,7 @@ fn head<'t>(
     Ok((header_line, delimiter, names))
 }
 
-/// Why names cannot be those of columns.
+/// Fault of names that cannot be those of columns.
 struct NameFault {
     problem: String,
     remedy: &'static str,

@@ -70,7 +70,7 @@ impl Row {
         out.write_all(b"\n")
     }
 
-    /// Each number with as few digits as read back to the same bits.
+    /// Writes each number with as few digits as read back to the same bits.
     pub fn values(values: &[f64], out: &mut dyn Write) -> io::Result<()> {
         for (index, value) in values.iter().enumerate() {
             out.write_all(if index > 0 { b"," } else { b"" })?;

@@ -12,12 +12,12 @@ pub struct Assessment {
     pub standard_errors: Vec<f64>,
     /// The means of the axes of the ellipsoid of those that count, in sizes, as [`Optimality::ALL`]; infinite where one of them is not determined.
     pub means: [f64; 3],
-    /// Which combinations are determined.
+    /// Combinations of parameters that are determined, and others.
     pub identifiability: Identifiability,
 }
 
 impl Assessment {
-    /// Of information by all parameters of a problem, for some of them, of which those at places `of` count.
+    /// Assessment of information by all parameters of a problem, for some of them, of which those at places `of` count.
     ///
     /// # Errors
     /// If there is no parameter, or derivatives are not finite.

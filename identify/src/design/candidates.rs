@@ -52,9 +52,9 @@ pub struct Assessed {
     pub candidate: Candidate,
     /// Number of samples, of all sensors.
     pub samples: usize,
-    /// With all that has been measured.
+    /// Assessment with all that has been measured.
     pub after: Assessment,
-    /// Each of its sensors alone, where it has several.
+    /// Assessments of each of its sensors alone, where it has several.
     pub sensors: Vec<SensorAlone>,
     /// Assessments if it ended earlier: end times, s, the last one its own.
     pub durations: Vec<(f64, Assessment)>,
@@ -80,7 +80,7 @@ pub struct Comparison {
 struct Said {
     samples: usize,
     all: Option<Linearised>,
-    /// Of each reference.
+    /// Information of each reference.
     alone: Vec<Linearised>,
     /// Until times.
     until: Vec<(f64, Linearised)>,

@@ -3,8 +3,8 @@
 use crate::{Error, Result};
 use nalgebra::DMatrix;
 
-/// Which mean of the confidence ellipsoid's semi-axes counts (Kiefer's family). Axes are standard errors along the ellipsoid's directions, each
-/// parameter beside its size.
+/// Criterion of an optimal experiment: the mean of the confidence ellipsoid's semi-axes that counts (Kiefer's family). Axes are
+/// standard errors along the ellipsoid's directions, each parameter beside its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Optimality {
     /// The geometric mean: the volume. It does not depend on sizes; which experiment is best does not, either.

@@ -22,7 +22,7 @@ pub struct Sought {
     pub parameters: Vec<Analysed>,
     /// Places among these of those that are to become known; all others are unknown, too, but do not count.
     pub of: Vec<usize>,
-    /// Which mean of their standard errors.
+    /// Mean of their standard errors that counts.
     pub optimality: Optimality,
     /// Information of earlier experiments, by the parameters in their sizes.
     pub before: Option<Linearised>,
@@ -77,7 +77,7 @@ impl Sought {
         Ok(self)
     }
 
-    /// In words, for reports.
+    /// Description in words, for reports.
     pub fn in_words(&self) -> String {
         let names = self.of.iter().map(|&k| self.parameters[k].name.as_str()).collect::<Vec<_>>().join(", ");
         match self.optimality {
@@ -120,9 +120,9 @@ impl Sought {
 /// Evaluates a [`Sought`] with its derivatives by the model's parameters and the inputs at all times.
 pub(crate) struct Informed<'p> {
     sought: &'p Sought,
-    /// By the parameters that are to be identified.
+    /// Gradient by the parameters that are to be identified.
     tangents: Gradient<'p>,
-    /// By those and by what is found.
+    /// Gradient by those and by what is found.
     second: Gradient<'p>,
     /// All parameters, with those of sensors.
     u: Vec<f64>,

@@ -44,7 +44,7 @@ impl Default for Homotopy {
 }
 
 impl Homotopy {
-    /// Says what is wrong with it, if anything is.
+    /// Checks the settings.
     ///
     /// # Errors
     /// No stages, more than 1000, or a gain that is not positive.
@@ -79,7 +79,7 @@ pub struct HomotopyStage {
     pub evaluations: usize,
     /// True if the next fit went on from this one; otherwise the share was lowered by less.
     pub accepted: bool,
-    /// Why it ended.
+    /// Reason of the end of the fit.
     pub reason: String,
 }
 
@@ -284,7 +284,7 @@ impl Way<'_> {
         self.stopped || used_up || options.interrupt.is_raised()
     }
 
-    /// From the whole pull to none; the last fit, if it was reached.
+    /// Follows the homotopy from the whole pull to none; the last fit, if it was reached.
     fn follow(
         &mut self,
         problem: &Problem,

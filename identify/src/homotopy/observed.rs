@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(crate) struct Observed {
     pub inner: Arc<dyn System>,
     pub channels: Arc<[Channel]>,
-    /// μ.
+    /// Share μ of the pull.
     pub share: f64,
 }
 

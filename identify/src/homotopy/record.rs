@@ -10,7 +10,7 @@ use costate::system::{Equations, Evaluator, Level, OutputPoint, Point, StateVect
 
 /// Samples on each side over which the rate of a record is the slope of a line.
 const SIDE: usize = 2;
-/// Between samples that are farther apart than so many times the usual distance, nothing pulls.
+/// Distance of samples, in usual ones, beyond which nothing pulls between them.
 const GAP: f64 = 4.0;
 /// Part beside 1 that makes directions of outputs that repeat each other independent.
 const APART: f64 = 1e-6;
@@ -25,7 +25,7 @@ pub(crate) struct Channel {
     rates: Vec<f64>,
     /// The longest distance of two samples between which it pulls.
     longest: f64,
-    /// g, n.
+    /// Direction of the pull: g, n.
     pub direction: Vec<f64>,
     /// k and d: 1/s² and 1/s for positions; 1/s and 0 for velocities, whose rates are not looked at.
     pub stiffness: f64,
@@ -45,7 +45,7 @@ impl Channel {
         Some((between(&self.values), between(&self.rates)))
     }
 
-    /// e.
+    /// Difference e between the record and the output that the pull is to remove.
     pub fn short_of(&self, t: f64, y: f64, rate: f64) -> f64 {
         let Some((value, slope)) = self.at(t) else { return 0.0 };
         let short = self.stiffness * difference(value, y, self.period);

@@ -42,7 +42,7 @@ struct Rounds<'a> {
     sensors: Vec<UnknownDeviation>,
     /// Deviations that the first round begins with.
     spreads: Vec<f64>,
-    /// Of the round, from 1.
+    /// Number of the round, from 1.
     number: usize,
     /// All rounds before as one.
     before: Option<Identification>,
@@ -133,7 +133,7 @@ impl Rounds<'_> {
         self.sensors.iter().zip(&self.spreads).map(part).sum()
     }
 
-    /// Says so if an output is reproduced to round-off.
+    /// The end of the rounds if an output is reproduced to round-off.
     fn perfect(&self, shares: &[Share]) -> Option<(RoundsEnd, String)> {
         let is_perfect =
             |share: &Share, spread: f64| share.squares <= (ROUND_OFF * spread).powi(2) * share.samples as f64;

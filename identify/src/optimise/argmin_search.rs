@@ -48,7 +48,7 @@ struct Seen<'e> {
     evaluator: &'e mut (dyn Run + 'e),
     /// The point where it ran last.
     last: Option<Point>,
-    /// Why it may run no more.
+    /// Reason why the function may run no more.
     halt: Option<Halt>,
     /// Unit of the cost for solvers: what they take for 1.
     unit: f64,

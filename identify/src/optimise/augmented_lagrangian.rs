@@ -35,10 +35,9 @@ const PROGRESS: f64 = 0.25;
 const EARLY_TOLERANCE: f64 = 1e-3;
 /// A search that finds no better point is at a minimum if the gradient has fallen by this factor since the start of all.
 const STATIONARY: f64 = 1e-6;
-/// So many last searches may end without a minimum before that is the end.
+/// Most last searches that may end without a minimum before that is the end.
 const LAST_SEARCHES: usize = 3;
-/// So many outer iterations in which the violation hardly falls, although the penalty rules the cost, prove that no better
-/// can be had.
+/// Number of outer iterations in which the violation hardly falls, although the penalty rules the cost, that prove that no better can be had.
 const STALLED: usize = 3;
 
 /// A cost with constraints.
@@ -141,7 +140,7 @@ pub trait ConstrainedObjective {
     }
 }
 
-/// When a constrained minimisation is content, besides [`Options`].
+/// Tolerances and limits of a constrained minimisation, besides [`Options`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintOptions {
     /// Constraints are met when they are violated by no more than this, relative to their sizes.
@@ -248,7 +247,7 @@ struct Outer<'a> {
     curvatures: (usize, usize),
     /// Norm of the cost's scaled gradient at the start; if the cost is flat there, of the first augmented Lagrangian's.
     steepest: f64,
-    /// For methods that go by gradients: what they have learnt serves the next outer iteration.
+    /// Descent of methods that go by gradients: what they have learnt serves the next outer iteration.
     descent: Descent,
 }
 

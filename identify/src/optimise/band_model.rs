@@ -9,7 +9,7 @@ use crate::{Error, Result};
 pub(super) struct BandModel<'a> {
     objective: &'a mut dyn BandObjective,
     point: &'a Point,
-    /// du/dx.
+    /// Derivatives du/dx.
     slopes: Vec<f64>,
     /// JᵀJ d for the d that was found last.
     product: Vec<f64>,

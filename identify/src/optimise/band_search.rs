@@ -15,7 +15,7 @@ const FIRST_DAMPING: f64 = 1e-3;
 /// Damping beside λ that is as good as none.
 const UNDAMPED: f64 = 1e-9;
 const LEAST_GAIN: f64 = 1e-4;
-/// Of rejections and failures in a step.
+/// Most rejections and failures in a step.
 const MOST_TRIALS: usize = 40;
 
 /// The search.

@@ -30,7 +30,7 @@ pub(crate) struct BoundedModel<'a, Q> {
     gradient: &'a [f64],
     /// Least and largest step of each variable.
     ranges: Vec<(f64, f64)>,
-    /// At a bound with the cost falling outwards, or fixed.
+    /// True for variables at a bound with the cost falling outwards, or fixed.
     held: Vec<bool>,
 }
 

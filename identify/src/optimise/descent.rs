@@ -22,7 +22,7 @@ pub(crate) struct Descent {
     method: Method,
     inverse_hessian: InverseHessian,
     progress: Progress,
-    /// For steepest descent: the step t and the slope of the last line search, and the last relative decrease asked for.
+    /// Step t and slope of the last line search, for steepest descent, and the last relative decrease asked for.
     last_line: Option<(f64, f64)>,
     last_epsilon: f64,
 }

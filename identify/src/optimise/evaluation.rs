@@ -20,9 +20,9 @@ pub(crate) struct Point {
     /// Physical values.
     pub u: Vec<f64>,
     pub cost: f64,
-    /// With respect to the physical values.
+    /// Gradient with respect to the physical values.
     pub gradient: Vec<f64>,
-    /// With respect to the scaled variables.
+    /// Gradient with respect to the scaled variables.
     pub scaled_gradient: Vec<f64>,
     /// Norm of `scaled_gradient` without components held by bounds.
     pub gradient_norm: f64,
@@ -137,7 +137,7 @@ pub(crate) struct Evaluator<'a> {
     pub failed_evaluations: usize,
     pub hessians: usize,
     pub hessian_products: usize,
-    /// Why the last failed evaluation failed.
+    /// Reason of the last failed evaluation.
     last_failure: String,
     /// The lowest cost of all evaluations; or, within round-off of it, the accepted point with the smallest gradient.
     pub best: Option<Point>,
@@ -373,7 +373,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// If the run was cut within a step that had found better than every accepted point, records that as the last step.
+    /// Records the best point as the last step, if the run was cut within a step that had found better than every accepted point.
     pub fn record_unfinished_step(&mut self) {
         let lowest_accepted = self.history.iter().map(|i| i.cost).fold(f64::INFINITY, f64::min);
         if let Some(best) = self.best.clone().filter(|best| best.cost < lowest_accepted) {
@@ -383,7 +383,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// There is no step to reject.
+/// Error of an evaluation that fails at the start, where there is no step to reject.
 pub(crate) fn start_failure(method: &str, failure: &str) -> Error {
     Error::Optimiser {
         method: method.to_string(),

@@ -14,7 +14,7 @@ const CURVATURE_NOISE: f64 = 1e-8;
 #[derive(Debug, Clone)]
 pub(crate) struct Hessian {
     pub matrix: DMatrix<f64>,
-    /// Over the variables that no bound held where it was computed.
+    /// Curvature over the variables that no bound held where the Hessian was computed.
     pub curvature: Curvature,
     /// A direction of negative curvature, where the curvature is negative.
     pub downwards: Vec<f64>,

@@ -29,7 +29,7 @@ pub(crate) enum Formula {
     Dfp,
     /// Nocedal & Wright, Algorithm 7.4.
     LBfgs { memory: usize },
-    /// Not at all: steepest descent.
+    /// No change: steepest descent.
     None,
 }
 

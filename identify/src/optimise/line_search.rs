@@ -107,7 +107,7 @@ pub(crate) fn search<P: Clone>(
     Ok(Found { trial: (low.cost < cost_0).then_some(low), shortened_by_failure, blocked })
 }
 
-/// Beyond `b`, where the slope would vanish if it went on changing as from `a` to `b`; between 2 and 10 times as far.
+/// Step beyond `b`, where the slope would vanish if it went on changing as from `a` to `b`; between 2 and 10 times as far.
 fn extrapolate<P>(a: &Trial<P>, b: &Trial<P>) -> f64 {
     let change = b.slope - a.slope;
     let t = if change > 0.0 { b.t - b.slope * (b.t - a.t) / change } else { f64::INFINITY };

@@ -24,7 +24,7 @@ impl Magnitudes {
         Magnitudes { start, size: scale.map(|scale| (2.0 * scale).sqrt()), is_known: scale.is_some() }
     }
 
-    /// At x, where the columns of the residuals' Jacobian have these norms. On the logarithmic scale, which has no units: 1. On the
+    /// Magnitudes at x, where the columns of the residuals' Jacobian have these norms. On the logarithmic scale, which has no units: 1. On the
     /// linear one: the value, or how far it has come from its start, whichever is more, but of the way from an absurd start no more than
     /// changes the residuals as much as if all that they are differences of had gone. A variable that starts at zero, or next to nothing,
     /// says nothing by that; it counts at least as much.

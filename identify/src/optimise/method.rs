@@ -18,18 +18,18 @@ pub enum Method {
     },
     /// Davidon, Fletcher, Powell (Nocedal & Wright, eq. (6.15)); forgives inaccurate line searches less than BFGS.
     Dfp,
-    /// Along the negative gradient, with one of the two step rules of Nachbagauer 2015. Slow: for comparison.
+    /// Steepest descent along the negative gradient, with one of the two step rules of Nachbagauer 2015. Slow: for comparison.
     SteepestDescent {
         /// Rule for the length of a step.
         rule: StepRule,
     },
-    /// For least squares: damped Gauss-Newton steps, see [`LeastSquaresMethod::LevenbergMarquardt`].
+    /// Damped Gauss-Newton steps for least squares, see [`LeastSquaresMethod::LevenbergMarquardt`].
     LevenbergMarquardt,
-    /// For least squares: see [`LeastSquaresMethod::GaussNewton`].
+    /// Gauss-Newton steps for least squares, see [`LeastSquaresMethod::GaussNewton`].
     GaussNewton,
-    /// With second derivatives: see [`CurvedMethod::Ding`].
+    /// Damped Newton steps with second derivatives, see [`CurvedMethod::Ding`].
     Ding,
-    /// With second derivatives: see [`CurvedMethod::NewtonTrustRegion`].
+    /// Trust-region Newton steps with second derivatives, see [`CurvedMethod::NewtonTrustRegion`].
     NewtonTrustRegion,
     /// A solver of argmin, as it is.
     Argmin(ArgminSolver),
@@ -135,7 +135,7 @@ pub enum LeastSquaresMethod {
 }
 
 impl LeastSquaresMethod {
-    /// Both.
+    /// All methods for least squares.
     pub const ALL: [LeastSquaresMethod; 2] = [LeastSquaresMethod::LevenbergMarquardt, LeastSquaresMethod::GaussNewton];
 
     /// The name by which problem files and the command line call it.
@@ -156,13 +156,13 @@ impl fmt::Display for LeastSquaresMethod {
 /// Rule for the step length of steepest descent (Nachbagauer 2015).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepRule {
-    /// So far that the cost, were it linear, would fall by its fraction epsilon: kappa = epsilon |J| / |grad J|^2. A step
+    /// A step so long that the cost, were it linear, would fall by its fraction epsilon: kappa = epsilon |J| / |grad J|^2. A step
     /// that does not lower the cost is halved, and epsilon with it; epsilon recovers by doubling.
     RelativeDecrease {
         /// The fraction, in (0, 1].
         epsilon: f64,
     },
-    /// To a point that satisfies the strong Wolfe conditions.
+    /// A step to a point that satisfies the strong Wolfe conditions.
     LineSearch,
 }
 
@@ -234,7 +234,7 @@ impl Method {
         Method::ALL.iter().map(Method::name).chain(ArgminSolver::ALL.iter().map(|solver| solver.name()))
     }
 
-    /// Says what is wrong with the settings, if anything is.
+    /// Checks the settings.
     pub(crate) fn validate(&self) -> Result<()> {
         match *self {
             Method::LBfgs { memory: 0 } => {

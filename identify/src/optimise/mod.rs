@@ -96,7 +96,7 @@ pub trait Objective {
     /// any other error ends the minimisation.
     fn value_and_gradient(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
-    /// For a sum of squares of differences from data: the sum of the data's own squares, which tells what is round-off. `None`
+    /// Scale of the cost, for a sum of squares of differences from data: the sum of the data's own squares, which tells what is round-off. `None`
     /// where there is no such thing.
     fn cost_scale(&self) -> Option<f64> {
         None

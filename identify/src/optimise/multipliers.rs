@@ -40,7 +40,7 @@ impl Limit {
         Limit { size, ..self }
     }
 
-    /// Both limits are the same.
+    /// True if both limits are the same.
     pub fn is_equality(&self) -> bool {
         self.lower == self.upper
     }

@@ -15,7 +15,7 @@ use super::trial::{Accepted, Offer, Taken, Trials, Verdict, begin, relative_size
 use super::truncated_cg::{Path, Subproblem};
 use super::weights::Weights;
 
-/// With more free variables, products with the Hessian are cheaper than the Hessian.
+/// Most free variables for the whole Hessian: of more, products with it are cheaper.
 const MOST_FOR_HESSIAN: usize = 20;
 /// Steps are accepted that gain this part of what is promised.
 const LEAST_GAIN: f64 = 1e-4;
@@ -24,7 +24,7 @@ const LEAST_GAIN: f64 = 1e-4;
 #[derive(Default)]
 pub(crate) struct NewtonTrustRegion {
     progress: Progress,
-    /// D, from the roots of the Hessian's diagonal where that is known.
+    /// Weights D, from the roots of the Hessian's diagonal where that is known.
     weights: Weights,
     /// `None` before the first step.
     radius: Option<f64>,
@@ -129,7 +129,7 @@ impl NewtonTrustRegion {
 
 /// The quadratic model around a point, in y = D d.
 struct Model {
-    /// D.
+    /// Weights D.
     weights: Vec<f64>,
     gradient: Vec<f64>,
     /// Least and largest step of each variable.

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use costate::interrupt::Interrupt;
 use std::fmt;
 
-/// When to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.
+/// Tolerances and limits of a search: when to stop. Lengths and gradients are those of the scaled variables, where the nominal value counts as 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Stop after so many runs of the function, failed ones included; Hessians and products with them do not count.
@@ -15,7 +15,7 @@ pub struct Options {
     pub max_iterations: usize,
     /// Stop as soon as the cost is at or below this. `-inf`, the default, never stops: a cost may be negative.
     pub cost_target: f64,
-    /// For least squares, MINPACK's gtol: stop when the cosine of the angle between the residuals and every column of the Jacobian
+    /// Tolerance of the gradient. For least squares, MINPACK's gtol: stop when the cosine of the angle between the residuals and every column of the Jacobian
     /// (of variables that no bound holds) is at most this. Otherwise: stop when the norm of the gradient (without components held
     /// by bounds) has fallen by this factor since the start, and what a quadratic model still suggests is negligible.
     pub gradient_tolerance: f64,
@@ -56,7 +56,7 @@ impl Options {
         Options { max_evaluations: 20_000, max_iterations: 10_000, ..Options::default() }
     }
 
-    /// Says what is wrong with the options, if anything is.
+    /// Checks the options.
     pub(crate) fn validate(&self) -> Result<()> {
         let tolerances = [
             ("gradient_tolerance", self.gradient_tolerance),
@@ -126,7 +126,7 @@ pub struct Iteration {
     pub step_length: f64,
     /// Outer iteration, with constraints. The cost is then that without the constraints' terms; the gradient has them.
     pub outer: Option<OuterIteration>,
-    /// With a homotopy: the share of the pull towards the record, 0 in the last fit. The cost is that of the model that is pulled. `None` in plain fits.
+    /// Share of the pull towards the record, with a homotopy: 0 in the last fit. The cost is that of the model that is pulled. `None` in plain fits.
     pub homotopy: Option<f64>,
 }
 
@@ -157,7 +157,7 @@ pub enum Curvature {
 }
 
 impl Curvature {
-    /// For tables.
+    /// Name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Curvature::Positive => "positive",
@@ -168,7 +168,7 @@ impl Curvature {
     }
 }
 
-/// Why a minimisation ended.
+/// Reason why a minimisation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Reason {
@@ -219,10 +219,10 @@ pub enum Reason {
     BlockedByFailures,
     /// The gradient vanished where the curvature is negative: no minimum.
     SaddlePoint,
-    /// Of an identification: a free parameter had no influence where the search began, although it has elsewhere, and stayed there, or
+    /// A free parameter of an identification had no influence where the search began, although it has elsewhere, and stayed there, or
     /// nothing is explained.
     FlatStart,
-    /// Of an identification: no output is reproduced better than by its mean, although its residuals are no noise.
+    /// No output of an identification is reproduced better than by its mean, although its residuals are no noise.
     NothingExplained,
 }
 
@@ -327,7 +327,7 @@ pub struct Outcome {
     pub gradient_norm: f64,
     /// True if the result is a minimum as far as tolerances and arithmetic tell; same as `reason.was_successful()`.
     pub converged: bool,
-    /// Why it ended; displays as a sentence.
+    /// Reason why the search ended; displays as a sentence.
     pub reason: Reason,
     /// Steps taken.
     pub iterations: usize,

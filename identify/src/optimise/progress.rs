@@ -3,10 +3,10 @@
 use super::evaluation::{Point, norm};
 use super::outcome::Options;
 
-/// So many steps in a row without better cost or gradient, and the search has reached round-off, if that is all that is left to
+/// Number of steps in a row without better cost or gradient after which the search has reached round-off, if that is all that is left to
 /// gain.
 const IDLE_STEPS: usize = 5;
-/// So many, and the search does not get on, whatever its model promises.
+/// Number of such steps after which the search does not get on, whatever its model promises.
 const MOST_IDLE_STEPS: usize = 20;
 
 /// The account of a search.
@@ -33,7 +33,7 @@ pub(crate) enum Idle {
 }
 
 impl Progress {
-    /// From the start; `scale`: see [`Objective::cost_scale`](super::Objective::cost_scale).
+    /// Progress from the start; `scale`: see [`Objective::cost_scale`](super::Objective::cost_scale).
     pub fn new(start: &Point, scale: Option<f64>) -> Self {
         let Point { cost, steepness, .. } = *start;
         let (start_cost, start_steepness) = (cost.abs(), steepness);
@@ -92,7 +92,7 @@ impl Progress {
         self.is_gradient_small(point, tolerance) && promise <= little
     }
 
-    /// Is what the model still promises within the uncertainty of the cost, for relative errors `noise`: of the cost, and of the
+    /// True if what the model still promises is within the uncertainty of the cost, for relative errors `noise`: of the cost, and of the
     /// numbers that residuals are differences of? Where the scale of these is not known, the start's residuals stand for them, or,
     /// as a start may be absurd, what errors of the variables make, whichever is less: derivatives may be absurd, too.
     pub fn is_round_off(&self, promise: f64, point: &Point, noise: f64) -> bool {

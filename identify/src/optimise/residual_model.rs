@@ -9,7 +9,7 @@ use super::hessian_model::factor;
 use costate::least_squares::{Linearised, UNDETERMINED};
 use nalgebra::{DMatrix, DVector};
 
-/// Which singular directions of the Jacobian, its columns of unit length, a model goes along.
+/// Singular directions of the Jacobian, its columns of unit length, that a model goes along.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Subspace {
     /// Directions whose singular value is no round-off of the decomposition.
@@ -33,9 +33,9 @@ impl Subspace {
 /// The linearisation at a point.
 pub(crate) struct ResidualModel<'a> {
     model: &'a Linearised,
-    /// C.
+    /// Norms C of the columns.
     columns: Vec<f64>,
-    /// D, positive.
+    /// Weights D, positive.
     weights: &'a [f64],
     subspace: Subspace,
     /// D⁻¹ (SᵀS + C) D⁻¹, positive definite, where the residuals' own curvature C is to count.
@@ -167,7 +167,7 @@ impl<'a> ResidualModel<'a> {
 }
 
 impl ResidualModel<'_> {
-    /// By Cholesky's factor of the whole Hessian.
+    /// Solves with Cholesky's factor of the whole Hessian.
     fn solve_with(&self, hessian: &DMatrix<f64>, staying: &[bool], damping: f64, d: &mut [f64]) {
         let moving: Vec<usize> = (0..staying.len()).filter(|&i| !staying[i]).collect();
         moving.iter().for_each(|&i| d[i] = 0.0);

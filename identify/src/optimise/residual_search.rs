@@ -39,10 +39,10 @@ const LINEAR: f64 = 1e-6;
 /// Directions in doubt are worth another step if the last one has lowered the cost by this part.
 const WORTHWHILE: f64 = 1e-6;
 
-/// So many trials in a row along directions in doubt that gain nothing, and they are left alone.
+/// Number of trials in a row along undetermined directions that gain nothing, after which these are left alone.
 const DOUBTFUL_TRIALS: usize = 3;
 
-/// So many corrections of a step.
+/// Most corrections of a step.
 const MOST_CORRECTIONS: usize = 3;
 
 /// A correction is tried where what it promises for the whole step is the step's own promise to this part: both linearisations then tell of
@@ -56,14 +56,14 @@ const GOOD_GAIN: f64 = 0.25;
 pub(crate) struct ResidualSearch {
     method: LeastSquaresMethod,
     progress: Progress,
-    /// D, from the norms of the columns of the scaled Jacobian.
+    /// Weights D, from the norms of the columns of the scaled Jacobian.
     weights: Weights,
     curvature: ResidualCurvature,
     /// The region |D d| <= radius in which the linearisation is trusted.
     radius: f64,
     /// Steps keep to what is determined without doubt, as others have gained nothing.
     is_cautious: bool,
-    /// Along what is determined without doubt, nothing was left to gain at the last point.
+    /// True if nothing was left to gain along determined directions at the last point.
     was_settled: bool,
     /// The last step has shown that the residuals are linear, as far as it went: the next one has no limits.
     is_linear: bool,
@@ -330,8 +330,8 @@ impl ResidualSearch {
         }
     }
 
-    /// From a rejected trial back into the valley, where the linearisation there promises that the cost falls below that of `current`
-    /// after all. Along a narrow curved valley a step that follows its tangent leaves it soon, so that a region in which each
+    /// Point back in the valley, from a rejected trial whose linearisation promises that the cost falls below that of `current` after all.
+    /// Along a narrow curved valley a step that follows its tangent leaves it soon, so that a region in which each
     /// single one lowers the cost lets the search creep.
     fn corrected(
         &self,

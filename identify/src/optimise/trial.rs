@@ -4,7 +4,7 @@ use super::evaluation::{Evaluator, Halt, How, Point, Step};
 use super::outcome::Reason;
 use super::progress::{Idle, Progress};
 
-/// So many trials in a row that fail to gain what is no more than the cost's uncertainty, and that is the end.
+/// Number of trials in a row that fail to gain what is no more than the cost's uncertainty, after which the search ends.
 const ROUND_OFF_TRIALS: usize = 3;
 
 /// The trials of one step that came to nothing.
@@ -27,7 +27,7 @@ impl Trials {
         self.last_failed = false;
     }
 
-    /// In a row.
+    /// Number of rejections in a row.
     pub fn rejections(&self) -> usize {
         self.count
     }
@@ -97,7 +97,7 @@ impl Taken {
 }
 
 impl Progress {
-    /// Is the trial a step? Where the cost changes by its uncertainty only, the gradient decides.
+    /// Judges whether the trial is a step. Where the cost changes by its uncertainty only, the gradient decides.
     pub fn judge(
         &self,
         evaluator: &Evaluator,

@@ -22,7 +22,7 @@ pub(crate) struct Subproblem<'a> {
     pub held: &'a [bool],
     /// The slopes of the free variables are to fall by this factor.
     pub tolerance: f64,
-    /// No more products than this.
+    /// Most products with H.
     pub most_products: usize,
 }
 
@@ -195,7 +195,7 @@ impl<S: Fn(&[f64]) -> f64, T: FnMut(&[f64]) -> Step<Option<Vec<f64>>>> Walk<'_, 
         }
     }
 
-    /// Without curvature at the start, the gradient alone says where to go.
+    /// Goes where the gradient alone points, without curvature at the start.
     fn go_by_gradient(&mut self, p: &[f64]) {
         if self.path.places.len() == 1 {
             self.path.curvature = Curvature::Unknown;

@@ -4,7 +4,7 @@
 use super::evaluation::Point;
 use crate::{Error, Result};
 
-/// On the logarithmic scale, a step of a trust region goes no farther than by a factor of e.
+/// Longest step in a trust region on the logarithmic scale: a factor of e.
 pub(crate) const LONGEST_LOG: f64 = 1.0;
 
 /// Scale of a variable for the optimiser.
@@ -57,7 +57,7 @@ impl Variable {
         Variable { scale, ..self }
     }
 
-    /// Says what is wrong with the variable, if anything is.
+    /// Checks the variable.
     pub fn validate(&self) -> Result<()> {
         let Variable { start, nominal, lower, upper, .. } = *self;
         let invalid =
@@ -267,19 +267,19 @@ impl Scaling {
         x.iter().enumerate().map(|(i, &x)| if self.is_log(i) { LONGEST_LOG } else { self.longest_step(i, x) }).collect()
     }
 
-    /// On the logarithmic scale.
+    /// True if the variable is on the logarithmic scale.
     pub fn is_log(&self, i: usize) -> bool {
         self.variables[i].scale == Scale::Log
     }
 
-    /// At a bound, with the cost falling towards the outside: first-order optimal in this component.
+    /// True if the variable is at a bound, with the cost falling towards the outside: first-order optimal in this component.
     pub fn is_held(&self, i: usize, x: f64, scaled_gradient: f64) -> bool {
         self.lower[i] == self.upper[i]
             || (x <= self.lower[i] && scaled_gradient >= 0.0)
             || (x >= self.upper[i] && scaled_gradient <= 0.0)
     }
 
-    /// Which variables are held by their bounds at a point.
+    /// Variables that are held by their bounds at a point.
     pub fn held(&self, point: &Point) -> Vec<bool> {
         (0..point.x.len()).map(|i| self.is_held(i, point.x[i], point.scaled_gradient[i])).collect()
     }

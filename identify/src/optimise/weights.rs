@@ -2,11 +2,11 @@
 
 use super::variable::Scaling;
 
-/// On a logarithmic scale, a variable weighs at least this part of the heaviest. From 200 starts around the engine mount's
+/// Least weight of a variable on a logarithmic scale, as a part of the heaviest. From 200 starts around the engine mount's
 /// optimum, 97 % lead Levenberg-Marquardt there with 0.1 and 93.5 % with 0, where single variables run off by decades.
 const LEAST_LOG_WEIGHT: f64 = 0.1;
 
-/// On a linear scale, a variable weighs at least this part of the heaviest. A trust region that goes by influence alone lets what
+/// Least weight of a variable on a linear scale, as a part of the heaviest. A trust region that goes by influence alone lets what
 /// hardly shows in the cost run off by decades as long as everything else is off: a moment of inertia of 93 kg m² to minus a
 /// million. What a variable weighs is taken over its own magnitude, so that units do not count.
 const LEAST_WEIGHT: f64 = 0.01;

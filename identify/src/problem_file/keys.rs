@@ -304,7 +304,7 @@ pub(super) const GOAL: Keys = Keys {
 | `must` | true or false | | false | true: a constraint, in the place of a term of the cost | `true` |"#,
 };
 
-/// In the order of the page.
+/// All tables of keys, in the order of the page.
 const ALL: [&Keys; 20] = [
     &TOP,
     &DATA,

@@ -5,7 +5,7 @@ use super::section::Section;
 use crate::Result;
 use crate::specification::{LinesSetting, SpectrumSetting};
 
-/// Of a window of an order, where nothing is said.
+/// Revolutions of a window of an order, where nothing is said.
 const REVOLUTIONS: f64 = 16.0;
 
 pub(super) fn spectrum(section: &Section<'_>) -> Result<SpectrumSetting> {

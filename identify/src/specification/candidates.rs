@@ -22,7 +22,7 @@ pub struct CandidateSetting {
     pub like: Option<String>,
     /// Last time, s.
     pub end: Option<f64>,
-    /// Between two samples, s; by default a time step.
+    /// Time between two samples, s; by default a time step.
     pub sampling: Option<f64>,
     /// Sensors: outputs with standard deviations of their noise.
     pub outputs: Vec<(String, f64)>,
@@ -196,7 +196,7 @@ impl Specification {
     }
 }
 
-/// More sensors on the run of an experiment, at its samples.
+/// Adds sensors to the run of an experiment, at its samples.
 fn as_before(setting: &CandidateSetting, name: &str, problem: &mut Problem) -> Result<usize> {
     let stated = |error: Error| error.under(&["like"]);
     if setting.data.is_some() || setting.end.is_some() || setting.sampling.is_some() || !setting.parameters.is_empty() {

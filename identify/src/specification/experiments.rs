@@ -333,7 +333,7 @@ fn overlap(one: &ExperimentSetting, other: &ExperimentSetting) -> bool {
     own.iter().any(|file| others.contains(file)) && first < until && from < last
 }
 
-/// Says that samples are fitted twice.
+/// Notes samples that are fitted twice.
 fn twice_the_same(stated: &[(String, ExperimentSetting)], notes: &mut Vec<String>) {
     let fitted: Vec<&(String, ExperimentSetting)> = stated.iter().filter(|(_, stated)| !stated.validation).collect();
     for (k, (name, stated)) in fitted.iter().enumerate() {

@@ -45,14 +45,14 @@ pub(crate) struct Samples {
     pub values: Vec<f64>,
     /// Rows of its file.
     rows: usize,
-    /// Between two of its samples, s.
+    /// Usual time between two of its samples, s.
     pub usual: f64,
     /// True if rows lack a value though the column is as fast as its file.
     pub has_holes: bool,
 }
 
 impl Samples {
-    /// Of a column whose values are NaN where there is none.
+    /// Samples of a column whose values are NaN where there is none.
     pub fn of(Column { name, values, .. }: &Column<'_>, axis: &TimeAxis) -> Self {
         let there = axis.times().iter().zip(values.iter()).filter(|(_, value)| !value.is_nan());
         let (times, values): (Vec<f64>, Vec<f64>) = there.unzip();
@@ -120,7 +120,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Of a column whose values are NaN where there is none.
+    /// Driver by a column whose values are NaN where there is none.
     pub fn new(part: usize, input: &InputColumn, column: &Column<'_>, axis: &TimeAxis) -> Self {
         Driver { part, input: input.clone(), samples: Samples::of(column, axis) }
     }

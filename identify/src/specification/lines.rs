@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Lines {
     file: PathBuf,
-    /// By the keys that lead there, of lists with numbers from 1; `None` for what something else has gone over.
+    /// Lines by the keys that lead there, of lists with numbers from 1; `None` for what something else has gone over.
     lines: BTreeMap<Vec<String>, Option<u64>>,
 }
 

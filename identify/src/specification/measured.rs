@@ -94,7 +94,7 @@ impl Specification {
         Ok(Measured { simulation, cost: Some(cost), recording: reading.recording })
     }
 
-    /// With the steps of a tolerance, if there is one, read at all samples.
+    /// Simulation with the steps of a tolerance, if there is one, read at all samples.
     fn controlled(
         &self,
         (entry, scenario): (&Entry, &Scenario),

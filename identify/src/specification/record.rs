@@ -11,7 +11,7 @@ pub(super) struct Start {
     pub value: f64,
     /// Sentence on conversions of its column's numbers.
     pub converted: Option<String>,
-    /// Which sample it is, where that is not the experiment's first one.
+    /// Description of the sample, where it is not the experiment's first one.
     pub late: Option<String>,
 }
 

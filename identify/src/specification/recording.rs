@@ -285,7 +285,7 @@ pub(super) fn window(axis: &TimeAxis, from: Option<f64>, until: Option<f64>) -> 
     first..last.max(first)
 }
 
-/// Both sorted lists as one, without those of `more` that are within `slack` of one of `all`.
+/// Union of two sorted lists, without those of `more` that are within `slack` of one of `all`.
 fn merged(all: &[f64], more: &[f64], slack: f64) -> Vec<f64> {
     let mut joined = Vec::with_capacity(all.len() + more.len());
     let mut taken = 0;

@@ -204,7 +204,7 @@ impl Reading<'_> {
         Ok((name.to_string(), values))
     }
 
-    /// Hz.
+    /// Frequencies, Hz.
     fn frequency(&mut self) -> Result<Vec<f64>> {
         let (given, stated) = &self.setting.frequency;
         let Some(column) = self.named(given.as_ref(), &FREQUENCY, "Hz") else {

@@ -25,7 +25,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// All there are.
+    /// All effects.
     pub const ALL: [Effect; 3] = [Effect::Gain, Effect::Bias, Effect::Delay];
 
     /// Name of the effect in files.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct DataSource {
     /// The file, in CSV or of MATLAB: see [`Record::read`].
     pub file: PathBuf,
-    /// More files of the same experiment, each with times of its own.
+    /// Further files of the same experiment, each with times of its own.
     pub more_files: Vec<PathBuf>,
     /// Name of the time column; by default `t` or `time`, perhaps with its unit: `time [s]`.
     pub time: Option<String>,

@@ -51,7 +51,7 @@ impl SpectrumSetting {
         }
     }
 
-    /// For an output of a file.
+    /// Spectrum of an output of a file.
     pub(super) fn spectrum(&self, simulation: &Simulation, part: &Part<'_>) -> Result<Spectrum> {
         let lines = match &self.lines {
             LinesSetting::Frequencies(frequencies) => Lines::Frequencies(frequencies.clone()),

@@ -8,9 +8,9 @@ use costate::shown::rounded;
 pub struct Analysed {
     /// Place of the parameter among all of the model.
     pub index: usize,
-    /// Name.
+    /// Name of the parameter.
     pub name: String,
-    /// Unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// Value at which the analysis is made.
     pub value: f64,
@@ -58,7 +58,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// With weights of length 1 and a positive leading one; parameters of weight zero are left out.
+    /// Direction with weights of length 1 and a positive leading one; parameters of weight zero are left out.
     pub(super) fn new(parameters: &[Analysed], weights: &[f64], strength: f64) -> Self {
         let lead = weights.iter().find(|w| **w != 0.0).copied().unwrap_or(1.0);
         let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt().copysign(lead);

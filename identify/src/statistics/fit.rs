@@ -37,16 +37,16 @@ pub enum Verdict {
     Undetermined,
     /// Without influence on any residual.
     WithoutInfluence,
-    /// At a bound; held for the statistics.
+    /// Held at a bound for the statistics.
     AtBound,
-    /// Not identified.
+    /// Fixed: not identified.
     Fixed,
     /// Determined by its prior: the standard error is more than 0.9 of the prior's deviation, and the data tell next to nothing.
     FromPrior,
 }
 
 impl Verdict {
-    /// For tables; nothing where there is nothing to say.
+    /// Remark for tables; nothing where there is nothing to say.
     pub fn remark(self) -> &'static str {
         match self {
             Verdict::Undetermined => "undetermined",
@@ -60,9 +60,9 @@ impl Verdict {
 /// A parameter's share of the statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterStatistics {
-    /// Name.
+    /// Name of the parameter.
     pub name: String,
-    /// Unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// The value at the optimum.
     pub value: f64,
@@ -83,7 +83,7 @@ pub struct ParameterStatistics {
 pub struct OutputFit {
     /// Name; `NAME@EXPERIMENT` where there are several experiments.
     pub name: String,
-    /// Unit.
+    /// Unit of the output.
     pub unit: String,
     /// Times of the samples, s, or where the lines of a spectrum are.
     pub times: Vec<f64>,
@@ -96,7 +96,7 @@ pub struct OutputFit {
     /// Root mean square of the data about their mean; about zero, if they are constant. Of values known up to a period ([`Quantity::period`]),
     /// the mean is the argument of the mean unit vector, and differences from it are taken to the nearest multiple, as residuals are.
     pub size: f64,
-    /// Of values known up to a period, that.
+    /// Period of values that are known up to one.
     pub period: Option<f64>,
     /// 1 - Σ(y - ȳ)²/Σ(ȳ - mean)², with that mean; `None` for constant data.
     pub r_squared: Option<f64>,
@@ -105,7 +105,7 @@ pub struct OutputFit {
 }
 
 impl OutputFit {
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "output": self.name,
@@ -136,7 +136,7 @@ impl OutputFit {
         root_mean_square(self.residuals.iter().copied())
     }
 
-    /// Of values known up to a period, the root mean square of residuals of a model that knows nothing of them: π/√3 rad of an angle.
+    /// Root mean square of residuals of a model that knows nothing of values known up to a period: π/√3 rad of an angle.
     pub fn by_chance(&self) -> Option<f64> {
         self.period.map(spread_by_chance)
     }
@@ -158,17 +158,17 @@ pub struct Statistics {
     /// The data are reproduced to round-off, and what noise they have would have to be estimated from that: then standard errors
     /// and all that rests on them mean nothing, and reports leave them out.
     pub is_noise_free: bool,
-    /// Under a robust loss, the samples that it weighs down; `None` for plain squares.
+    /// Number of samples that a robust loss weighs down; `None` for plain squares.
     pub down_weighted: Option<usize>,
     /// n minus the number of determined directions.
     pub degrees_of_freedom: usize,
     /// Twice what the cost rises by where a parameter is one standard error off, and the others follow.
     pub cost_unit: f64,
-    /// χ².
+    /// Sum of the squared residuals over their deviations, χ².
     pub chi_square: f64,
-    /// AIC.
+    /// Akaike's information criterion, AIC.
     pub aic: f64,
-    /// BIC.
+    /// Bayesian information criterion, BIC.
     pub bic: f64,
     /// All parameters, in the model's order.
     pub parameters: Vec<ParameterStatistics>,
@@ -185,14 +185,14 @@ pub struct Statistics {
     pub time_step: Option<TimeStepCheck>,
     /// Choice of the steps, where they were chosen ([`identify_with_steps`](crate::steps::identify_with_steps)).
     pub step_choice: Option<StepChoice>,
-    /// Which combinations the data determine.
+    /// Combinations of the parameters that the data determine, and others.
     pub identifiability: Identifiability,
     /// Warnings before the numbers are used, a sentence each.
     pub warnings: Vec<String>,
 }
 
 impl Statistics {
-    /// At the result of an identification; parameters at a bound are held. It takes one run with tangents. Where the noise of sensors was
+    /// Statistics at the result of an identification; parameters at a bound are held. It takes one run with tangents. Where the noise of sensors was
     /// estimated with the parameters, it is that: [`Noise::PerSensor`].
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Statistics {
         Ok(statistics)
     }
 
-    /// At `u`, for the problem's free parameters except those `held`. Meaningful at a minimum of the cost.
+    /// Statistics at `u`, for the problem's free parameters except those `held`. Meaningful at a minimum of the cost.
     ///
     /// # Errors
     /// If the cost is no sum of squares, no parameter is left, or the simulation fails.

@@ -34,14 +34,14 @@ pub struct Identifiability {
     pub parameters: Vec<Analysed>,
     /// Number of residuals.
     pub residuals: usize,
-    /// Of each parameter: root mean square change of the residuals (outputs over their deviations), to first order, if it
+    /// Influence of each parameter: root mean square change of the residuals (outputs over their deviations), to first order, if it
     /// changes by its size. These, sorted, rank the parameters (Serban & Freeman 2001).
     pub influences: Vec<f64>,
     /// Influences of the parameters' values, by which it is judged whether they have any.
     pub(crate) changes: Vec<Influence>,
     /// Places of the parameters without influence.
     pub without_influence: Vec<usize>,
-    /// Of the columns of unit length, the largest first; parameters without influence have none.
+    /// Singular values of the Jacobian with columns of unit length, the largest first; parameters without influence have none.
     pub singular_values: Vec<f64>,
     /// Directions that the data do not determine.
     pub undetermined: Vec<Direction>,
@@ -62,7 +62,7 @@ pub struct Identifiability {
 /// Directions with larger singular values beside the largest are not told by the error of time steps.
 const SUSPECT: f64 = 0.05;
 
-/// By what steps are divided to see whether a direction fades: a combination that the data tell a thirtieth as well as coarse steps do is not taken for one.
+/// Divisors of the steps to see whether a direction fades: a combination that the data tell a thirtieth as well as coarse steps do is not taken for one.
 const HALVED: [usize; 3] = [2, 4, 8];
 
 /// Sentences on directions that are told apart by the error of time steps alone.
@@ -357,7 +357,7 @@ impl Identifiability {
     }
 }
 
-/// Another basis of the space that independent rows span, each with as few entries as elimination leaves.
+/// Sparse basis of the space that independent rows span, each with as few entries as elimination leaves.
 pub(super) fn sparse_basis(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let mut pivots: Vec<usize> = Vec::new();
     for r in 0..rows.len() {

@@ -62,7 +62,7 @@ impl Robust {
         pull
     }
 
-    /// By what the covariance (SᵀS)⁻¹ of unit noise is multiplied, of `n` residuals with so many degrees of freedom (Huber 1981, section
+    /// Factor of the covariance (SᵀS)⁻¹ of unit noise, of `n` residuals with so many degrees of freedom (Huber 1981, section
     /// 7.6).
     pub fn variance(&self, n: usize, freedom: usize) -> f64 {
         let mean = self.curvatures / n as f64;
@@ -77,7 +77,7 @@ pub(super) struct Largest {
     pub place: usize,
     /// Magnitude, (y - ȳ)/σ.
     pub size: f64,
-    /// ω.
+    /// Weight ω.
     pub weight: f64,
     /// Derivatives by all parameters of the problem.
     pub derivatives: Vec<f64>,

@@ -21,7 +21,7 @@ pub(crate) struct Share {
     pub parameters: f64,
 }
 
-/// Of each of the problem's sensors, by one run with tangents. Parameters at a bound are held, and constraints that act.
+/// Shares of each of the problem's sensors, by one run with tangents. Parameters at a bound are held, and constraints that act.
 pub(crate) fn shares(problem: &Problem, found: &Identification) -> Result<Vec<Share>> {
     let u = found.values();
     let Some(costs) = problem.least_squares() else {

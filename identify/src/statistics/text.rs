@@ -58,7 +58,7 @@ impl Direction {
 }
 
 impl OutputFit {
-    /// For a person: `RMSE of a: 0.12 m/s^2, fit 97.10 %, R^2 = 0.9992`.
+    /// Line for a person: `RMSE of a: 0.12 m/s^2, fit 97.10 %, R^2 = 0.9992`.
     pub fn line(&self) -> String {
         let rmse = format!("RMSE of {}: {} {}", self.name, rounded(self.rmse(), 7), self.unit);
         match (self.fit_percent, self.r_squared) {
@@ -210,7 +210,7 @@ impl Statistics {
 }
 
 impl Curvature {
-    /// For a person: eigenvalues, their signs, and what a minimum does not have.
+    /// Report for a person: eigenvalues, their signs, and what a minimum does not have.
     pub fn report(&self) -> String {
         let [positive, zero, negative] = self.inertia();
         let verdict = match self.definiteness() {
@@ -237,7 +237,7 @@ impl Curvature {
         lines.join("\n")
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let [positive, zero, negative] = self.inertia();
         let bends = self.bends.iter().map(|bend| {
@@ -273,7 +273,7 @@ impl Identifiability {
         }
     }
 
-    /// For a person: parameters by influence, singular values, verdict.
+    /// Report for a person: parameters by influence, singular values, and which parameters are determined.
     pub fn report(&self) -> String {
         let rows: Vec<Vec<String>> = self
             .ranking()
@@ -305,7 +305,7 @@ impl Identifiability {
         )
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let parameter = |k: usize| {
             let p = &self.parameters[k];

@@ -23,9 +23,9 @@ const NAMED: usize = 3;
 /// Shift of a parameter's optimum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
-    /// Name.
+    /// Name of the parameter.
     pub name: String,
-    /// Unit.
+    /// Unit of the parameter.
     pub unit: String,
     /// The change of the optimum, in the parameter's unit.
     pub shift: f64,
@@ -34,7 +34,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// For programs.
+    /// JSON for programs.
     pub(crate) fn json(&self) -> Value {
         let Shift { name, unit, shift, standard_errors } = self;
         json!({"name": name, "unit": unit, "shift": shift, "standard_errors": standard_errors})
@@ -44,17 +44,17 @@ impl Shift {
 /// Shifts of the optimum at half the time step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeStep {
-    /// From the optimum at the step to that at half of it, the largest in standard errors first. At second order, the optimum of
+    /// Shifts from the optimum at the step to that at half of it, the largest in standard errors first. At second order, the optimum of
     /// vanishing steps is 4/3 as far.
     pub shifts: Vec<Shift>,
-    /// By how much steps are to be divided so that another halving does not matter any more, if a shift falls to a quarter with each;
+    /// Divisor of the steps so that another halving does not matter any more, if a shift falls to a quarter with each;
     /// 1 where nothing need be done.
     pub divide_by: usize,
     /// Steps between two samples that would be, if they are now as many in all experiments.
     pub substeps: Option<usize>,
-    /// From straight lines between the samples of inputs to cubic splines, at half the step; `None` if there are no straight lines.
+    /// Shifts from straight lines between the samples of inputs to cubic splines, at half the step; `None` if there are no straight lines.
     pub smoothed: Option<Vec<Shift>>,
-    /// From cubic splines to straight lines, likewise.
+    /// Shifts from cubic splines to straight lines between the samples of inputs, at half the step; `None` if there are no splines.
     pub straightened: Option<Vec<Shift>>,
 }
 
@@ -108,7 +108,7 @@ impl Statistics {
         self.warnings.splice(0..0, said);
     }
 
-    /// Why a check would mean nothing.
+    /// Reason why a check would mean nothing.
     fn no_use(&self, problem: &Problem, found: &Identification) -> Option<&'static str> {
         if problem.optimum.is_some() {
             return Some("the reference is a simulation with the same step, against which the step has no error");
@@ -166,7 +166,7 @@ impl Statistics {
     }
 }
 
-/// By what steps are to be divided, and how many substeps that makes.
+/// Divisor of the steps, and how many substeps that makes.
 fn finer(problem: &Problem, shifts: &[Shift]) -> (usize, Option<usize>) {
     let mut left = shifts.first().map_or(0.0, |shift| shift.standard_errors.abs());
     let mut divide_by = 1;
@@ -247,7 +247,7 @@ impl TimeStepCheck {
         lines
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub(super) fn json(&self) -> Value {
         let made = match self {
             TimeStepCheck::Skipped(reason) => return json!({"checked": false, "reason": reason}),

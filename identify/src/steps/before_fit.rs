@@ -32,7 +32,7 @@ pub struct OutputError {
 /// Estimate of the time steps' error before a fit, and the division of the steps that follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeforeFit {
-    /// By what the problem's steps are to be divided; 1: they stay.
+    /// Divisor of the problem's steps; 1: they stay.
     pub divided_by: usize,
     /// Steps between two samples as given, if they are as many in all experiments.
     pub substeps: Option<usize>,
@@ -40,13 +40,13 @@ pub struct BeforeFit {
     pub error: Option<OutputError>,
     /// The worst error with the steps that were chosen; where none were, with the finest that were tried.
     pub error_after: Option<OutputError>,
-    /// Why the start fails with the problem's steps, if it does.
+    /// Reason why the start fails with the problem's steps, if it does.
     pub failure: Option<String>,
 }
 
 impl BeforeFit {
-    /// Of a problem at parameters `u`, by runs of all experiments; `None` where its steps will do, or nothing can be said: the reference is a run with these
-    /// steps itself, or memory is too small.
+    /// Estimate for a problem at parameters `u`, by runs of all experiments; `None` where its steps will do, or nothing can be said: the
+    /// reference is a run with these steps itself, or memory is too small.
     pub fn of(problem: &Problem, u: &[f64]) -> Option<Self> {
         if problem.optimum.is_some() || problem.least_squares().is_none() {
             return None;
@@ -94,7 +94,7 @@ impl BeforeFit {
         BeforeFit { divided_by, substeps, error: None, error_after: None, failure: None }
     }
 
-    /// From errors by divisors, which ascend.
+    /// Choice from errors by divisors, which ascend.
     fn chosen(errors: Vec<(usize, OutputError)>, failure: Option<String>, substeps: Option<usize>) -> Option<Self> {
         let first = errors.first().cloned();
         let (last_parts, last) = errors.last().cloned()?;
@@ -159,7 +159,7 @@ impl BeforeFit {
         }
     }
 
-    /// For programs.
+    /// JSON for programs.
     pub fn json(&self) -> Value {
         let error = |error: &Option<OutputError>| {
             error.as_ref().map(|error| json!({"output": error.output, "relative_error": error.relative}))

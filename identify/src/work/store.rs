@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Says what the values belong to.
+/// Name of the file that says what the values belong to.
 const PROBLEM: &str = "problem.json";
 
 pub(super) struct Store {

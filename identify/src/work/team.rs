@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Between two looks at whether a message has come: a fraction of a short task, and long enough to leave the processor to those who work.
+/// Pause between two looks at whether a message has come: a fraction of a short task, and long enough to leave the processor to those who work.
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// Carrier of messages between processes.
@@ -48,7 +48,7 @@ enum Request {
     Done { task: usize, result: std::result::Result<String, String> },
     /// The task was interrupted.
     Interrupted,
-    /// Is at the program's end.
+    /// Has come to the program's end.
     Farewell(Farewell),
 }
 
@@ -91,7 +91,7 @@ struct Other {
 }
 
 impl<'r> Team<'r> {
-    /// Of these.
+    /// Team of these ranks.
     pub fn new(ranks: &'r dyn Ranks) -> Self {
         Team { ranks, others: RefCell::new(vec![Other::default(); ranks.size()]) }
     }
@@ -111,7 +111,7 @@ impl<'r> Team<'r> {
         self.ranks.send(to, &bytes)
     }
 
-    /// Says something to rank 0, and waits for the answer.
+    /// Sends a request to rank 0, and waits for the answer.
     fn ask(&self, request: &Request) -> Result<Answer> {
         self.send(0, request)?;
         loop {
@@ -217,7 +217,7 @@ impl<'r> Team<'r> {
         }
     }
 
-    /// Says to all others how the stage has ended.
+    /// Sends to all others how the stage has ended.
     pub(super) fn tell(&self, found: &Result<Vec<String>>, interrupt: &Interrupt) -> Result<()> {
         let answer = match found {
             Ok(texts) => Answer::All(texts.clone()),

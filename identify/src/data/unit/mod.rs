@@ -77,7 +77,7 @@ impl Unit {
 }
 
 impl fmt::Display for Unit {
-    /// In base units: `1e-3 m^2 s^-1`.
+    /// Writes the unit in base units: `1e-3 m^2 s^-1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.offset != 0.0 {
             return f.write_str(if self.factor == 1.0 { "degC" } else { "degF" });
@@ -102,9 +102,9 @@ impl fmt::Display for Unit {
 pub enum Conversion {
     /// Equal numbers in both units.
     Same,
-    /// Other numbers by a factor.
+    /// Multiplication by a factor.
     Factor(f64),
-    /// Nothing that a factor could make: why.
+    /// Refusal: no factor makes one of the other, with the reason.
     Refused(String),
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn is_known(text: &str) -> bool {
     !parse::readings(text).is_empty()
 }
 
-/// Without the factor.
+/// Dimension of a unit, without the factor.
 fn dimension(unit: Unit) -> String {
     match (Unit { factor: 1.0, offset: 0.0, ..unit }).to_string().as_str() {
         "1e0" => "a plain number".to_string(),

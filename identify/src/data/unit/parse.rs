@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    /// In parts: `^2`, `^-2`, `^(1/2)`, `^0.5`, `2`, `-2`; 1 if there is none.
+    /// Exponent in parts: `^2`, `^-2`, `^(1/2)`, `^0.5`, `2`, `-2`; 1 if there is none.
     fn exponent(&mut self) -> Option<i32> {
         self.spaces_before('^');
         let is_marked = self.rest.next_if_eq(&'^').is_some();
@@ -216,7 +216,7 @@ impl Parser<'_> {
     }
 }
 
-/// Every meaning of one with every meaning of the other.
+/// Products of every meaning of one with every meaning of the other.
 fn times(one: &[Unit], other: &[Unit]) -> Option<Vec<Unit>> {
     let all = one.iter().flat_map(|a| other.iter().map(move |b| a.times(*b, PART)));
     all.take(MOST).collect()

@@ -15,7 +15,7 @@ const POUND: f64 = 0.45359237;
 /// Inch, m.
 const INCH: f64 = 0.0254;
 
-/// Which prefixes a unit takes.
+/// Prefixes that a unit takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefixes {
     None,
@@ -34,7 +34,7 @@ use Prefixes::{All, Large, None as Bare, Small, Thousands};
 pub(super) struct Symbol {
     /// Symbols as they are written, capitals and all; a prefix is a letter.
     pub symbols: &'static [&'static str],
-    /// In any capitals, and perhaps with `s` at the end; a prefix is a word.
+    /// Names that are written in any capitals, and perhaps with `s` at the end; a prefix is a word.
     pub words: &'static [&'static str],
     pub exponents: Exponents,
     pub factor: f64,

@@ -13,7 +13,7 @@ pub(super) struct Augmented<'a> {
     /// Point where the objective was evaluated last, and c there.
     pub(super) at: Vec<f64>,
     pub(super) c: Vec<f64>,
-    /// u, J and violation of all evaluations of this outer iteration.
+    /// Point u, cost J and violation of all evaluations of this outer iteration.
     pub(super) seen: Vec<(Vec<f64>, f64, f64)>,
     pub(super) evaluations: usize,
 }

@@ -31,7 +31,7 @@ pub struct Correlogram {
 }
 
 impl Correlogram {
-    /// For a figure; `step`: what a lag of one sample is called.
+    /// Panel for a figure; `step`: what a lag of one sample is called.
     pub(super) fn panel(&self, title: String, step: f64) -> Correlations<'_> {
         let lags = self.lags.iter().map(|lag| *lag as f64 * step).collect();
         Correlations { title, lags, values: &self.values, bounds: &self.bounds_99 }
@@ -40,20 +40,20 @@ impl Correlogram {
 
 /// A series without its mean, in its standard deviation.
 pub(super) struct Series {
-    /// Zero where there is none.
+    /// Values; zero where there is none.
     values: Vec<f64>,
     /// True for each value that is there; empty if all are.
     there: Vec<bool>,
     /// Number of values that are there.
     pub count: usize,
-    /// Of what was given.
+    /// Mean of what was given.
     pub mean: f64,
-    /// Of what was given, with 1/n.
+    /// Standard deviation of what was given, with 1/n.
     pub deviation: f64,
 }
 
 impl Series {
-    /// Of values that are NaN where there is none; `None` if they do not vary.
+    /// Series of values that are NaN where there is none; `None` if they do not vary.
     pub fn new(given: &[f64]) -> Option<Self> {
         let there = || given.iter().copied().filter(|value| !value.is_nan());
         let Spread { mean, deviation, count } = Spread::of(there());
@@ -136,7 +136,7 @@ pub(super) struct Crossing {
     pub score: f64,
 }
 
-/// Of `residuals` with `input` at lags from -`last` to `last`. Beyond white noise, the deviation of a correlation is
+/// Correlations of `residuals` with `input` at lags from -`last` to `last`. Beyond white noise, the deviation of a correlation is
 /// √((1 + 2 Σ ρ_e ρ_u)/m): the sum runs over lags where the residuals' own correlation exceeds its bound.
 pub(super) fn crossing(residuals: &Series, own: &[f64], input: &Series, last: usize) -> Crossing {
     let products = own.iter().enumerate().filter(|(_, own)| **own != 0.0);

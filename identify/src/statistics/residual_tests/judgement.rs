@@ -38,7 +38,7 @@ pub enum Finding {
     SlightlyCorrelated,
     /// Residuals that are white noise.
     White,
-    /// There are too few.
+    /// Too few residuals to be tested.
     TooFew,
     /// Residuals that are round-off.
     RoundOff,

@@ -24,10 +24,10 @@ use costate::time_axis::{EVEN_TOLERANCE, largest_interval, usual_step};
 /// Lags that are tested, unless there are fewer than four times as many samples.
 const LAGS: usize = 25;
 
-/// With fewer samples, there is nothing to test.
+/// Fewest samples for a test.
 const FEWEST: usize = 12;
 
-/// With fewer samples, the p-value of Jarque and Bera is rough.
+/// Fewest samples for the test of Jarque and Bera: with fewer, its p-value is rough.
 const FEW_FOR_NORMALITY: usize = 100;
 
 /// Lags over which correlated residuals are followed, at most, and products that this may take.
@@ -101,7 +101,7 @@ pub struct LargestResidual {
     pub residual: f64,
     /// Part of the sample that the fit adapts to: 0 for none, 1 for a sample that is always met.
     pub leverage: f64,
-    /// Over its standard deviation, as the other residuals of this output have it.
+    /// Residual over its standard deviation, as the other residuals of this output have it.
     pub studentised: f64,
     /// The probability that chance makes the largest of all as large.
     pub p_value: f64,
@@ -122,25 +122,25 @@ pub struct ResidualTests {
     pub is_even: bool,
     /// The largest interval between two samples; `None` of one sample.
     pub largest_interval: Option<Interval>,
-    /// Of the residuals, in the output's unit.
+    /// Mean of the residuals, in the output's unit.
     pub mean: f64,
     /// The probability that chance makes it as large.
     pub mean_p_value: f64,
-    /// Of the residuals about their mean; `None` if they do not vary, are too few, or are round-off. So are all tests.
+    /// Autocorrelation of the residuals about their mean; `None` if they do not vary, are too few, or are round-off. So are all tests.
     pub autocorrelation: Option<Correlogram>,
     /// Autocorrelations at lags from 1 on, as long as they exceed their bound.
     #[serde(skip)]
     pub(crate) run: Vec<f64>,
-    /// Over how many lags from the first one on neighbours are alike.
+    /// Number of lags from the first one on over which neighbours are alike.
     pub correlated_lags: usize,
     /// True if lags beyond these were not looked at.
     #[serde(skip)]
     pub(crate) is_run_cut: bool,
-    /// Of Ljung & Box 1978.
+    /// Test for white noise of Ljung & Box 1978.
     pub whiteness: Option<Test>,
-    /// By how much standard errors may be too small, √(1 + 2 Σ of the correlations of the run).
+    /// Factor by which standard errors may be too small, √(1 + 2 Σ of the correlations of the run).
     pub standard_error_factor: f64,
-    /// With every input that varies.
+    /// Correlations with every input that varies.
     pub inputs: Vec<InputCorrelation>,
     /// Test for a normal distribution; `None` as above.
     pub normality: Option<Normality>,
