@@ -160,18 +160,18 @@ impl Cost for AugmentedCost<'_> {
 
     fn evaluator(&self, signature: &Signature) -> Box<dyn CostEvaluator + '_> {
         let slopes = vec![0.0; signature.parameters.len()];
-        Box::new(Evaluator { cost: self, inner: self.cost.evaluator(signature), slopes })
+        Box::new(AugmentedEvaluator { cost: self, inner: self.cost.evaluator(signature), slopes })
     }
 }
 
-struct Evaluator<'c> {
+struct AugmentedEvaluator<'c> {
     cost: &'c AugmentedCost<'c>,
     inner: Box<dyn CostEvaluator + 'c>,
     /// ∇c of one function.
     slopes: Vec<f64>,
 }
 
-impl CostEvaluator for Evaluator<'_> {
+impl CostEvaluator for AugmentedEvaluator<'_> {
     fn concerns(&self, index: usize, last: usize) -> bool {
         let inner = self.inner.concerns(index, last);
         inner || index == last || self.cost.rows.iter().any(|rows| rows.at(index).is_some())

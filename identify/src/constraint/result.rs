@@ -59,7 +59,7 @@ impl ConstraintResult {
         let worst = (0..c.len()).max_by(|&a, &b| beyond(c[a]).total_cmp(&beyond(c[b]))).unwrap_or(0);
         let first = rows.output.as_ref().map_or(0, |(_, times)| *times.start());
         let is_output = matches!(constraint.value, Value::Output { .. });
-        let violation = limit.excess(c[worst]).abs();
+        let violation = limit.violation_by(c[worst]).abs();
         let acting = multipliers.iter().enumerate().filter(|(_, m)| **m != 0.0);
         let acting: Vec<(usize, f64)> = acting.map(|(i, m)| (first + i, *m)).collect();
         let multiplier: f64 = multipliers.iter().sum();

@@ -3,8 +3,8 @@
 //! Points outside the bounds are taken to the nearest point within before the function is run, and cost more by the square of their distance from it: so
 //! solvers that know no bounds come back. The cost is scaled so that its gradient at the start has length 1, which is as far as a first step goes.
 
-use super::evaluation::{Evaluator, Halt, How, Point, Step, dot};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot};
+use super::executor::SearchMethod;
 use super::method::ArgminSolver;
 use super::outcome::Reason;
 use super::progress::{Idle, Progress};
@@ -66,7 +66,7 @@ trait Run {
     fn within(&self, x: &[f64]) -> Vector;
 }
 
-impl Run for Evaluator<'_> {
+impl Run for ObjectiveEvaluator<'_> {
     fn run(&mut self, x: &[f64]) -> Step<Option<Point>> {
         self.evaluate(x)
     }
@@ -233,7 +233,7 @@ impl ArgminSearch {
     }
 
     /// The solver with its settings and its state at the start.
-    fn driver(&self, evaluator: &mut Evaluator, start: &Point) -> Step<Box<dyn Drive>> {
+    fn driver(&self, evaluator: &mut ObjectiveEvaluator, start: &Point) -> Step<Box<dyn Drive>> {
         let x = start.x.clone();
         // what is never small by itself is judged by what the start has; a tolerance of argmin is positive or zero
         let gradient = evaluator.options.gradient_tolerance * start.gradient_norm / self.unit;
@@ -274,7 +274,7 @@ impl ArgminSearch {
     }
 
     /// A swarm with one particle at the start.
-    fn swarm(&self, evaluator: &mut Evaluator, start: &Point) -> Step<Box<dyn Drive>> {
+    fn swarm(&self, evaluator: &mut ObjectiveEvaluator, start: &Point) -> Step<Box<dyn Drive>> {
         let reach = |i: usize| {
             let (lower, upper) = evaluator.scaling.bounds(i);
             let (x, far) = (start.x[i], REACH * start.x[i].abs().max(1.0));
@@ -298,7 +298,7 @@ impl ArgminSearch {
     /// Lets the solver do something, and gives back the best point so far, or why it ends.
     fn drive(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         is_start: bool,
         what: impl FnOnce(&mut dyn Drive, Bridge<'_>) -> Result<TerminationStatus, BoxedError>,
     ) -> Step<Option<Reason>> {
@@ -335,12 +335,12 @@ fn unusable(error: BoxedError) -> Halt {
     Halt::Error(Error::invalid("a setting of argmin's solver", error.to_string(), "choose other tolerances"))
 }
 
-impl Search for ArgminSearch {
+impl SearchMethod for ArgminSearch {
     fn name(&self) -> &'static str {
         self.solver.name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let start = evaluator.evaluate_start()?;
         evaluator.record(&start, How::default())?;
         self.progress = Progress::new(&start, evaluator.cost_scale());
@@ -356,7 +356,7 @@ impl Search for ArgminSearch {
         }
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         let ended = self.drive(evaluator, false, |driver, bridge| driver.step(bridge))?;
         // what was evaluated best is what counts, whatever the solver goes on from
         let next = evaluator.best.clone().unwrap_or_else(|| current.clone());

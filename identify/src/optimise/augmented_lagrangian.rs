@@ -272,7 +272,7 @@ impl Outer<'_> {
         loop {
             number += 1;
             let found = self.minimise(augmented, &variables, number, last_phase)?;
-            // should it be interrupted, the best so far must still be told
+            // should it be interrupted, the best so far must still be returned
             self.options.interrupt.suspended(|| augmented.ensure_at(&found.u, least_squares))?;
             variables.iter_mut().zip(&found.u).for_each(|(variable, u)| variable.start = *u);
             let violation = augmented.multipliers.violation(&augmented.c);

@@ -4,11 +4,11 @@
 //! not (Nocedal & Wright, section 10.3).
 
 use super::bounded_step::Suggestion;
-use super::evaluation::{Evaluator, Halt, How, Point, Step};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
+use super::executor::SearchMethod;
 use super::outcome::Reason;
 use super::progress::Progress;
-use super::trial::{Accepted, Offer, Trials, Verdict, trial};
+use super::trial::{Acceptance, Accepted, Offer, Trials, trial};
 
 /// The first λ beside the cost.
 const FIRST_DAMPING: f64 = 1e-3;
@@ -25,12 +25,12 @@ pub(crate) struct BandSearch {
     damping: f64,
 }
 
-impl Search for BandSearch {
+impl SearchMethod for BandSearch {
     fn name(&self) -> &'static str {
         "lm"
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let point = evaluator.evaluate_start()?;
         self.progress = Progress::new(&point, evaluator.cost_scale());
         self.damping = FIRST_DAMPING * 2.0 * point.cost;
@@ -38,7 +38,7 @@ impl Search for BandSearch {
         Ok(point)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         if current.gradient_norm == 0.0 {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
@@ -65,7 +65,7 @@ impl Search for BandSearch {
                 ratio if ratio > LEAST_GAIN => 4.0,
                 _ => 10.0,
             };
-            if self.progress.judge(evaluator, current, &next, offer, &mut trials)? != Verdict::Rejected {
+            if self.progress.judge(evaluator, current, &next, offer, &mut trials)? != Acceptance::Rejected {
                 let how = How { damping: Some(damping), ..How::default() };
                 let next = Accepted { point: next, limited: true, how };
                 return self.progress.accept(evaluator, current, next, most);

@@ -4,8 +4,8 @@
 //! others, which gives the direction d; search along the path P(x + t d), P being the projection onto the bounds; learn
 //! from the change of the gradient (Bertsekas 1982; Nocedal & Wright, chapters 3, 6, 7 and section 16.7).
 
-use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot, norm};
+use super::executor::SearchMethod;
 use super::inverse_hessian::{Formula, InverseHessian};
 use super::line_search::{Found, Trial, Wolfe, search};
 use super::method::{Method, StepRule};
@@ -27,12 +27,12 @@ pub(crate) struct Descent {
     last_epsilon: f64,
 }
 
-impl Search for Descent {
+impl SearchMethod for Descent {
     fn name(&self) -> &'static str {
         self.method.name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let point = evaluator.evaluate_start()?;
         self.progress = Progress::new(&point, evaluator.cost_scale());
         self.last_line = None;
@@ -44,7 +44,7 @@ impl Search for Descent {
         Ok(point)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         if current.gradient_norm == 0.0 {
             return Err(Halt::Stop(Reason::GradientSmall));
         }
@@ -154,7 +154,7 @@ impl Descent {
     /// A search for a strong Wolfe point along the projected path.
     fn line_search(
         &self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         current: &Point,
         direction: &[f64],
         slope: f64,
@@ -186,7 +186,7 @@ impl Descent {
     /// Nachbagauer 2015: kappa = epsilon |J| / |grad J|^2, halved until the cost falls.
     fn fixed_decrease(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         current: &Point,
         direction: &[f64],
         epsilon: f64,
@@ -217,7 +217,7 @@ impl Descent {
 }
 
 /// The function at P(x + t d).
-fn trial(evaluator: &mut Evaluator, from: &Point, direction: &[f64], t: f64) -> Step<Option<Trial<Point>>> {
+fn trial(evaluator: &mut ObjectiveEvaluator, from: &Point, direction: &[f64], t: f64) -> Step<Option<Trial<Point>>> {
     let mut x = from.x.clone();
     let mut beyond = vec![false; x.len()];
     for (i, x) in x.iter_mut().enumerate().filter(|(i, _)| direction[*i] != 0.0) {

@@ -8,13 +8,13 @@
 //! stays.
 
 use super::bounded_step::BoundedModel;
-use super::evaluation::{Evaluator, Halt, How, Point, Step};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
+use super::executor::SearchMethod;
 use super::hessian_model::{Hessian, HessianModel, factor};
 use super::method::CurvedMethod;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
-use super::trial::{Accepted, Offer, Trials, Verdict, begin, relative_size, trial};
+use super::trial::{Acceptance, Accepted, Offer, Trials, begin, relative_size, trial};
 
 /// Ding's c1: below, σ grows.
 const POOR_RATIO: f64 = 0.25;
@@ -33,18 +33,18 @@ pub(crate) struct Ding {
     last: Option<Hessian>,
 }
 
-impl Search for Ding {
+impl SearchMethod for Ding {
     fn name(&self) -> &'static str {
         CurvedMethod::Ding.name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let (point, progress) = begin(evaluator)?;
         self.progress = progress;
         Ok(point)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         if let Some(last) = &self.last {
             last.stop_at_minimum(evaluator, &self.progress, current)?;
         }
@@ -71,7 +71,7 @@ impl Search for Ding {
                 return Err(self.progress.without_step(evaluator, current, most, &trials));
             }
             let promise = suggestion.promise;
-            // round-off, or an active set that has gone astray
+            // round-off, or an active set that is wrong
             if promise <= 0.0 {
                 sigma *= GROWTH;
                 continue;
@@ -82,16 +82,16 @@ impl Search for Ding {
                 continue;
             };
             let offer = Offer { promise, most, least_gain: 0.0 };
-            let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
+            let acceptance = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let how = How { damping: Some(sigma), curvature: Some(hessian.curvature) };
             let ratio = (current.cost - next.cost) / promise;
-            match verdict {
-                Verdict::AcceptedInNoise => {}
+            match acceptance {
+                Acceptance::AcceptedInNoise => {}
                 _ if ratio < POOR_RATIO => sigma *= GROWTH,
                 _ if ratio > GOOD_RATIO => sigma *= DECAY,
                 _ => {}
             }
-            if verdict != Verdict::Rejected {
+            if acceptance != Acceptance::Rejected {
                 self.sigma = Some(sigma);
                 let next = Accepted { point: next, limited: !trials.is_new(), how };
                 return self.progress.accept(evaluator, current, next, most);

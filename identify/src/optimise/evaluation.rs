@@ -125,7 +125,7 @@ pub(crate) enum Halt {
 pub(crate) type Step<T> = std::result::Result<T, Halt>;
 
 /// Runs the objective for the methods. This is what argmin's executor takes as the problem.
-pub(crate) struct Evaluator<'a> {
+pub(crate) struct ObjectiveEvaluator<'a> {
     function: Function<'a>,
     /// The method's name, for messages.
     method: &'static str,
@@ -148,7 +148,7 @@ pub(crate) struct Evaluator<'a> {
     pub reason: Option<Reason>,
 }
 
-impl<'a> Evaluator<'a> {
+impl<'a> ObjectiveEvaluator<'a> {
     pub fn new(
         function: Function<'a>,
         method: &'static str,
@@ -157,7 +157,7 @@ impl<'a> Evaluator<'a> {
         observer: &'a mut dyn FnMut(&Iteration) -> Flow,
     ) -> Self {
         let magnitudes = Magnitudes::new(scaling.start(), function.cost_scale());
-        Evaluator {
+        ObjectiveEvaluator {
             function,
             method,
             observer,

@@ -1,6 +1,6 @@
 //! Every method as an argmin solver: a search begins, steps from point to point, and halts.
 
-use super::evaluation::{Evaluator, Halt, Point, Step};
+use super::evaluation::{Halt, ObjectiveEvaluator, Point, Step};
 use crate::Error;
 use argmin::core::{Error as BoxedError, Executor, IterState, KV, Problem, Solver, State, TerminationReason};
 
@@ -8,34 +8,34 @@ use argmin::core::{Error as BoxedError, Executor, IterState, KV, Problem, Solver
 type SearchState = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
 
 /// A method of minimisation.
-pub(crate) trait Search {
+pub(crate) trait SearchMethod {
     /// The name by which problem files and the command line call it.
     fn name(&self) -> &'static str;
 
     /// Runs the function at the start.
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point>;
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point>;
 
     /// One step from `current`.
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point>;
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point>;
 }
 
 /// A search that is to be gone on with later.
-impl<S: Search> Search for &mut S {
+impl<S: SearchMethod> SearchMethod for &mut S {
     fn name(&self) -> &'static str {
         (**self).name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         (**self).begin(evaluator)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         (**self).step(evaluator, current)
     }
 }
 
 /// Runs a search under argmin's executor until it halts or has used up its iterations.
-pub(crate) fn execute(search: impl Search, evaluator: &mut Evaluator) -> Result<(), Error> {
+pub(crate) fn execute(search: impl SearchMethod, evaluator: &mut ObjectiveEvaluator) -> Result<(), Error> {
     let name = search.name();
     let (start, most) = (evaluator.scaling.start(), evaluator.options.max_iterations as u64);
     let solver = SearchSolver { search, current: None };
@@ -54,14 +54,14 @@ struct SearchSolver<S> {
     current: Option<Point>,
 }
 
-impl<'a, S: Search> Solver<&'a mut Evaluator<'_>, SearchState> for SearchSolver<S> {
+impl<'a, S: SearchMethod> Solver<&'a mut ObjectiveEvaluator<'_>, SearchState> for SearchSolver<S> {
     fn name(&self) -> &str {
         self.search.name()
     }
 
     fn init(
         &mut self,
-        problem: &mut Problem<&'a mut Evaluator<'_>>,
+        problem: &mut Problem<&'a mut ObjectiveEvaluator<'_>>,
         state: SearchState,
     ) -> Result<(SearchState, Option<KV>), BoxedError> {
         let evaluator = evaluator(problem)?;
@@ -73,7 +73,7 @@ impl<'a, S: Search> Solver<&'a mut Evaluator<'_>, SearchState> for SearchSolver<
 
     fn next_iter(
         &mut self,
-        problem: &mut Problem<&'a mut Evaluator<'_>>,
+        problem: &mut Problem<&'a mut ObjectiveEvaluator<'_>>,
         state: SearchState,
     ) -> Result<(SearchState, Option<KV>), BoxedError> {
         let evaluator = evaluator(problem)?;
@@ -86,13 +86,15 @@ impl<'a, S: Search> Solver<&'a mut Evaluator<'_>, SearchState> for SearchSolver<
 }
 
 /// The evaluator within argmin's problem.
-fn evaluator<'p, 'b>(problem: &'p mut Problem<&mut Evaluator<'b>>) -> Result<&'p mut Evaluator<'b>, BoxedError> {
+fn evaluator<'p, 'b>(
+    problem: &'p mut Problem<&mut ObjectiveEvaluator<'b>>,
+) -> Result<&'p mut ObjectiveEvaluator<'b>, BoxedError> {
     problem.problem.as_deref_mut().ok_or_else(|| BoxedError::msg("argmin has lost the problem"))
 }
 
 /// Puts the end of a step into argmin's state, and gives back the point to go on from.
 fn conclude(
-    evaluator: &mut Evaluator,
+    evaluator: &mut ObjectiveEvaluator,
     state: SearchState,
     end: Step<Point>,
 ) -> Result<(Option<Point>, SearchState), BoxedError> {

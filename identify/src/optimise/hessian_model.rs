@@ -1,7 +1,7 @@
 //! The quadratic model with an exact Hessian, gᵀd + ½ dᵀG d, damped by ½ σ |d|²; and what the Hessian's curvature is.
 
 use super::bounded_step::{BoundedModel, Quadratic};
-use super::evaluation::{Evaluator, Halt, Point, Step, norm};
+use super::evaluation::{Halt, ObjectiveEvaluator, Point, Step, norm};
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
@@ -22,7 +22,7 @@ pub(crate) struct Hessian {
 
 impl Hessian {
     /// Computes it at the point evaluated last. One that fails leaves no curvature, so that a step goes by the gradient.
-    pub fn at(evaluator: &mut Evaluator, point: &Point) -> Step<Self> {
+    pub fn at(evaluator: &mut ObjectiveEvaluator, point: &Point) -> Step<Self> {
         let n = point.x.len();
         Ok(match evaluator.hessian(point)? {
             Some(matrix) => Hessian::new(matrix, &evaluator.scaling.held(point)),
@@ -57,7 +57,7 @@ impl Hessian {
     }
 
     /// Largest decrease that the model with this Hessian promises from `point`: `inf` if it has no minimum there.
-    pub fn most(&self, evaluator: &Evaluator, point: &Point) -> f64 {
+    pub fn most(&self, evaluator: &ObjectiveEvaluator, point: &Point) -> f64 {
         if factor(&self.matrix, &evaluator.scaling.held(point), 0.0).is_none() {
             return f64::INFINITY;
         }
@@ -66,7 +66,7 @@ impl Hessian {
     }
 
     /// Stops at a minimum, as far as the gradient and this Hessian, which may be that of the point before, tell.
-    pub fn stop_at_minimum(&self, evaluator: &Evaluator, progress: &Progress, point: &Point) -> Step<()> {
+    pub fn stop_at_minimum(&self, evaluator: &ObjectiveEvaluator, progress: &Progress, point: &Point) -> Step<()> {
         let options = evaluator.options;
         if progress.is_gradient_small(point, options.gradient_tolerance)
             && progress.is_finished(point, self.most(evaluator, point), options)

@@ -89,7 +89,7 @@ impl ArgminSolver {
     }
 }
 
-/// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is told by the history
+/// A method for functions with exact second derivatives, of any cost. Negative and vanishing curvature is kept in the history
 /// ([`Curvature`](super::Curvature)); no such Hessian is inverted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

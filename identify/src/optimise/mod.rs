@@ -78,8 +78,8 @@ use band_search::BandSearch;
 use costate::least_squares::Linearised;
 use descent::Descent;
 use ding::Ding;
-use evaluation::{Evaluator, Function};
-use executor::{Search, execute};
+use evaluation::{Function, ObjectiveEvaluator};
+use executor::{SearchMethod, execute};
 use newton_trust_region::NewtonTrustRegion;
 use residual_search::ResidualSearch;
 pub(crate) use variable::Scaling;
@@ -235,7 +235,7 @@ pub fn minimise_band(
 /// Runs a search to its end.
 fn search<'a>(
     function: Function<'a>,
-    search: impl Search,
+    search: impl SearchMethod,
     variables: &[Variable],
     options: &'a Options,
     observer: &'a mut dyn FnMut(&Iteration) -> Flow,
@@ -250,13 +250,13 @@ fn search<'a>(
             "give one variable for each argument of the function",
         ));
     }
-    let mut evaluator = Evaluator::new(function, method, scaling, options, observer);
+    let mut evaluator = ObjectiveEvaluator::new(function, method, scaling, options, observer);
     execute(search, &mut evaluator)?;
     outcome(evaluator, method)
 }
 
 /// Outcome of all that the evaluator has seen. Without a reason of its own, the search has run into argmin's limit.
-fn outcome(evaluator: Evaluator, method: &str) -> Result<Outcome> {
+fn outcome(evaluator: ObjectiveEvaluator, method: &str) -> Result<Outcome> {
     let reason = evaluator.reason.unwrap_or(Reason::MaxIterations);
     let best = evaluator.best.ok_or_else(|| Error::Optimiser {
         method: method.to_string(),

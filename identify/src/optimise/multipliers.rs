@@ -45,8 +45,8 @@ impl Limit {
         self.lower == self.upper
     }
 
-    /// Distance of c beyond the limits: positive above the upper one, negative below the lower one, else 0.
-    pub fn excess(&self, c: f64) -> f64 {
+    /// Signed violation of the limits by c: positive above the upper one, negative below the lower one, else 0.
+    pub fn violation_by(&self, c: f64) -> f64 {
         c - c.clamp(self.lower, self.upper)
     }
 
@@ -140,7 +140,7 @@ impl Multipliers {
 
     /// The largest violation, in sizes.
     pub fn violation(&self, c: &[f64]) -> f64 {
-        self.limits.iter().zip(c).map(|(limit, c)| (limit.excess(*c) / limit.size).abs()).fold(0.0, f64::max)
+        self.limits.iter().zip(c).map(|(limit, c)| (limit.violation_by(*c) / limit.size).abs()).fold(0.0, f64::max)
     }
 
     /// Takes the multipliers that follow from c. Returns what is missing to an optimum, in sizes: the largest violation, or

@@ -5,13 +5,13 @@
 //! the trust region, and its eigenvalues tell a saddle from a minimum. With more variables only products are formed, as many as
 //! the model's slopes need to fall by min(1/10, √(|g|/|g_start|)), which makes convergence superlinear.
 
-use super::evaluation::{Evaluator, Halt, How, Point, Step, dot, norm};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot, norm};
+use super::executor::SearchMethod;
 use super::hessian_model::Hessian;
 use super::method::CurvedMethod;
 use super::outcome::{Curvature, Reason};
 use super::progress::Progress;
-use super::trial::{Accepted, Offer, Taken, Trials, Verdict, begin, relative_size, trial};
+use super::trial::{Acceptance, Accepted, Offer, Taken, Trials, begin, relative_size, trial};
 use super::truncated_cg::{Path, Subproblem};
 use super::weights::Weights;
 
@@ -32,18 +32,18 @@ pub(crate) struct NewtonTrustRegion {
     last: Option<Hessian>,
 }
 
-impl Search for NewtonTrustRegion {
+impl SearchMethod for NewtonTrustRegion {
     fn name(&self) -> &'static str {
         CurvedMethod::NewtonTrustRegion.name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let (point, progress) = begin(evaluator)?;
         self.progress = progress;
         Ok(point)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         let n = current.x.len();
         let is_saddle = self.examine(evaluator, current)?;
         let hessian = self.last.as_ref();
@@ -90,13 +90,13 @@ impl Search for NewtonTrustRegion {
                 continue;
             };
             let offer = Offer { promise, most, least_gain: LEAST_GAIN };
-            let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
+            let acceptance = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let slope = dot(&d, &current.scaled_gradient);
             let taken = Taken { length, slope, gain: current.cost - next.cost, promise };
-            if verdict != Verdict::AcceptedInNoise {
+            if acceptance != Acceptance::AcceptedInNoise {
                 radius = taken.radius(radius, !step.is_cut);
             }
-            if verdict != Verdict::Rejected {
+            if acceptance != Acceptance::Rejected {
                 self.radius = Some(radius);
                 let limited = step.is_cut || trials.any_failed();
                 return self.progress.accept(evaluator, current, Accepted { point: next, limited, how }, most);
@@ -107,7 +107,7 @@ impl Search for NewtonTrustRegion {
 
 impl NewtonTrustRegion {
     /// Computes the Hessian, if that is cheap enough, and stops at a minimum; says whether this is a saddle.
-    fn examine(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<bool> {
+    fn examine(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<bool> {
         let is_small = self.progress.is_gradient_small(current, evaluator.options.gradient_tolerance);
         let mut curvature = None;
         if evaluator.scaling.free_count() <= MOST_FOR_HESSIAN {
@@ -141,7 +141,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(weights: Vec<f64>, evaluator: &Evaluator, current: &Point) -> Self {
+    fn new(weights: Vec<f64>, evaluator: &ObjectiveEvaluator, current: &Point) -> Self {
         let scaling = &evaluator.scaling;
         let range = |(i, w): (usize, &f64)| {
             let (least, most) = scaling.range(i, current.x[i]);

@@ -65,8 +65,8 @@ struct Factor {
     plain: Option<Decomposition>,
     /// Decomposition of R D⁻¹, without what does not count: worked out where it is needed first.
     damped: Option<Decomposition>,
-    /// Singular values that are no round-off, but in doubt.
-    doubtful: usize,
+    /// Number of singular values that are no round-off, but below those of determined directions.
+    undetermined: usize,
     left_out: usize,
 }
 
@@ -77,7 +77,7 @@ impl Factor {
             model.model.factor()[(i, moving[j])] / model.columns[moving[j]]
         });
         let whole = if moving.is_empty() { None } else { Decomposition::of(scaled) };
-        let (mut doubtful, mut left_out, mut plain) = (0, 0, None);
+        let (mut undetermined, mut left_out, mut plain) = (0, 0, None);
         if let Some(Decomposition { u, singular, v_t }) = whole {
             let largest = singular.max();
             let above = |subspace: Subspace| {
@@ -85,7 +85,7 @@ impl Factor {
                 (0..singular.len()).filter(counts).collect::<Vec<usize>>()
             };
             let counting = above(model.subspace);
-            doubtful = above(Subspace::All).len() - above(Subspace::Determined).len();
+            undetermined = above(Subspace::All).len() - above(Subspace::Determined).len();
             left_out = singular.len() - counting.len();
             plain = Some(Decomposition {
                 u: u.select_columns(&counting),
@@ -93,7 +93,7 @@ impl Factor {
                 v_t: v_t.select_rows(&counting),
             });
         }
-        Factor { moving, plain, damped: None, doubtful, left_out }
+        Factor { moving, plain, damped: None, undetermined, left_out }
     }
 
     /// The damped step's part by the residuals that are left.
@@ -137,15 +137,15 @@ impl<'a> ResidualModel<'a> {
     ) -> Self {
         let columns = model.column_norms();
         let mut all = ResidualModel { model, columns, weights, subspace, hessian: None, factors: Vec::new() };
-        let Factor { doubtful, left_out, .. } = *all.decomposed(held);
-        all.hessian = hessian.filter(|_| doubtful + left_out == 0);
+        let Factor { undetermined, left_out, .. } = *all.decomposed(held);
+        all.hessian = hessian.filter(|_| undetermined + left_out == 0);
         all
     }
 
     /// True if there are directions that [`Subspace::All`] has, and [`Subspace::Determined`] has not, over the variables that are not
     /// `held`.
-    pub fn is_doubtful(&mut self, held: &[bool]) -> bool {
-        self.decomposed(held).doubtful > 0
+    pub fn has_undetermined(&mut self, held: &[bool]) -> bool {
+        self.decomposed(held).undetermined > 0
     }
 
     /// D d.

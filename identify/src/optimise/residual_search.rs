@@ -9,14 +9,14 @@
 //! a step that is small for another reason ends nothing.
 
 use super::bounded_step::{BoundedModel, Suggestion};
-use super::evaluation::{Evaluator, Halt, How, Point, Step, dot};
-use super::executor::Search;
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step, dot};
+use super::executor::SearchMethod;
 use super::method::LeastSquaresMethod;
 use super::outcome::Reason;
 use super::progress::Progress;
 use super::residual_curvature::ResidualCurvature;
 use super::residual_model::{ResidualModel, Subspace};
-use super::trial::{Accepted, Offer, Taken, Trials, Verdict, relative_size, trial};
+use super::trial::{Acceptance, Accepted, Offer, Taken, Trials, relative_size, trial};
 use super::variable::LONGEST_LOG;
 use super::weights::{Weights, farthest, weighted_norm};
 use crate::Error;
@@ -36,11 +36,11 @@ const LONGEST: f64 = 10.0;
 /// A step across the whole of its limits that gains what is promised to this part shows residuals that are linear.
 const LINEAR: f64 = 1e-6;
 
-/// Directions in doubt are worth another step if the last one has lowered the cost by this part.
+/// Undetermined directions are worth another step if the last one has lowered the cost by this part.
 const WORTHWHILE: f64 = 1e-6;
 
 /// Number of trials in a row along undetermined directions that gain nothing, after which these are left alone.
-const DOUBTFUL_TRIALS: usize = 3;
+const UNDETERMINED_TRIALS: usize = 3;
 
 /// Most corrections of a step.
 const MOST_CORRECTIONS: usize = 3;
@@ -61,7 +61,7 @@ pub(crate) struct ResidualSearch {
     curvature: ResidualCurvature,
     /// The region |D d| <= radius in which the linearisation is trusted.
     radius: f64,
-    /// Steps keep to what is determined without doubt, as others have gained nothing.
+    /// Steps keep to determined directions, as others have gained nothing.
     is_cautious: bool,
     /// True if nothing was left to gain along determined directions at the last point.
     was_settled: bool,
@@ -72,17 +72,17 @@ pub(crate) struct ResidualSearch {
 /// State of a model's undetermined directions: whether it goes along such ones, which [`Subspace::Determined`] leaves out; and whether nothing is left to
 /// gain along the others.
 #[derive(Debug, Clone, Copy)]
-struct Doubt {
-    is_doubtful: bool,
+struct UndeterminedSteps {
+    goes_along: bool,
     is_settled: bool,
 }
 
-impl Search for ResidualSearch {
+impl SearchMethod for ResidualSearch {
     fn name(&self) -> &'static str {
         self.method.name()
     }
 
-    fn begin(&mut self, evaluator: &mut Evaluator) -> Step<Point> {
+    fn begin(&mut self, evaluator: &mut ObjectiveEvaluator) -> Step<Point> {
         let point = evaluator.evaluate_start()?;
         let (rows, free) = (linearised(&point)?.rows, evaluator.scaling.free_count());
         if rows < free {
@@ -99,17 +99,17 @@ impl Search for ResidualSearch {
         Ok(point)
     }
 
-    fn step(&mut self, evaluator: &mut Evaluator, current: &Point) -> Step<Point> {
+    fn step(&mut self, evaluator: &mut ObjectiveEvaluator, current: &Point) -> Step<Point> {
         let model = linearised(current)?;
         let columns = model.column_norms();
         let own = evaluator.own_magnitudes(&current.x, &columns);
         let weights = self.weights.update(&columns, &own, &current.magnitudes, &evaluator.scaling);
         let held = evaluator.scaling.held(current);
         let mut bounded = self.model(evaluator, current, &weights, Subspace::All)?;
-        let mut is_doubtful = bounded.quadratic.is_doubtful(&held);
+        let mut goes_along = bounded.quadratic.has_undetermined(&held);
         let mut undamped = bounded.minimiser(0.0);
         let mut is_settled = false;
-        if is_doubtful {
+        if goes_along {
             let mut determined = self.model(evaluator, current, &weights, Subspace::Determined)?;
             let sure = determined.minimiser(0.0);
             is_settled = self.progress.is_round_off(sure.promise, current, evaluator.options.cost_noise);
@@ -117,17 +117,17 @@ impl Search for ResidualSearch {
                 return Err(Halt::Stop(Reason::DeterminedSmall));
             }
             if self.is_cautious && !is_settled {
-                (bounded, undamped, is_doubtful) = (determined, sure, false);
+                (bounded, undamped, goes_along) = (determined, sure, false);
             }
         }
         self.was_settled = is_settled;
         if let Some(reason) = self.end(evaluator, current, &columns, &undamped) {
             return Err(Halt::Stop(reason));
         }
-        let doubt = Doubt { is_doubtful, is_settled };
+        let undetermined = UndeterminedSteps { goes_along, is_settled };
         match self.method {
-            LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, undamped, &weights, doubt),
-            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, bounded, &weights, doubt),
+            LeastSquaresMethod::GaussNewton => self.backtrack(evaluator, current, undamped, &weights, undetermined),
+            LeastSquaresMethod::LevenbergMarquardt => self.damp(evaluator, current, bounded, &weights, undetermined),
         }
     }
 }
@@ -149,7 +149,7 @@ impl ResidualSearch {
     /// The model at a point; for Levenberg-Marquardt, with the residuals' curvature where that counts.
     fn model<'m>(
         &self,
-        evaluator: &Evaluator,
+        evaluator: &ObjectiveEvaluator,
         point: &'m Point,
         weights: &'m [f64],
         subspace: Subspace,
@@ -164,7 +164,13 @@ impl ResidualSearch {
     }
 
     /// MINPACK's tests; and two that it leaves to its user, of residuals that are round-off and of columns that are zero.
-    fn end(&self, evaluator: &Evaluator, current: &Point, columns: &[f64], undamped: &Suggestion) -> Option<Reason> {
+    fn end(
+        &self,
+        evaluator: &ObjectiveEvaluator,
+        current: &Point,
+        columns: &[f64],
+        undamped: &Suggestion,
+    ) -> Option<Reason> {
         let (options, cost) = (evaluator.options, current.cost);
         if cost <= (VANISHED * options.gradient_tolerance).powi(2) * self.progress.residual_scale(current, columns) {
             return Some(Reason::ResidualsVanished);
@@ -200,11 +206,11 @@ impl ResidualSearch {
     /// Gauss-Newton: backtracks from the undamped step until the cost falls as its slope promises (Armijo's rule).
     fn backtrack(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         current: &Point,
         mut undamped: Suggestion,
         weights: &[f64],
-        mut doubt: Doubt,
+        mut undetermined: UndeterminedSteps,
     ) -> Step<Point> {
         let slope_along = |d: &[f64]| dot(d, &current.scaled_gradient);
         let mut slope = slope_along(&undamped.d);
@@ -224,21 +230,21 @@ impl ResidualSearch {
             let promise = -slope * t;
             let offer = Offer { promise, most: undamped.promise, least_gain: LEAST_GAIN };
             match self.progress.judge(evaluator, current, &next, offer, &mut trials)? {
-                Verdict::Accepted | Verdict::AcceptedInNoise => {
+                Acceptance::Accepted | Acceptance::AcceptedInNoise => {
                     // of the parabola that the model is along the step
                     let bend = 2.0 * (-slope - undamped.promise);
                     self.is_linear = t < 1.0 && is_kept(current.cost - next.cost, promise - 0.5 * t * t * bend);
                     let next = Accepted { point: next, limited: t < 1.0, how: How::default() };
                     return self.progress.accept(evaluator, current, next, undamped.promise);
                 }
-                Verdict::Rejected => {
+                Acceptance::Rejected => {
                     let parabola = 0.5 * promise * t / (next.cost - current.cost + promise);
                     t = if parabola.is_finite() { parabola.clamp(0.1 * t, 0.5 * t) } else { 0.1 * t };
                 }
             }
-            if self.leaves_doubtful(doubt, &trials)? {
+            if self.leaves_undetermined(undetermined, &trials)? {
                 undamped = self.model(evaluator, current, weights, Subspace::Determined)?.minimiser(0.0);
-                (doubt.is_doubtful, slope) = (false, slope_along(&undamped.d));
+                (undetermined.goes_along, slope) = (false, slope_along(&undamped.d));
                 t = (1.0 / farthest(&undamped.d, &limits)).min(1.0);
             }
         }
@@ -248,11 +254,11 @@ impl ResidualSearch {
     /// Levenberg-Marquardt: damps until the cost falls.
     fn damp<'m>(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         current: &'m Point,
         mut bounded: BoundedModel<'m, ResidualModel<'m>>,
         weights: &'m [f64],
-        mut doubt: Doubt,
+        mut undetermined: UndeterminedSteps,
     ) -> Step<Point> {
         let mut most = bounded.minimiser(0.0).promise;
         let mut limits = self.limits(evaluator, current);
@@ -275,19 +281,19 @@ impl ResidualSearch {
             };
             let gain = current.cost - next.cost;
             let offer = Offer { promise: *promise, most, least_gain: LEAST_GAIN };
-            let verdict = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
+            let acceptance = self.progress.judge(evaluator, current, &next, offer, &mut trials)?;
             let taken = Taken { length, slope: dot(d, &current.scaled_gradient), gain, promise: *promise };
             let how = How { damping: Some(*damping), ..How::default() };
-            if verdict != Verdict::Rejected {
+            if acceptance != Acceptance::Rejected {
                 self.radius = taken.radius(radius, *damping == 0.0);
                 self.is_linear = *damping > 0.0 && is_kept(gain, *promise);
                 self.curvature.learn(current, &next, weights);
                 let limited = *damping > 0.0 || trials.any_failed();
                 return self.progress.accept(evaluator, current, Accepted { point: next, limited, how }, most);
             }
-            if self.leaves_doubtful(doubt, &trials)? {
+            if self.leaves_undetermined(undetermined, &trials)? {
                 bounded = self.model(evaluator, current, weights, Subspace::Determined)?;
-                (doubt.is_doubtful, most) = (false, bounded.minimiser(0.0).promise);
+                (undetermined.goes_along, most) = (false, bounded.minimiser(0.0).promise);
                 continue;
             }
             let promise = *promise;
@@ -304,7 +310,7 @@ impl ResidualSearch {
     }
 
     /// Largest step of each variable: beyond, no model is worth anything, unless it has proved to be exact.
-    fn limits(&self, evaluator: &Evaluator, point: &Point) -> Vec<f64> {
+    fn limits(&self, evaluator: &ObjectiveEvaluator, point: &Point) -> Vec<f64> {
         let limit = |(i, size): (usize, &f64)| match () {
             _ if evaluator.scaling.is_log(i) && self.method == LeastSquaresMethod::GaussNewton => LN_10,
             _ if evaluator.scaling.is_log(i) => LONGEST_LOG,
@@ -316,13 +322,13 @@ impl ResidualSearch {
 
     /// After a trial that was rejected: from now on, steps keep to what is determined. Where nothing is left to gain there, some more
     /// trials are granted, and that is the end.
-    fn leaves_doubtful(&mut self, doubt: Doubt, trials: &Trials) -> Step<bool> {
-        match doubt {
-            Doubt { is_doubtful: false, .. } => Ok(false),
-            Doubt { is_settled: true, .. } if trials.rejections() >= DOUBTFUL_TRIALS => {
+    fn leaves_undetermined(&mut self, undetermined: UndeterminedSteps, trials: &Trials) -> Step<bool> {
+        match undetermined {
+            UndeterminedSteps { goes_along: false, .. } => Ok(false),
+            UndeterminedSteps { is_settled: true, .. } if trials.rejections() >= UNDETERMINED_TRIALS => {
                 Err(Halt::Stop(Reason::DeterminedSmall))
             }
-            Doubt { is_settled: true, .. } => Ok(false),
+            UndeterminedSteps { is_settled: true, .. } => Ok(false),
             _ => {
                 self.is_cautious = true;
                 Ok(true)
@@ -335,7 +341,7 @@ impl ResidualSearch {
     /// single one lowers the cost lets the search creep.
     fn corrected(
         &self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut ObjectiveEvaluator,
         current: &Point,
         mut next: Point,
         weights: &[f64],

@@ -1,6 +1,6 @@
 //! Trials of a step that a quadratic model suggests: whether one is taken, and what the end is where none is.
 
-use super::evaluation::{Evaluator, Halt, How, Point, Step};
+use super::evaluation::{Halt, How, ObjectiveEvaluator, Point, Step};
 use super::outcome::Reason;
 use super::progress::{Idle, Progress};
 
@@ -62,7 +62,7 @@ pub(crate) struct Accepted {
 
 /// Acceptance of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Verdict {
+pub(crate) enum Acceptance {
     Accepted,
     /// Accepted on its gradient: the cost changes by its uncertainty only, and the ratio of gain to promise says nothing.
     AcceptedInNoise,
@@ -100,21 +100,21 @@ impl Progress {
     /// Judges whether the trial is a step. Where the cost changes by its uncertainty only, the gradient decides.
     pub fn judge(
         &self,
-        evaluator: &Evaluator,
+        evaluator: &ObjectiveEvaluator,
         current: &Point,
         next: &Point,
         offer: Offer,
         trials: &mut Trials,
-    ) -> Step<Verdict> {
+    ) -> Step<Acceptance> {
         let noise = evaluator.options.cost_noise;
         let gain = current.cost - next.cost;
         let uncertain = noise * current.cost.abs();
         let is_noise = offer.promise <= uncertain && gain.abs() <= uncertain;
         if is_noise && next.steepness < 0.9 * current.steepness {
-            return Ok(Verdict::AcceptedInNoise);
+            return Ok(Acceptance::AcceptedInNoise);
         }
         if gain >= offer.least_gain * offer.promise && gain > 0.0 {
-            return Ok(Verdict::Accepted);
+            return Ok(Acceptance::Accepted);
         }
         trials.rejected();
         let certain = self.is_round_off(offer.most, current, 0.0);
@@ -122,11 +122,11 @@ impl Progress {
         if certain || (likely && trials.count >= ROUND_OFF_TRIALS) {
             return Err(Halt::Stop(Reason::CostAtRoundOff));
         }
-        Ok(Verdict::Rejected)
+        Ok(Acceptance::Rejected)
     }
 
     /// The end where no step is found, however short; `most` is what the model promises at best.
-    pub fn without_step(&self, evaluator: &Evaluator, current: &Point, most: f64, trials: &Trials) -> Halt {
+    pub fn without_step(&self, evaluator: &ObjectiveEvaluator, current: &Point, most: f64, trials: &Trials) -> Halt {
         let is_round_off = self.is_round_off(most, current, evaluator.options.cost_noise);
         Halt::Stop(match () {
             _ if trials.last_failed => Reason::BlockedByFailures,
@@ -138,7 +138,13 @@ impl Progress {
     }
 
     /// Takes the step to `next`; `most` is what the model promised at best.
-    pub fn accept(&mut self, evaluator: &mut Evaluator, current: &Point, next: Accepted, most: f64) -> Step<Point> {
+    pub fn accept(
+        &mut self,
+        evaluator: &mut ObjectiveEvaluator,
+        current: &Point,
+        next: Accepted,
+        most: f64,
+    ) -> Step<Point> {
         let Accepted { point: next, limited, how } = next;
         let step: Vec<f64> = next.x.iter().zip(&current.x).map(|(a, b)| a - b).collect();
         let largest = relative_size(&next, &step);
@@ -156,7 +162,7 @@ impl Progress {
 }
 
 /// Runs the function at the start. Where the gradient vanishes, second derivatives tell whether that is the end.
-pub(crate) fn begin(evaluator: &mut Evaluator) -> Step<(Point, Progress)> {
+pub(crate) fn begin(evaluator: &mut ObjectiveEvaluator) -> Step<(Point, Progress)> {
     let point = evaluator.evaluate_start()?;
     evaluator.record(&point, How::default())?;
     if evaluator.scaling.held(&point).iter().all(|held| *held) {
@@ -167,7 +173,7 @@ pub(crate) fn begin(evaluator: &mut Evaluator) -> Step<(Point, Progress)> {
 }
 
 /// The function at x + d.
-pub(crate) fn trial(evaluator: &mut Evaluator, from: &Point, d: &[f64]) -> Step<Option<Point>> {
+pub(crate) fn trial(evaluator: &mut ObjectiveEvaluator, from: &Point, d: &[f64]) -> Step<Option<Point>> {
     let mut x = from.x.clone();
     for (i, x) in x.iter_mut().enumerate().filter(|(i, _)| d[*i] != 0.0) {
         *x += d[i];

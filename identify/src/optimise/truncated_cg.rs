@@ -1,8 +1,8 @@
 //! Conjugate gradients on a quadratic model, truncated at the trust region's boundary (Steihaug 1983), within bounds.
 //!
 //! From d = 0 the iterates go down the model over the variables that no bound holds. An iterate that would leave the box is
-//! projected onto it if the model agrees, else cut at the first bound; variables on bounds then stay, and the others start
-//! anew from there (Lin & Moré 1999; Nocedal & Wright, sections 7.1 and 16.7). Negative curvature is followed to the boundary.
+//! projected onto it if the model agrees, else cut at the first bound; variables on bounds then stay, and the others restart
+//! from there (Lin & Moré 1999; Nocedal & Wright, sections 7.1 and 16.7). Negative curvature is followed to the boundary.
 //! The way is kept: a smaller trust region takes less of it and needs no further products.
 
 use super::evaluation::{Step, dot, norm};
