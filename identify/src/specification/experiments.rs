@@ -232,8 +232,8 @@ impl Specification {
             let found = start_value(recording, &sought);
             let Start { value, converted, late } = found.map_err(|error| error.under(&["parameters", name]))?;
             let late = late.map(|late| format!("`{name}` of experiment `{experiment}` starts from {late}"));
-            let told: Vec<String> = converted.into_iter().chain(late).filter(|note| !notes.contains(note)).collect();
-            notes.extend(told);
+            let new: Vec<String> = converted.into_iter().chain(late).filter(|note| !notes.contains(note)).collect();
+            notes.extend(new);
             own.push(ParameterSetting::starting((name.clone(), value)));
         }
         for setting in &stated.parameters {

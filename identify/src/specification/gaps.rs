@@ -28,8 +28,8 @@ const REGULAR: f64 = 1.5;
 /// Fewer values than that tell no rate of their own: they are taken for what is left of the rows of their file.
 const FEW: usize = 5;
 
-/// Gaps that are told one by one.
-const TOLD: usize = 3;
+/// Most gaps that are named one by one.
+const MOST_NAMED: usize = 3;
 
 /// The longest interval that is no gap, s.
 pub(super) fn limit(max_gap: Option<f64>, usual: f64) -> f64 {
@@ -92,10 +92,10 @@ impl Samples {
 
     /// Sentence on gaps, of which there is one at least.
     pub fn without(&self, place: &str, gaps: &[(f64, f64)]) -> String {
-        let told: Vec<String> = gaps.iter().copied().map(in_words).collect();
+        let named: Vec<String> = gaps.iter().copied().map(in_words).collect();
         format!(
             "{place} has no sample {}, where {} s is usual: nobody knows what it did there",
-            listed(&told),
+            listed(&named),
             rounded(self.usual, 4)
         )
     }
@@ -234,8 +234,8 @@ pub(super) fn in_words((from, to): (f64, f64)) -> String {
 
 /// Some of them, and how many more there are.
 pub(super) fn listed(all: &[String]) -> String {
-    let shown = all[..all.len().min(TOLD)].join(", ");
-    if all.len() > TOLD { format!("{shown} and {} more times", all.len() - TOLD) } else { shown }
+    let shown = all[..all.len().min(MOST_NAMED)].join(", ");
+    if all.len() > MOST_NAMED { format!("{shown} and {} more times", all.len() - MOST_NAMED) } else { shown }
 }
 
 /// Times of steps where those of samples have gaps: steps of the usual size go on through them. `None` where there are none.

@@ -1,7 +1,7 @@
 //! From a record to a simulation with its inputs and a comparison with its outputs.
 
 use super::gaps::Driver;
-use super::recording::{Part, Recording};
+use super::recording::{Recording, RecordingFile};
 use super::sampled_steps::{met, read_at};
 use super::scenario::steps_in_words;
 use super::sensors::{self, Effect};
@@ -21,7 +21,7 @@ use costate::signature::{Quantity, Signature};
 use costate::simulate::Simulation;
 
 /// Something of a file of an experiment, by the file's place.
-pub(super) type OfPart<T> = (usize, T);
+pub(super) type OfFile<T> = (usize, T);
 
 /// Simulation and comparison that a record gives.
 pub(super) struct Measured<'a> {
@@ -114,7 +114,7 @@ impl Specification {
     fn cost(
         &self,
         (simulation, recording): (&Simulation, &Recording<'_>),
-        outputs: &[OfPart<OutputColumn>],
+        outputs: &[OfFile<OutputColumn>],
         references: Vec<Reference>,
     ) -> Result<LeastSquares> {
         let signature = simulation.signature();
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Lets columns drive inputs; each with its part, and with what it is driven by.
-    fn inputs(&mut self, signals: &mut [Signal]) -> Result<(Vec<OfPart<InputColumn>>, Vec<Driver>)> {
+    fn inputs(&mut self, signals: &mut [Signal]) -> Result<(Vec<OfFile<InputColumn>>, Vec<Driver>)> {
         let signature = self.signature;
         let inputs = match &self.source.inputs {
             Some(inputs) => inputs.clone(),
@@ -257,7 +257,7 @@ impl<'a> Reading<'a> {
                 ..Sought::named(&input.input, &signature.inputs[k].unit)
             };
             let (part, column) = self.recording.get(&sought, input.file).map_err(stated)?;
-            let (name, Part { file, axis, .. }) = (column.name, &self.recording.parts[part]);
+            let (name, RecordingFile { file, axis, .. }) = (column.name, &self.recording.parts[part]);
             let driver = Driver::new(part, &input, &column, axis);
             if driver.samples.has_holes && self.source.max_gap.is_none() {
                 self.recording.complete(&sought, input.file).map_err(stated)?;
@@ -278,7 +278,7 @@ impl<'a> Reading<'a> {
     }
 
     /// References that outputs are compared with; notes what is missing there.
-    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OfPart<OutputColumn>>, Vec<Reference>)> {
+    fn references(&mut self, gaps: &mut Vec<String>) -> Result<(Vec<OfFile<OutputColumn>>, Vec<Reference>)> {
         let signature = self.signature;
         let outputs = match &self.source.outputs {
             Some(outputs) => outputs.clone(),
@@ -358,7 +358,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Inputs without a column: a note on each, if that is meant.
-    fn undriven(&self, inputs: &[OfPart<InputColumn>]) -> Result<Vec<String>> {
+    fn undriven(&self, inputs: &[OfFile<InputColumn>]) -> Result<Vec<String>> {
         let without = self.signature.inputs.iter().filter(|q| !inputs.iter().any(|(_, column)| column.input == q.name));
         let note = |Quantity { name, .. }: &Quantity| {
             if self.source.inputs.is_some() {
@@ -376,11 +376,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Description of what was read: a line for each file, and what they come to together.
-    fn describe(&self, inputs: &[OfPart<InputColumn>], outputs: &[OfPart<OutputColumn>]) -> Vec<String> {
+    fn describe(&self, inputs: &[OfFile<InputColumn>], outputs: &[OfFile<OutputColumn>]) -> Vec<String> {
         let mut notes: Vec<String> =
             self.recording.parts.iter().flat_map(|part| part.record.remarks().iter().cloned()).collect();
         let list = |names: Vec<String>| if names.is_empty() { "none".to_string() } else { names.join(", ") };
-        for (k, Part { file, axis, window, .. }) in self.recording.parts.iter().enumerate() {
+        for (k, RecordingFile { file, axis, window, .. }) in self.recording.parts.iter().enumerate() {
             let (times, unused) = (&axis.times()[window.clone()], self.unused(Some(k)));
             let inputs = inputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
             let outputs = outputs.iter().filter(|(part, _)| *part == k).map(|(_, c)| c);
@@ -412,7 +412,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Sentence on residuals in different units that are added up, if nobody has weighed them.
-    fn unlike_units(&self, outputs: &[OfPart<OutputColumn>], references: &[Reference]) -> Option<String> {
+    fn unlike_units(&self, outputs: &[OfFile<OutputColumn>], references: &[Reference]) -> Option<String> {
         let units: Vec<&str> = references.iter().map(|r| self.signature.outputs[r.output].unit.as_str()).collect();
         let is_plain =
             outputs.iter().all(|(_, c)| c.deviation.is_none_or(|deviation| deviation == Deviation::Given(1.0)));

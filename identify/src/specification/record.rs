@@ -1,6 +1,6 @@
 //! Where a record is.
 
-use super::recording::{Part, Recording};
+use super::recording::{Recording, RecordingFile};
 use crate::columns::{self, Located, Sought};
 use crate::{Error, Result};
 use costate::shown::shown;
@@ -20,7 +20,7 @@ pub(super) struct Start {
 /// # Errors
 /// No such column, one in another unit, or one of several files; a column without a sample in the experiment.
 pub(super) fn start_value(recording: &Recording<'_>, sought: &Sought<'_>) -> Result<Start> {
-    let mut found: Vec<(&Part<'_>, Located<'_>)> = Vec::new();
+    let mut found: Vec<(&RecordingFile<'_>, Located<'_>)> = Vec::new();
     for part in &recording.parts {
         found.extend(columns::locate(part.record, part.file, sought)?.map(|own| (part, own)));
     }

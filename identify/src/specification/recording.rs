@@ -14,11 +14,11 @@ use std::path::Path;
 /// Times of different files that are nearer to each other than this part of the shortest interval of a file are one.
 const SAME: f64 = 1e-3;
 
-/// Steps below this part of the mean one are told.
+/// Steps below this part of the mean one are reported.
 const SHORT: f64 = 0.05;
 
 /// A file of an experiment.
-pub(super) struct Part<'a> {
+pub(super) struct RecordingFile<'a> {
     pub file: &'a Path,
     pub record: &'a Record,
     /// Name of the column of times.
@@ -30,7 +30,7 @@ pub(super) struct Part<'a> {
     pub places: Vec<usize>,
 }
 
-impl Part<'_> {
+impl RecordingFile<'_> {
     /// Values of its samples that are meant.
     pub fn times(&self) -> &[f64] {
         &self.axis.times()[self.window.clone()]
@@ -47,7 +47,7 @@ impl Part<'_> {
 
 /// All files of an experiment.
 pub(super) struct Recording<'a> {
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<RecordingFile<'a>>,
     /// Conversions of times, in sentences.
     pub notes: Vec<String>,
     /// The times of all of them; once they are chosen, those that are meant.
@@ -74,7 +74,7 @@ impl<'a> Recording<'a> {
             if axis.len() < 2 {
                 return Err(Error::file(file, None, "there is one sample only", "give at least two"));
             }
-            Ok(Part { file, record, time, window: 0..axis.len(), axis, places: Vec::new() })
+            Ok(RecordingFile { file, record, time, window: 0..axis.len(), axis, places: Vec::new() })
         };
         let parts = source.files().zip(records).map(part).collect::<Result<Vec<_>>>()?;
         let axis = parts[0].axis.clone(); // a source has a file
@@ -116,7 +116,7 @@ impl<'a> Recording<'a> {
             return Ok(found);
         }
         let own = |k: &usize| asked.is_none_or(|asked| asked == k + 1);
-        let parts: Vec<&Part<'a>> = (0..self.parts.len()).filter(own).map(|k| &self.parts[k]).collect();
+        let parts: Vec<&RecordingFile<'a>> = (0..self.parts.len()).filter(own).map(|k| &self.parts[k]).collect();
         if let [part] = parts[..] {
             return Err(columns::missing(part.record, part.file, name));
         }
@@ -186,7 +186,7 @@ impl<'a> Recording<'a> {
             return Ok(());
         }
         // times of one file are farther apart than this by far
-        let slack = SAME * self.parts.iter().map(Part::shortest_step).fold(f64::INFINITY, f64::min);
+        let slack = SAME * self.parts.iter().map(RecordingFile::shortest_step).fold(f64::INFINITY, f64::min);
         // of times that count as one, those of the fastest file stay
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by(|&a, &b| self.parts[a].mean_step().total_cmp(&self.parts[b].mean_step()));
@@ -235,7 +235,7 @@ impl<'a> Recording<'a> {
         if count < 2 {
             return Vec::new();
         }
-        let cut = |part: &Part<'_>| {
+        let cut = |part: &RecordingFile<'_>| {
             let beyond = part.axis.len() - part.window.len();
             let file = part.file.display();
             (beyond > 0).then(|| format!("{file}: {beyond} samples before or after those times take part nowhere"))

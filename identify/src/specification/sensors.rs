@@ -1,6 +1,6 @@
 //! What is stated of sensors: which outputs they show with a gain, a bias or late.
 
-use super::measured::OfPart;
+use super::measured::OfFile;
 use super::recording::Recording;
 use super::{OutputColumn, ParameterSetting, Specification};
 use crate::{Error, Result};
@@ -64,7 +64,7 @@ impl Specification {
     pub(super) fn sensors(
         &self,
         simulation: &Simulation,
-        outputs: &[OfPart<OutputColumn>],
+        outputs: &[OfFile<OutputColumn>],
         references: &[Reference],
         recording: &Recording<'_>,
     ) -> Result<Sensors> {

@@ -1,6 +1,6 @@
 //! What is stated of the spectrum of an output, and what a record makes of it.
 
-use super::recording::Part;
+use super::recording::RecordingFile;
 use crate::columns;
 use crate::header;
 use crate::unit::{Conversion, conversion};
@@ -52,7 +52,7 @@ impl SpectrumSetting {
     }
 
     /// Spectrum of an output of a file.
-    pub(super) fn spectrum(&self, simulation: &Simulation, part: &Part<'_>) -> Result<Spectrum> {
+    pub(super) fn spectrum(&self, simulation: &Simulation, part: &RecordingFile<'_>) -> Result<Spectrum> {
         let lines = match &self.lines {
             LinesSetting::Frequencies(frequencies) => Lines::Frequencies(frequencies.clone()),
             LinesSetting::Band([from, until], resolution) => {
@@ -77,7 +77,7 @@ impl SpectrumSetting {
 }
 
 /// The column of a shaft's speed, whatever its unit is.
-fn speed_column(part: &Part<'_>, name: &str) -> Result<(Vec<f64>, SpeedUnit)> {
+fn speed_column(part: &RecordingFile<'_>, name: &str) -> Result<(Vec<f64>, SpeedUnit)> {
     let headers = || part.record.names().iter().map(String::as_str);
     let header = headers().find(|header| *header == name).or_else(|| headers().find(|own| header::stem(own) == name));
     let Some(header) = header else { return Err(columns::missing(part.record, part.file, name)) };
