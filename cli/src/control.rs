@@ -11,7 +11,7 @@ use costate::shown::shown;
 use costate::simulate::Simulation;
 use costate::start::InitialState;
 use costate_identify::control::{
-    Control, ControlScenario, Nodes, Refined, Shape, Solution, Stage, Told, UnknownSignal, refine,
+    Control, ControlScenario, Nodes, Refined, RefinementEvent, Shape, Solution, Stage, UnknownSignal, refine,
 };
 use costate_identify::optimise::{Flow, Method, Options};
 use costate_identify::registry::{Entry, Registry};
@@ -216,11 +216,13 @@ impl Search<'_> {
         let of = (self.method, self.arguments.constraint_tolerance, self.options);
         let found = refine(self.scenario.refinements, &mut problem, of, &mut |told| {
             match told {
-                Told::Begin(stage, control) => {
+                RefinementEvent::Begin(stage, control) => {
                     progress = Some(Progress::begin(&self.begins(name, control), Some(usual_of_control(stage))));
                 }
-                Told::Iteration(iteration) => progress.iter_mut().for_each(|progress| progress.show(iteration)),
-                Told::End(stage, goes_on) => {
+                RefinementEvent::Iteration(iteration) => {
+                    progress.iter_mut().for_each(|progress| progress.show(iteration))
+                }
+                RefinementEvent::End(stage, goes_on) => {
                     progress = None;
                     if goes_on {
                         tell(&format!("cost {:.6e} after {} iterations", stage.cost, stage.iterations));

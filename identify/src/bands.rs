@@ -11,7 +11,7 @@
 
 use crate::bootstrap::{Bootstrapped, FEWEST, quantile};
 use crate::problem::{Experiment, Problem, base_name};
-use crate::statistics::{Noise, OutputFit, Statistics, Verdict};
+use crate::statistics::{Determinacy, Noise, OutputFit, Statistics};
 use crate::{Error, Result};
 use costate::cost::LeastSquares;
 use costate::grid::FEWER_STEPS;
@@ -45,7 +45,7 @@ impl Uncertainty {
     pub fn of(statistics: &Statistics) -> Result<Self> {
         let what = "the bands of outputs";
         let open = |p: &&crate::statistics::ParameterStatistics| {
-            matches!(p.verdict, Verdict::Undetermined | Verdict::WithoutInfluence)
+            matches!(p.determinacy, Determinacy::Undetermined | Determinacy::WithoutInfluence)
         };
         if let Some(open) = statistics.parameters.iter().find(open) {
             let problem = format!("`{}` is not determined by the data, so that outputs may be anywhere", open.name);

@@ -26,7 +26,7 @@ use crate::problem::Problem;
 use crate::profile::is_out_of_reach;
 use crate::starts::counted_reasons;
 use crate::statistics::Statistics;
-use crate::work::{Stage, Told, Work};
+use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Result};
 use crate::{Identification, Settings, identify_from, some_free};
 use costate::memory;
@@ -200,7 +200,7 @@ struct Ground<'a> {
 }
 
 /// Repeats the fit with drawn data around what was `found`, with its `statistics`; a stage `bootstrap` of the `work`, of which
-/// `told` is told how many replicates are done. Results are the same to the last bit however it is divided: each replicate has random numbers of its own.
+/// `progress` gets the number of replicates that are done. Results are the same to the last bit however it is divided: each replicate has random numbers of its own.
 ///
 /// # Errors
 /// As [`Bootstrap::check`]; without noise or degrees of freedom; as [`Work::run`]. Fits that fail are counted ([`ReplicateEnd::Failed`]).
@@ -210,7 +210,7 @@ pub fn bootstrap(
     statistics: &Statistics,
     settings: &Settings,
     asked: &Bootstrap,
-    (work, told): (&Work<'_>, Told<'_>),
+    (work, progress): (&Work<'_>, ProgressCallback<'_>),
 ) -> Result<Bootstrapped> {
     asked.check(problem)?;
     let what = || format!("the bootstrap of `{}`", problem.name);
@@ -233,7 +233,7 @@ pub fn bootstrap(
     let (seed, block, from) = (asked.seed, asked.block, &ground.draw.u[..]);
     let item = |number| Item { number, seed, block, over, inflation, from };
     let items: Vec<Item<'_>> = (0..asked.replicates).map(item).collect();
-    let done = |done: usize| told("replicates", done, items.len());
+    let done = |done: usize| progress("replicates", done, items.len());
     let (threads, interrupt) = (problem.at_once()?, &ground.settings.options.interrupt);
     let stage = Stage { name: "bootstrap", what: "the bootstrap", threads, interrupt, done: &done };
     let replicates = work.run(&stage, &items, |item| ground.replicate(item.number))?;

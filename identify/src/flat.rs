@@ -32,7 +32,7 @@ const SHOWS: f64 = 1e-6;
 const STAYED: f64 = 1e-9;
 
 /// Takes back the success of a search that has ended where nothing is explained, or where a parameter had no influence from its start
-/// on that it has elsewhere. What cannot be told, without statistics, stays as it is.
+/// on that it has elsewhere. Without statistics, which are needed for that, the end stays as it is.
 pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &Result<Statistics>) {
     let (Ok(statistics), true) = (statistics, found.outcome.converged) else { return };
     let u = found.values();
@@ -40,7 +40,7 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         let own = &found.parameters[k];
         own.status == Status::Free && (own.value - own.start).abs() <= STAYED * own.start.abs()
     };
-    let mut told = unseen(problem, &statistics.identifiability, &u, &stayed);
+    let mut reasons = unseen(problem, &statistics.identifiability, &u, &stayed);
     let unmet: Vec<String> = ResponseResult::all(problem, &u)
         .into_iter()
         .flatten()
@@ -48,26 +48,26 @@ pub(crate) fn judge(problem: &Problem, found: &mut Identification, statistics: &
         .map(|one| one.measured.what())
         .collect();
     let nothing = explains_nothing(statistics) || !unmet.is_empty();
-    if nothing && told.is_empty() {
+    if nothing && reasons.is_empty() {
         // from where nothing is seen, a parameter may also have run off
         let at_start = identifiability(problem, &problem.start);
-        told.extend(at_start.into_iter().flat_map(|found| unseen(problem, &found, &problem.start, &|_| true)));
+        reasons.extend(at_start.into_iter().flat_map(|found| unseen(problem, &found, &problem.start, &|_| true)));
     }
     let reason = match () {
-        _ if !told.is_empty() => Reason::FlatStart,
+        _ if !reasons.is_empty() => Reason::FlatStart,
         _ if nothing => Reason::NothingExplained,
         _ => return,
     };
     if nothing {
-        told.extend(unmet.iter().map(|what| format!("less than 1 % of {what} is explained: look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its phases")));
+        reasons.extend(unmet.iter().map(|what| format!("less than 1 % of {what} is explained: look at its unit (dB or a plain ratio), its frequencies (Hz or rad/s) and the sign of its phases")));
     }
     if nothing && unmet.is_empty() {
         let but = if is_missing(statistics) { ", although their residuals are no noise" } else { "" };
-        told.push(format!("less than 1 % of what the compared outputs vary is explained{but}"));
-        told.extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier));
+        reasons.push(format!("less than 1 % of what the compared outputs vary is explained{but}"));
+        reasons.extend(statistics.residual_tests.iter().filter_map(ResidualTests::dominating_outlier));
     }
     (found.outcome.converged, found.outcome.reason) = (false, reason);
-    found.shortcoming = Some(told.join("; "));
+    found.shortcoming = Some(reasons.join("; "));
 }
 
 /// True if no output is reproduced any better than by its mean, although there is something to reproduce: residuals that are white are

@@ -54,7 +54,7 @@ pub struct Landscape {
 }
 
 impl Landscape {
-    /// Follows the methods and works out the map; `done` is told after each row.
+    /// Follows the methods and works out the map; `done` is called after each row.
     ///
     /// # Errors
     /// Parameters that are one, ranges that are none, fewer than two points, or a map without any cost.

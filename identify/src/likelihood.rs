@@ -13,11 +13,11 @@
 //!
 //! σ_k² = Σ (y - ȳ)² / (N_k - p_k),   p_k = Σ sᵀ (SᵀS)⁻¹ s over the samples of output k,
 //!
-//! where s are rows of S, the derivatives of all residuals over their σ. p_k is the number of parameters that output k pays for; over all
+//! where s are rows of S, the derivatives of all residuals over their σ. p_k is the number of parameters that the samples of output k determine; over all
 //! outputs they add up to the number of determined directions. That is Förstner's estimate of variance components, and restricted maximum
 //! likelihood to first order; of a single output it is the well-known Σ (y - ȳ)²/(n - p).
 //!
-//! Standard errors are then those of known noise. That σ itself is uncertain (by σ/√(2 (N - p))) is told, and neglected in them: with
+//! Standard errors are then those of known noise. That σ itself is uncertain (by σ/√(2 (N - p))) is reported, and neglected in them: with
 //! the hundreds of samples of a record it is a matter of per cent.
 
 mod rounds;
@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 pub const SETTLED: f64 = 1e-4;
 /// Most rounds.
 pub const MOST_ROUNDS: usize = 30;
-/// Fewer samples than this beside the parameters that they pay for tell no noise.
+/// Fewest samples beyond the parameters that they determine, for an estimate of the noise.
 pub const FEWEST: f64 = 2.0;
 
 /// An output whose noise has one standard deviation, which is estimated, in the experiments that share it.
@@ -276,7 +276,7 @@ impl NoiseEstimate {
                 rounded(sensor.parameters, 3),
             ]
         };
-        let header = ["sensor", "deviation", "+/- error", "unit", "samples", "pays for"];
+        let header = ["sensor", "deviation", "+/- error", "unit", "samples", "parameters"];
         let rows: Vec<Vec<String>> = self.sensors.iter().map(row).collect();
         let kind = if self.end == RoundsEnd::Settled { "" } else { "warning: " };
         format!("{}\n{kind}{}", table(&header, &rows), self.sentence)

@@ -1,7 +1,7 @@
 //! Measured modes: natural frequencies, damped frequencies and damping ratios about the equilibrium, each one more residual.
 //!
 //! r = (f(u) - f̄)/σ, with the exact derivatives of [`Modes::sensitivities`]. Modes are those about the equilibrium at the first time of the first
-//! experiment, and are told by their numbers, the slowest first, as `costate modes` counts them.
+//! experiment, and are identified by their numbers, the slowest first, as `costate modes` counts them.
 
 use crate::beside::{Row, cost_of};
 use crate::problem::{Experiment, Problem};

@@ -10,7 +10,7 @@
 
 use crate::beside::Row;
 use crate::problem::Problem;
-use crate::statistics::{ParameterStatistics, Statistics, Verdict};
+use crate::statistics::{Determinacy, ParameterStatistics, Statistics};
 use crate::table::table;
 use crate::{Error, Result};
 use costate::shown::rounded;
@@ -288,7 +288,7 @@ impl Prior {
 
     /// True if the data tell next to nothing beside the prior.
     pub(crate) fn decides(&self, own: &ParameterStatistics) -> bool {
-        own.verdict == Verdict::Determined && self.narrowed(own).is_some_and(|narrowed| narrowed > FROM_PRIOR)
+        own.determinacy == Determinacy::Determined && self.narrowed(own).is_some_and(|narrowed| narrowed > FROM_PRIOR)
     }
 
     /// A sentence on a prior that the data contradict.

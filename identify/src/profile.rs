@@ -13,7 +13,7 @@ use crate::ensemble::Ensemble;
 use crate::optimise::Flow;
 use crate::problem::Problem;
 use crate::statistics::Statistics;
-use crate::work::{Stage, Told, Work};
+use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Result};
 use crate::{Identification, Settings, identify_from};
 use costate::signature::{Parameter, Scale};
@@ -167,7 +167,7 @@ pub fn profiles(
     statistics: &Statistics,
     settings: &Settings,
     parameters: &[usize],
-    (work, told): (&Work<'_>, Told<'_>),
+    (work, told): (&Work<'_>, ProgressCallback<'_>),
 ) -> Result<Profiles> {
     let what = format!("the profiles of `{}`", problem.name);
     if !problem.constraints.is_empty() {

@@ -204,8 +204,8 @@ impl Problem {
         let motions = SmallMotions::about_equilibrium(&first.simulation, &first.own(u))?;
         let of = |own: &MeasuredResponse| {
             let found = motions.response(own.channel, &own.frequencies(), derivatives)?;
-            let is_told = |found: &Response| found.value.norm() > 0.0 || own.comparison == Comparison::Complex;
-            match found.iter().position(|found| !is_told(found)) {
+            let is_usable = |found: &Response| found.value.norm() > 0.0 || own.comparison == Comparison::Complex;
+            match found.iter().position(|found| !is_usable(found)) {
                 None => Ok(found),
                 Some(k) => Err(Error::NoResponse {
                     what: own.what(),

@@ -9,7 +9,7 @@
 
 use crate::optimise::{Flow, Iteration, Outcome, Reason};
 use crate::problem::Problem;
-use crate::work::{Stage, Told, Work};
+use crate::work::{ProgressCallback, Stage, Work};
 use crate::{Error, Result};
 use crate::{Settings, expand, identify_from, some_free};
 use costate::cost::LeastSquares;
@@ -277,8 +277,8 @@ pub(crate) fn counted_reasons<'r>(reasons: impl Iterator<Item = &'r str>) -> Vec
     counts
 }
 
-/// Searches the least cost from many starts: a stage `screen` of first evaluations, and a stage `search` of those that are worth it. `told` is told
-/// how many have ended.
+/// Searches the least cost from many starts: a stage `screen` of first evaluations, and a stage `search` of those that are worth it. `progress` gets
+/// the number of those that have ended.
 ///
 /// # Errors
 /// As [`Starts::draw`]; the first start's error if no start can be simulated; as [`Work::run`].
@@ -287,7 +287,7 @@ pub fn identify_from_many(
     settings: &Settings,
     starts: &Starts,
     work: &Work<'_>,
-    told: Told<'_>,
+    progress: ProgressCallback<'_>,
 ) -> Result<ManySearches> {
     problem.validate()?;
     let free = some_free(problem)?;
@@ -296,7 +296,7 @@ pub fn identify_from_many(
     short.options.max_evaluations = short.options.max_evaluations.min(screening(free.len()));
     let crowd = Crowd { problem, settings, short, free };
     let (what, threads, interrupt) = ("searches from many starts", problem.at_once()?, &settings.options.interrupt);
-    let done = |done: usize| told("first evaluations of searches", done, count);
+    let done = |done: usize| progress("first evaluations of searches", done, count);
     let screen = Stage { name: "screen", what, threads, interrupt, done: &done };
     let screened: Vec<Screened> = work.run(&screen, &starts, |start| crowd.screen(start))?;
     if screened.iter().all(|screened| matches!(screened, Screened::Failed(_))) {
@@ -307,7 +307,7 @@ pub fn identify_from_many(
     let going_on: Vec<&Ended> =
         screened.iter().filter(|screened| screened.goes_on(least)).filter_map(Screened::ended).collect();
     let before = count - going_on.len();
-    let done = |done: usize| told("searches", before + done, count);
+    let done = |done: usize| progress("searches", before + done, count);
     done(0);
     let search = Stage { name: "search", what, threads, interrupt, done: &done };
     let mut rest = work.run(&search, &going_on, |from| crowd.go_on(from))?.into_iter();

@@ -37,7 +37,7 @@ pub enum Steps {
 
 /// Result of an identification, with its statistics.
 pub struct Fit {
-    /// The result; of several fits, the searches are told as one.
+    /// The result; of several fits, the searches are joined as one.
     pub found: Identification,
     /// Statistics with the check of the time step; or why there are none.
     pub statistics: Result<Statistics>,
@@ -141,7 +141,7 @@ impl Problem {
 /// Iterations, evaluations and time are those of all fits. Without standard errors there is nothing to be compared with, and steps stay
 /// as they are ([`Statistics::with_time_step`]).
 ///
-/// `before` is told before each further fit, in a sentence, with the problem at finer steps; its error refuses them. If they are refused,
+/// `before` is called before each further fit, with a sentence, with the problem at finer steps; its error refuses them. If they are refused,
 /// take more memory than there is, or the search with them ends early, the result is that of the fit before, and
 /// [`Statistics::warnings`] say so.
 ///
@@ -382,7 +382,7 @@ impl StepChoice {
         let risen = match statistics.noise {
             Noise::Given => risen,
             Noise::Estimated => risen / (first.chi_square / statistics.degrees_of_freedom.max(1) as f64),
-            // of deviations that are found anew in each fit, the likelihood tells
+            // where deviations are estimated again in each fit, the likelihood is compared
             Noise::PerSensor => 2.0 * (last.cost - first.cost),
         };
         let risen = (risen > RISE).then(|| {

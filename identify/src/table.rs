@@ -180,12 +180,12 @@ mod tests {
         let table = "name  value\nc         1";
         assert_eq!(folded(table), table);
         let long = format!("  note: {}", "word ".repeat(30).trim_end());
-        let told = folded(&long);
+        let lines = folded(&long);
         assert!(
-            told.lines().all(|line| line.chars().count() <= WIDTH)
-                && told.lines().nth(1).unwrap().starts_with("    word")
+            lines.lines().all(|line| line.chars().count() <= WIDTH)
+                && lines.lines().nth(1).unwrap().starts_with("    word")
         );
-        assert_eq!(told.split_whitespace().collect::<Vec<_>>(), long.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), long.split_whitespace().collect::<Vec<_>>());
         let path = "x".repeat(100);
         assert_eq!(folded(&path), path);
     }

@@ -48,7 +48,7 @@ pub struct Stage<'a> {
 }
 
 /// Callback for progress: what is being done, how many of it are done, and of how many.
-pub type Told<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
+pub type ProgressCallback<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
 
 impl<'a> Work<'a> {
     /// The work of a problem, which is described by whatever its values depend on: JSON, whose keys people read. Under the key `computed`
@@ -232,7 +232,7 @@ impl<'a> Desk<'a> {
             Ok(text) => {
                 state.results[k] = Some(text);
                 state.done += 1;
-                // the count would be told in another order without the lock
+                // the count would be reported in another order without the lock
                 (self.stage.done)(state.done);
             }
             Err(error) if state.failure.as_ref().is_none_or(|(first, _)| k < *first) => {

@@ -152,7 +152,7 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
         ];
         if let Some((all, own)) = statistics.and_then(|all| Some((all, all.parameters.get(k)?))) {
             let start = if own.at_start { "still at its start" } else { "" };
-            let mut remarks = vec![p.status.name(), own.verdict.remark(), start];
+            let mut remarks = vec![p.status.name(), own.determinacy.remark(), start];
             remarks.retain(|remark| !remark.is_empty());
             // whatever is said of the others but this is said of free ones alone
             if remarks.len() > 1 {

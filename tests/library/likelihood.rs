@@ -162,7 +162,7 @@ fn what_cannot_be_estimated_is_said() {
     let few = problem_of(simulation, reference).estimate_deviation("y").unwrap();
     let mut few = few;
     let message = identify_with_noise(&mut few, &Settings::default(), &mut |_| Flow::Continue).unwrap_err().to_string();
-    assert!(message.contains("3 samples pay for 2 parameters"), "{message}");
+    assert!(message.contains("3 samples determine 2 parameters"), "{message}");
 }
 
 fn problem_of(simulation: costate::Simulation, reference: Reference) -> Problem {

@@ -7,7 +7,7 @@ use costate_identify::constraint::Constraint;
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::prior::{Distribution, PriorResult};
 use costate_identify::problem::{Experiment, Problem};
-use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability};
+use costate_identify::statistics::{Determinacy, Noise, Statistics, identifiability};
 use costate_identify::{Settings, identify};
 
 const NORMAL: Distribution = Distribution::Normal { mean: 1.5, deviation: 0.1 };
@@ -143,8 +143,11 @@ fn a_prior_determines_what_the_data_do_not() {
     close(found.parameters[1].value, 29.0, 1e-6, "the prior's median");
     close(found.parameters[1].value + found.parameters[2].value, 40.0, 0.01, "sum");
     let statistics = Statistics::of(&problem, &found, Noise::Given).unwrap();
-    let verdicts: Vec<Verdict> = statistics.parameters.iter().map(|own| own.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Fixed, Verdict::FromPrior, Verdict::Determined, Verdict::Determined]);
+    let determinacies: Vec<Determinacy> = statistics.parameters.iter().map(|own| own.determinacy).collect();
+    assert_eq!(
+        determinacies,
+        [Determinacy::Fixed, Determinacy::FromPrior, Determinacy::Determined, Determinacy::Determined]
+    );
     close(statistics.parameters[1].standard_error, 29.0 * 1.1f64.ln(), 1e-6, "posterior");
     let text = statistics.warnings.join("\n");
     assert!(text.contains("`k1` is known from its prior, not from the data"), "{text}");
@@ -157,7 +160,7 @@ fn a_prior_determines_what_the_data_do_not() {
     let problem = problem.with_prior("d", Distribution::Normal { mean: 1.2, deviation: 0.05 }).unwrap();
     let found = identify(&problem, &Settings::default(), &mut |_| Flow::Continue).unwrap();
     let statistics = Statistics::of(&problem, &found, Noise::Given).unwrap();
-    assert_eq!(statistics.parameters[3].verdict, Verdict::Determined);
+    assert_eq!(statistics.parameters[3].determinacy, Determinacy::Determined);
     let text = statistics.warnings.join("\n");
     assert!(text.contains("`d` is") && text.contains("off its prior"), "{text}");
 }

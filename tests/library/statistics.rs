@@ -8,7 +8,7 @@ use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::{Gradient, Parameter};
 use costate_identify::optimise::{Flow, Method};
 use costate_identify::problem::Problem;
-use costate_identify::statistics::{Analysed, Identifiability, Noise, Statistics, Verdict, identifiability};
+use costate_identify::statistics::{Analysed, Determinacy, Identifiability, Noise, Statistics, identifiability};
 use costate_identify::{Settings, identify};
 use costate_report::{Folder, parameter_table_with_errors, result_json};
 use nalgebra::{DMatrix, DVector};
@@ -56,7 +56,7 @@ fn a_straight_line_has_the_known_statistics() {
         };
         close(found.aic, aic, 1e-10, "AIC");
         close(found.bic, bic, 1e-10, "BIC");
-        assert_eq!(found.parameters[2].verdict, Verdict::Fixed);
+        assert_eq!(found.parameters[2].determinacy, Determinacy::Fixed);
         // the ellipse touches the box of its projections: radius times standard error
         let (x, _) = found.ellipse(0, 1).unwrap();
         let radius = if noise == Noise::Given { -2.0 * 0.05f64.ln() } else { 2.0 * 4.102_821 };
@@ -118,14 +118,14 @@ fn of_two_springs_in_parallel_only_the_sum_is_determined() {
     let fit = Statistics::at(&problem, &problem.start, &[], Noise::Estimated).unwrap();
     assert_eq!(fit.degrees_of_freedom, 298, "two directions are determined");
     for k in [1, 2] {
-        assert_eq!(fit.parameters[k].verdict, Verdict::Undetermined);
+        assert_eq!(fit.parameters[k].determinacy, Determinacy::Undetermined);
         assert_eq!(fit.parameters[k].standard_error, f64::INFINITY);
     }
     // with one spring fixed, the damper has the same standard error: the other spring takes up the sum
     let alone = Statistics::at(&problem, &problem.start, &[2], Noise::Given).unwrap();
     let both = Statistics::at(&problem, &problem.start, &[], Noise::Given).unwrap();
     close(both.parameters[3].standard_error, alone.parameters[3].standard_error, 1e-6, "damper");
-    assert_eq!(alone.parameters[2].verdict, Verdict::AtBound);
+    assert_eq!(alone.parameters[2].determinacy, Determinacy::AtBound);
 }
 
 /// Protects the common factor of a free oscillation: mass, springs and damper may all be multiplied; two directions are
@@ -189,7 +189,7 @@ fn wrong_input_gets_a_sentence_and_a_sensible_outcome() {
     problem.parameters[2].free = true;
     let found = Statistics::at(&problem, &u, &[], Noise::Estimated).unwrap();
     assert!(found.warnings[0].contains("`c` has no influence"), "{:?}", found.warnings);
-    assert_eq!(found.parameters[2].verdict, Verdict::WithoutInfluence);
+    assert_eq!(found.parameters[2].determinacy, Determinacy::WithoutInfluence);
     assert_eq!(found.parameters[2].standard_error, f64::INFINITY);
     assert!(found.parameters[0].standard_error.is_finite());
     assert_eq!(found.degrees_of_freedom, 10);

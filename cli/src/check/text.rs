@@ -116,7 +116,7 @@ fn parameters(problem: &Problem, found: &Found) -> Vec<String> {
     let verdict = |k: usize| {
         let identified = found.identifiability.as_ref().ok()?;
         let place = identified.parameters.iter().position(|parameter| parameter.index == k)?;
-        Some((identified.influences[place], identified.verdict(place)))
+        Some((identified.influences[place], identified.determinacy(place)))
     };
     let row = |&(k, entry): &(usize, f64)| {
         let parameter = &problem.parameters[k];

@@ -2,7 +2,7 @@
 
 use super::{Bootstrapped, FEWEST, Over, Replicate};
 use crate::problem::Problem;
-use crate::statistics::{Finding, Statistics, Verdict};
+use crate::statistics::{Determinacy, Finding, Statistics};
 use costate::shown::rounded;
 use costate::spread::Spread;
 
@@ -66,9 +66,9 @@ pub(super) fn summarise(
     let of = |k: usize| {
         let own = &statistics.parameters[k];
         let owners = problem.experiments.iter().filter(|experiment| experiment.places.contains(&k)).count();
-        let missing_because = match own.verdict {
-            Verdict::WithoutInfluence => Some("it has no influence on what is compared"),
-            Verdict::Undetermined => Some("the data do not determine it"),
+        let missing_because = match own.determinacy {
+            Determinacy::WithoutInfluence => Some("it has no influence on what is compared"),
+            Determinacy::Undetermined => Some("the data do not determine it"),
             _ if over == Over::Experiments && owners == 1 => Some("one experiment alone has it"),
             _ => None,
         };
@@ -173,8 +173,8 @@ impl Bootstrapped {
 
     /// Sentence on means of the replicates that are off the optimum.
     pub(super) fn biases(&self) -> Option<String> {
-        let told = self.parameters.iter().filter(|own| own.count > 0);
-        let off = told.map(|own| (own, own.bias / own.bootstrap_error));
+        let estimated = self.parameters.iter().filter(|own| own.count > 0);
+        let off = estimated.map(|own| (own, own.bias / own.bootstrap_error));
         let by_chance = |own: &ParameterBootstrap| BEYOND_CHANCE / (own.count as f64).sqrt();
         let biased: Vec<String> = off
             .filter(|(own, off)| off.abs() > BIASED.max(by_chance(own)))

@@ -94,7 +94,7 @@ impl Control {
         Ok(self.shares(&start)?.iter().map(|share| share.1).sum())
     }
 
-    /// A cost that is no number at the start is told by its term; so is a limit on rates that the start breaks.
+    /// A cost that is no number at the start is reported by its term; so is a limit on rates that the start breaks.
     /// Returns the cost there.
     fn check_start(&self, start: &[f64], tolerance: f64) -> Result<f64> {
         let shares = self.shares(start)?;
@@ -103,7 +103,7 @@ impl Control {
         {
             let names = sought.parameters.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
             let problem = format!("the run at the start does not determine all of {names}: errors are infinite there");
-            let remedy = "start with signals that move more, measure more, or fix what cannot be told";
+            let remedy = "start with signals that move more, measure more, or fix what cannot be identified";
             return Err(Error::invalid("the information that is sought", problem, remedy));
         }
         if let Some((name, value)) = shares.iter().find(|share| !share.1.is_finite()) {

@@ -19,7 +19,7 @@ mod unknown;
 pub use continuation::continuation;
 pub use minimise::{Solution, Violation};
 pub use objective::ControlObjective;
-pub use refinement::{Refined, Stage, Told, refine};
+pub use refinement::{Refined, RefinementEvent, Stage, refine};
 pub use replay::{Replay, Shift};
 pub use scenario::{AimSetting, ControlScenario, ControlSetting, GoalSetting, GoalsAt};
 pub use shape::Shape;
@@ -139,8 +139,8 @@ pub struct Control {
     signals: Vec<Placed>,
 }
 
-/// The simulation that starts anew wherever unknown inputs may jump, or do so at their start: what is found is then the same in a replay.
-fn anew_where_they_jump(simulation: &Simulation, unknown: &[UnknownSignal]) -> Result<Simulation> {
+/// The simulation that restarts wherever unknown inputs may jump, or do so at their start: what is found is then the same in a replay.
+fn restarted_at_jumps(simulation: &Simulation, unknown: &[UnknownSignal]) -> Result<Simulation> {
     let signature = simulation.signature();
     let mut times = Vec::new();
     for signal in unknown {
@@ -177,7 +177,7 @@ impl Control {
         }
         let mut parameters = signature.parameters.clone();
         parameters.iter_mut().for_each(|parameter| parameter.free = false);
-        let simulation = anew_where_they_jump(&simulation, &signals)?;
+        let simulation = restarted_at_jumps(&simulation, &signals)?;
         let signature = simulation.signature();
         let mut placed: Vec<Placed> = Vec::new();
         for (k, signal) in signals.into_iter().enumerate() {

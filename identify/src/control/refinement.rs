@@ -58,8 +58,8 @@ pub struct Refined {
     pub kept: usize,
 }
 
-/// Progress of a refinement, as its observer gets it.
-pub enum Told<'a> {
+/// Event of a refinement, as its observer gets it.
+pub enum RefinementEvent<'a> {
     /// A stage begins, with its number.
     Begin(usize, &'a Control),
     /// An iteration, by its running number.
@@ -72,7 +72,7 @@ pub enum Told<'a> {
 /// step divided into so many parts, from these signals or the start's own. [`Options::max_iterations`] and
 /// [`Options::max_evaluations`] bound all searches together.
 ///
-/// On smaller steps a solution may be lost: it lived on the error of larger ones. A stage that has lost it is told ([`Stage::lost`]). If it ended above what the
+/// On smaller steps a solution may be lost: it lived on the error of larger ones. A stage that has lost it is marked ([`Stage::lost`]). If it ended above what the
 /// start costs, the stage before is kept, and nothing is refined any more; if the last one has lost it, what it has found is kept without having converged.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub fn refine(
     refinements: usize,
     problem: &mut dyn FnMut(usize, Option<Vec<Signal>>) -> Result<Control>,
     (method, tolerance, options): (Method, f64, &Options),
-    told: &mut dyn FnMut(Told<'_>) -> Flow,
+    observer: &mut dyn FnMut(RefinementEvent<'_>) -> Flow,
 ) -> Result<Refined> {
     let mut stages: Vec<Stage> = Vec::new();
     let mut history: Vec<Iteration> = Vec::new();
@@ -95,7 +95,7 @@ pub fn refine(
         if let Some((last, found)) = &last {
             control.begin_with(last, &found.outcome.u);
         }
-        told(Told::Begin(stages.len() + 1, &control));
+        observer(RefinementEvent::Begin(stages.len() + 1, &control));
         let (first, before) = (history.len(), evaluations);
         let renumbered = |iteration: &Iteration| Iteration {
             number: first + iteration.number,
@@ -104,7 +104,7 @@ pub fn refine(
         };
         let mut stopped = false;
         let mut solution = control.minimise(method, tolerance, &left, &mut |iteration| {
-            let flow = told(Told::Iteration(&renumbered(iteration)));
+            let flow = observer(RefinementEvent::Iteration(&renumbered(iteration)));
             stopped |= flow == Flow::Stop;
             flow
         })?;
@@ -125,7 +125,7 @@ pub fn refine(
         let used_up = left.max_iterations == 0 || left.max_evaluations == 0;
         let interrupted = stopped || options.interrupt.is_raised();
         let goes_on = stages.len() < refinements && !dropped && !used_up && !interrupted;
-        told(Told::End(&stage, goes_on));
+        observer(RefinementEvent::End(&stage, goes_on));
         let (lost, number) = (stage.lost, stage.number);
         stages.push(stage);
         let kept = if dropped { number - 1 } else { number };

@@ -1,4 +1,4 @@
-//! Columns that hold something else than numbers: whoever uses one is told where, and all others do not care.
+//! Columns that hold something else than numbers: whoever uses one gets an error that says where, and nobody else does.
 
 use super::Record;
 use crate::{Error, Result};
@@ -58,8 +58,8 @@ impl Record {
         }
         self.columns = named.iter().map(|k| std::mem::take(&mut self.columns[*k])).collect();
         self.names.retain(|name| !name.is_empty());
-        let told: Vec<(&str, &Foreign)> = own.iter().map(|(k, one)| (self.names[*k].as_str(), one)).collect();
-        self.remarks.extend(remark(&path, &told, &unnamed));
+        let described: Vec<(&str, &Foreign)> = own.iter().map(|(k, one)| (self.names[*k].as_str(), one)).collect();
+        self.remarks.extend(remark(&path, &described, &unnamed));
         self.foreign = own;
         Ok(self)
     }

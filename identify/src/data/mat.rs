@@ -144,8 +144,8 @@ fn columns(found: Vec<Variable>, path: &Path) -> Result<Record> {
         let all = left_out.iter().map(what).collect::<Vec<_>>().join(", ");
         remarks.push(format!("{}: no columns are made of {all}", path.display()));
     }
-    let told: Vec<(&str, &Foreign)> = foreign.iter().map(|(k, one)| (names[*k].as_str(), one)).collect();
-    remarks.extend(foreign::remark(path, &told, &[]));
+    let described: Vec<(&str, &Foreign)> = foreign.iter().map(|(k, one)| (names[*k].as_str(), one)).collect();
+    remarks.extend(foreign::remark(path, &described, &[]));
     let path = Some(path.to_path_buf());
     Ok(Record { names, columns, path, first_line: 1, is_matlab: true, left_out, foreign, remarks })
 }

@@ -75,7 +75,7 @@ impl Record {
         if mat::is_meant(bytes, path) { mat::parse(bytes, path) } else { Self::parse(bytes, path, Gaps::Allowed) }
     }
 
-    /// Reads a text file of columns separated by commas, semicolons or tabs (told from the header line).
+    /// Reads a text file of columns separated by commas, semicolons or tabs (recognised by the header line).
     ///
     /// Its first line names the columns; lines before it that are blank or start with `#` are skipped, and so are blank
     /// lines at the end. Cells are trimmed and may be in quotation marks; a byte-order mark and Windows line ends are

@@ -197,7 +197,7 @@ fn estimate(sensor: &UnknownDeviation, share: &Share) -> Result<f64> {
     if freedom < FEWEST {
         let (name, samples) = (&sensor.name, share.samples);
         let problem = format!(
-            "its {samples} samples pay for {} parameters, and too few are left to estimate any noise",
+            "its {samples} samples determine {} parameters, and too few are left to estimate any noise",
             rounded(share.parameters, 3)
         );
         let remedy = "give the deviation as a number, take more samples, or fix parameters";

@@ -30,7 +30,7 @@ pub(crate) const ROUND_OFF: f64 = 1e-8;
 /// Determinacy of a parameter: what the data say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Determinacy {
     /// Determined, with a value and a standard error.
     Determined,
     /// Undetermined: part of a combination that the data do not determine.
@@ -45,14 +45,14 @@ pub enum Verdict {
     FromPrior,
 }
 
-impl Verdict {
+impl Determinacy {
     /// Remark for tables; nothing where there is nothing to say.
     pub fn remark(self) -> &'static str {
         match self {
-            Verdict::Undetermined => "undetermined",
-            Verdict::WithoutInfluence => "no influence",
-            Verdict::FromPrior => "from its prior",
-            Verdict::Determined | Verdict::AtBound | Verdict::Fixed => "",
+            Determinacy::Undetermined => "undetermined",
+            Determinacy::WithoutInfluence => "no influence",
+            Determinacy::FromPrior => "from its prior",
+            Determinacy::Determined | Determinacy::AtBound | Determinacy::Fixed => "",
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct ParameterStatistics {
     /// The value at the optimum.
     pub value: f64,
     /// Determinacy of the parameter by the data.
-    pub verdict: Verdict,
+    pub determinacy: Determinacy,
     /// True if the parameter is free and has not moved from its start.
     pub at_start: bool,
     /// Infinite where the data do not determine it; NaN where there is none: held, or no residual left to estimate the noise.
@@ -245,7 +245,7 @@ impl Statistics {
         let (n, rank) = (residuals.count, identifiability.rank);
         // without samples there is no noise to be estimated
         let noise = if n == 0 { Noise::Given } else { noise };
-        // what priors and modes pay for costs no residual; n rows determine n directions at most
+        // what priors and modes determine costs no residual; n rows determine n directions at most
         let rows = residuals.beside.iter();
         let paid: f64 = rows.map(|row| identifiability.leverage(&row.slope) / residuals.most).sum();
         let degrees_of_freedom = n.saturating_sub(rank.saturating_sub(paid.round() as usize));
@@ -370,16 +370,16 @@ impl Statistics {
     fn parameter(&self, problem: &Problem, u: &[f64], free: &[usize], k: usize) -> ParameterStatistics {
         let Identifiability { parameters, without_influence, involved, .. } = &self.identifiability;
         let place = parameters.iter().position(|p| p.index == k);
-        let verdict = match place {
-            None if free.contains(&k) => Verdict::AtBound,
-            None => Verdict::Fixed,
-            Some(place) if without_influence.contains(&place) => Verdict::WithoutInfluence,
-            Some(place) if involved.contains(&place) => Verdict::Undetermined,
-            Some(_) => Verdict::Determined,
+        let determinacy = match place {
+            None if free.contains(&k) => Determinacy::AtBound,
+            None => Determinacy::Fixed,
+            Some(place) if without_influence.contains(&place) => Determinacy::WithoutInfluence,
+            Some(place) if involved.contains(&place) => Determinacy::Undetermined,
+            Some(_) => Determinacy::Determined,
         };
         let value = u[k];
-        let (standard_error, intervals) = match (place, verdict) {
-            (Some(place), Verdict::Determined) => {
+        let (standard_error, intervals) = match (place, determinacy) {
+            (Some(place), Determinacy::Determined) => {
                 let error = self.covariance[(place, place)].sqrt();
                 let log = parameters[place].log;
                 let ends = LEVELS.map(|level| {
@@ -401,8 +401,8 @@ impl Statistics {
         let intervals = cut;
         let at_start = free.contains(&k) && value == problem.start[k];
         let own =
-            ParameterStatistics { name, unit, value, verdict, at_start, standard_error, intervals, beyond_bounds };
+            ParameterStatistics { name, unit, value, determinacy, at_start, standard_error, intervals, beyond_bounds };
         let is_decided = problem.priors.iter().any(|prior| prior.parameter == k && prior.decides(&own));
-        if is_decided { ParameterStatistics { verdict: Verdict::FromPrior, ..own } } else { own }
+        if is_decided { ParameterStatistics { determinacy: Determinacy::FromPrior, ..own } } else { own }
     }
 }

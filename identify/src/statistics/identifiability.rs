@@ -59,7 +59,7 @@ pub struct Identifiability {
     pub(super) rank: usize,
 }
 
-/// Directions with larger singular values beside the largest are not told by the error of time steps.
+/// Directions with larger singular values beside the largest are not due to the error of time steps.
 const SUSPECT: f64 = 0.05;
 
 /// Divisors of the steps to see whether a direction fades: a combination that the data tell a thirtieth as well as coarse steps do is not taken for one.

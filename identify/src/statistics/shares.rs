@@ -1,4 +1,4 @@
-//! How many parameters the residuals of each sensor pay for.
+//! Shares of the sensors: how many parameters the residuals of each determine.
 
 use super::identifiability::{Identifiability, analysed};
 use crate::constraint::held_directions;

@@ -2,7 +2,7 @@
 
 use super::curvature::{Curvature, Definiteness};
 use super::direction::Direction;
-use super::fit::{OutputFit, ParameterStatistics, Statistics, Verdict};
+use super::fit::{Determinacy, OutputFit, ParameterStatistics, Statistics};
 use super::identifiability::Identifiability;
 use super::residual_tests::ResidualTests;
 use super::time_step::TimeStepCheck;
@@ -26,8 +26,8 @@ fn finite(x: f64) -> Value {
 impl ParameterStatistics {
     /// `+/- 0.12 (3.1 %)` for tables.
     pub fn error_text(&self) -> String {
-        match self.verdict {
-            Verdict::AtBound | Verdict::Fixed => "-".into(),
+        match self.determinacy {
+            Determinacy::AtBound | Determinacy::Fixed => "-".into(),
             _ if self.standard_error.is_nan() => "+/- unknown".into(),
             _ if self.standard_error.is_infinite() => "+/- infinite".into(),
             _ if self.value == 0.0 => format!("+/- {}", rounded(self.standard_error, 3)),
@@ -163,14 +163,15 @@ impl Statistics {
         if let Some(parameters) = result["parameters"].as_array_mut() {
             for (entry, statistics) in parameters.iter_mut().zip(&self.parameters) {
                 entry["standard_error"] = self.noisy(statistics.standard_error);
-                entry["determined"] = json!(statistics.verdict);
+                entry["determined"] = json!(statistics.determinacy);
                 entry["at_start"] = json!(statistics.at_start);
             }
         }
         result["noise_free"] = json!(self.is_noise_free);
-        let is_interval = |p: &&ParameterStatistics| !matches!(p.verdict, Verdict::Fixed | Verdict::AtBound);
-        let is_told = |p: &&ParameterStatistics| !self.is_noise_free || p.standard_error.is_infinite();
-        let confidence = self.parameters.iter().filter(is_interval).filter(is_told);
+        let is_interval =
+            |p: &&ParameterStatistics| !matches!(p.determinacy, Determinacy::Fixed | Determinacy::AtBound);
+        let has_error = |p: &&ParameterStatistics| !self.is_noise_free || p.standard_error.is_infinite();
+        let confidence = self.parameters.iter().filter(is_interval).filter(has_error);
         let confidence = confidence.map(|p| {
             let unbounded = p.standard_error.is_infinite();
             let beyond = p.beyond_bounds.map(|(low, high)| json!([low, high]));
@@ -260,7 +261,7 @@ impl Curvature {
 
 impl Identifiability {
     /// Determinacy of parameter `k` of [`Identifiability::parameters`] near this point, in a word or two.
-    pub fn verdict(&self, k: usize) -> &'static str {
+    pub fn determinacy(&self, k: usize) -> &'static str {
         let name = self.parameters[k].name.as_str();
         if self.without_influence.contains(&k) {
             "no influence"
@@ -288,7 +289,7 @@ impl Identifiability {
                     number(parameter.size),
                     parameter.unit.clone(),
                     format!("{:.3e}", self.influences[k]),
-                    self.verdict(k).into(),
+                    self.determinacy(k).into(),
                 ]
             })
             .collect();

@@ -4,7 +4,7 @@
 //! the optimum there by one Gauss-Newton step: it is small, and the next one negligible. See `docs/residuals.md`.
 
 use super::direction::Direction;
-use super::fit::{ParameterStatistics, Statistics, Verdict};
+use super::fit::{Determinacy, ParameterStatistics, Statistics};
 use super::identifiability::{Identifiability, analysed, said_of_steps_alone};
 use super::residuals;
 use crate::problem::Problem;
@@ -92,7 +92,7 @@ impl Statistics {
         let Ok(directions) = self.identifiability.by_steps_alone(problem, &found.values()) else { return };
         for name in directions.iter().flat_map(Direction::names) {
             for own in self.parameters.iter_mut().filter(|own| own.name == name) {
-                own.verdict = Verdict::Undetermined;
+                own.determinacy = Determinacy::Undetermined;
                 own.standard_error = f64::INFINITY;
                 own.intervals = [(f64::NEG_INFINITY, f64::INFINITY); 3];
                 own.beyond_bounds = None;
@@ -185,15 +185,15 @@ fn is_met(problem: &Problem, interpolation: Interpolation) -> bool {
 /// `k2` shifts by +2.3 standard errors (+0.1 N/m), `d` by -0.4
 pub(crate) fn named(shifts: &[Shift]) -> String {
     let signed = |x: f64, digits: usize| format!("{}{}", if x < 0.0 { "" } else { "+" }, rounded(x, digits));
-    let told = shifts.iter().filter(|shift| shift.standard_errors.abs() > NEGLIGIBLE).take(NAMED).enumerate();
-    let told = told.map(|(i, Shift { name, unit, shift, standard_errors })| {
+    let named = shifts.iter().filter(|shift| shift.standard_errors.abs() > NEGLIGIBLE).take(NAMED).enumerate();
+    let named = named.map(|(i, Shift { name, unit, shift, standard_errors })| {
         let errors = signed(*standard_errors, 2);
         if i > 0 {
             return format!("`{name}` by {errors}");
         }
         format!("`{name}` shifts by {errors} standard errors ({} {unit})", signed(*shift, 3))
     });
-    told.collect::<Vec<_>>().join(", ")
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// True if one of the shifts, the largest first, is more than negligible.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 /// Prefix of keys that follow from all others: shown only where nothing else differs.
 const COMPUTED: &str = "computed.";
-/// Keys that are told.
-const TOLD: usize = 3;
+/// Most keys that are named.
+const MOST_NAMED: usize = 3;
 
 /// Values by their keys, joined by dots.
 fn flat(prefix: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
@@ -37,12 +37,12 @@ pub(super) fn differences(then: &Value, now: &Value, [was, is]: [&str; 2]) -> Op
         let name = key.strip_prefix(COMPUTED).unwrap_or(key);
         format!("`{name}` {was} {}, and {is} {}", shown(before.get(*key)), shown(after.get(*key)))
     };
-    let mut told: Vec<String> = changed.iter().take(TOLD).map(one).collect();
-    if changed.len() > TOLD {
-        told.push(format!("and {} keys more", changed.len() - TOLD));
+    let mut named: Vec<String> = changed.iter().take(MOST_NAMED).map(one).collect();
+    if changed.len() > MOST_NAMED {
+        named.push(format!("and {} keys more", changed.len() - MOST_NAMED));
     }
     let why = if stated { "" } else { " (the model, the program or the processor is another)" };
-    (!told.is_empty()).then(|| told.join("; ") + why)
+    (!named.is_empty()).then(|| named.join("; ") + why)
 }
 
 #[cfg(test)]
@@ -55,12 +55,13 @@ mod tests {
     fn changed_keys_are_named() {
         let problem =
             |seed: i32, cost: f64| json!({"starts": {"seed": seed}, "data": ["a"], "computed": {"cost": cost}});
-        let told = |a: &Value, b: &Value| differences(a, b, ["was", "is"]);
-        assert_eq!(told(&problem(1, 0.5), &problem(1, 0.5)), None);
-        assert_eq!(told(&problem(1, 0.5), &problem(2, 0.6)).unwrap(), "`starts.seed` was 1, and is 2");
-        let computed = told(&problem(1, 0.5), &problem(1, 0.6)).unwrap();
+        let changes = |a: &Value, b: &Value| differences(a, b, ["was", "is"]);
+        assert_eq!(changes(&problem(1, 0.5), &problem(1, 0.5)), None);
+        assert_eq!(changes(&problem(1, 0.5), &problem(2, 0.6)).unwrap(), "`starts.seed` was 1, and is 2");
+        let computed = changes(&problem(1, 0.5), &problem(1, 0.6)).unwrap();
         assert_eq!(computed, "`cost` was 0.5, and is 0.6 (the model, the program or the processor is another)");
-        let told = told(&json!({"a": 1, "b": {"c": [[1], 2]}}), &json!({"b": {"c": [[1], 3]}, "d": "x"})).unwrap();
-        assert_eq!(told, "`a` was 1, and is not given; `b.c.2` was 2, and is 3; `d` was not given, and is \"x\"");
+        let changed =
+            changes(&json!({"a": 1, "b": {"c": [[1], 2]}}), &json!({"b": {"c": [[1], 3]}, "d": "x"})).unwrap();
+        assert_eq!(changed, "`a` was 1, and is not given; `b.c.2` was 2, and is 3; `d` was not given, and is \"x\"");
     }
 }

@@ -39,11 +39,11 @@ impl Store {
         }
         let text = files::read(&folder.join(PROBLEM))?;
         let Ok(then) = serde_json::from_slice::<Value>(&text) else {
-            return wrong(format!("its {PROBLEM} is not JSON"), "remove that folder to begin anew");
+            return wrong(format!("its {PROBLEM} is not JSON"), "remove that folder to start over");
         };
         if let Some(changed) = differences(&then, &store.problem, ["was", "is"]) {
             let remedy =
-                "give what was given then to go on, remove that folder to begin anew, or choose another one with --out";
+                "give what was given then to go on, remove that folder to start over, or choose another one with --out";
             return wrong(format!("it is of another problem: {changed}"), remedy);
         }
         store.left_over = names.iter().filter(|name| name.ends_with(".json") && *name != PROBLEM).count();

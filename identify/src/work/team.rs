@@ -232,7 +232,7 @@ impl<'r> Team<'r> {
     }
 
     /// The end of the program: returns when all ranks are there, with the largest exit code, and what was wrong on others, which rank 0 is to
-    /// say. A rank that still asks for work is told that there is none.
+    /// say. A rank that still asks for work gets the answer that there is none.
     ///
     /// # Errors
     /// If messages cannot be sent.

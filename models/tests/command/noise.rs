@@ -67,7 +67,11 @@ fn deviations_are_estimated_with_the_parameters() {
     assert_eq!(sensor(&result, "a")["samples"], 2002);
     assert_eq!(result["experiments"][1]["outputs"][1]["deviation"], sensor(&result, "x@poor")["deviation"]);
     assert!((value(&result, "c") - 33.0).abs() < 0.01);
-    assert!(run.out.contains("pays for") && run.out.contains("the noise of each sensor is estimated"), "{}", run.out);
+    assert!(
+        run.out.contains("samples  parameters") && run.out.contains("the noise of each sensor is estimated"),
+        "{}",
+        run.out
+    );
     assert!(run.err.contains("the standard deviation of `a` is estimated together with the parameters"), "{}", run.err);
     let page = place.read("result/report.html");
     assert!(page.contains("Noise of the sensors") && page.contains("Noise estimated"));

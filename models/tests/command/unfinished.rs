@@ -124,7 +124,7 @@ fn a_changed_problem_is_refused() {
         ("--starts 40", "--starts 40 --fix d_E", "`parameters.d_E.free` was true, and is false"),
         ("engine_mount", "oscillator", "`model` was \"engine_mount\", and is \"oscillator\""),
     ] {
-        let parts = ["the unfinished run in a/unfinished", part, "remove that folder to begin anew", "--out"];
+        let parts = ["the unfinished run in a/unfinished", part, "remove that folder to start over", "--out"];
         place.refused(&plain.replace(from, to), &parts);
     }
     goes_on(&place, &format!("{plain} --png --report --profiles --memory 100MB"));

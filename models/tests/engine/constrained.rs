@@ -6,7 +6,7 @@ use costate::{Gradient, Number};
 use costate_identify::constraint::{AugmentedCost, Constraint};
 use costate_identify::optimise::{Flow, Limit, Method, Multipliers, Reason};
 use costate_identify::problem::{Integrator, Problem};
-use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability};
+use costate_identify::statistics::{Determinacy, Noise, Statistics, identifiability};
 use costate_identify::{Identification, Settings, identify};
 
 const METHODS: [Method; 6] = [
@@ -224,7 +224,7 @@ fn an_equality_determines_what_the_data_do_not() {
     assert_eq!(statistics.degrees_of_freedom, expected.degrees_of_freedom);
     for k in [1, 2, 4, 5] {
         let (a, b) = (&statistics.parameters[k], &expected.parameters[k]);
-        assert_eq!(a.verdict, Verdict::Determined, "{}", a.name);
+        assert_eq!(a.determinacy, Determinacy::Determined, "{}", a.name);
         assert!(
             (a.standard_error / b.standard_error - 1.0).abs() < 1e-5,
             "{}: {} {}",

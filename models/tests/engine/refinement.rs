@@ -2,7 +2,7 @@
 
 use costate::cost::{Aim, Goal, Goals, Quadrature, Sum};
 use costate::{Plain, Signal, Simulation, TimeGrid, scheme};
-use costate_identify::control::{Control, Told, UnknownSignal, refine};
+use costate_identify::control::{Control, RefinementEvent, UnknownSignal, refine};
 use costate_identify::optimise::{Flow, Method, Options, Reason};
 use costate_models::Oscillator;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ fn a_lost_solution_is_told_and_the_stage_before_is_kept() {
         let of = (Method::Bfgs, 1e-6, &Options::default());
         let found = refine(2, &mut problem, of, &mut |told| {
             match told {
-                Told::Begin(number, _) => (stage, shown) = (number, 0),
-                Told::Iteration(iteration) => {
+                RefinementEvent::Begin(number, _) => (stage, shown) = (number, 0),
+                RefinementEvent::Iteration(iteration) => {
                     numbers.push(iteration.number);
                     shown += 1;
                 }
-                Told::End(..) => {}
+                RefinementEvent::End(..) => {}
             }
             if off > 0.0 && stage == 2 && shown == 2 { Flow::Stop } else { Flow::Continue }
         });

@@ -9,7 +9,7 @@ use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::{Error, Gradient, Method, Parameter, Plain, Result, Signal, Simulation, System, TimeGrid};
 use costate_identify::optimise::{Flow, Method as Search};
 use costate_identify::problem::{Experiment, Integrator, Problem};
-use costate_identify::statistics::{Noise, Statistics, Verdict, identifiability, said_of_steps_alone};
+use costate_identify::statistics::{Determinacy, Noise, Statistics, identifiability, said_of_steps_alone};
 use costate_identify::steps::{Steps, identify_with_steps};
 use costate_identify::{Settings, identify};
 use costate_models::Oscillator;
@@ -347,7 +347,7 @@ fn a_delay_and_a_free_start_of_a_motion_that_nothing_drives_are_one_thing() {
     let own = |name: &str| statistics.parameters.iter().find(|own| own.name == name).unwrap();
     assert!(statistics.warnings[0].contains("delay_x"), "{:?}", statistics.warnings);
     // held by a bound, it has none, either, and the start has one for that delay alone
-    let is_held = own("delay_x").verdict == Verdict::AtBound;
+    let is_held = own("delay_x").determinacy == Determinacy::AtBound;
     assert!(!own("delay_x").standard_error.is_finite(), "{:?}", own("delay_x"));
     assert!(is_held || own("v0").standard_error.is_infinite(), "{:?}", own("v0"));
     assert!((own("c").value - c).abs() < 5.0 * own("c").standard_error, "{:?}", own("c"));

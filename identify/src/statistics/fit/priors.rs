@@ -1,6 +1,6 @@
 //! What is to be said of priors, of measured modes, and of residuals beside the deviations that were given.
 
-use super::{Noise, Statistics, Verdict};
+use super::{Determinacy, Noise, Statistics};
 use crate::Result;
 use crate::modal::ModeResult;
 use crate::problem::Problem;
@@ -14,7 +14,7 @@ const FAR: f64 = 5.0;
 /// Chi-square beyond so many of its own deviations is not chance.
 const BEYOND_CHANCE: f64 = 5.0;
 /// Residuals over their deviations, squared and averaged, beyond which deviations are not those of the noise.
-const TOLD: f64 = 2.0;
+const EXCEEDED: f64 = 2.0;
 
 impl Statistics {
     /// Warns of priors that decide, that the data contradict, or that are weighed against deviations which nobody knows.
@@ -22,7 +22,7 @@ impl Statistics {
         if problem.priors.is_empty() {
             return;
         }
-        let decided = self.parameters.iter().filter(|own| own.verdict == Verdict::FromPrior);
+        let decided = self.parameters.iter().filter(|own| own.determinacy == Determinacy::FromPrior);
         let decided: Vec<String> = decided.map(|own| format!("`{}`", own.name)).collect();
         match decided.as_slice() {
             [] => {}
@@ -34,7 +34,7 @@ impl Statistics {
             self.warnings.extend(own.and_then(|own| prior.contradiction(own)));
         }
         let off = self.reduced_chi_square().unwrap_or(1.0);
-        if self.noise == Noise::Estimated && !self.is_noise_free && !(1.0 / TOLD..TOLD).contains(&off) {
+        if self.noise == Noise::Estimated && !self.is_noise_free && !(1.0 / EXCEEDED..EXCEEDED).contains(&off) {
             let factor = rounded(off.sqrt(), 2);
             self.warnings.push(format!(
                 "priors are weighed against the deviations of the outputs, but the residuals are {factor} times as large as these: give \
@@ -60,7 +60,7 @@ impl Statistics {
         for response in ResponseResult::all(problem, u)? {
             let (rms, (most, at)) = (response.rms(), response.largest());
             let count = response.residuals.len() as f64;
-            let limit = (TOLD * count).max(count + BEYOND_CHANCE * (2.0 * count).sqrt());
+            let limit = (EXCEEDED * count).max(count + BEYOND_CHANCE * (2.0 * count).sqrt());
             let what = response.measured.what();
             if rms * rms * count > limit {
                 self.warnings.push(format!(
@@ -84,7 +84,7 @@ impl Statistics {
     /// Warns of residuals that are larger than noise of the deviations that were given.
     pub(super) fn warn_of_size(&mut self) {
         let (freedom, chi_square) = (self.degrees_of_freedom as f64, self.chi_square);
-        let is_chance = chi_square <= (TOLD * freedom).max(freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt());
+        let is_chance = chi_square <= (EXCEEDED * freedom).max(freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt());
         if self.noise != Noise::Given || self.degrees_of_freedom == 0 || self.down_weighted.is_some() || is_chance {
             return;
         }

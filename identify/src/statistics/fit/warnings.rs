@@ -1,7 +1,7 @@
 //! What is to be warned of.
 
 use super::super::residual_tests::ResidualTests;
-use super::{Noise, OutputFit, ParameterStatistics, Statistics, Verdict};
+use super::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics};
 use crate::flat::NOTHING;
 use costate::shown::rounded;
 
@@ -11,16 +11,16 @@ const NAMED: usize = 3;
 impl Statistics {
     pub(super) fn warn(&self) -> Vec<String> {
         let mut warnings = self.identifiability.warnings();
-        let names = |verdict: Verdict| {
-            let those = self.parameters.iter().filter(|p| p.verdict == verdict);
+        let names = |determinacy: Determinacy| {
+            let those = self.parameters.iter().filter(|p| p.determinacy == determinacy);
             those.map(|p| format!("`{}`", p.name)).collect::<Vec<_>>()
         };
-        let undetermined = names(Verdict::Undetermined);
+        let undetermined = names(Determinacy::Undetermined);
         if !undetermined.is_empty() {
             let (s, verb) = if undetermined.len() == 1 { ("", "is") } else { ("s", "are") };
             warnings.push(format!("the standard error{s} of {} {verb} infinite", undetermined.join(", ")));
         }
-        let held = names(Verdict::AtBound);
+        let held = names(Determinacy::AtBound);
         if !held.is_empty() {
             let (verb, bound) = if held.len() == 1 { ("is", "its bound") } else { ("are", "their bounds") };
             let those = held.join(", ");
