@@ -1,4 +1,4 @@
-//! What a problem is fitted to beside samples over time: priors of parameters, measured modes and frequency responses. Each is a residual with its derivatives, taken
+//! Residuals beside samples over time: those of priors of parameters, measured modes and frequency responses. Each is a residual with its derivatives, taken
 //! at its word: ½ r² is added to the cost.
 
 use crate::prior::Prior;

@@ -1,4 +1,4 @@
-//! What halving the step shows of a problem.
+//! Convergence of a problem's outputs and cost when the step is halved.
 
 use crate::problem::{Experiment, Problem};
 use crate::{Error, Result};

@@ -1,4 +1,4 @@
-//! Which parameters have an influence on the residuals, beside others; and how large they are, by that.
+//! Influence of parameters on the residuals, beside others; and their sizes by that.
 
 use crate::Settings;
 use crate::ensemble::Ensemble;

@@ -1,4 +1,4 @@
-//! Whether squares of residuals are numbers at all.
+//! Check that squares of residuals neither vanish nor overflow.
 
 use crate::problem::{Experiment, Problem};
 use crate::{Error, Result};

@@ -1,4 +1,4 @@
-//! What is known of parameters before any data: each prior is one more residual.
+//! Priors, which say what is known of parameters before any data: each is one more residual.
 //!
 //! | prior | residual r | what it says |
 //! |---|---|---|

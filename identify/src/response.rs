@@ -20,7 +20,7 @@ use costate::shown::rounded;
 use costate::signature::Signature;
 use serde_json::{Value, json};
 
-/// Comparison of a measured response with the model's.
+/// Quantities by which a measured response is compared with the model's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// Real and imaginary part.

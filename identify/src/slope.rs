@@ -1,4 +1,4 @@
-//! Whether the gradient is to blame where a search gets stuck: the slope of the cost by differences, asked for once, at the end.
+//! Check of the gradient where a search gets stuck: the slope of the cost by differences, asked for once, at the end.
 
 use crate::Result;
 use crate::ensemble::Ensemble;

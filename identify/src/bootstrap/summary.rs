@@ -1,4 +1,4 @@
-//! What replicates say of each parameter.
+//! Statistics of each parameter over the replicates.
 
 use super::{Bootstrapped, FEWEST, Over, Replicate};
 use crate::problem::Problem;

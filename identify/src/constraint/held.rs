@@ -1,4 +1,4 @@
-//! What active constraints leave free, for statistics.
+//! Directions that active constraints hold, for statistics.
 
 use super::{Constraint, ConstraintResult, Value};
 use crate::Result;

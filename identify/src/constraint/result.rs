@@ -1,4 +1,4 @@
-//! What became of a constraint.
+//! Result of a constraint.
 
 use super::augmented::Rows;
 use super::{Constraint, Value};

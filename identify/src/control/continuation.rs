@@ -1,4 +1,4 @@
-//! From an easy problem to the one that is meant, in stages.
+//! Continuation from an easy problem to the one that is meant, in stages.
 
 use super::{Control, Solution};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! Whether a solution is one of the equations of motion, and not of the time grid: the same signals at half the step.
+//! Replay of a solution with its signals at half the step: is it one of the equations of motion, and not of the time grid?
 
 use super::Control;
 use crate::Result;

@@ -1,4 +1,4 @@
-//! What is said of a signal that is to be found.
+//! Settings of a signal that is to be found.
 
 use super::Shape;
 use crate::{Error, Result};

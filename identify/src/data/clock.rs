@@ -1,4 +1,4 @@
-//! Which column of a record is the time, and in what unit: one reader for all commands.
+//! Column of times in a record, and its unit: one reader for all commands.
 
 use crate::columns::{self, Calibration, Sought};
 use crate::data::Record;

@@ -1,4 +1,4 @@
-//! What information makes of parameters.
+//! Assessment of information: the standard errors of parameters that it leads to.
 
 use super::criterion::{Optimality, axes};
 use crate::Result;

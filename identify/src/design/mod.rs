@@ -1,4 +1,4 @@
-//! Which experiment next: what experiments would say of the parameters before they are made, and excitations that say the most.
+//! Design of experiments: what experiments would say of the parameters before they are made, and excitations that say the most.
 //!
 //! The Fisher information of samples with independent normal noise of given deviations is F = Σ sᵀs/σ² with the derivatives s of each by the
 //! parameters. It adds up over samples, sensors and experiments, and its inverse is the covariance of the parameters that a fit would find. All of

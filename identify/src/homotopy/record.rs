@@ -1,4 +1,4 @@
-//! What pulls: the record of an output over time with its rate, and the forces that follow it.
+//! Channels that pull the model: the record of an output over time with its rate, and the forces that follow it.
 
 use super::Homotopy;
 use crate::problem::{Experiment, Problem};

@@ -1,4 +1,4 @@
-//! Every method as an argmin solver: a search begins, steps from point to point, and halts.
+//! Executor of every method as an argmin solver: a search begins, steps from point to point, and halts.
 
 use super::evaluation::{Halt, ObjectiveEvaluator, Point, Step};
 use crate::Error;

@@ -1,4 +1,4 @@
-//! What the methods know about curvature: approximations of the inverse Hessian, learnt from gradients.
+//! Curvature as methods by gradients know it: approximations of the inverse Hessian, learnt from gradients.
 
 use super::evaluation::dot;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! What a change of a variable by all of its size is, for methods that see residuals: without units, so that the same problem in other
+//! Magnitudes of variables for methods that see residuals: without units, so that the same problem in other
 //! units goes the same way.
 
 use super::variable::Scaling;

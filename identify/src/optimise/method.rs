@@ -1,4 +1,4 @@
-//! Which method to use, and its name.
+//! Methods of minimisation by name, with their settings.
 
 use crate::{Error, Result};
 use std::fmt;

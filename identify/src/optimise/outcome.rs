@@ -1,4 +1,4 @@
-//! What goes into a minimisation besides the function, and what comes out.
+//! Options, history and outcome of a minimisation.
 
 use super::trace::Trace;
 use super::variable::VariableStatus;

@@ -1,4 +1,4 @@
-//! How a search gets on, and whether more can be gained.
+//! Progress of a search, and whether more can be gained.
 
 use super::evaluation::{Point, norm};
 use super::outcome::Options;

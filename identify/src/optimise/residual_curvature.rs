@@ -1,5 +1,5 @@
-//! What Gauss-Newton leaves out of a sum of squares' Hessian, C = Σ r_i ∇²r_i, learnt from gradients: a secant method after Dennis,
-//! Gay & Welsch 1981 (NL2SOL).
+//! Curvature of the residuals, which Gauss-Newton leaves out of a sum of squares' Hessian, C = Σ r_i ∇²r_i, learnt from gradients: a secant
+//! method after Dennis, Gay & Welsch 1981 (NL2SOL).
 //!
 //! Where residuals are left at the minimum, C may be as large as SᵀS along some direction. Steps that do not know of it are then
 //! wrong by a factor there, a trust region shrinks until they are harmless, and along every other direction the search creeps.

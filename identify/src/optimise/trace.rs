@@ -1,4 +1,4 @@
-//! Whoever wants to see every single run of the function.
+//! Trace of every single run of the function.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where the statements of a problem file stand.
+//! Lines of a problem file where its statements stand.
 
 use super::{Specification, name_of};
 use crate::Error;

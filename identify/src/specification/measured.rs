@@ -1,4 +1,4 @@
-//! From a record to a simulation with its inputs and a comparison with its outputs.
+//! Simulation with the inputs of a record, and comparison with its outputs.
 
 use super::gaps::Driver;
 use super::recording::{Recording, RecordingFile};

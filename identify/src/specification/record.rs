@@ -1,4 +1,4 @@
-//! Where a record is.
+//! Files of a record, and values that parameters start from.
 
 use super::recording::{Recording, RecordingFile};
 use crate::columns::{self, Located, Sought};

@@ -1,4 +1,4 @@
-//! What is stated of sensors: which outputs they show with a gain, a bias or late.
+//! Sensors as stated: which outputs they show with a gain, a bias or late.
 
 use super::measured::OfFile;
 use super::recording::Recording;

@@ -1,4 +1,4 @@
-//! Where measurements come from, as stated.
+//! Sources of measurements, as stated.
 
 use super::{InputColumn, OutputColumn};
 use crate::data::Record;

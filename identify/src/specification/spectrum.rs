@@ -1,4 +1,4 @@
-//! What is stated of the spectrum of an output, and what a record makes of it.
+//! Spectrum of an output, as stated and as a record gives it.
 
 use super::recording::RecordingFile;
 use crate::columns;

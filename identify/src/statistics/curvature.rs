@@ -1,4 +1,4 @@
-//! What a Hessian says at one point: where the cost bends up, down, or not at all. Nothing is inverted.
+//! Curvature of the cost by its Hessian at one point: where the cost bends up, down, or not at all. Nothing is inverted.
 
 use super::direction::{Analysed, Direction};
 use super::identifiability::{analysed, sparse_basis};

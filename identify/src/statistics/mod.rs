@@ -1,4 +1,4 @@
-//! How well the data determine the parameters: before a fit ([`identifiability`](fn@identifiability)) and after it
+//! Statistics of how well the data determine the parameters: before a fit ([`identifiability`](fn@identifiability)) and after it
 //! ([`Statistics`]); and how the cost itself bends ([`Curvature`]).
 //!
 //! # Conventions

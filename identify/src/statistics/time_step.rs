@@ -1,4 +1,4 @@
-//! How far the optimum moves with the time step, and with the interpolation of inputs between their samples.
+//! Shift of the optimum with the time step, and with the interpolation of inputs between their samples.
 //!
 //! The residuals and their derivatives at the parameters that were found, from a run at half the step with the same samples, give
 //! the optimum there by one Gauss-Newton step: it is small, and the next one negligible. See `docs/residuals.md`.

@@ -1,4 +1,4 @@
-//! What is known of the noise.
+//! Knowledge of the noise.
 
 use crate::{Error, Result};
 

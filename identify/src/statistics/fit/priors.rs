@@ -1,4 +1,4 @@
-//! What is to be said of priors, of measured modes, and of residuals beside the deviations that were given.
+//! Warnings of priors, of measured modes, and of residuals beside the deviations that were given.
 
 use super::{Determinacy, Noise, Statistics};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! What is to be warned of.
+//! Warnings of a fit.
 
 use super::super::residual_tests::ResidualTests;
 use super::{Determinacy, Noise, OutputFit, ParameterStatistics, Statistics};

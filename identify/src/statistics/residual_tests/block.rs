@@ -1,4 +1,4 @@
-//! How long blocks of residuals have to be, so that a bootstrap sees how they are correlated.
+//! Length of blocks of residuals with which a bootstrap sees how they are correlated.
 
 use super::MOST_PRODUCTS;
 use super::correlation::Series;

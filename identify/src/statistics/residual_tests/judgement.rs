@@ -1,4 +1,4 @@
-//! What residuals tell, in words.
+//! Judgement of residuals, in words.
 
 use super::{GAP, InputCorrelation, Interval, ResidualTests};
 use costate::shown::rounded;

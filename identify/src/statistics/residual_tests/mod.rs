@@ -1,4 +1,4 @@
-//! Whether residuals are what statistics assume, white noise, and what they tell if they are not.
+//! Tests whether residuals are what statistics assume, white noise, and what they tell if they are not.
 //!
 //! Formulas and their sources: `docs/residuals.md`.
 
