@@ -11,8 +11,9 @@
 //!   variance of a linear estimate that of independent experiments without bias (Rao & Wu 1988). Parameters of experiments that are not
 //!   drawn are held; nothing is said of parameters that one experiment alone has.
 //!
-//! The centre of a prior is redrawn from the prior about the optimum, and measured modes from their deviations about those of the optimum. Deviations of the noise that were estimated are held.
-//! Intervals are percentiles: they keep to bounds, and are the same for a parameter and its logarithm.
+//! The centre of a prior is redrawn from the prior about the optimum, and measured modes from their deviations about those of the optimum.
+//! Deviations of the noise that were estimated are held. Intervals are percentiles: they keep to bounds, and are the same for a parameter and
+//! its logarithm.
 
 mod resample;
 mod summary;
@@ -200,7 +201,8 @@ struct Ground<'a> {
 }
 
 /// Repeats the fit with drawn data around what was `found`, with its `statistics`; a stage `bootstrap` of the `work`, of which
-/// `progress` gets the number of replicates that are done. Results are the same to the last bit however it is divided: each replicate has random numbers of its own.
+/// `progress` gets the number of replicates that are done. Results are the same to the last bit however it is divided: each replicate has
+/// random numbers of its own.
 ///
 /// # Errors
 /// As [`Bootstrap::check`]; without noise or degrees of freedom; as [`Work::run`]. Fits that fail are counted ([`ReplicateEnd::Failed`]).

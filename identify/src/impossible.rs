@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 
-/// Sentences on parameters that no body can have, at the end and on the way there.
+/// Sentences on parameters that are physically impossible, at the end and on the way there.
 pub(super) fn sentences(problem: &Problem, best: &[f64], history: &[Vec<f64>]) -> Vec<String> {
     let system = problem.first().simulation.system();
     let at = |u: &[f64]| {

@@ -184,7 +184,7 @@ pub struct Identification {
     pub history: Vec<Vec<f64>>,
     /// The message of the first simulation that failed within the search, if any did.
     pub first_failure: Option<String>,
-    /// Sentences on parameters that no body can have, found or passed on the way; mostly none.
+    /// Sentences on parameters that are physically impossible, found or passed on the way; mostly none.
     pub impossible: Vec<String>,
     /// Results of the problem's constraints, in their order.
     pub constraints: Vec<ConstraintResult>,

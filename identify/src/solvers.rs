@@ -32,9 +32,9 @@ use std::cell::RefCell;
 
 /// The cost of a problem over the scaled free parameters x: u / size on a linear scale, ln(u / size) on a logarithmic one.
 ///
-/// Simulations that fail cost infinitely much, and their derivatives are not numbers. Values outside the parameters' bounds are taken to the nearest within, and
-/// cost more: by half the square of their distance, times the cost at the start. Any other error ends the solver with it. Constraints are not looked at: problems that
-/// have some are refused.
+/// Simulations that fail cost infinitely much, and their derivatives are not numbers. Values outside the parameters' bounds are taken to the
+/// nearest within, and cost more: by half the square of their distance, times the cost at the start. Any other error ends the solver with it.
+/// Constraints are not looked at: problems that have some are refused.
 pub struct SolverProblem<'p> {
     problem: &'p Problem,
     free: Vec<usize>,
@@ -236,8 +236,8 @@ impl Hessian for &SolverProblem<'_> {
     }
 }
 
-/// The residuals r of a sum of squares ½ rᵀ r, in the order of experiments and times, those of priors, modes and frequency responses last; none for a simulation
-/// that fails.
+/// The residuals r of a sum of squares ½ rᵀ r, in the order of experiments and times, those of priors, modes and frequency responses last;
+/// none for a simulation that fails.
 impl Operator for &SolverProblem<'_> {
     type Param = Vec<f64>;
     type Output = Vec<f64>;

@@ -42,7 +42,8 @@ pub struct Solution {
 impl Control {
     /// Finds the unknowns by `method`: one that works by gradients, `newton-tr` on products with the Hessian, or `lm` for sums of squares,
     /// whose steps cost O(steps). Signals are many, and some of their directions hardly matter: a search ends, too, where the cost has settled.
-    /// [`Options::max_iterations`] and [`Options::max_evaluations`] bound all rounds of multipliers together. What must be met is met to `tolerance` by multipliers, or the solution says how far off it is.
+    /// [`Options::max_iterations`] and [`Options::max_evaluations`] bound all rounds of multipliers together. What must be met is met to
+    /// `tolerance` by multipliers, or the solution says how far off it is.
     ///
     /// # Errors
     /// As [`minimise`](crate::optimise::minimise); a cost that is not finite at the start; a method for few unknowns.

@@ -72,8 +72,9 @@ pub enum RefinementEvent<'a> {
 /// step divided into so many parts, from these signals or the start's own. [`Options::max_iterations`] and
 /// [`Options::max_evaluations`] bound all searches together.
 ///
-/// On smaller steps a solution may be lost: it lived on the error of larger ones. A stage that has lost it is marked ([`Stage::lost`]). If it ended above what the
-/// start costs, the stage before is kept, and nothing is refined any more; if the last one has lost it, what it has found is kept without having converged.
+/// On smaller steps a solution may be lost: it lived on the error of larger ones. A stage that has lost it is marked ([`Stage::lost`]). If it
+/// ended above what the start costs, the stage before is kept, and nothing is refined any more; if the last one has lost it, what it has
+/// found is kept without having converged.
 ///
 /// # Errors
 /// As [`Control::minimise`]; whatever `problem` returns.

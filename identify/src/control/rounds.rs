@@ -11,8 +11,9 @@ const MOST_ROUNDS: usize = 30;
 /// A search ends where the cost falls by less than this part of it in so many iterations.
 /// More of them for methods that learn curvature slowly; those that creep along gradients never settle.
 const SETTLED: f64 = 1e-3;
-/// A cost has not settled where a change of all unknowns by a tenth of their size in all would still take away as much, to first order, as the geometric mean of
-/// what it is and what it was at the start. Not asked where something must be met: penalties make gradients large across what they keep to.
+/// A cost has not settled where a change of all unknowns by a tenth of their size in all would still take away as much, to first order, as
+/// the geometric mean of what it is and what it was at the start. Not asked where something must be met: penalties make gradients large
+/// across what they keep to.
 const STEEP: f64 = 10.0;
 /// Most rounds in a row without lowering violations to this part: after them, they cannot be met.
 const MOST_IDLE: usize = 5;

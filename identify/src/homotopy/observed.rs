@@ -1,7 +1,8 @@
 //! A mechanism that is pulled towards a record: the same equations of motion with forces that follow what outputs are short of it.
 //!
-//! Q becomes Q + μ Σ_j g_j e_j(t, q, v, u), e_j = k (ȳ_j(t) - y_j) + d (dȳ_j/dt - dy_j/dt), with directions g_j that stay as they are. Few outputs are measured,
-//! so that the matrix of the linear equations changes by a matrix of low rank, and the mechanism's own factors, dense or sparse, stay in use (Woodbury):
+//! Q becomes Q + μ Σ_j g_j e_j(t, q, v, u), e_j = k (ȳ_j(t) - y_j) + d (dȳ_j/dt - dy_j/dt), with directions g_j that stay as they are. Few
+//! outputs are measured, so that the matrix of the linear equations changes by a matrix of low rank, and the mechanism's own factors, dense
+//! or sparse, stay in use (Woodbury):
 //!
 //! ```text
 //! K' = K + U Yᵀ,  U = μ (g_j; 0),  Y = (position ∂_q + velocity ∂_v)(k y_j + d dy_j/dt)

@@ -187,8 +187,9 @@ impl Identifiability {
         Ok(found)
     }
 
-    /// Directions that only the error of time steps tells apart: weak ones which linearisations at steps that are halved again and again, `finer`, tell less than
-    /// half as well each time, as they do what vanishes with the step. What data determine keeps its singular value, sooner or later.
+    /// Directions that only the error of time steps tells apart: weak ones which linearisations at steps that are halved again and again,
+    /// `finer`, tell less than half as well each time, as they do what vanishes with the step. What data determine keeps its singular value,
+    /// sooner or later.
     fn fading(&self, finer: &[Identifiability]) -> Vec<Direction> {
         let relative = |found: &Identifiability, j: usize| found.singular_values[j] / found.singular_values[0];
         let halves = |coarse: &Identifiability, finer: &Identifiability, j: usize| {
@@ -203,8 +204,8 @@ impl Identifiability {
         (0..self.rank).rev().take_while(fades).map(|j| self.along(j)).collect()
     }
 
-    /// The fading directions of a problem at `u`: where a direction is weak at all, by one more run with tangents at half the step, and by more at smaller steps
-    /// as long as there are any.
+    /// The fading directions of a problem at `u`: where a direction is weak at all, by one more run with tangents at half the step, and by
+    /// more at smaller steps as long as there are any.
     ///
     /// # Errors
     /// As [`identifiability`], at smaller steps.

@@ -10,7 +10,8 @@ use costate::sensitivity::ResidualRow;
 
 /// All that is taken from one run with tangents, in all parameters of the problem.
 pub(super) struct Residuals {
-    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the rows of priors and modes. ω = 1 without quadrature.
+    /// √ω (S r), with the pull of r under a robust loss in its place, where ω are the weights of the samples over the largest one, with the
+    /// rows of priors and modes. ω = 1 without quadrature.
     pub fitted: Linearised,
     /// Rows of priors and modes.
     pub beside: Vec<Row>,
