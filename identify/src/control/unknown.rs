@@ -12,7 +12,7 @@ pub enum Nodes {
     EveryStep,
     /// Ends of so many intervals of the same length over the run.
     Intervals(usize),
-    /// These times, s.
+    /// Times of the nodes, s.
     At(Vec<f64>),
 }
 
