@@ -82,7 +82,7 @@ impl Connectivity {
         self.members.iter().zip(reached).filter(|(_, reached)| !reached).map(|(held, _)| held.name.as_str()).collect()
     }
 
-    /// What a sensor of all bodies says where there are none yet.
+    /// The error of a sensor of all bodies that is added before any of them.
     pub fn nothing_yet(&self, sensor: &str) -> Option<Error> {
         let problem = "no body or mass has been added before it";
         let remedy = "add it behind all that it is to count";

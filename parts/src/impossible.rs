@@ -6,7 +6,8 @@ use costate::shown::rounded;
 use costate::sketch::{Member, MemberKind};
 use costate::system::System;
 
-/// What no body can have of a mechanism with these parameters: masses below nothing, inertias that contradict themselves. A sentence each.
+/// Properties that no body can have, of a mechanism with these parameters: masses below nothing, inertias that contradict themselves. A
+/// sentence each.
 pub fn impossible(system: &dyn System, u: &[f64]) -> Vec<String> {
     let Some(sketch) = system.sketch() else { return Vec::new() };
     let mut found = Vec::new();

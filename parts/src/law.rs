@@ -6,17 +6,18 @@ use costate::sketch::Seen;
 use costate::value::Value;
 use std::sync::Arc;
 
-/// How a spring or damper pulls.
+/// The law of a spring or damper: its tension as a function of elongation, rate and states.
 pub trait Law: Send + Sync + 'static {
     /// Tension (N, or N m for rotations) at an elongation (m, or rad) and its rate, with the parameters `u`. It must be
     /// differentiable; positive tension draws the sides together.
     fn tension<D: Number>(&self, elongation: D, rate: D, u: &[D]) -> D;
 
-    /// Whether the tension depends on the rate and on parameters alone: the elongation is not worked out then.
+    /// True if the tension depends on the rate and on parameters alone: the elongation is not worked out then.
     const OF_RATE_ALONE: bool = false;
 
     /// First-order states of the law, as (name, unit), such as the hysteretic part of a force: each part that pulls by it has its own,
-    /// called `PART.NAME`, whose units are those along a line (about an axis N stands for N m, and m for rad), and which are zero at the start unless told ([`Assembler::start_state`](crate::assembly::Assembler::start_state)).
+    /// called `PART.NAME`, whose units are those along a line (about an axis N stands for N m, and m for rad), and which are zero at the
+    /// start by default (see [`Assembler::start_state`](crate::assembly::Assembler::start_state)).
     const STATES: &'static [(&'static str, &'static str)] = &[];
 
     /// The tension of a law with states; [`Law::tension`] is then that at states of zero. Default: states do not pull.
@@ -43,8 +44,8 @@ pub trait Law: Send + Sync + 'static {
     }
 }
 
-/// Where a law's energy does not grow by its tension at rest, with these parameters: an elongation, the slope of its energy there
-/// and the tension.
+/// An elongation where a law's energy does not grow by its tension at rest, with these parameters; with the slope of its energy
+/// there and the tension. `None` if energy and tension agree.
 pub(crate) fn contradiction<L: Law>(law: &L, u: &[f64]) -> Option<[f64; 3]> {
     let constants: Vec<Jet<f64, 1>> = u.iter().map(|&u| Jet::constant(u)).collect();
     [-0.3, -0.01, 0.01, 0.3].into_iter().find_map(|elongation| {
@@ -146,16 +147,16 @@ impl Law for BrownMcPhee {
 /// The axes in which a vector is given or seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Axes {
-    /// Those of the world.
+    /// The world's axes.
     #[default]
     World,
-    /// Those of the body.
+    /// The body's axes.
     Body,
 }
 
 /// A motion, force or torque that is given as a function of time.
 pub trait FunctionOfTime: Send + Sync + 'static {
-    /// Its value at time `t`, in the unit of what follows it; `u` are the parameters that were given along.
+    /// Value of the function at time `t`, in the unit of what follows it; `u` are the parameters that were given with it.
     fn at<D: Number>(&self, t: D, u: &[D]) -> D;
 
     /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
@@ -177,7 +178,7 @@ impl<M: FunctionOfTime> Element for Driven<M> {
     }
 }
 
-/// How strong a force, a torque or a motor is: a number or a parameter (N, N m), or an [`Input`], or an input times a factor
+/// The strength of a force, a torque or a motor: a number or a parameter (N, N m), or an [`Input`], or an input times a factor
 /// ([`Input::times`]), such as a current times a torque constant.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
@@ -216,9 +217,9 @@ impl From<&Value> for Amount {
     }
 }
 
-/// How strong an element acts.
+/// The strength of an element, as a function of time and inputs.
 pub(crate) trait Strength: Send + Sync + 'static {
-    /// At a time, with the element's inputs and the parameters that belong to it.
+    /// Value at a time, with the element's inputs and the parameters that belong to it.
     fn at<D: Number>(&self, t: D, w: &[D], u: &[D]) -> D;
 
     fn known_times(&self) -> Option<(f64, f64)> {
@@ -226,7 +227,7 @@ pub(crate) trait Strength: Send + Sync + 'static {
     }
 }
 
-/// By an [`Amount`]. Parameter: factor.
+/// The strength of an [`Amount`]. Parameter: factor.
 pub(crate) struct Given;
 
 impl Strength for Given {
@@ -236,7 +237,7 @@ impl Strength for Given {
     }
 }
 
-/// By a function of time. Parameters: its own.
+/// The strength by a function of time. Parameters: its own.
 pub(crate) struct Timed<F>(pub Arc<F>);
 
 impl<F: FunctionOfTime> Strength for Timed<F> {
@@ -250,7 +251,7 @@ impl<F: FunctionOfTime> Strength for Timed<F> {
     }
 }
 
-/// What of a strength an element is connected to, and how it is drawn.
+/// A strength with the parameters and the input that an element is connected to for it, and as it is drawn.
 pub(crate) struct Source<S> {
     pub strength: S,
     parameters: Vec<Value>,

@@ -7,7 +7,7 @@ use costate::number::Number;
 use costate::shown::rounded;
 use costate::value::Value;
 
-/// What is summed up.
+/// The quantity that is summed up over the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Total {
     /// Kinetic energy, energy in the gravity field and of springs, J.
@@ -23,7 +23,7 @@ type Share = Box<dyn Fn(&mut Assembler, Total, &str, &[Sum]) + Send + Sync>;
 
 /// The parts that contribute, so far.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Contributions {
     shares: Vec<(String, Share)>,
     /// Parts whose law does not tell its energy.
     silent: Vec<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Ledger {
     hysteretic: Vec<String>,
 }
 
-impl Ledger {
+impl Contributions {
     pub fn add(&mut self, part: &str, share: impl Fn(&mut Assembler, Total, &str, &[Sum]) + Send + Sync + 'static) {
         self.shares.push((part.into(), Box::new(share)));
     }
@@ -71,7 +71,7 @@ impl Ledger {
                 let remedy = "let `Law::energy` be the integral of `Law::tension` at rest";
                 assembler.note(Error::invalid(format!("`{part}`"), problem, remedy));
             }
-            // a panic is told where the element is added
+            // a panic is reported where the element is added
             Ok((false, _)) | Err(_) => self.silent.push(part.into()),
         }
     }
@@ -100,14 +100,14 @@ impl Ledger {
     }
 }
 
-/// What an element with forces of its own is there for: the same functions act, and tell what they store and take.
+/// The role in which an element with forces of its own is used: the same functions act, and tell what they store and take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It acts.
+    /// The element acts.
     Acts,
-    /// Its first output is its share of a total.
+    /// The element's first output is its share of a total.
     Tells(Total),
-    /// Its outputs are what a sensor sees.
+    /// The element's outputs are what a sensor sees.
     Sensor,
 }
 
@@ -122,11 +122,11 @@ impl Total {
     }
 
     /// The share of Hertz' law with damping (Hunt & Crossley 1975): F = k δ^(3/2) (1 + c δ'), never negative.
-    pub fn of_hertz<D: Number>(self, [k, c]: [D; 2], depth: D, approach: D) -> D {
+    pub fn of_hertz<D: Number>(self, [k, c]: [D; 2], depth: D, depth_rate: D) -> D {
         let at_rest = k * depth * depth.sqrt();
         match self {
             Total::Energy => at_rest * depth * 0.4,
-            Total::Dissipation => (hertz([k, c], depth, approach) - at_rest) * approach,
+            Total::Dissipation => (hertz([k, c], depth, depth_rate) - at_rest) * depth_rate,
             Total::Momentum => D::from(0.0),
         }
     }
@@ -134,8 +134,8 @@ impl Total {
 
 /// The pressure of a contact, k δ^(3/2) (1 + c δ'); zero where it would pull: surfaces do not stick to each other.
 #[inline]
-pub(crate) fn hertz<D: Number>([k, c]: [D; 2], depth: D, approach: D) -> D {
-    let pressure = k * depth * depth.sqrt() * (c * approach + 1.0);
+pub(crate) fn hertz<D: Number>([k, c]: [D; 2], depth: D, depth_rate: D) -> D {
+    let pressure = k * depth * depth.sqrt() * (c * depth_rate + 1.0);
     if pressure > 0.0 { pressure } else { D::from(0.0) }
 }
 

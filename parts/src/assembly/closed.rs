@@ -30,8 +30,8 @@ pub struct ConstraintSlopes<'a> {
 ///
 /// They must be those of [`Element::mass`] and [`Element::force`], which go on to tell all else, and without time and inputs.
 pub trait ClosedMotion {
-    /// Whether it differentiates by a parameter. Where one enters that it does not know, dual numbers are taken for all but Newton's
-    /// matrix.
+    /// True if it differentiates by this parameter. Where one enters that it does not know, dual numbers are taken for all but
+    /// Newton's matrix.
     fn knows(&self, parameter: usize) -> bool;
 
     /// D with its derivatives at positions, velocities and accelerations (q, v, a), for parameters `u`. All entries that can be other
@@ -54,32 +54,32 @@ pub struct MotionSlopes<'a> {
 }
 
 /// An element as the derivative kernels see it, with what it knows itself.
-pub(super) trait Part: Functions {
+pub(super) trait BatchElement: Functions {
     fn closed_constraint(&self) -> Option<&dyn ClosedConstraint>;
     fn closed_motion(&self) -> Option<&dyn ClosedMotion>;
     /// A list for elements of this type, with nothing in it yet.
-    fn list(&self) -> Box<dyn Parts>;
-    /// Whether a list is one for elements of this type.
-    fn belongs_in(&self, list: &dyn Parts) -> bool;
+    fn list(&self) -> Box<dyn BatchElements>;
+    /// True if a list is one for elements of this type.
+    fn belongs_in(&self, list: &dyn BatchElements) -> bool;
     /// Puts it behind the others in a list where it belongs.
-    fn put_into(self: Box<Self>, list: &mut dyn Parts);
+    fn put_into(self: Box<Self>, list: &mut dyn BatchElements);
 }
 
 /// Elements of one type, one behind another in memory: what a long chain goes through at every step lies close together.
-pub(super) trait Parts: Any + Send + Sync {
-    fn get(&self, e: usize) -> &dyn Part;
+pub(super) trait BatchElements: Any + Send + Sync {
+    fn get(&self, e: usize) -> &dyn BatchElement;
     fn len(&self) -> usize;
 }
 
-impl dyn Parts {
-    pub fn iter(&self) -> impl Iterator<Item = &dyn Part> {
+impl dyn BatchElements {
+    pub fn iter(&self) -> impl Iterator<Item = &dyn BatchElement> {
         (0..self.len()).map(|e| self.get(e))
     }
 }
 
-impl<E: Element> Parts for Vec<Local<E>> {
+impl<E: Element> BatchElements for Vec<Local<E>> {
     #[inline]
-    fn get(&self, e: usize) -> &dyn Part {
+    fn get(&self, e: usize) -> &dyn BatchElement {
         &self[e]
     }
 
@@ -88,7 +88,7 @@ impl<E: Element> Parts for Vec<Local<E>> {
     }
 }
 
-impl<E: Element> Part for Local<E> {
+impl<E: Element> BatchElement for Local<E> {
     #[inline]
     fn closed_constraint(&self) -> Option<&dyn ClosedConstraint> {
         self.element.closed_constraint()
@@ -99,16 +99,16 @@ impl<E: Element> Part for Local<E> {
         self.element.closed_motion()
     }
 
-    fn list(&self) -> Box<dyn Parts> {
+    fn list(&self) -> Box<dyn BatchElements> {
         Box::new(Vec::<Self>::new())
     }
 
-    fn belongs_in(&self, list: &dyn Parts) -> bool {
+    fn belongs_in(&self, list: &dyn BatchElements) -> bool {
         let list: &dyn Any = list;
         list.is::<Vec<Self>>()
     }
 
-    fn put_into(self: Box<Self>, list: &mut dyn Parts) {
+    fn put_into(self: Box<Self>, list: &mut dyn BatchElements) {
         let list: &mut dyn Any = list;
         // it belongs there
         if let Some(list) = list.downcast_mut::<Vec<Self>>() {
@@ -117,7 +117,7 @@ impl<E: Element> Part for Local<E> {
     }
 }
 
-/// What closed forms are held against: dual numbers.
+/// Dual numbers that tests compare closed forms with.
 #[cfg(test)]
 pub(crate) mod against_dual_numbers {
     use super::super::element::Element;

@@ -91,34 +91,34 @@ pub struct Row(pub(super) usize, pub(super) Owner);
 pub struct Sum(pub(super) usize, pub(super) Owner);
 
 impl Coordinate {
-    /// Its place in the signature.
+    /// Place of the coordinate in the signature.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
 impl StateVariable {
-    /// Its place among the states of the signature.
+    /// Place of the state among those of the signature.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
 impl Input {
-    /// Its place in the signature.
+    /// Place of the input in the signature.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
 impl Row {
-    /// Its place in the signature.
+    /// Place of the constraint row in the signature.
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// What an element is connected to.
+/// Coordinates, rows, inputs, outputs and parameters that an element is connected to.
 #[derive(Debug, Clone, Default)]
 pub struct Connection {
     pub(crate) coordinates: Vec<Coordinate>,
@@ -132,7 +132,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// To these coordinates, in the order in which the element's functions see them.
+    /// A connection to these coordinates, in the order in which the element's functions see them.
     pub fn to(coordinates: impl IntoIterator<Item = Coordinate>) -> Self {
         Connection { coordinates: coordinates.into_iter().collect(), ..Connection::default() }
     }
@@ -185,7 +185,7 @@ impl Connection {
         self
     }
 
-    /// What of it another assembler made.
+    /// The kind of thing in the connection, if any, that another assembler made.
     pub(super) fn foreign(&self, owner: Owner) -> Option<&'static str> {
         let finds = [
             ("a coordinate", self.coordinates.iter().any(|c| c.1 != owner)),
@@ -220,7 +220,7 @@ impl Connection {
 /// An element as a model of its own coordinates: what the derivative kernels work on.
 pub(super) struct Local<E> {
     pub element: E,
-    /// How many states it is connected to: they follow its coordinates, and it does not see what would be their positions.
+    /// Number of states it is connected to: they follow its coordinates, and it does not see what would be their positions.
     pub states: usize,
 }
 

@@ -13,7 +13,7 @@ use costate::system::{
     Blocks, Equations, Evaluator, Level, Orders, OutputPoint, Point, SingularMatrix, StateVector, Weights,
 };
 
-/// Up to this many unknowns dense factors are faster than sparse ones.
+/// Number of unknowns up to which dense factors are faster than sparse ones.
 pub(super) const DENSE: usize = 12;
 
 /// Factors of K in the form that suits its size.
@@ -72,7 +72,7 @@ pub(super) struct AssemblyEvaluator<'s> {
     /// K without what changes from point to point, for `template_weights`.
     template: Vec<f64>,
     template_weights: Option<Weights>,
-    /// What was linearised last.
+    /// The level of the constraints that were linearised last.
     level: Level,
     left_out: LeftOut,
 }
@@ -108,7 +108,7 @@ impl<'s> AssemblyEvaluator<'s> {
         (binomial(level, k), slopes)
     }
 
-    /// Those by parameters.
+    /// Derivatives of the linearised constraints by parameters.
     fn constraint_by_parameter(&self) -> (&[ParameterEntry], &[f64]) {
         let (pattern, values) = (&self.system.pattern, &self.values);
         let rate = (self.level as usize).checked_sub(1);

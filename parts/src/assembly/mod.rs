@@ -62,7 +62,7 @@ pub use element::{Connection, Coordinate, Element, Input, Row, StateVariable, Su
 pub use system::Assembly;
 
 use batch::{Batch, Closed, structure_of};
-use closed::Part;
+use closed::BatchElement;
 use costate::linearise::{Functions, Sizes, Structure};
 use costate::mass;
 use costate::signature::{Parameter, Quantity, Signature};
@@ -75,14 +75,14 @@ use evaluator::{DENSE, Factors};
 use pattern::{Pattern, Slots};
 use std::collections::HashSet;
 
-/// What is done with constraint rows that repeat others at the start.
+/// The policy for constraint rows that repeat others at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RedundantRows {
     /// [`Assembler::build`] names them and fails.
     #[default]
     Refuse,
-    /// They are left out: their multipliers are zero, and the rows that they repeat carry the load alone. Motion is the same;
-    /// how a load is shared among redundant supports is not determined by rigid bodies anyway.
+    /// Redundant rows are left out: their multipliers are zero, and the rows that they repeat carry the load alone. Motion is the
+    /// same; how a load is shared among redundant supports is not determined by rigid bodies anyway.
     LeaveOut,
     /// Nothing: for a mechanism that starts in a singular position. The simulation fails where the rows are still redundant.
     Keep,
@@ -104,9 +104,9 @@ pub struct Assembler {
     used_coordinates: HashSet<usize>,
     used_states: HashSet<usize>,
     used_inputs: HashSet<usize>,
-    /// What is worth saying wherever the assembly is used.
+    /// Remarks that are shown wherever the assembly is used.
     remarks: Vec<String>,
-    /// The first thing that went wrong, told by [`Assembler::build`].
+    /// The first error, returned by [`Assembler::build`].
     error: Option<Error>,
     redundant_rows: RedundantRows,
     known_times: Vec<(String, (f64, f64))>,
@@ -229,11 +229,11 @@ impl Assembler {
         self.add(name, Box::new(Local { element, states }), known_times, connection)
     }
 
-    /// The same for an element of the type `kind`.
+    /// Adds an element of the type `kind`, as [`Assembler::element`] does.
     fn add(
         &mut self,
         name: &str,
-        model: Box<dyn Part>,
+        model: Box<dyn BatchElement>,
         known_times: Option<(f64, f64)>,
         connection: Connection,
     ) -> Vec<Row> {
@@ -365,7 +365,7 @@ impl Assembler {
         self.redundant_rows = policy;
     }
 
-    /// Chooses up to how many unknowns (coordinates and multipliers) matrices are dense: 12 unless told. Whatever has more is sparse; results
+    /// Chooses up to how many unknowns (coordinates and multipliers) matrices are dense: 12 by default. Whatever has more is sparse; results
     /// differ by round-off.
     pub fn dense_up_to(&mut self, unknowns: usize) {
         self.dense_up_to = unknowns;

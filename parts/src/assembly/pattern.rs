@@ -51,7 +51,7 @@ pub(super) struct Pattern {
     pub position: Pairs,
     /// d(M a - Q)/dv.
     pub velocity: Pairs,
-    /// Both and M together, for Newton's matrix.
+    /// Entries of `position`, `velocity` and M together, for Newton's matrix.
     pub newton: Pairs,
     /// C_q.
     pub jacobian: Pairs,
@@ -59,7 +59,7 @@ pub(super) struct Pattern {
     pub geometric: Pairs,
     /// d(M a - Q)/du.
     pub by_parameter: ParameterEntries,
-    /// Those by w, whose values are among these.
+    /// d(M a - Q)/dw, whose values are among these.
     pub by_input: Vec<ParameterEntry>,
     /// d(C_qᵀ λ)/du.
     pub geometric_by_parameter: ParameterEntries,
@@ -73,7 +73,7 @@ pub(super) struct Pattern {
     pub output_by_input: Vec<ParameterEntry>,
 }
 
-/// How many entries of each kind there are, in the order of the fields of [`Pattern`].
+/// Numbers of entries of each kind, in the order of the fields of [`Pattern`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Places {
     pub mass: usize,
@@ -90,7 +90,7 @@ pub(super) struct Places {
 }
 
 impl Pattern {
-    /// Where the next entries will be.
+    /// Places of the next entries.
     pub fn places(&self) -> Places {
         Places {
             mass: self.mass.len(),
@@ -119,7 +119,7 @@ pub(super) struct Values {
     pub by_parameter: Vec<f64>,
     pub geometric_by_parameter: Vec<f64>,
     pub constraint_by_parameter: Vec<f64>,
-    /// Of dC/dt and d²C/dt², as those of C: by q, and by u.
+    /// Derivatives of dC/dt and d²C/dt², as those of C: by q, and by u.
     pub rates: [Vec<f64>; 2],
     pub rates_by_parameter: [Vec<f64>; 2],
     pub output: Vec<f64>,
@@ -146,7 +146,7 @@ impl Values {
     }
 }
 
-/// Where the values go in the matrix of the linear equations.
+/// Slots of the values in the matrix of the linear equations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
     pub mass: Vec<u32>,

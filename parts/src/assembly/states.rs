@@ -7,7 +7,7 @@ use costate::number::Number;
 use costate::signature::Quantity;
 use costate::{Matrix, State};
 
-/// What a state has of its own: a mass of one.
+/// The inertia of a state of its own: a mass of one.
 struct Own;
 
 impl Element for Own {

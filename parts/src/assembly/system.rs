@@ -73,19 +73,19 @@ impl Assembly {
     pub(super) fn refuse(&self, found: &[(usize, Vec<usize>)]) -> Error {
         let constraints = &self.signature.constraints;
         let name = |row: &usize| format!("`{}`", constraints[*row].name);
-        let told = found.iter().take(6).map(|(row, others)| {
+        let described = found.iter().take(6).map(|(row, others)| {
             let others: Vec<String> = others.iter().take(6).map(name).collect();
             match others.as_slice() {
                 [] => format!("{} holds nothing at the start", name(row)),
                 _ => format!("{} repeats {}", name(row), others.join(", ")),
             }
         });
-        let told: Vec<String> = told.collect();
-        let more = if found.len() > told.len() { ", and more" } else { "" };
+        let described: Vec<String> = described.collect();
+        let more = if found.len() > described.len() { ", and more" } else { "" };
         let (count, m) = (found.len(), constraints.len());
         let are = if count == 1 { "is" } else { "are" };
         let problem =
-            format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", told.join("; "));
+            format!("{count} of its {m} constraint rows {are} redundant at the start: {}{more}", described.join("; "));
         let remedy = "replace a joint of the closed loop by one that holds less (a revolute joint by a point on a line), start \
                       away from a singular position, or have redundant rows left out or kept (RedundantRows)";
         Error::invalid(self.signature.place(), problem, remedy)

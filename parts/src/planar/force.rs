@@ -256,13 +256,13 @@ impl Element for Drag {
 /// angle, in the first side's axes; centre and radius of the circle; k (N/m^1.5), c (s/m). The free side is to the left.
 pub(super) struct Contact(pub Sides, pub Role);
 
-/// Where circle and line touch.
+/// The point of contact of circle and line.
 struct Touch<D> {
     normal: [D; 2],
     arms: [[D; 2]; 2],
-    /// How far they overlap, and how fast that grows.
+    /// Overlap of circle and line, and its rate.
     depth: D,
-    approach: D,
+    depth_rate: D,
 }
 
 impl Contact {
@@ -283,8 +283,8 @@ impl Contact {
         let touch_b = [center[0] - normal[0] * height, center[1] - normal[1] * height];
         let touch_a = [touch_b[0] + b.x - a.x, touch_b[1] + b.y - a.y];
         let (v_a, v_b) = (rate_a.at(touch_a), rate_b.at(touch_b));
-        let approach = -(normal[0] * (v_b[0] - v_a[0]) + normal[1] * (v_b[1] - v_a[1]));
-        Some(Touch { normal, arms: [touch_a, touch_b], depth, approach })
+        let depth_rate = -(normal[0] * (v_b[0] - v_a[0]) + normal[1] * (v_b[1] - v_a[1]));
+        Some(Touch { normal, arms: [touch_a, touch_b], depth, depth_rate })
     }
 }
 
@@ -293,15 +293,15 @@ impl Element for Contact {
         if self.1 != Role::Acts {
             return;
         }
-        if let Some(Touch { normal: [x, y], arms, depth, approach }) = self.touch(q, v, u) {
-            let pressure = hertz([u[6], u[7]], depth, approach);
+        if let Some(Touch { normal: [x, y], arms, depth, depth_rate }) = self.touch(q, v, u) {
+            let pressure = hertz([u[6], u[7]], depth, depth_rate);
             self.0.push(arms, [x * pressure, y * pressure], D::from(0.0), force);
         }
     }
 
     fn output<D: Number>(&self, _t: D, x: &State<'_, D>, u: &[D], y: &mut [D]) {
         if let (Role::Tells(total), Some(touch)) = (self.1, self.touch(x.q, x.v, u)) {
-            y[0] = total.of_hertz([u[6], u[7]], touch.depth, touch.approach);
+            y[0] = total.of_hertz([u[6], u[7]], touch.depth, touch.depth_rate);
         }
     }
 }

@@ -38,7 +38,7 @@ pub use sensors::Mounting;
 
 use crate::assembly::{Assembler, Assembly, Connection, Coordinate, Input, RedundantRows, StateVariable};
 use crate::connectivity::Connectivity;
-use crate::totals::{Ledger, Total};
+use crate::totals::{Contributions, Total};
 use body::{CentredBody, PointMass, RigidBody};
 use costate::signature::Parameter;
 use costate::sketch::{Direction, GROUND, MemberKind, Ray, Sketch, Spot};
@@ -103,7 +103,7 @@ impl Body {
 /// Something that parts can be fixed to: the ground, a body or a point mass.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its place in the sketch.
+    /// Place of the member in the sketch.
     number: usize,
     side: Side,
     name: String,
@@ -116,7 +116,7 @@ impl Member {
         Place { member: self.clone(), location: pair(location) }
     }
 
-    /// Its coordinates: x, y and, for bodies, the angle.
+    /// Coordinates of the member: x, y and, for bodies, the angle.
     pub fn coordinates(&self) -> &[Coordinate] {
         &self.coordinates
     }
@@ -145,8 +145,8 @@ impl Place {
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 2],
-    /// What has energy and what takes it.
-    ledger: Ledger,
+    /// Parts that have energy or take it.
+    contributions: Contributions,
     connectivity: Connectivity,
     sketch: Sketch,
 }
@@ -157,7 +157,7 @@ impl Mechanism {
         Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), Value::from(-9.81)],
-            ledger: Ledger::default(),
+            contributions: Contributions::default(),
             connectivity: Connectivity::default(),
             sketch: Sketch::new(false),
         }
@@ -194,7 +194,7 @@ impl Mechanism {
         self.assembler.start_state(state, value);
     }
 
-    /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.
+    /// The assembler, for elements of your own. They may hold anything: whether bodies are held is not checked then.
     pub fn assembler(&mut self) -> &mut Assembler {
         self.connectivity.unknown = true;
         &mut self.assembler
@@ -275,7 +275,7 @@ impl Mechanism {
     /// Notes what a body or a mass contributes to totals.
     fn share(&mut self, name: &str, store: Store, coordinates: &[Coordinate], values: &[Value]) {
         let connection = Connection::to(coordinates.iter().copied()).parameters(values);
-        self.ledger.add(name, move |assembler, total, name, sums| {
+        self.contributions.add(name, move |assembler, total, name, sums| {
             if total == Total::Energy {
                 assembler.element(name, Energy(store), connection.clone().adds_to(sums.iter().copied()));
             }
@@ -315,7 +315,7 @@ impl Mechanism {
         }
     }
 
-    /// Where a place is at the start, in the world.
+    /// Position of a place at the start, in the world.
     fn at_start(&self, place: &Place) -> [f64; 2] {
         let pose = place.member.side.pose(&self.assembler.at_start(&place.member.coordinates));
         let [x, y] = pose.turn(place.location.each_ref().map(|value| value.evaluate(self.assembler.nominal())));

@@ -227,10 +227,10 @@ impl Mechanism {
         values.push(free_length);
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
-        self.ledger.check(name, &law, &values[5..], &mut self.assembler);
+        self.contributions.check(name, &law, &values[5..], &mut self.assembler);
         let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
         let connection = connection.states(states.iter().copied()).parameters(values.clone());
-        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+        self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
         });
         Strut { law, sides, coordinates, parameters: values, states }
@@ -286,10 +286,10 @@ impl Mechanism {
     ) -> Vec<StateVariable> {
         self.connectivity.link(&first.name, &second.name);
         let (sides, connection) = self.between(name, first, second);
-        self.ledger.check(name, &law, &parameters, &mut self.assembler);
+        self.contributions.check(name, &law, &parameters, &mut self.assembler);
         let states = self.assembler.states_of::<L>(name, true);
         let connection = connection.states(states.iter().copied()).parameters([free_angle]).parameters(parameters);
-        self.ledger
+        self.contributions
             .part(&mut self.assembler, name, connection, move |role| Some(Torsion { sides, law: law.clone(), role }));
         states
     }
@@ -336,10 +336,10 @@ impl Mechanism {
             .parameters(place.location)
             .parameters([direction, free_distance.into()])
             .parameters(parameters);
-        self.ledger.check(name, &law, &connection.parameters[4..], &mut self.assembler);
+        self.contributions.check(name, &law, &connection.parameters[4..], &mut self.assembler);
         let (side, states) = (place.member.side, self.assembler.states_of::<L>(name, false));
         let connection = connection.states(states.iter().copied());
-        self.ledger
+        self.contributions
             .part(&mut self.assembler, name, connection, move |role| Some(Support { side, law: law.clone(), role }));
         states
     }
@@ -356,7 +356,7 @@ impl Mechanism {
         self.add_force(name, place, pair(direction), axes, amount.into().into());
     }
 
-    /// The same, N as a function of time with parameters.
+    /// A force at a point along a direction, given in world or body axes: N as a function of time with parameters.
     pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,
@@ -394,7 +394,7 @@ impl Mechanism {
         self.add_torque(name, [first, second], amount.into().into());
     }
 
-    /// The same, N m as a function of time with parameters.
+    /// A torque on the second body, and the opposite one on the first member: N m as a function of time with parameters.
     pub fn torque_by<F: FunctionOfTime, V: Into<Value>>(
         &mut self,
         name: &str,
@@ -455,7 +455,7 @@ impl Mechanism {
         let connection = Connection::to(place.member.coordinates.iter().copied());
         let connection = connection.parameters(place.location).parameters(coefficients);
         let side = place.member.side;
-        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+        self.contributions.part(&mut self.assembler, name, connection, move |role| {
             (role != Role::Tells(Total::Energy)).then_some(Drag(side, role))
         });
     }
@@ -493,6 +493,6 @@ impl Mechanism {
             .parameters([direction])
             .parameters(center.location)
             .parameters([radius, stiffness, damping]);
-        self.ledger.part(&mut self.assembler, name, connection, move |role| Some(Contact(sides, role)));
+        self.contributions.part(&mut self.assembler, name, connection, move |role| Some(Contact(sides, role)));
     }
 }

@@ -2,7 +2,7 @@
 
 use costate::number::Number;
 
-/// What a part is fixed to.
+/// The thing that a part is fixed to: the ground, a point mass or a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The world.
@@ -23,7 +23,7 @@ impl Side {
         }
     }
 
-    /// Its pose, from its own coordinates at the head of `q`.
+    /// Pose of the side, from its own coordinates at the head of `q`.
     #[inline(always)]
     pub fn pose<D: Number>(self, q: &[D]) -> Pose<D> {
         let (zero, one) = (D::from(0.0), D::from(1.0));
@@ -37,7 +37,7 @@ impl Side {
         }
     }
 
-    /// Its velocity, from its own velocities at the head of `v`.
+    /// Velocity of the side, from its own velocities at the head of `v`.
     #[inline(always)]
     pub fn twist<D: Number>(self, v: &[D]) -> Twist<D> {
         let zero = D::from(0.0);
@@ -71,9 +71,9 @@ pub struct Pose<D> {
     pub y: D,
     /// Angle, rad.
     pub angle: D,
-    /// Its sine.
+    /// Sine of the angle.
     pub sin: D,
-    /// Its cosine.
+    /// Cosine of the angle.
     pub cos: D,
 }
 

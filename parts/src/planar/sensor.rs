@@ -7,7 +7,7 @@ use crate::law::Axes;
 use costate::State;
 use costate::number::{Jet, Number};
 
-/// What of a point is seen.
+/// The quantity of a point's motion that a sensor sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Motion {
     /// m
@@ -79,7 +79,7 @@ impl Element for AngleSensor {
 /// of the joint.
 pub(super) struct Reaction<J> {
     pub joint: J,
-    /// Where the side's coordinates begin, and how many there are.
+    /// Place of the side's first coordinate, and number of its coordinates.
     pub first: usize,
     pub count: usize,
     pub rows: usize,
@@ -103,7 +103,7 @@ impl<J: Element> Element for Reaction<J> {
     }
 }
 
-/// What stores energy.
+/// A body or a mass, which stores energy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Store {
     /// Parameters: mass, inertia, centre of mass, gravity.

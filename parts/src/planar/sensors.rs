@@ -10,14 +10,14 @@ use crate::totals::{Role, Total};
 use costate::Error;
 use costate::value::Value;
 
-/// How an accelerometer is mounted and what it makes of what it feels.
+/// Mounting angle, gain and biases of an accelerometer.
 #[derive(Debug, Clone)]
 pub struct Mounting {
     /// Angle of its axes against the body's, rad.
     pub angle: Value,
-    /// What it shows for 1 m/s².
+    /// Gain: the reading for 1 m/s².
     pub gain: Value,
-    /// What it shows at 0 m/s².
+    /// Biases: the readings at 0 m/s².
     pub bias: [Value; 2],
 }
 
@@ -73,8 +73,9 @@ impl Mechanism {
         self.assembler.element(name, AngleSensor(sides), connection.outputs(outputs));
     }
 
-    /// The same as an absolute encoder sees it, which does not count turns: records of the angle may jump by 2π, and are compared up to
-    /// whole turns ([`Quantity::period`](costate::Quantity::period)).
+    /// Angle (rad), rate (rad/s) and angular acceleration (rad/s²) of the second member against the first as an absolute encoder sees them,
+    /// which does not count turns: records of the angle may jump by 2π, and are compared up to whole turns
+    /// ([`Quantity::period`](costate::Quantity::period)).
     pub fn encoder(&mut self, name: &str, first: &Member, second: &Member) {
         let (sides, connection) = self.between(name, first, second);
         let outputs = [("rate", "rad/s"), ("acceleration", "rad/s^2")];
@@ -139,6 +140,6 @@ impl Mechanism {
 
     fn total(&mut self, name: &str, total: Total, unit: &str) {
         self.connectivity.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
-        self.ledger.sum(&mut self.assembler, total, name, &[("", unit)]);
+        self.contributions.sum(&mut self.assembler, total, name, &[("", unit)]);
     }
 }

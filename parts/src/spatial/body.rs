@@ -26,7 +26,7 @@ struct Mass<D> {
 }
 
 impl RigidBody {
-    /// Whether its inertia is linear in its six numbers.
+    /// True if its inertia is linear in its six numbers.
     pub(super) fn has_entries(&self) -> bool {
         self.form == Form::Entries
     }
@@ -133,14 +133,14 @@ impl Element for PointMass {
     }
 }
 
-/// What bodies and masses have between them: energy, momentum.
+/// A body or a mass, which has energy and momentum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Store {
     Body(Form),
     Point,
 }
 
-/// Of one of them, in world axes.
+/// The motion of a body or a mass, in world axes.
 pub(super) struct Motion<D> {
     pub mass: D,
     /// Position and velocity of the centre of mass.

@@ -95,7 +95,7 @@ pub(super) fn joint_place<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom) -
     }
 }
 
-/// Its rate, from coordinates and velocities of both sides.
+/// Rate of a joint's angle or displacement, from coordinates and velocities of both sides.
 pub(super) fn joint_rate<D: Number>(at: &JointPoses<'_, D>, freedom: Freedom, (sides, q, v): (Sides, &[D], &[D])) -> D {
     match freedom {
         Freedom::Turn => {
@@ -232,7 +232,7 @@ impl<S: Strength> Element for Load<S> {
     }
 }
 
-/// What a load does.
+/// The kind of a load: a force or a torque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
     /// N
@@ -267,8 +267,8 @@ impl Element for Acting {
             Action::Bushing(sides) => Bearing::of(sides, q, v, u).push(sides, q, u, force),
             Action::Contact(sides) => {
                 let at = JointPoses::of(sides, q, u);
-                if let Some([depth, approach]) = touch(&at, sides, q, v, u) {
-                    let pressure = hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
+                if let Some([depth, depth_rate]) = touch(&at, sides, q, v, u) {
+                    let pressure = hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, depth_rate);
                     // without friction, the line of force goes through the centre
                     sides.push(q, &at.poses, at.point(1), at.axis(0).unit() * pressure, force);
                 }
@@ -294,8 +294,8 @@ impl Element for Acting {
                 };
             }
             Action::Contact(sides) => {
-                if let Some([depth, approach]) = touch(&JointPoses::of(sides, x.q, u), sides, x.q, x.v, u) {
-                    y[0] = total.of_hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, approach);
+                if let Some([depth, depth_rate]) = touch(&JointPoses::of(sides, x.q, u), sides, x.q, x.v, u) {
+                    y[0] = total.of_hertz([u[FRAMES + 1], u[FRAMES + 2]], depth, depth_rate);
                 }
             }
             Action::Drag(side) => {
@@ -359,7 +359,7 @@ impl<'x, D: Number> Bearing<'x, D> {
     }
 }
 
-/// How far a sphere is in a plane, and how fast that grows; `None` where they do not touch.
+/// Depth of a sphere in a plane, and its rate; `None` where they do not touch.
 fn touch<D: Number>(at: &JointPoses<'_, D>, sides: Sides, q: &[D], v: &[D], u: &[D]) -> Option<[D; 2]> {
     let normal = at.axis(0).unit();
     let depth = u[FRAMES] - normal.dot(at.gap());

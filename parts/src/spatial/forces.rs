@@ -27,14 +27,15 @@ impl<L> Strut<L> {
     }
 }
 
-/// As for joints, functions that take `impl Into<Value>` only make values of it.
+/// Forces, springs, dampers and motors. As for joints, functions that take `impl Into<Value>` only make values of it.
 impl Mechanism {
     fn add_action(&mut self, name: &str, connection: Connection, action: Action) {
         let has = move |role| match role {
             Role::Tells(Total::Energy) => !matches!(action, Action::Drag(_)),
             _ => true,
         };
-        self.ledger.part(&mut self.assembler, name, connection, move |role| has(role).then_some(Acting(action, role)));
+        self.contributions
+            .part(&mut self.assembler, name, connection, move |role| has(role).then_some(Acting(action, role)));
     }
 
     /// A linear spring (N/m) with a damper (N s/m) between two points, without force at the free length, m.
@@ -91,10 +92,10 @@ impl Mechanism {
         values.push(free_length);
         values.extend(parameters);
         let coordinates = connection.coordinates.clone();
-        self.ledger.check(name, &law, &values[7..], &mut self.assembler);
+        self.contributions.check(name, &law, &values[7..], &mut self.assembler);
         let (acting, states) = (law.clone(), self.assembler.states_of::<L>(name, false));
         let connection = connection.states(states.iter().copied()).parameters(values.clone());
-        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+        self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(StrutElement { sides, law: acting.clone(), role })
         });
         Strut { law, sides, coordinates, parameters: values, states }
@@ -128,11 +129,11 @@ impl Mechanism {
         law: L,
         parameters: Vec<Value>,
     ) -> Vec<StateVariable> {
-        self.ledger.check(name, &law, &parameters, &mut self.assembler);
+        self.contributions.check(name, &law, &parameters, &mut self.assembler);
         let (sides, count) = (joint.constraint.sides, parameters.len());
         let states = self.assembler.states_of::<L>(name, freedom == Freedom::Turn);
         let connection = joint.connection().states(states.iter().copied()).parameters([free]).parameters(parameters);
-        self.ledger.part(&mut self.assembler, name, connection, move |role| {
+        self.contributions.part(&mut self.assembler, name, connection, move |role| {
             Some(JointLaw { sides, freedom, law: law.clone(), parameters: count, role })
         });
         states
@@ -175,7 +176,8 @@ impl Mechanism {
         self.add_motor(name, joint, freedom, amount.into().into());
     }
 
-    /// The same, N m or N as a function of time with parameters.
+    /// A torque about a joint's axis or a force along it, on the second member, and the opposite one on the first: N m or N as a function
+    /// of time with parameters.
     pub fn motor_by<F: FunctionOfTime, V: Into<Value>>(
         &mut self,
         name: &str,
@@ -287,7 +289,7 @@ impl Mechanism {
         self.load(name, place, triple(direction), (Effort::Force, axes), amount.into().into());
     }
 
-    /// The same, N as a function of time with parameters.
+    /// A force at a point along a direction, given in world or body axes: N as a function of time with parameters.
     pub fn force_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,
@@ -314,7 +316,7 @@ impl Mechanism {
         self.load(name, member.at([0.0; 3]), triple(direction), (Effort::Torque, axes), amount.into().into());
     }
 
-    /// The same, N m as a function of time with parameters.
+    /// A torque on a body about a direction, given in world or body axes: N m as a function of time with parameters.
     pub fn torque_by<F: FunctionOfTime, V: Into<Value>, W: Into<Value>>(
         &mut self,
         name: &str,

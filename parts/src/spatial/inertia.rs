@@ -14,7 +14,7 @@ pub struct Inertia {
     pub(super) values: [Value; 6],
 }
 
-/// What the six numbers are.
+/// The meaning of the six numbers of an inertia.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// I_11, I_22, I_33, I_12, I_13, I_23.
@@ -73,7 +73,7 @@ fn subject(entries: [f64; 6]) -> String {
 /// Round-off in entries, as a part of the largest principal moment. Rods and discs are at the limit.
 const ROUND_OFF: f64 = 1e-9;
 
-/// Whether a body can have the inertia with entries I_11, I_22, I_33, I_12, I_13, I_23 (kg m²) about its centre of mass: no
+/// Checks that a body can have the inertia with entries I_11, I_22, I_33, I_12, I_13, I_23 (kg m²) about its centre of mass: no
 /// principal moment is negative, and none exceeds the sum of the others.
 ///
 /// ```
@@ -121,20 +121,20 @@ fn values<V: Into<Value>>(values: [V; 6]) -> [Value; 6] {
 }
 
 impl Inertia {
-    /// By the entries I_11, I_22, I_33, I_12, I_13, I_23 of the tensor, kg m²: I_12 is minus the integral of x y dm.
+    /// An inertia by the entries I_11, I_22, I_33, I_12, I_13, I_23 of the tensor, kg m²: I_12 is minus the integral of x y dm.
     pub fn entries<V: Into<Value>>(entries: [V; 6]) -> Self {
         Inertia { form: Form::Entries, values: values(entries) }
     }
 
-    /// By its principal moments about the body's axes, kg m².
+    /// An inertia by its principal moments about the body's axes, kg m².
     pub fn diagonal<V: Into<Value>>(moments: [V; 3]) -> Self {
         let [x, y, z] = moments.map(Into::into);
         let zero = || Value::from(0.0);
         Inertia { form: Form::Entries, values: [x, y, z, zero(), zero(), zero()] }
     }
 
-    /// By the Cholesky factor of the second moments of mass Σ = ∫ r rᵀ dm = L Lᵀ (kg m²), with I = tr(Σ) 1 - Σ: the numbers are
-    /// ln L_11, ln L_22, ln L_33 (L in √kg m), L_21, L_31, L_32 (√kg m).
+    /// An inertia by the Cholesky factor of the second moments of mass Σ = ∫ r rᵀ dm = L Lᵀ (kg m²), with I = tr(Σ) 1 - Σ: the numbers
+    /// are ln L_11, ln L_22, ln L_33 (L in √kg m), L_21, L_31, L_32 (√kg m).
     ///
     /// Whatever they are, there is a body with that inertia: with a positive mass and any centre of mass, this is the
     /// log-Cholesky form of the pseudo-inertia matrix (Rucker & Wensing 2022), with mass and centre split off.
@@ -143,13 +143,13 @@ impl Inertia {
         Inertia { form: Form::Factors, values: values(factors) }
     }
 
-    /// For pictures.
+    /// The tensor, for pictures.
     pub(super) fn tensor(&self) -> Tensor {
         let inertia = self.clone();
         Tensor::of(move |u| inertia.entries_at(u))
     }
 
-    /// Its entries with these parameters.
+    /// Entries of the tensor with these parameters.
     pub(super) fn entries_at(&self, u: &[f64]) -> [f64; 6] {
         let numbers = self.values.map(|value| value.evaluate(u));
         match self.form {
@@ -180,11 +180,11 @@ mod tests {
     /// Protects messages: what is wrong with a tensor, by how much, about which axis.
     #[test]
     fn impossible_tensors_are_explained() {
-        let told = |entries: [f64; 6]| check(entries).unwrap_err().to_string();
-        assert!(told([1.0, 2.0, 2.0, 1.8, 0.0, 0.0]).contains("less than nothing"));
-        let long = told([1.0, 2.0, 3.5, 0.0, 0.0, 0.0]);
+        let message = |entries: [f64; 6]| check(entries).unwrap_err().to_string();
+        assert!(message([1.0, 2.0, 2.0, 1.8, 0.0, 0.0]).contains("less than nothing"));
+        let long = message([1.0, 2.0, 3.5, 0.0, 0.0, 0.0]);
         assert!(long.contains("axis (0.000, 0.000, 1.000) is 0.5 kg m^2 more"), "{long}");
-        assert!(told([1.0, f64::NAN, 1.0, 0.0, 0.0, 0.0]).contains("not finite"));
+        assert!(message([1.0, f64::NAN, 1.0, 0.0, 0.0, 0.0]).contains("not finite"));
         // a disc and a rod are at the limit, but possible; factors would be infinite
         assert!(check([1.0, 1.0, 2.0, 0.0, 0.0, 0.0]).is_ok() && check([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]).is_ok());
         assert!(factors_of_entries([1.0, 1.0, 2.0, 0.0, 0.0, 0.0]).unwrap_err().to_string().contains("flat"));

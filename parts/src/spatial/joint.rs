@@ -6,12 +6,12 @@ use costate::number::Number;
 use costate::spline::Spline;
 use costate::vector::{Pose, Vector, combine, euler_parameters_of};
 
-/// What a joint holds.
+/// The kind of a joint: what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JointKind {
     /// Points coincide.
     Spherical,
-    /// And axes are parallel.
+    /// Points coincide, axes are parallel.
     Revolute,
     /// Points coincide, axes are perpendicular.
     Universal,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Weld,
     /// The second point is on the first axis, axes are parallel.
     Cylindrical,
-    /// And directions across, too.
+    /// The second point is on the first axis, axes and directions across are parallel.
     Prismatic,
     /// A cylindrical joint whose angle goes with its displacement.
     Screw,
@@ -33,10 +33,10 @@ pub(super) enum Kind {
     Distance,
 }
 
-impl Kind {
-    /// Whether there are axes among its parameters.
+impl JointKind {
+    /// True if there are axes among its parameters.
     pub fn has_axes(self) -> bool {
-        !matches!(self, Kind::Spherical | Kind::Distance)
+        !matches!(self, JointKind::Spherical | JointKind::Distance)
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) struct JointPoses<'u, D> {
     u: &'u [D],
 }
 
-/// Where axes and directions across are among the parameters.
+/// Places of axes and directions across among the parameters, a side each.
 const AXES: [usize; 2] = [POINTS, POINTS + 6];
 
 impl<'u, D: Number> JointPoses<'u, D> {
@@ -82,7 +82,7 @@ impl<'u, D: Number> JointPoses<'u, D> {
         self.poses[side].point(Vector::of(&self.u[3 * side..]))
     }
 
-    /// From the first point to the second.
+    /// Vector from the first point to the second, in the world.
     #[inline]
     pub fn gap(&self) -> Vector<D> {
         self.point(1) - self.point(0)
@@ -94,7 +94,7 @@ impl<'u, D: Number> JointPoses<'u, D> {
         Vector::of(&self.u[AXES[side]..])
     }
 
-    /// The same in the world.
+    /// The axis of a side in the world, of the length that was given.
     #[inline]
     pub fn axis(&self, side: usize) -> Vector<D> {
         self.poses[side].rotation.turn(self.own_axis(side))
@@ -131,15 +131,15 @@ impl<'u, D: Number> JointPoses<'u, D> {
         self.poses[1].rotation.turn(Vector::of(&self.u[AXES[1] + 3..]))
     }
 
-    /// Where both axes are parallel, how far the second side has turned about them against the first, -π to π.
+    /// Angle by which the second side has turned against the first about both axes, which are parallel: -π to π.
     #[inline]
     pub fn angle(&self) -> D {
         let ([x, y], turned) = (self.across(), self.second_across());
         y.dot(turned).atan2(x.dot(turned))
     }
 
-    /// The same less another angle, whatever turns there are in that, -π to π: zero for the right angle alone, while the sine is for
-    /// the one opposite, too.
+    /// Angle of [`JointPoses::angle`] less another one, whatever turns there are in that, -π to π: zero for the right angle alone, while
+    /// the sine is for the one opposite, too.
     pub fn angle_beyond(&self, other: D) -> D {
         let ([x, y], turned) = (self.across(), self.second_across());
         let (sin, cos) = other.sin_cos();
@@ -164,7 +164,7 @@ impl<'u, D: Number> JointPoses<'u, D> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constraint {
     pub sides: Sides,
-    pub kind: Kind,
+    pub kind: JointKind,
 }
 
 impl Element for Constraint {
@@ -172,7 +172,7 @@ impl Element for Constraint {
         let at = JointPoses::of(self.sides, q, u);
         if !self.kind.has_axes() {
             let gap = at.gap();
-            if self.kind == Kind::Spherical {
+            if self.kind == JointKind::Spherical {
                 gap.add_to(c);
             } else {
                 let length = u[POINTS];
@@ -193,39 +193,39 @@ impl Element for Constraint {
             c[2] = at.angle();
         };
         match self.kind {
-            Kind::Revolute => {
+            JointKind::Revolute => {
                 coincide(c);
                 parallel(&mut c[3..]);
             }
-            Kind::Universal => {
+            JointKind::Universal => {
                 coincide(c);
                 c[3] = at.axis(0).dot(at.axis(1));
             }
-            Kind::Weld => {
+            JointKind::Weld => {
                 coincide(c);
                 aligned(&mut c[3..]);
             }
-            Kind::Cylindrical => {
+            JointKind::Cylindrical => {
                 on_axis(c);
                 parallel(&mut c[2..]);
             }
-            Kind::Prismatic => {
+            JointKind::Prismatic => {
                 on_axis(c);
                 aligned(&mut c[2..]);
             }
-            Kind::Screw => {
+            JointKind::Screw => {
                 on_axis(c);
                 parallel(&mut c[2..]);
                 let turn = at.axis(0).unit().dot(at.gap()) / u[FRAMES] * std::f64::consts::TAU;
                 c[4] = at.angle_beyond(turn);
             }
-            Kind::Planar => {
+            JointKind::Planar => {
                 c[0] = at.axis(0).dot(at.gap());
                 parallel(&mut c[1..]);
             }
-            Kind::InLine => on_axis(c),
-            Kind::InPlane => c[0] = at.axis(0).dot(at.gap()),
-            Kind::Spherical | Kind::Distance => {}
+            JointKind::InLine => on_axis(c),
+            JointKind::InPlane => c[0] = at.axis(0).dot(at.gap()),
+            JointKind::Spherical | JointKind::Distance => {}
         }
     }
 
@@ -236,7 +236,7 @@ impl Element for Constraint {
 
 /// A point of space as a function of time, or a rotation vector (rad).
 pub trait Path: Send + Sync + 'static {
-    /// Its components at time `t`; `u` are the parameters that were given along.
+    /// Components of the point at time `t`; `u` are the parameters that were given with it.
     fn at<D: Number>(&self, t: D, u: &[D]) -> [D; 3];
 
     /// First and last time at which it is known, s; `None` if it is at all times. Simulations keep to that.
@@ -298,7 +298,7 @@ impl<P: Path> Element for DrivenOrientation<P> {
     }
 }
 
-/// What of a joint moves, or is driven.
+/// The freedom of a joint that moves, or is driven: turning or sliding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freedom {
     /// The second side turns about the axis: rad, N m.

@@ -1,6 +1,8 @@
 //! Joints by name, and what drives them.
 
-use super::joint::{Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, JointPoses, Kind, Path};
+use super::joint::{
+    Constraint, DrivenJoint, DrivenOrientation, DrivenPoint, FRAMES, Freedom, JointKind, JointPoses, Path,
+};
 use super::pose::Side;
 use super::sensor::allows;
 use super::{Mechanism, Member, Place};
@@ -26,7 +28,7 @@ impl Joint {
         &self.rows
     }
 
-    /// To both members, with the parameters of its frames.
+    /// The connection to both members, with the parameters of the joint's frames.
     pub(super) fn connection(&self) -> Connection {
         let coordinates = self.members.iter().flat_map(|member| member.coordinates()).copied();
         Connection::to(coordinates).parameters(self.parameters[..FRAMES.min(self.parameters.len())].iter().cloned())
@@ -44,14 +46,14 @@ impl Mechanism {
     fn joint<const N: usize>(
         &mut self,
         name: &str,
-        kind: Kind,
+        kind: JointKind,
         [first, second]: [Place; 2],
         extra: Option<Value>,
         rows: [(&str, &str); N],
     ) -> Joint {
         if kind.has_axes() {
             self.wants_axes(name, &first.member);
-            if !matches!(kind, Kind::InLine | Kind::InPlane) {
+            if !matches!(kind, JointKind::InLine | JointKind::InPlane) {
                 self.wants_axes(name, &second.member);
             }
         }
@@ -64,7 +66,8 @@ impl Mechanism {
         let rows = self.assembler.element(name, constraint, connection);
         let joint = Joint { constraint, name: name.into(), members: [first.member, second.member], parameters, rows };
         self.note_joint(&joint);
-        let parallel = kind.has_axes() && !matches!(kind, Kind::Universal | Kind::InLine | Kind::InPlane);
+        let parallel =
+            kind.has_axes() && !matches!(kind, JointKind::Universal | JointKind::InLine | JointKind::InPlane);
         if parallel && self.cosine(&joint).abs() < PERPENDICULAR {
             // no small turn makes them more parallel: it would count as redundant
             let remedy = "it keeps them parallel: give the second place its `axis`, too, or turn a member";
@@ -83,20 +86,20 @@ impl Mechanism {
 
     /// A ball in a socket: two points coincide. Three rotations are free.
     pub fn spherical(&mut self, name: &str, first: Place, second: Place) -> Joint {
-        self.joint(name, Kind::Spherical, [first, second], None, [("x", "m"), ("y", "m"), ("z", "m")])
+        self.joint(name, JointKind::Spherical, [first, second], None, [("x", "m"), ("y", "m"), ("z", "m")])
     }
 
     /// A hinge: two points coincide, and the axes there. One rotation is free.
     pub fn revolute(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")];
-        self.joint(name, Kind::Revolute, [first, second], None, rows)
+        self.joint(name, JointKind::Revolute, [first, second], None, rows)
     }
 
     /// A Cardan joint: two points coincide, and the axes of its cross, one on each member, stay perpendicular. Two rotations are
     /// free. Where it is bent by a right angle, one shaft cannot turn the other any more.
     pub fn universal(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("cross", "rad")];
-        let joint = self.joint(name, Kind::Universal, [first, second], None, rows);
+        let joint = self.joint(name, JointKind::Universal, [first, second], None, rows);
         let cosine = self.cosine(&joint);
         if cosine.abs() > PARALLEL {
             // no small turn changes the right angle: it would count as redundant
@@ -111,19 +114,19 @@ impl Mechanism {
     /// Two points coincide, and the axes and the directions across there: nothing is free.
     pub fn weld(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("x", "m"), ("y", "m"), ("z", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("twist", "rad")];
-        self.joint(name, Kind::Weld, [first, second], None, rows)
+        self.joint(name, JointKind::Weld, [first, second], None, rows)
     }
 
     /// The second member slides along the axis and turns about it.
     pub fn cylindrical(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")];
-        self.joint(name, Kind::Cylindrical, [first, second], None, rows)
+        self.joint(name, JointKind::Cylindrical, [first, second], None, rows)
     }
 
     /// The second member slides along the axis without turning.
     pub fn prismatic(&mut self, name: &str, first: Place, second: Place) -> Joint {
         let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("twist", "rad")];
-        self.joint(name, Kind::Prismatic, [first, second], None, rows)
+        self.joint(name, JointKind::Prismatic, [first, second], None, rows)
     }
 
     /// A screw: the second member goes `lead` (m, negative for a left-handed thread) along the axis with every turn about it.
@@ -141,22 +144,28 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("screw `{name}`"), problem, remedy));
         }
         let rows = [("across_x", "m"), ("across_y", "m"), ("tilt_x", "rad"), ("tilt_y", "rad"), ("thread", "rad")];
-        self.joint(name, Kind::Screw, places, Some(lead), rows)
+        self.joint(name, JointKind::Screw, places, Some(lead), rows)
     }
 
     /// The second member moves in the plane across the axis: two displacements and one rotation are free.
     pub fn planar(&mut self, name: &str, first: Place, second: Place) -> Joint {
-        self.joint(name, Kind::Planar, [first, second], None, [("height", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")])
+        self.joint(
+            name,
+            JointKind::Planar,
+            [first, second],
+            None,
+            [("height", "m"), ("tilt_x", "rad"), ("tilt_y", "rad")],
+        )
     }
 
     /// The second point moves on the axis of the first place; rotations are free.
     pub fn in_line(&mut self, name: &str, first: Place, second: Place) -> Joint {
-        self.joint(name, Kind::InLine, [first, second], None, [("across_x", "m"), ("across_y", "m")])
+        self.joint(name, JointKind::InLine, [first, second], None, [("across_x", "m"), ("across_y", "m")])
     }
 
     /// The second point moves in the plane through the first across its axis; rotations are free.
     pub fn in_plane(&mut self, name: &str, first: Place, second: Place) -> Joint {
-        self.joint(name, Kind::InPlane, [first, second], None, [("height", "m")])
+        self.joint(name, JointKind::InPlane, [first, second], None, [("height", "m")])
     }
 
     /// A massless rod: two points keep a distance, m.
@@ -173,7 +182,7 @@ impl Mechanism {
             self.assembler.note(Error::invalid(format!("rod `{name}`"), problem, remedy));
         }
         self.assembler.wants_distance(name, [self.at_start(&first), self.at_start(&second)]);
-        self.joint(name, Kind::Distance, [first, second], Some(length), [("length", "m")])
+        self.joint(name, JointKind::Distance, [first, second], Some(length), [("length", "m")])
     }
 
     /// A coordinate follows a function of time with parameters.

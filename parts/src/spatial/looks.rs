@@ -1,6 +1,6 @@
 //! What parts of space look like: notes for the sketch.
 
-use super::joint::{Freedom, Kind};
+use super::joint::{Freedom, JointKind};
 use super::joints::Joint;
 use super::{Mechanism, Member, Place};
 use crate::law::Axes;
@@ -58,17 +58,17 @@ impl Mechanism {
         let (spots, axis) = (joint.spots(), joint.axis(0));
         let guide = |spots, slider| Part::Guide { spots, line: joint.axis(0), slider };
         self.note_part(match joint.constraint.kind {
-            Kind::Spherical => Part::Pin(spots),
-            Kind::Revolute => Part::Hinge { spots, axis },
-            Kind::Universal => Part::Universal { spots, axes: [axis, joint.axis(1)] },
-            Kind::Weld => Part::Weld(spots),
-            Kind::Cylindrical => guide(spots, Slider::Sleeve),
-            Kind::Prismatic => guide(spots, Slider::Block),
-            Kind::Screw => guide(spots, Slider::Nut),
-            Kind::InLine => guide(spots, Slider::Pin),
-            Kind::Planar => Part::Plane { spots, normal: axis, touch: Touch::Face },
-            Kind::InPlane => Part::Plane { spots, normal: axis, touch: Touch::Point },
-            Kind::Distance => Part::Rod(spots),
+            JointKind::Spherical => Part::Pin(spots),
+            JointKind::Revolute => Part::Hinge { spots, axis },
+            JointKind::Universal => Part::Universal { spots, axes: [axis, joint.axis(1)] },
+            JointKind::Weld => Part::Weld(spots),
+            JointKind::Cylindrical => guide(spots, Slider::Sleeve),
+            JointKind::Prismatic => guide(spots, Slider::Block),
+            JointKind::Screw => guide(spots, Slider::Nut),
+            JointKind::InLine => guide(spots, Slider::Pin),
+            JointKind::Planar => Part::Plane { spots, normal: axis, touch: Touch::Face },
+            JointKind::InPlane => Part::Plane { spots, normal: axis, touch: Touch::Point },
+            JointKind::Distance => Part::Rod(spots),
         });
     }
 

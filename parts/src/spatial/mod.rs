@@ -46,7 +46,7 @@ mod pose;
 mod sensor;
 mod sensors;
 
-use crate::totals::{Ledger, Total};
+use crate::totals::{Contributions, Total};
 use costate::spline::Spline;
 pub use forces::Strut;
 pub use inertia::{Inertia, check as check_inertia, entries_of_factors, factors_of_entries};
@@ -151,8 +151,8 @@ impl Body {
 pub struct Mechanism {
     assembler: Assembler,
     gravity: [Value; 3],
-    /// What has energy or momentum, and what takes it.
-    ledger: Ledger,
+    /// Parts that have energy or momentum, or take it.
+    contributions: Contributions,
     connectivity: Connectivity,
     sketch: Sketch,
 }
@@ -163,7 +163,7 @@ impl Mechanism {
         Mechanism {
             assembler: Assembler::new(name),
             gravity: [zero(), zero(), Value::from(-9.81)],
-            ledger: Ledger::default(),
+            contributions: Contributions::default(),
             connectivity: Connectivity::default(),
             sketch: Sketch::new(true),
         }
@@ -200,7 +200,7 @@ impl Mechanism {
         self.assembler.start_state(state, value);
     }
 
-    /// Where elements of your own are added. They may hold anything: whether bodies are held is not checked then.
+    /// The assembler, for elements of your own. They may hold anything: whether bodies are held is not checked then.
     pub fn assembler(&mut self) -> &mut Assembler {
         self.connectivity.unknown = true;
         &mut self.assembler
@@ -272,7 +272,7 @@ impl Mechanism {
     /// Notes what a body or a mass contributes to totals.
     fn share(&mut self, name: &str, store: Store, coordinates: &[Coordinate], values: &[Value]) {
         let connection = Connection::to(coordinates.iter().copied()).parameters(values);
-        self.ledger.add(name, move |assembler, total, name, sums| {
+        self.contributions.add(name, move |assembler, total, name, sums| {
             if total != Total::Dissipation {
                 assembler.element(name, Balance(total, store), connection.clone().adds_to(sums.iter().copied()));
             }
@@ -382,5 +382,5 @@ impl Mechanism {
     }
 }
 
-/// How far Euler parameters may be from unit length at the start: what a few digits leave is for the projection of the start.
+/// Largest deviation of Euler parameters from unit length at the start: what a few digits leave is for the projection of the start.
 const UNIT: f64 = 1e-9;

@@ -10,7 +10,7 @@ use costate::vector::{Rotation, Vector};
 /// Something that parts can be fixed to: the ground, a body or a point mass.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Its place in the sketch.
+    /// Place of the member in the sketch.
     number: usize,
     side: Side,
     name: String,
@@ -27,7 +27,7 @@ impl Member {
         Place { member: self.clone(), location: triple(location), base: Rotation::identity(), axis: None, across: None }
     }
 
-    /// Its coordinates: x, y, z and, for bodies, Euler parameters.
+    /// Coordinates of the member: x, y, z and, for bodies, Euler parameters.
     pub fn coordinates(&self) -> &[Coordinate] {
         &self.coordinates
     }
@@ -118,7 +118,7 @@ impl Mechanism {
         Place { member: member.clone(), location, base, axis: None, across: None }
     }
 
-    /// Where a place is at the start, in the world.
+    /// Position of a place at the start, in the world.
     pub(super) fn at_start(&self, place: &Place) -> [f64; 3] {
         let pose = place.member.side.pose(&self.assembler.at_start(&place.member.coordinates));
         pose.point(Vector(place.location.each_ref().map(|value| value.evaluate(self.assembler.nominal())))).0

@@ -3,7 +3,7 @@
 use costate::number::Number;
 use costate::vector::{Pose, Rotation, Vector, body_rate, generalized_torque, generalized_world_torque, world_rate};
 
-/// What a part is fixed to.
+/// The thing that a part is fixed to: the ground, a point mass or a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The world.
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// Its pose, from its own coordinates at the head of `q`.
+    /// Pose of the side, from its own coordinates at the head of `q`.
     #[inline]
     pub fn pose<D: Number>(self, q: &[D]) -> Pose<D> {
         match self {
@@ -42,7 +42,7 @@ impl Side {
         }
     }
 
-    /// Its angular velocity in its own axes.
+    /// Angular velocity of the side in its own axes.
     #[inline]
     pub fn body_rate<D: Number>(self, q: &[D], v: &[D]) -> Vector<D> {
         match self {
@@ -51,7 +51,7 @@ impl Side {
         }
     }
 
-    /// The same in the world's axes.
+    /// Angular velocity of the side in the world's axes.
     #[inline]
     pub fn world_rate<D: Number>(self, q: &[D], v: &[D]) -> Vector<D> {
         match self {
@@ -60,8 +60,8 @@ impl Side {
         }
     }
 
-    /// Its velocity, from its own coordinates and velocities at the heads of `q` and `v`; its acceleration from q and a, but for
-    /// what the velocity adds to it.
+    /// Velocity of the side, from its own coordinates and velocities at the heads of `q` and `v`; or its acceleration, from q and a, but
+    /// for what the velocity adds to it.
     #[inline]
     pub fn twist<D: Number>(self, q: &[D], v: &[D]) -> Twist<D> {
         let velocity = if self == Side::Ground { Vector::zero() } else { Vector::of(v) };

@@ -2,7 +2,7 @@
 
 use super::body::Store;
 use super::force::{joint_place, joint_rate};
-use super::joint::{Constraint, FRAMES, Freedom, JointPoses, Kind, own_axes};
+use super::joint::{Constraint, FRAMES, Freedom, JointKind, JointPoses, own_axes};
 use super::pose::{Side, Sides, euler_parameters};
 use crate::assembly::Element;
 use crate::law::Axes;
@@ -11,7 +11,7 @@ use costate::State;
 use costate::number::{Jet, Number};
 use costate::vector::{Vector, body_rate};
 
-/// What of a point is seen.
+/// The quantity of a point's motion that a sensor sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Motion {
     /// m
@@ -139,12 +139,12 @@ pub(super) struct Reaction {
 /// The axes in which a reaction is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReactionAxes {
-    /// Those of the world.
+    /// The world's axes.
     #[default]
     World,
-    /// Those of the body.
+    /// The body's axes.
     Body,
-    /// Those of the joint on that body: its axis is the third. Of joints without axes (spherical, distance), those of the body.
+    /// Axes of the joint on that body: its axis is the third. Of joints without axes (spherical, distance), those of the body.
     Joint,
 }
 
@@ -211,10 +211,14 @@ impl Element for Balance {
     }
 }
 
-/// Whether a joint has an angle or a displacement along its axis, by which it can be driven, loaded or measured.
-pub(super) fn allows(kind: Kind, freedom: Freedom) -> bool {
+/// True if a joint has an angle or a displacement along its axis, by which it can be driven, loaded or measured.
+pub(super) fn allows(kind: JointKind, freedom: Freedom) -> bool {
     match freedom {
-        Freedom::Turn => matches!(kind, Kind::Revolute | Kind::Cylindrical | Kind::Screw | Kind::Planar),
-        Freedom::Slide => matches!(kind, Kind::Prismatic | Kind::Cylindrical | Kind::Screw | Kind::InLine),
+        Freedom::Turn => {
+            matches!(kind, JointKind::Revolute | JointKind::Cylindrical | JointKind::Screw | JointKind::Planar)
+        }
+        Freedom::Slide => {
+            matches!(kind, JointKind::Prismatic | JointKind::Cylindrical | JointKind::Screw | JointKind::InLine)
+        }
     }
 }

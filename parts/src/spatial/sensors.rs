@@ -13,13 +13,13 @@ use crate::totals::{Role, Total};
 use costate::Error;
 use costate::value::Value;
 
-/// What an accelerometer or a gyroscope makes of what it feels. How it is mounted is said by its place: its third axis is the
-/// place's axis, its first the direction across.
+/// Gain and biases of an accelerometer or a gyroscope. Its orientation is that of its place: its third axis is the place's axis, its
+/// first the direction across.
 #[derive(Debug, Clone)]
 pub struct Mounting {
-    /// What it shows for 1 m/s² or 1 rad/s.
+    /// Gain: the reading for 1 m/s² or 1 rad/s.
     pub gain: Value,
-    /// What it shows at rest, but for gravity.
+    /// Biases: the readings at rest, but for gravity.
     pub bias: [Value; 3],
 }
 
@@ -167,7 +167,7 @@ impl Mechanism {
 
     fn total(&mut self, name: &str, total: Total, outputs: &[(&str, &str)]) {
         self.connectivity.nothing_yet(name).into_iter().for_each(|error| self.assembler.note(error));
-        self.ledger.sum(&mut self.assembler, total, name, outputs);
+        self.contributions.sum(&mut self.assembler, total, name, outputs);
     }
 
     /// Energy of all that has been added so far, J, as output `name`: kinetic and in the gravity field of bodies and masses, and what

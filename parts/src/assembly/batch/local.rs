@@ -22,7 +22,7 @@ pub(super) fn gather(local: &mut [f64], global: &[f64], places: &[u32]) {
     }
 }
 
-/// The same into the head of `local`; the rest is zero.
+/// Copies the entries of a global vector that belong to an element into the head of `local`; the rest is zero.
 pub(super) fn gather_head(local: &mut [f64], global: &[f64], places: &[u32]) {
     local.fill(0.0);
     gather(local, global, places);

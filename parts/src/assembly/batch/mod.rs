@@ -6,7 +6,7 @@ mod motion;
 mod outputs;
 mod plans;
 
-use super::closed::{Part, Parts};
+use super::closed::{BatchElement, BatchElements};
 use super::element::Connection;
 use super::pattern::{Pattern, Places, Slots, Values};
 use costate::Matrix;
@@ -23,7 +23,7 @@ const STATE: u32 = 1 << 31;
 
 /// The elements, with their places in the assembly, one element after another.
 pub(super) struct Batch {
-    models: Box<dyn Parts>,
+    models: Box<dyn BatchElements>,
     sizes: Sizes,
     /// Rows of the elements' own among the multipliers that they see.
     own_rows: usize,
@@ -35,13 +35,13 @@ pub(super) struct Batch {
     inputs: Vec<u32>,
     outputs: Vec<u32>,
     parameters: Vec<Value>,
-    /// Where the batch's values begin.
+    /// Places of the batch's first values.
     first: Places,
     plans: Plans,
     closed: Closed,
 }
 
-/// What elements differentiate themselves.
+/// Derivatives that elements compute themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Closed {
     /// Constraints by the coordinates in which they are not linear.
@@ -55,7 +55,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    pub fn of(model: &dyn Part, structure: &Structure) -> Self {
+    pub fn of(model: &dyn BatchElement, structure: &Structure) -> Self {
         let constraint = model.closed_constraint().is_some_and(|own| own.curved() == structure.curved_coordinates)
             && !structure.curved_coordinates.is_empty();
         let without_parameters = structure.constraint_parameters.is_empty()
@@ -86,8 +86,8 @@ pub(super) fn structure_of(model: &dyn Functions, connection: &Connection, nomin
 }
 
 impl Batch {
-    /// For elements of the type of `model`.
-    pub fn new(model: &dyn Part, sizes: Sizes, own_rows: usize, structure: Structure, closed: Closed) -> Self {
+    /// An empty batch for elements of the type of `model`.
+    pub fn new(model: &dyn BatchElement, sizes: Sizes, own_rows: usize, structure: Structure, closed: Closed) -> Self {
         Batch {
             models: model.list(),
             plans: Plans::new(&structure, sizes, own_rows),
@@ -105,7 +105,7 @@ impl Batch {
     }
 
     /// `rows`: the multipliers that the element sees; `outputs`: places of its outputs.
-    pub fn push(&mut self, model: Box<dyn Part>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
+    pub fn push(&mut self, model: Box<dyn BatchElement>, connection: &Connection, rows: &[usize], outputs: &[usize]) {
         model.put_into(&mut *self.models);
         self.coordinates.extend(connection.coordinates.iter().map(|c| c.0 as u32));
         self.coordinates.extend(connection.states.iter().map(|state| STATE | state.0 as u32));
@@ -159,22 +159,22 @@ impl Batch {
         first..first + self.models.len() * stride
     }
 
-    /// Whether the elements have mass or force.
+    /// True if the elements have mass or force.
     fn moves(&self) -> bool {
         self.structure.has_force || !self.structure.mass.is_empty()
     }
 
-    /// Whether forces are sums of constants and of coordinates and velocities times constants: they are multiplied out.
+    /// True if forces are sums of constants and of coordinates and velocities times constants: they are multiplied out.
     fn multiplies_force(&self) -> bool {
         let Batch { structure, sizes: Sizes { n, p, .. }, .. } = self;
         let is_driven = structure.force_by_time || structure.force.iter().flatten().any(|i| *i >= 2 * n + p);
         structure.linear_motion && structure.has_force && !is_driven
     }
 
-    /// Whether an element of this type, with so many rows of its own, and this structure belongs here.
+    /// True if an element of this type, with so many rows of its own, and this structure belongs here.
     pub fn takes(
         &self,
-        model: &dyn Part,
+        model: &dyn BatchElement,
         own_rows: usize,
         sizes: Sizes,
         structure: &Structure,
@@ -309,7 +309,7 @@ impl<'s> BatchEvaluator<'s> {
         &self.u[e * p..(e + 1) * p]
     }
 
-    /// What is constant for these parameters goes into `values`. `start`: a state at which everything can be evaluated.
+    /// Sets the parameters, and puts what is constant for them into `values`. `start`: a state at which everything can be evaluated.
     pub fn set_parameters(&mut self, u: &[f64], start: &Point<'_>, values: &mut Values) {
         self.u.iter_mut().zip(&self.batch.parameters).for_each(|(slot, value)| *slot = value.evaluate(u));
         self.outputs.forget();

@@ -20,14 +20,14 @@ pub(super) struct MotionKernels<'s> {
     newton: Box<dyn ForceKernel + 's>,
     full: Box<dyn ForceKernel + 's>,
     by_parameters: Box<dyn ForceKernel + 's>,
-    /// Where constraints are not linear: by the coordinates in which they are not.
+    /// Derivatives of constraints by the coordinates in which they are not linear, if there are such.
     jacobian: Option<Box<dyn JacobianKernel>>,
     curvature: Option<Box<dyn CurvatureKernel>>,
     /// By these and the parameters.
     full_curvature: Option<Box<dyn CurvatureKernel>>,
     /// Forces that depend on parameters alone, or what of forces does.
     constant_force: Vec<f64>,
-    /// Whether any of it is there.
+    /// True if any entry of `constant_force` is other than zero.
     pushes: bool,
     /// Forces are multiplied out.
     multiplies: bool,
@@ -108,7 +108,7 @@ fn add(matrix: &mut [f64], slots: &[u32], values: &[f64], weight: f64) {
 }
 
 impl BatchEvaluator<'_> {
-    /// What a level above positions makes of the constraints of element `e`, whose q and λ are in place; at velocities, with the
+    /// Evaluates the constraints of element `e`, whose q and λ are in place, at a level above positions; at velocities, with the
     /// derivatives that are asked for.
     fn take_level(&mut self, e: usize, x: &Point<'_>, level: Level) {
         let (batch, own) = (self.batch, &mut self.x);
@@ -120,7 +120,7 @@ impl BatchEvaluator<'_> {
         self.time_derivatives.value(batch.models.get(e), level, &own, u, &mut self.rows[..m]);
     }
 
-    /// What derivatives by states have in the matrix beyond those by velocities, where they follow the unknown by another weight.
+    /// Adds to the matrix what derivatives by states have beyond those by velocities, where they follow the unknown by another weight.
     fn add_states(&self, e: usize, weights: Weights, values: &Values, matrix: &mut [f64]) {
         let Batch { sizes: Sizes { n, states, .. }, plans, .. } = self.batch;
         let beyond = weights.state - weights.velocity;
@@ -231,7 +231,7 @@ impl BatchEvaluator<'_> {
         self.batch.models.get(e).constraint(t, &self.x.q, own, &mut self.rows[..m]);
     }
 
-    /// D and C.
+    /// Adds D and C.
     pub fn residual(
         &mut self,
         x: &Point<'_>,
@@ -275,7 +275,7 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// The same, and what changes from point to point in Newton's matrix.
+    /// Adds D and C, and what changes from point to point in Newton's matrix.
     pub fn newton(
         &mut self,
         x: &Point<'_>,

@@ -49,7 +49,7 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// Their first derivatives.
+    /// First derivatives of the outputs.
     pub fn linearise_output(&mut self, x: &OutputPoint<'_>, values: &mut Values) {
         let batch = self.batch;
         if batch.plans.output_entries.is_empty() || self.outputs.current {

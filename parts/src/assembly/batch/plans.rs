@@ -17,7 +17,7 @@ pub(super) struct Plans {
     /// All derivatives of the motion.
     pub full: Plan,
     pub full_entries: FullEntries,
-    /// Those by parameters and inputs alone: what is left at each point where motion is linear.
+    /// Derivatives of the motion by parameters and inputs alone: what is left at each point where motion is linear.
     pub by_parameters: Plan,
     pub output: Plan,
     /// (row, variable) of outputs by the state, and by parameters.
@@ -28,14 +28,14 @@ pub(super) struct Plans {
     pub constraint_by_parameter: Vec<(usize, usize)>,
     /// Coordinates whose columns of C_q change with parameters, then `n +` parameters in C.
     pub variables: Vec<usize>,
-    /// From rows x curved coordinates to the entries of C_q.
+    /// Copies from rows x curved coordinates to the entries of C_q.
     pub slopes: Vec<Copied>,
-    /// From rows x `variables` to the same.
+    /// Copies from rows x `variables` to the entries of C_q.
     pub full_slopes: Vec<Copied>,
-    /// From coordinates x `variables` to `geometric` and `geometric_by_parameter`.
+    /// Copies from coordinates x `variables` to `geometric` and `geometric_by_parameter`.
     pub full_geometric: Vec<Copied>,
     pub full_geometric_by_parameter: Vec<Copied>,
-    /// From rows x `variables` to `constraint_by_parameter`.
+    /// Copies from rows x `variables` to `constraint_by_parameter`.
     pub full_by_parameter: Vec<Copied>,
     /// Entries of C_q that do not change from point to point.
     pub fixed_slopes: Vec<usize>,

@@ -14,7 +14,7 @@ pub(super) struct LeftOut {
     pub(super) by_parameter: Vec<usize>,
     /// Room for a vector of rows.
     pub(super) masked: Vec<f64>,
-    /// What they were when the constraints were worked out last.
+    /// Values of these rows when the constraints were worked out last.
     pub(super) values: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ impl LeftOut {
         }
     }
 
-    /// The same with zeros where rows are left out.
+    /// A copy of `constraint` with zeros where rows are left out.
     pub(super) fn mask<'c>(&'c mut self, constraint: &'c [f64]) -> &'c [f64] {
         if self.rows.is_empty() {
             return constraint;

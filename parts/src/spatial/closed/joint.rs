@@ -1,6 +1,6 @@
 //! Joints whose points coincide, and whose axes are perpendicular or parallel.
 
-use super::super::joint::{Constraint, Kind, own_axes};
+use super::super::joint::{Constraint, JointKind, own_axes};
 use super::super::pose::{Side, euler_parameters};
 use super::{EULER, FIRST, Turned, add_second};
 use crate::assembly::{ClosedConstraint, ConstraintSlopes};
@@ -47,20 +47,20 @@ fn curved_count(side: Side) -> usize {
 }
 
 impl Constraint {
-    /// Whether points coincide and all else is that axes are perpendicular.
+    /// True if points coincide and all else is that axes are perpendicular.
     pub(in super::super) fn is_closed(&self) -> bool {
-        matches!(self.kind, Kind::Spherical | Kind::Revolute | Kind::Universal)
+        matches!(self.kind, JointKind::Spherical | JointKind::Revolute | JointKind::Universal)
     }
 
     /// Axes of the first side, each of which is perpendicular to the axis of the second.
     #[inline]
     fn perpendicular(&self, u: &[f64]) -> ([Vector<f64>; 2], usize) {
         match self.kind {
-            Kind::Revolute => {
+            JointKind::Revolute => {
                 let own = own_axes(&u[6..]);
                 ([own.x, own.y], 2)
             }
-            Kind::Universal => ([Vector::of(&u[6..]); 2], 1),
+            JointKind::Universal => ([Vector::of(&u[6..]); 2], 1),
             _ => ([Vector::zero(); 2], 0),
         }
     }

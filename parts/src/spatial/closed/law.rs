@@ -41,7 +41,7 @@ struct Turning {
 
 /// Both sides of a joint with its axis, in the axes of the first side and in the world.
 struct Levers {
-    /// Those that turn, and how many there are.
+    /// The sides that turn, and their number.
     sides: [Turning; 2],
     count: usize,
     rate: f64,
@@ -50,7 +50,7 @@ struct Levers {
     /// The axis of a first side that turns, and the Euler parameters of a second one.
     turned: Option<Turned>,
     last: Option<[f64; 4]>,
-    /// Where the latter are.
+    /// Place of the second side's Euler parameters.
     second: usize,
 }
 

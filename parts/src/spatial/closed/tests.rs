@@ -3,7 +3,7 @@
 use super::super::body::RigidBody;
 use super::super::force::JointLaw;
 use super::super::inertia::Form;
-use super::super::joint::{Constraint, Freedom, Kind};
+use super::super::joint::{Constraint, Freedom, JointKind};
 use super::super::pose::{Side, Sides};
 use crate::assembly::closed::against_dual_numbers::{check_constraint, check_motion};
 use crate::law::{BrownMcPhee, Damper};
@@ -26,7 +26,7 @@ const SIDES: [Sides; 5] = [
 /// Protects steps of hinges: all derivatives, wherever bodies are, on constraints or off them, for all kinds of members.
 #[test]
 fn joints_agree_with_dual_numbers() {
-    for (kind, rows) in [(Kind::Spherical, 3), (Kind::Revolute, 5), (Kind::Universal, 4)] {
+    for (kind, rows) in [(JointKind::Spherical, 3), (JointKind::Revolute, 5), (JointKind::Universal, 4)] {
         for (salt, sides) in SIDES.into_iter().enumerate() {
             let salt = salt as f64;
             let n = sides.0.coordinates() + sides.1.coordinates();

@@ -17,7 +17,7 @@ pub(super) struct Coefficients {
     variables: Vec<Vec<usize>>,
     /// Element by element: of each derivative the constant, then the coefficients.
     values: Vec<f64>,
-    /// Their number, an element.
+    /// Number of values of an element.
     stride: usize,
     /// Room for a state (q, v, a), for inputs, for the derivatives there, and for M.
     state: Vec<f64>,

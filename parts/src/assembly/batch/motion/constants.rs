@@ -105,7 +105,7 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// What does not change from point to point in Newton's matrix.
+    /// Adds what does not change from point to point in Newton's matrix.
     pub fn template(&self, weights: Weights, values: &Values, matrix: &mut [f64]) {
         let Batch { models, structure, plans, .. } = self.batch;
         let slots = self.slots;

@@ -16,7 +16,7 @@ pub(super) struct ClosedForms {
     /// Places of the entries of Newton's matrix, and of M.
     newton: Vec<usize>,
     mass_places: Vec<usize>,
-    /// Those of all derivatives, by positions, velocities and parameters.
+    /// Places of the entries of all derivatives: by positions, velocities and parameters.
     full: [Vec<usize>; 3],
     /// Parameters that are not constant.
     parameters: Vec<usize>,
@@ -61,13 +61,13 @@ impl ClosedForms {
     }
 }
 
-/// Where second derivatives of constraints go.
+/// The place that second derivatives of constraints are written to.
 enum Second<'v> {
-    /// They are not asked for.
+    /// Nowhere: they are not asked for.
     None,
     /// Aside, for Newton's matrix.
     Aside,
-    /// In place, where there are none by parameters.
+    /// Written in place, where there are none by parameters.
     Into(&'v mut [f64]),
 }
 
@@ -113,7 +113,7 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// The same with second derivatives.
+    /// C of element `e` with its first and second derivatives by the coordinates in which it is not linear.
     #[inline]
     pub(super) fn curve(&mut self, e: usize, t: f64) {
         let batch = self.batch;
@@ -127,7 +127,8 @@ impl BatchEvaluator<'_> {
         }
     }
 
-    /// The same by parameters, too; second derivatives are in place among all derivatives of the assembly.
+    /// C of element `e` with its first and second derivatives, by parameters, too; second derivatives are in place among all derivatives
+    /// of the assembly.
     #[inline]
     pub(super) fn curve_fully(&mut self, e: usize, t: f64, values: &mut Values) {
         let batch = self.batch;
@@ -195,7 +196,7 @@ impl BatchEvaluator<'_> {
         true
     }
 
-    /// The same by dual numbers, one behind the other; by parameters alone where motion is linear.
+    /// All derivatives of D of element `e` by dual numbers, one behind the other; by parameters alone where motion is linear.
     #[inline]
     pub(super) fn move_fully(&mut self, e: usize, x: &Point<'_>, weights: Weights, values: &mut Values) {
         let Batch { models, structure, plans, sizes, .. } = self.batch;

@@ -7,7 +7,7 @@ use super::{MotionKernels, add, add_slopes, copy};
 use costate::system::{Level, Point, Weights};
 
 impl BatchEvaluator<'_> {
-    /// All first derivatives, and what changes from point to point in Newton's matrix.
+    /// Works out all first derivatives, and what changes from point to point in Newton's matrix.
     pub fn linearise(&mut self, x: &Point<'_>, weights: Weights, values: &mut Values, matrix: &mut [f64]) {
         let Batch { models, structure, plans, .. } = self.batch;
         let moves = if structure.linear_motion { plans.strides.by_parameter > 0 } else { self.batch.moves() };
