@@ -42,7 +42,7 @@ const MOST_HALVINGS: usize = 20;
 /// Runs with one size of steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
-    /// Into how many parts the steps as given are divided.
+    /// Number of parts into which each of the steps as given is divided.
     pub parts: usize,
     /// The first step, s.
     pub step: f64,
@@ -50,30 +50,30 @@ pub struct Level {
     pub steps: usize,
     /// Measured time of the runs, s.
     pub seconds: f64,
-    /// Why there is no result.
+    /// The reason why there is no result, if there is none.
     pub failure: Option<String>,
 }
 
 /// A coordinate, an output or a cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name.
+    /// Name of the coordinate, output or cost.
     pub name: String,
-    /// Its unit; empty for a cost.
+    /// Unit of the values; empty for a cost.
     pub unit: String,
-    /// Its largest magnitude over all times, in the limit.
+    /// Largest magnitude over all times, in the limit.
     pub size: f64,
-    /// What residuals of a compared output are divided by.
+    /// Deviation by which residuals of a compared output are divided.
     pub deviation: Option<f64>,
-    /// Of its values at the common times, those of the steps as given.
+    /// Extrapolation of its values at the common times, those of the steps as given.
     pub extrapolation: Extrapolation,
     /// Errors at the last time beside the limit, one a level that went through.
     pub at_end: Vec<f64>,
-    /// The largest over the common times.
+    /// Largest errors over the common times, one a level that went through.
     pub largest: Vec<f64>,
 }
 
-/// What halving the step shows.
+/// Errors of runs with steps that are halved again and again, beside the limit of vanishing steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Convergence {
     /// The runs, those with the largest steps first; the first ones may have failed.
@@ -82,7 +82,7 @@ pub struct Convergence {
     pub series: Vec<Series>,
     /// Times at which runs are compared.
     pub times: usize,
-    /// The last of them, s.
+    /// The last of these times, s.
     pub end: f64,
 }
 
@@ -104,7 +104,7 @@ impl Series {
         self.extrapolation.limit.last().copied().unwrap_or(0.0)
     }
 
-    /// How far the limit at the last time may be from the true one; infinite where that is not known.
+    /// Estimated bound of the error of the limit at the last time; infinite where that is not known.
     pub fn error(&self) -> f64 {
         self.extrapolation.error.last().copied().unwrap_or(f64::INFINITY)
     }
@@ -118,7 +118,7 @@ impl Series {
 /// Name, unit and deviation.
 pub type Named = (String, String, Option<f64>);
 
-/// What runs with one size of steps give: values over the common times, a list each.
+/// Values of runs with one size of steps: over the common times, a list each.
 pub type Values = Vec<Vec<f64>>;
 
 impl Convergence {
@@ -160,8 +160,8 @@ impl Convergence {
         Ok(found)
     }
 
-    /// Of runs that the caller makes, with a first step of `step` s: `run` gives the values and the steps of the runs with steps divided into so
-    /// many parts, and `named` says what the values are. [`Convergence::times`] and [`Convergence::end`] are left to the caller.
+    /// Convergence of runs that the caller makes, with a first step of `step` s: `run` gives the values and the steps of the runs with steps
+    /// divided into so many parts, and `named` says what the values are. [`Convergence::times`] and [`Convergence::end`] are left to the caller.
     ///
     /// # Errors
     /// As [`Convergence::of_simulation`].

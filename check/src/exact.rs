@@ -7,7 +7,7 @@ use costate::system::{Blocks, Point, System};
 use costate::{Error, Result};
 use nalgebra::DMatrix;
 
-/// One of them, with the names of its rows and columns.
+/// One of the Jacobians, with the names of its rows and columns.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Jacobian {
@@ -31,7 +31,7 @@ pub struct Jacobian {
 pub struct Jacobians(Vec<Jacobian>);
 
 impl Jacobians {
-    /// Those of `system` with parameters `u`, at time t, positions q, velocities v, accelerations a, multipliers λ and inputs w.
+    /// Jacobians of `system` with parameters `u`, at time t, positions q, velocities v, accelerations a, multipliers λ and inputs w.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a vector of another length than the system has names; [`Error::NotFinite`] for an entry that is not finite.
@@ -95,7 +95,7 @@ impl Jacobians {
         Ok(Jacobians(all))
     }
 
-    /// All of them: M, those of Newton's matrix, those by parameters.
+    /// All Jacobians: M, those of Newton's matrix, those by parameters.
     pub fn all(&self) -> &[Jacobian] {
         &self.0
     }

@@ -8,7 +8,7 @@
 //! A column of this table tells its error itself: two neighbours that differ by d, where the differences fall, are not farther than
 //! d from the limit. The column that differs least is taken.
 
-/// How far an observed power may be from a whole number.
+/// Largest distance of an observed power from a whole number.
 const WHOLE: f64 = 0.25;
 
 /// The first power is at most this; and each is at most so much above the one before it: errors that fall faster do so by chance, or because
@@ -22,13 +22,13 @@ const SHARE: f64 = 0.1;
 /// By how much what grows as steps fall may grow from one run to the next: round-off of accelerations by 4, undamped multipliers by more.
 const GROWTH: f64 = 8.0;
 
-/// Part of the bounds that is added for caution: differences foretell what is to come to leading order only.
+/// Part of the bounds that is added for caution: differences predict what follows to leading order only.
 const SAFETY: f64 = 2.0;
 
 /// Differences of so many times the round-off say nothing of powers.
 const ABOVE: f64 = 4.0;
 
-/// What several runs say of the limit of vanishing steps.
+/// The limit of vanishing steps, as estimated from several runs, with its error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extrapolation {
     /// Powers of the step that were found in the errors and removed, in this order.
@@ -37,7 +37,7 @@ pub struct Extrapolation {
     pub observed: Option<f64>,
     /// The limit, one entry a value.
     pub limit: Vec<f64>,
-    /// How far it may be from the true one: infinite where differences do not fall.
+    /// Estimated bound of the error of the limit: infinite where differences do not fall.
     pub error: Vec<f64>,
 }
 
@@ -61,7 +61,7 @@ impl Column {
         (self.difference(i).map(|d| d * d).sum::<f64>() / count).sqrt()
     }
 
-    /// By how much the last difference is smaller than the one before it.
+    /// Ratio of the last difference to the one before it.
     fn ratio(&self) -> Option<f64> {
         let last = self.values.len().checked_sub(3)?;
         let (before, now) = (self.size(last), self.size(last + 1));
@@ -119,8 +119,8 @@ impl Column {
 }
 
 impl Extrapolation {
-    /// Of `levels`, the values from each run, the largest step first, each step half the one before; as many values in each.
-    /// `round_off`: that of a run's results, relative to the largest. The smallest steps are left out where the larger ones tell more.
+    /// Extrapolates `levels`, the values from each run, the largest step first, each step half the one before; as many values in each.
+    /// `round_off`: that of a run's results, relative to the largest. The smallest steps are left out where the larger ones show more.
     pub fn of(levels: &[Vec<f64>], round_off: f64) -> Self {
         let largest = levels.last().map_or(0.0, |values| values.iter().fold(0.0f64, |size, x| size.max(x.abs())));
         let whole = Column { values: levels.to_vec(), round_off: round_off * largest, largest: FIRST };
@@ -171,8 +171,8 @@ impl Extrapolation {
 fn scattered(error: &mut [f64], (limit, power): (&[f64], Option<u32>), (last, next): (&[f64], &[f64])) {
     let factor = power.map_or(1.0, |power| 2f64.powi(-(power as i32)));
     for (((error, limit), last), next) in error.iter_mut().zip(limit).zip(last).zip(next) {
-        let foretold = limit + factor * (last - limit);
-        *error = error.max((next - foretold).abs() / GROWTH);
+        let predicted = limit + factor * (last - limit);
+        *error = error.max((next - predicted).abs() / GROWTH);
     }
 }
 

@@ -5,7 +5,7 @@ use costate::Matrix;
 use costate::signature::Signature;
 use costate::system::{Blocks, Point};
 
-/// Whether a method of [`HandDerived`] has filled its matrix.
+/// Answer of a method of [`HandDerived`]: whether it has filled its matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Supplied {
@@ -97,7 +97,7 @@ pub(super) enum Block {
     ConstraintByParameter,
 }
 
-/// What a column of a derivative belongs to.
+/// The kind of variable that a derivative's columns belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
     Position,
@@ -149,7 +149,7 @@ impl Block {
         Block::ConstraintForceByParameter,
         Block::ConstraintByParameter,
     ];
-    /// Those of Newton's matrix.
+    /// Number of blocks of Newton's matrix, which come first.
     pub(super) const OF_NEWTON: usize = 6;
 
     pub(super) fn name(self) -> BlockName {
@@ -180,7 +180,7 @@ impl Block {
         }
     }
 
-    /// Whether its rows are constraints (else equations of motion).
+    /// True if its rows are constraints (else equations of motion).
     pub(super) fn is_of_constraint(self) -> bool {
         matches!(self, Block::ConstraintByPosition | Block::ConstraintByParameter)
     }

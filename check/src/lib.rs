@@ -80,7 +80,7 @@ pub use substitute::HandDerivedSystem;
 use costate::shown::shown;
 use costate::{Error, Result};
 
-/// At how many points, where, and how closely derivatives are compared.
+/// Settings of a comparison of derivatives: at how many points, where, and how closely.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckOptions {
     /// Number of random points.
@@ -89,8 +89,8 @@ pub struct CheckOptions {
     pub seed: u64,
     /// Largest relative difference that counts as agreement.
     pub tolerance: f64,
-    /// How far positions and velocities are moved from the model's initial state, in their own units: by up to this at the
-    /// first point, by up to a tenth, a hundredth and a thousandth of it at the next three, and so on in turn.
+    /// Offset of positions and velocities from the model's initial state, in their own units: up to this at the first point, up to
+    /// a tenth, a hundredth and a thousandth of it at the next three, and so on in turn.
     pub offset: f64,
     /// Times are drawn between these two, s.
     pub times: [f64; 2],
@@ -121,7 +121,7 @@ impl CheckOptions {
     }
 }
 
-/// Why a run failed, in a few words.
+/// The reason why a run failed, in a few words.
 pub(crate) fn in_short(error: &Error) -> String {
     match error {
         Error::Experiment { name, cause } => format!("experiment `{name}`: {}", in_short(cause)),

@@ -230,7 +230,7 @@ struct Dense<'b> {
     /// Constraint rows that are left out: nothing depends on them, and their multipliers are unknowns of their own in K.
     left_out: Vec<usize>,
     n: usize,
-    /// Those of n that are no states.
+    /// Number of unknowns that are coordinates, not states.
     coordinates: usize,
     m: usize,
     p: usize,

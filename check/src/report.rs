@@ -3,12 +3,12 @@
 use costate::Matrix;
 use std::fmt;
 
-/// What a block of derivatives is called.
+/// Name of a block of derivatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockName {
     /// The paper's letters, e.g. `J_Q`.
     pub symbol: &'static str,
-    /// In words, e.g. `force by position`.
+    /// Name in words, e.g. `force by position`.
     pub words: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub struct Mismatch {
     pub checked: f64,
     /// The value that it is compared with.
     pub exact: f64,
-    /// Their difference over the larger of the two: 2 for a wrong sign, infinite if the checked value is not finite.
+    /// Difference over the larger of the two: 2 for a wrong sign, infinite if the checked value is not finite.
     pub relative_error: f64,
     /// Time of that point, s.
     pub time: f64,
@@ -71,7 +71,7 @@ pub type ProductReport = JacobianReport;
 const LINES: usize = 40;
 
 impl JacobianReport {
-    /// Whether nothing differs. True, too, if nothing was supplied: look at [`JacobianReport::entries`].
+    /// True if nothing differs, and also if nothing was supplied: look at [`JacobianReport::entries`].
     pub fn passed(&self) -> bool {
         self.mismatches.is_empty()
     }
@@ -189,11 +189,11 @@ fn write_table(f: &mut fmt::Formatter<'_>, lines: &[Vec<String>]) -> fmt::Result
 /// A difference below this part of its equation's terms is round-off.
 const ROUND_OFF: f64 = 1e-13;
 
-/// Where a comparison takes place.
+/// Time and point of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub time: f64,
-    /// From 1.
+    /// Number of the point, from 1.
     pub point: usize,
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Sample {
     pub lambda: Vec<f64>,
     pub w: Vec<f64>,
     pub sizes: Sizes,
-    /// From 1.
+    /// Number of the point, from 1.
     pub number: usize,
 }
 
@@ -106,7 +106,7 @@ impl Sample {
 /// Draws again, ever nearer to the initial state, where the model is not defined.
 const ATTEMPTS: usize = 30;
 
-/// What is done at each point: sample, evaluator, exact blocks, more random numbers.
+/// A function that is called at each point: sample, evaluator, exact blocks, more random numbers.
 type Visitor<'v> = dyn FnMut(&Sample, &mut dyn Evaluator, &Blocks, &mut SplitMix64) -> Result<()> + 'v;
 
 /// Calls `visit` at every random point with the exact blocks there; the evaluator has the point's parameters.

@@ -36,12 +36,12 @@ pub struct StepJacobians {
     pub next: Matrix<f64>,
 }
 
-/// Which C_q stands in Lauss 2018, eq. (19).
+/// The choice of C_q in Lauss 2018, eq. (19).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eq19 {
-    /// That of t_i, as in the paper: right only where C_q is constant.
+    /// C_q of t_i, as in the paper: right only where C_q is constant.
     AsPrinted,
-    /// That of t_{i+1}.
+    /// C_q of t_{i+1}.
     Corrected,
 }
 

@@ -106,7 +106,7 @@ struct HandDerivedEvaluator<'s> {
     /// dD/dw: the inner system's, n x inputs.
     by_input: Matrix<f64>,
     equations: Equations,
-    /// How many coordinates come before states.
+    /// Number of coordinates, which come before states.
     coordinates: usize,
     lu: DenseLu,
 }

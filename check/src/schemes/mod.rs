@@ -22,32 +22,32 @@ use std::sync::Arc;
 use std::time::Instant;
 use watch::Watch;
 
-/// What is compared with what.
+/// A comparison of time integration schemes: work and precision with several steps, against a reference.
 pub struct WorkPrecision {
     simulation: Simulation,
     u: Vec<f64>,
     /// Steps, s, the largest first, and how many of each there are.
     steps: Vec<(f64, usize)>,
-    /// What all are compared with.
+    /// The run that all others are compared with.
     pub reference: Reference,
     /// Times are medians of so many runs.
     pub repeat: usize,
-    /// Whether gradients are compared.
+    /// True if gradients are compared, too.
     pub gradients: bool,
 }
 
-/// One scheme with one step.
+/// Result of one scheme with one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What the scheme is called here.
+    /// Name of the scheme, as given.
     pub scheme: String,
-    /// s
+    /// Time step, s.
     pub step: f64,
-    /// What came of it; or why it failed, in a few words.
+    /// Measured errors and times; or why the run failed, in a few words.
     pub outcome: std::result::Result<Measured, String>,
 }
 
-/// What a run gave.
+/// Errors, orders and cost of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Time steps.
@@ -67,19 +67,19 @@ pub struct Measured {
     pub iterations: f64,
     /// Difference of adjoint and tangents, relative to the largest entry of the gradient.
     pub gradient: Option<f64>,
-    /// Why there is none, though it was asked for.
+    /// The reason why there is none, though it was asked for.
     pub gradient_failure: Option<String>,
 }
 
-/// How many times finer than the finest run the reference is.
+/// Ratio of the finest run's step to the reference's.
 const FINER: usize = 16;
 
 /// An error tells an order while it is so many times that of the reference.
 const ABOVE: f64 = 10.0;
 
 impl WorkPrecision {
-    /// Of a simulation at `u`, over its time, with these steps (s, two at least, each of which divides the time); the reference is by `scheme`
-    /// with a sixteenth of the smallest.
+    /// A comparison of a simulation at `u`, over its time, with these steps (s, two at least, each of which divides the time); the reference
+    /// is by `scheme` with a sixteenth of the smallest.
     ///
     /// # Errors
     /// Steps that cannot be compared, a reference that fails, or nothing that moves.
@@ -95,7 +95,7 @@ impl WorkPrecision {
         Ok(WorkPrecision { simulation, u, steps, reference, repeat: 3, gradients: true })
     }
 
-    /// All steps under all of these schemes, by their names; `done` after each run, before its time is measured.
+    /// Runs all steps under all of these schemes, by their names; `done` after each run, before its time is measured.
     pub fn run(&self, schemes: &[(String, Arc<dyn Scheme>)], done: &mut dyn FnMut(&Row)) -> Vec<Row> {
         let (mut rows, mut simulations) = (Vec::new(), Vec::new());
         for (name, scheme) in schemes {
@@ -213,7 +213,7 @@ impl WorkPrecision {
     }
 }
 
-/// The same with so many even steps of a scheme.
+/// The simulation with so many even steps of a scheme.
 fn with_steps(simulation: &Simulation, scheme: &Arc<dyn Scheme>, count: usize) -> Result<Simulation> {
     let times = simulation.grid().times();
     let (start, end) = (times[0], times[times.len() - 1]);

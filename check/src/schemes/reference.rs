@@ -8,7 +8,7 @@ use costate::simulate::{Keep, Simulation, Workspace};
 use costate::{Error, Result};
 use std::sync::Arc;
 
-/// Numbers on positions, velocities, accelerations and multipliers; `None` where there is none.
+/// Relative errors, or their orders, of positions, velocities, accelerations and multipliers; `None` where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Gaps {
     /// q
@@ -22,7 +22,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// All, in this order.
+    /// All four, in this order.
     pub fn list(&self) -> [Option<f64>; 4] {
         [self.position, self.velocity, self.acceleration, self.multiplier]
     }
@@ -32,17 +32,17 @@ impl Gaps {
     }
 }
 
-/// Whether the energy should stay as it is.
+/// Conservation of the energy: whether it should stay as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Energy {
-    /// It should: its place among the outputs, and the largest kinetic energy of the reference, J.
+    /// The energy should stay as it is: its place among the outputs, and the largest kinetic energy of the reference, J.
     Kept {
         /// Place of the output.
         output: usize,
         /// J
         kinetic: f64,
     },
-    /// There is no number for it, for this reason.
+    /// No number is known for the energy, for this reason.
     Unknown(String),
 }
 
@@ -62,21 +62,21 @@ impl Energy {
     }
 }
 
-/// What all runs are compared with.
+/// The run that all others are compared with.
 #[derive(Debug, Clone)]
 pub struct Reference {
     /// The scheme, with its settings, for people.
     pub scheme: String,
-    /// s
+    /// Time step, s.
     pub step: f64,
-    /// How far it may be off itself: its distance from a run with twice its step, relative as errors are.
+    /// Estimated error of the reference itself: its distance from a run with twice its step, relative as errors are.
     pub uncertainty: Gaps,
-    /// Whether the energy should stay as it is.
+    /// Conservation of the energy.
     pub energy: Energy,
     /// The size of each output.
     pub(super) outputs: Vec<f64>,
     states: Vec<State>,
-    /// What errors of each coordinate and multiplier are divided by; zero where there is nothing to divide by.
+    /// Sizes by which errors of each coordinate and multiplier are divided; zero where there is nothing to divide by.
     sizes: State,
 }
 
@@ -90,7 +90,7 @@ const ENERGY: &str = "energy";
 const FALLS: f64 = 0.6;
 
 impl Reference {
-    /// Of `count` steps, of which `kept` states are kept, and the start.
+    /// Runs the reference with `count` steps, of which `kept` states are kept, and the start.
     pub(super) fn new(
         simulation: &Simulation,
         u: &[f64],

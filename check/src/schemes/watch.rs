@@ -8,19 +8,19 @@ pub(super) type State = [Vec<f64>; 4];
 
 /// An observer of one run.
 pub(super) struct Watch<'s> {
-    /// Its own evaluator: that of the run keeps what the run needs.
+    /// An evaluator of its own: that of the run keeps what the run needs.
     evaluator: Box<dyn Evaluator + 's>,
     stride: usize,
     constraint: Vec<f64>,
     momentum: Vec<f64>,
-    /// How many coordinates come before states.
+    /// Number of coordinates, which come before states.
     coordinates: usize,
     outputs: Vec<f64>,
     /// The output that is the energy.
     energy_place: Option<usize>,
     first_energy: f64,
     largest_change: f64,
-    /// At the times that are compared.
+    /// States at the times that are compared.
     pub states: Vec<State>,
     /// The largest magnitude of each output.
     pub output_sizes: Vec<f64>,
@@ -33,7 +33,7 @@ pub(super) struct Watch<'s> {
 const LEVELS: [Level; 3] = [Level::Position, Level::Velocity, Level::Acceleration];
 
 impl<'s> Watch<'s> {
-    /// Of a run at `u`, of whose times every `stride`-th is compared.
+    /// Observer of a run at `u`, of whose times every `stride`-th is compared.
     pub fn new(simulation: &'s Simulation, u: &[f64], stride: usize, energy_place: Option<usize>) -> Self {
         let signature = simulation.signature();
         let mut evaluator = simulation.system().evaluator();
