@@ -12,7 +12,7 @@ const OF_MODEL: Color = Color(143, 190, 221);
 /// More measured samples than this are a line, of which points would be a cloud.
 const MOST_POINTS: usize = 150;
 
-/// For programs: widths, and how many samples are inside; the bands themselves are in files.
+/// Bands for programs: widths, and how many samples are inside; the bands themselves are in files.
 pub fn bands_json(bands: &[Band]) -> Value {
     let one = |band: &Band| {
         let of_samples = (0..band.times.len()).filter_map(|i| band.half_of_samples(i)).reduce(f64::max);
@@ -29,7 +29,7 @@ pub fn bands_json(bands: &[Band]) -> Value {
     })
 }
 
-/// For a person: a table of widths, and how many of the measured samples are inside.
+/// Bands for a person: a table of widths, and how many of the measured samples are inside.
 pub fn bands_text(bands: &[Band]) -> String {
     let row = |band: &Band| {
         let inside =

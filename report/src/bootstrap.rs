@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Parameters that a figure shows at most.
 const DRAWN: usize = 8;
 
-/// For programs; `values` are those of the free parameters of each replicate, null for one that has failed.
+/// Bootstrap results for programs; `values` are those of the free parameters of each replicate, null for one that has failed.
 pub fn bootstrap_json(found: &Bootstrapped) -> Value {
     let finite = |x: f64| x.is_finite().then_some(x);
     let pair = |(low, high): (f64, f64)| json!([finite(low), finite(high)]);
@@ -47,7 +47,7 @@ pub fn bootstrap_json(found: &Bootstrapped) -> Value {
     })
 }
 
-/// What was drawn, in a sentence.
+/// A sentence on the data that were drawn.
 fn drawn(found: &Bootstrapped) -> String {
     let count = found.replicates.len();
     let of = match (found.over, found.blocks.as_slice()) {
@@ -67,7 +67,7 @@ fn drawn(found: &Bootstrapped) -> String {
     format!("{count} replicates by {of}; their standard errors are known to {known} %")
 }
 
-/// For a person: standard errors and intervals beside those of the covariance, failures and warnings.
+/// Bootstrap results for a person: standard errors and intervals beside those of the covariance, failures and warnings.
 pub fn bootstrap_text(found: &Bootstrapped) -> String {
     let error = |x: f64| if x.is_finite() { rounded(x, 3) } else { "-".to_string() };
     let row = |own: &ParameterBootstrap| {
@@ -96,9 +96,9 @@ pub fn bootstrap_text(found: &Bootstrapped) -> String {
 /// # Errors
 /// If there is nothing to draw.
 pub fn bootstrap_figure(found: &Bootstrapped) -> Result<Figure> {
-    let told: Vec<&ParameterBootstrap> = found.parameters.iter().filter(|own| own.count > 1).take(DRAWN).collect();
-    let mut figure = Figure::wide().columns(2.min(told.len())).share_legend();
-    for own in told {
+    let shown: Vec<&ParameterBootstrap> = found.parameters.iter().filter(|own| own.count > 1).take(DRAWN).collect();
+    let mut figure = Figure::wide().columns(2.min(shown.len())).share_legend();
+    for own in shown {
         figure = figure.panel(histogram(found, own));
     }
     Ok(figure)

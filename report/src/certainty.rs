@@ -10,7 +10,7 @@ use costate_identify::profile::{Profile, ProfilePoint, Profiles, Side};
 use costate_identify::starts::{End, ManySearches, Search, Starts};
 use serde_json::{Map, Value, json};
 
-/// What an identification was asked for besides.
+/// Further results that an identification may have been asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Certainty<'a> {
     /// Searches from many starts.
@@ -112,7 +112,7 @@ pub fn waterfall(found: &ManySearches) -> Result<Figure> {
 /// Parameters that a figure of ends shows at most.
 const DRAWN: usize = 8;
 
-/// Where searches have ended, a panel for each of the first parameters, in the order of their costs; the line is the best optimum.
+/// Optima of searches, a panel for each of the first parameters, in the order of their costs; the line is the best optimum.
 ///
 /// # Errors
 /// If no search has ended of itself.

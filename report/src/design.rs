@@ -59,7 +59,7 @@ fn volume_ratio(found: &Comparison, own: &Assessed) -> f64 {
     (own.after.means[0] / found.before.means[0]).powi(found.parameters.len() as i32)
 }
 
-/// What a person wants to know, a sentence each.
+/// Sentences on each candidate: the parameters that it determines, and how much it shrinks their errors.
 pub fn design_sentences(found: &Comparison) -> Vec<String> {
     found.candidates.iter().flat_map(|own| of_candidate(found, own)).collect()
 }
@@ -100,11 +100,12 @@ fn of_candidate(found: &Comparison, own: &Assessed) -> Vec<String> {
     }
     let never: Vec<usize> = all().filter(|&k| after(k).is_infinite()).collect();
     if !never.is_empty() {
-        let told = own.after.identifiability.undetermined.iter().filter_map(|direction| direction.explanation()).next();
-        let told = told.map_or(String::new(), |told| format!(" ({told})"));
+        let explanation =
+            own.after.identifiability.undetermined.iter().filter_map(|direction| direction.explanation()).next();
+        let explanation = explanation.map_or(String::new(), |text| format!(" ({text})"));
         let verb = if never.len() == 1 { "stays" } else { "stay" };
         sentences.push(format!(
-            "with `{name}`, {} {verb} undetermined{told}: measure something else, or fix one of them",
+            "with `{name}`, {} {verb} undetermined{explanation}: measure something else, or fix one of them",
             quoted(never)
         ));
     }

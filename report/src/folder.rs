@@ -45,7 +45,7 @@ pub(super) fn state_names(signature: &Signature) -> Vec<String> {
     names
 }
 
-/// Their values at a time.
+/// Adds the values of a state at a time to a row.
 pub(super) fn state_row(signature: &Signature, x: &Point<'_>, row: &mut Vec<f64>) {
     let first = signature.state_places().start;
     row.push(x.t);
@@ -85,22 +85,22 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf(), png, report: false })
     }
 
-    /// The same, in which an identification writes `report.html`, too, if it is to.
+    /// The folder, in which an identification writes `report.html`, too, if `report` is true.
     pub fn with_report(self, report: bool) -> Self {
         Folder { report, ..self }
     }
 
-    /// Whether an identification that writes no report removes one of an earlier result.
+    /// True if an identification that writes no report removes one of an earlier result.
     pub fn removes_report(&self) -> bool {
         !self.report && html::is_ours(&self.path.join(html::REPORT))
     }
 
-    /// Whether an identification writes `report.html`, too.
+    /// True if an identification writes `report.html`, too.
     pub fn has_report(&self) -> bool {
         self.report
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -124,7 +124,7 @@ impl Folder {
         simulation.run_bytes() + DRAWN * points
     }
 
-    /// Whether a simulation fits into memory with its results: into what it may take, where somebody says so, or else what there is.
+    /// True if a simulation fits into memory with its results: into what it may take, where that is limited, or else what there is.
     /// Where it does not, it is to be [streamed](super::stream).
     pub fn fits(simulation: &Simulation) -> bool {
         match simulation.memory_limit() {
@@ -133,7 +133,7 @@ impl Folder {
         }
     }
 
-    /// The same, whose files go aside.
+    /// The folder, whose files go aside to `path`.
     pub(super) fn aside(&self, path: &Path) -> Folder {
         Folder { path: path.to_path_buf(), ..self.clone() }
     }
@@ -310,7 +310,8 @@ impl Folder {
         self.identification_with(problem, found, statistics, &Certainty::default(), document)
     }
 
-    /// The same with figures of searches from many starts (`starts`, `starts_parameters`) and of profiles (`profiles`, `profiles.csv`).
+    /// Writes an identification as [`Folder::identification`] does, with figures of searches from many starts (`starts`,
+    /// `starts_parameters`) and of profiles (`profiles`, `profiles.csv`).
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -322,7 +323,7 @@ impl Folder {
         certainty: &Certainty<'_>,
         document: Value,
     ) -> Result<()> {
-        let told = document.clone();
+        let for_page = document.clone();
         self.together("result.json", document, |aside| {
             aside.history(found)?;
             // whoever is in a hurry does not wait for further simulations
@@ -335,7 +336,7 @@ impl Folder {
             aside.sketch(problem, found)?;
             statistics.as_ref().map_or(Ok(()), |statistics| aside.statistics(statistics))?;
             aside.certainty(problem, certainty)?;
-            if self.report { html::write(&told, &aside.path, &aside.path.join(html::REPORT)) } else { Ok(()) }
+            if self.report { html::write(&for_page, &aside.path, &aside.path.join(html::REPORT)) } else { Ok(()) }
         })?;
         if self.report { Ok(()) } else { html::remove(&self.path) }
     }

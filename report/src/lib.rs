@@ -120,8 +120,8 @@ pub fn parameter_table(identification: &Identification) -> String {
     parameter_rows(identification, None)
 }
 
-/// The same with standard errors, where they mean something: `name  value  +/- standard error (relative)  change from start  unit
-/// status`.
+/// The parameters of an identification with standard errors, where they mean something: `name  value  +/- standard error (relative)
+/// change from start  unit  status`.
 pub fn parameter_table_with_errors(identification: &Identification, statistics: &Statistics) -> String {
     parameter_rows(identification, Some(statistics))
 }
@@ -131,13 +131,14 @@ const LOCALS: usize = 16;
 
 fn parameter_rows(identification: &Identification, statistics: Option<&Statistics>) -> String {
     // without noise, an error is infinite or means nothing
-    let is_told =
+    let has_error =
         |statistics: &Statistics, p: &ParameterStatistics| !statistics.is_noise_free || p.standard_error.is_infinite();
-    let with_errors = statistics.is_some_and(|statistics| statistics.parameters.iter().any(|p| is_told(statistics, p)));
+    let with_errors =
+        statistics.is_some_and(|statistics| statistics.parameters.iter().any(|p| has_error(statistics, p)));
     let is_local = |p: &Estimate| p.name.contains('@');
     let locals: Vec<&Estimate> = identification.parameters.iter().filter(|p| is_local(p)).collect();
-    let told: &[&Estimate] = if locals.len() > LOCALS { &locals } else { &[] };
-    let shown = identification.parameters.iter().enumerate().filter(|(_, p)| told.is_empty() || !is_local(p));
+    let summarised: &[&Estimate] = if locals.len() > LOCALS { &locals } else { &[] };
+    let shown = identification.parameters.iter().enumerate().filter(|(_, p)| summarised.is_empty() || !is_local(p));
     let rows = shown.map(|(k, p)| {
         let change = p.value - p.start;
         let sign = if change >= 0.0 { "+" } else { "" };
@@ -160,7 +161,7 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
             }
             row[4] = remarks.join(", ");
             if with_errors {
-                row.insert(2, if is_told(all, own) { own.error_text() } else { "-".to_string() });
+                row.insert(2, if has_error(all, own) { own.error_text() } else { "-".to_string() });
             }
         }
         row
@@ -170,15 +171,15 @@ fn parameter_rows(identification: &Identification, statistics: Option<&Statistic
         header.insert(2, "+/- standard error");
     }
     let mut text = table(&header, &rows.collect::<Vec<_>>());
-    if !told.is_empty() {
-        let bases = told.iter().map(|p| base_name(&p.name));
+    if !summarised.is_empty() {
+        let bases = summarised.iter().map(|p| base_name(&p.name));
         let mut names: Vec<&str> = bases.collect();
         names.sort_unstable();
         names.dedup();
         text += &format!(
             "\nand {} of single experiments, of which {} are free, in result.json: {}",
-            told.len(),
-            told.iter().filter(|p| p.status != Status::Fixed).count(),
+            summarised.len(),
+            summarised.iter().filter(|p| p.status != Status::Fixed).count(),
             names.join(", ")
         );
     }
@@ -273,7 +274,7 @@ fn extend(result: &mut Value, problem: &Problem, identification: &Identification
     }
 }
 
-/// What a simulation with these parameters came to, for programs; with the errors of what it was `measured` against, if it was.
+/// Summary of a simulation with these parameters, for programs; with the errors of what it was `measured` against, if it was.
 pub fn simulation_json(
     simulation: &Simulation,
     u: &[f64],
@@ -314,7 +315,7 @@ fn simulation_document(
     })
 }
 
-/// What was found of each parameter, and what it was told to keep to.
+/// Estimate of each parameter, with its bounds, nominal value and scale.
 fn parameters(problem: &Problem, identification: &Identification) -> Vec<Value> {
     let entry = |(k, estimate): (usize, &Estimate)| {
         let Parameter { nominal, lower, upper, scale, .. } = &problem.parameters[k];
@@ -330,7 +331,7 @@ fn parameters(problem: &Problem, identification: &Identification) -> Vec<Value> 
     identification.parameters.iter().enumerate().map(entry).collect()
 }
 
-/// What was simulated and compared.
+/// Settings of an experiment: what was simulated and compared.
 fn experiment_json(problem: &Problem, experiment: &Experiment) -> Value {
     let simulation = &experiment.simulation;
     let (grid, signature) = (simulation.grid(), simulation.signature());
@@ -372,7 +373,7 @@ fn by_name(values: impl Iterator<Item = (String, f64)>) -> Value {
     Value::Object(values.map(|(name, value)| (name, json!(value))).collect())
 }
 
-/// How far an output is from what it is compared with.
+/// Error of an output beside its reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputError {
     /// The output.
@@ -404,7 +405,7 @@ pub fn output_errors(
     output_errors_of((cost, sensors), simulation, &|place| trajectory.output(cost.references()[place].output))
 }
 
-/// The same of outputs by the places of their references.
+/// Errors of outputs, by the places of their references.
 fn output_errors_of(
     (cost, sensors): (&LeastSquares, &[f64]),
     simulation: &Simulation,
@@ -423,7 +424,7 @@ fn output_errors_of(
     cost.references().iter().enumerate().map(error).collect()
 }
 
-/// The same of all experiments of a problem at `u`, by one run each.
+/// Errors of all experiments of a problem at `u`, by one run each.
 ///
 /// # Errors
 /// If a simulation fails.

@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 
 /// Modes with their derivatives, and which of them are drawn.
 pub struct ModesResult<'a> {
-    /// What they are of.
+    /// The simulation whose modes these are.
     pub simulation: &'a Simulation,
     /// All modes.
     pub modes: &'a Modes,
-    /// Of the first ones.
+    /// Derivatives of the first modes.
     pub sensitivities: &'a [Option<Sensitivity>],
-    /// How many shapes are drawn.
+    /// Number of modes whose shapes are drawn.
     pub drawn: usize,
-    /// Which are animated.
+    /// Numbers of the modes that are animated.
     pub animated: &'a [usize],
-    /// Where a mechanism of space is seen from, if not from where it suits it.
+    /// The view of a mechanism of space, if not the one that suits it.
     pub view: Option<View>,
 }
 
@@ -205,7 +205,7 @@ fn modes_csv(modes: &Modes) -> String {
 
 impl Folder {
     /// `modes.json` with `document` ([`modes_json`]); `modes.csv`, `shapes.csv` and `sensitivities.csv` with all numbers; the figures `modes`
-    /// and `shapes`, and an animation `mode_K.gif` of each mode that is to have one. `progress` is told each finished frame.
+    /// and `shapes`, and an animation `mode_K.gif` of each mode that is to have one. `progress` is called for each finished frame.
     ///
     /// # Errors
     /// [`Error::Io`](costate_identify::Error::Io); animations of a system without a picture.

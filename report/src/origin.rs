@@ -12,31 +12,31 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The number of the layout of `result.json`: it grows when a key changes its meaning or goes, not when one is added.
 pub const SCHEMA: u64 = 1;
 
-/// What a result does not know of itself, for `result.json`.
+/// Origin of a result, for `result.json`: what it does not know of itself.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// What the model is, in a line.
+    /// Summary of the model, in a line.
     pub summary: String,
     /// The command that can be given again.
     pub command: String,
-    /// When it began: ISO 8601, UTC.
+    /// Time when the command began: ISO 8601, UTC.
     pub date: String,
-    /// What was read, with checksums.
+    /// Files that were read, with checksums.
     pub input_files: Vec<InputFile>,
-    /// What was assumed and may surprise, in sentences.
+    /// Notes on what was assumed and may surprise, in sentences.
     pub notes: Vec<String>,
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct InputFile {
-    /// What for: `problem`, `data`, `validation` (data that were compared, but not fitted), or `result` (whose values it began with).
+    /// Purpose: `problem`, `data`, `validation` (data that were compared, but not fitted), or `result` (whose values it began with).
     pub role: &'static str,
-    /// Its path, as it was given.
+    /// Path of the file, as it was given.
     pub path: String,
-    /// Its size; `None` for what is no ordinary file and cannot be read again.
+    /// Size of the file; `None` for what is no ordinary file and cannot be read again.
     pub bytes: Option<u64>,
-    /// Its SHA-256 in hexadecimal digits; `None` as above.
+    /// SHA-256 of the file in hexadecimal digits; `None` as above.
     pub sha256: Option<String>,
 }
 

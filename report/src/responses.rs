@@ -46,7 +46,7 @@ pub fn response_figure(result: &ResponseResult) -> Result<Figure> {
 }
 
 impl Folder {
-    /// What was measured of each response beside what the model gives, as a table and a figure.
+    /// Writes a table and a figure of each frequency response, measured and simulated.
     pub(super) fn response_figures(&self, problem: &Problem, found: &Identification) -> Result<()> {
         // the search has ended where they are
         let results = ResponseResult::all(problem, &found.values()).unwrap_or_default();

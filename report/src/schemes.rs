@@ -97,7 +97,7 @@ fn line(row: &Row) -> String {
     cells.join(",")
 }
 
-type Kind = fn(&Gaps) -> Option<f64>;
+type Component = fn(&Gaps) -> Option<f64>;
 type Abscissa = fn(&Row, &Measured) -> f64;
 
 /// Errors of positions (above) and accelerations (below) over the step (left) and over the time of a run (right).
@@ -105,7 +105,8 @@ type Abscissa = fn(&Row, &Measured) -> f64;
 /// # Errors
 /// If no run went through.
 pub fn work_precision(rows: &[Row]) -> Result<Figure> {
-    let kinds: [(&str, Kind); 2] = [("positions", |gaps| gaps.position), ("accelerations", |gaps| gaps.acceleration)];
+    let kinds: [(&str, Component); 2] =
+        [("positions", |gaps| gaps.position), ("accelerations", |gaps| gaps.acceleration)];
     let over: [(&str, Abscissa); 2] = [
         ("step [s]", |row, _| row.step),
         ("computing time of a run [s]", |_, measured| measured.seconds_per_step * measured.steps as f64),
@@ -129,7 +130,7 @@ pub fn work_precision(rows: &[Row]) -> Result<Figure> {
 }
 
 /// The errors of each scheme over something.
-fn curves(rows: &[Row], x: Abscissa, error: Kind) -> Vec<(&str, Vec<f64>, Vec<f64>)> {
+fn curves(rows: &[Row], x: Abscissa, error: Component) -> Vec<(&str, Vec<f64>, Vec<f64>)> {
     let mut curves: Vec<(&str, Vec<f64>, Vec<f64>)> = Vec::new();
     for row in rows {
         if curves.last().is_none_or(|(name, ..)| *name != row.scheme) {

@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 /// Times that figures show, about.
 const SHOWN: usize = 5000;
 
-/// What is known after a run that is not kept.
+/// Summary of a run that is not kept.
 #[derive(Debug, Clone)]
 pub struct Streamed {
-    /// What it cost.
+    /// Counts of steps and evaluations.
     pub counters: Counters,
-    /// How it began.
+    /// Report on the start of the run.
     pub start: StartReport,
-    /// How far compared outputs are from what was measured.
+    /// Errors of compared outputs beside what was measured.
     pub errors: Vec<OutputError>,
-    /// What `simulation.json` holds.
+    /// Contents of `simulation.json`.
     pub document: Value,
 }
 

@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 1_700_000;
 /// Paper in units of figures (50 a millimetre) beyond which one takes the page's width.
 const COLUMN: f64 = 5000.0;
 
-/// What stands in each SVG file and once in the page's style.
+/// Attributes that stand in each SVG file, and once in the page's style.
 const FONT: &str = "font-family=\"DejaVu Sans, Verdana, Helvetica, sans-serif\" ";
 const XMLNS: &str = "xmlns=\"http://www.w3.org/2000/svg\" ";
 
@@ -30,7 +30,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Those that a result calls its own, or else all of its folder, and a picture of the mechanism.
+    /// Reads the figures that a result calls its own, or else all of its folder, and a picture of the mechanism.
     pub fn read(result: &Value, folder: &Path) -> Result<Self> {
         let mut names: Vec<String> = match result.get("files") {
             Some(files) => entries(files).iter().filter_map(|name| name.as_str().map(str::to_string)).collect(),
@@ -122,7 +122,7 @@ fn drawn_here(svg: &str) -> Option<f64> {
     (is_ours && !has_names).then_some(width)
 }
 
-/// What stands in tags, without what is quoted there.
+/// Text in tags, without what is quoted there.
 fn attributes(svg: &str) -> impl Iterator<Item = String> {
     let tags = svg.split('<').skip(1).map(|tag| tag.split('>').next().unwrap_or_default());
     tags.map(|tag| tag.split('"').step_by(2).collect::<String>())

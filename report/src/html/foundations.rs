@@ -143,7 +143,8 @@ fn scheme(page: &mut Page, result: &Value) {
     }
 }
 
-/// How parameters would move with other steps, and with other inputs between samples; and how steps were chosen.
+/// Adds the effects of the time step: how parameters would move with other steps, and with other inputs between samples; and how steps
+/// were chosen.
 fn time_step(page: &mut Page, check: &Value) {
     if check["checked"] == false {
         return page.paragraph(&format!("Not checked: {}", text(&check["reason"])));
@@ -196,7 +197,7 @@ fn time_step(page: &mut Page, check: &Value) {
     }
 }
 
-/// What is said of a parameter in words.
+/// Status of a parameter in words.
 fn status(p: &Value) -> String {
     let mut remarks: Vec<String> = [
         Some(text(&p["status"]).replace('-', " ")),

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 /// The name of the page in its folder.
 pub const REPORT: &str = "report.html";
 
-/// How well records are reproduced that were not fitted (`validation`), beside those that were (`rmse`), in a sentence.
+/// A sentence on how well records are reproduced that were not fitted (`validation`), beside those that were (`rmse`).
 pub fn validation_in_words(result: &Value) -> Option<String> {
     let (mark, said) = verdict::validated(result)?;
     let holds = if mark == verdict::Mark::Good { "holds" } else { "does not hold" };
     Some(format!("the model {holds} on these records: {said}"))
 }
 
-/// By which a page of ours is known.
+/// The tag by which pages of ours are recognised.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"costate ";
 
 const STYLE: &str = include_str!("report.css");
@@ -48,13 +48,13 @@ pub fn read(path: &Path) -> Result<(Value, PathBuf)> {
     let bytes = files::read(&file)?;
     let result: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let problem = format!("this is not JSON: {error}");
-        Error::file(&file, Some(error.line() as u64), problem, "identify again, which writes it anew")
+        Error::file(&file, Some(error.line() as u64), problem, "identify again, which rewrites it")
     })?;
     check(&result).map_err(|(problem, remedy)| Error::file(&file, None, problem, remedy))?;
     Ok((result, folder))
 }
 
-/// That a document is a result of an identification that this version reads: problem and remedy if not.
+/// Checks that a document is a result of an identification that this version reads: problem and remedy if not.
 fn check(result: &Value) -> std::result::Result<(), (String, String)> {
     let no_result =
         || ("it is no result of an identification".to_string(), "give that of `costate identify`".to_string());
@@ -81,7 +81,7 @@ pub fn write(result: &Value, folder: &Path, file: &Path) -> Result<()> {
     write_atomically(file, document(result, folder)?.as_bytes())
 }
 
-/// Whether a page of an earlier result is there.
+/// True if there is a page of an earlier result at this path.
 pub(super) fn is_ours(path: &Path) -> bool {
     std::fs::read_to_string(path).is_ok_and(|text| text.contains(GENERATOR))
 }

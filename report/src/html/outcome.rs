@@ -69,7 +69,7 @@ pub(super) fn sections(page: &mut Page, result: &Value, figures: &mut Figures) {
     warnings(page, result);
 }
 
-/// What the tests say of each output; their correlations are in figures.
+/// Adds results of the tests of each output's residuals; their correlations are in figures.
 fn residual_tests(page: &mut Page, tests: &Value) {
     if !tests.is_array() {
         return page.anything(tests);
@@ -127,7 +127,7 @@ fn spacing(test: &Value) -> Option<String> {
     })
 }
 
-/// How well records are reproduced that were not fitted.
+/// Adds how well records are reproduced that were not fitted.
 fn validation(page: &mut Page, validation: &Value) {
     if !entries(validation).iter().any(|fit| fit["output"].is_string()) {
         return page.anything(validation);
@@ -158,7 +158,7 @@ fn warnings(page: &mut Page, result: &Value) {
     page.list("warning", &said);
 }
 
-/// How to repeat it, and the line to sign on.
+/// Adds the command that repeats the run, and the line to sign on.
 pub(super) fn end(page: &mut Page, result: &Value) {
     page.section("How to repeat it");
     if let Some(command) = result["command"].as_str() {

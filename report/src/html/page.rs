@@ -4,7 +4,7 @@ use super::super::{number, printed, rounded};
 pub(super) use crate::plot::escaped;
 use serde_json::{Map, Value};
 
-/// What is shown for something that is not there.
+/// The sign that stands for a missing value.
 const NOTHING: &str = "–";
 
 /// A cell of a table, ready for HTML.
@@ -246,7 +246,7 @@ impl Page {
     }
 }
 
-/// Whether a value wants a table or a heading of its own.
+/// True if a value wants a table or a heading of its own.
 fn is_group(value: &Value) -> bool {
     match value {
         Value::Object(values) => !values.is_empty(),

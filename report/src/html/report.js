@@ -34,7 +34,7 @@
     return found;
   };
   const nearest = (line, x) => line.corners.reduce((best, p) => (Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best));
-  const told = (frame, x, y) => {
+  const reading = (frame, x, y) => {
     const lines = [frame.x.label + ": " + value(frame.x, x)];
     const near = (frame.right - frame.left) / 50;
     const of = new Map();
@@ -60,7 +60,7 @@
       const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
       const frame = known.find((f) => x >= f.left && x <= f.right && y >= f.top && y <= f.bottom);
       if (!frame) return leave();
-      tip.textContent = told(frame, x, y);
+      tip.textContent = reading(frame, x, y);
       tip.hidden = false;
       tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4)) + "px";
       tip.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4)) + "px";

@@ -66,7 +66,7 @@ fn names<'v>(entries: impl Iterator<Item = &'v Value>) -> String {
     entries.map(|entry| format!("`{}`", text(&entry["name"]))).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the data determine all that was searched.
+/// Verdict on whether the data determine all that was searched.
 fn determined(result: &Value) -> (Mark, String) {
     if let Some(reason) = result["statistics"]["missing_because"].as_str() {
         return (Mark::Open, format!("there are no statistics: {reason}"));
@@ -111,7 +111,7 @@ pub(super) fn unsure(result: &Value) -> String {
     names(entries(&result["parameters"]).iter().filter(is_unsure))
 }
 
-/// What tests make of the residuals; none where there are no tests.
+/// Verdict of the tests of the residuals; none where there are no tests.
 fn white(result: &Value) -> Option<(Mark, String)> {
     let finding = |entry: &&Value| entry["finding"].as_str().unwrap_or_default().to_string();
     let tested: Vec<&Value> = entries(&result["residual_tests"])
@@ -136,7 +136,7 @@ fn white(result: &Value) -> Option<(Mark, String)> {
 /// Records that were not fitted are reproduced well if their errors are at most so many times those of the fitted ones.
 const AS_WELL: f64 = 2.0;
 
-/// How well records are reproduced that were not fitted, beside those that were; none where there are none.
+/// Verdict on how well records are reproduced that were not fitted, beside those that were; none where there are none.
 pub(super) fn validated(result: &Value) -> Option<(Mark, String)> {
     let fitted = result["rmse"].as_object()?;
     let ratio = |entry: &Value| {

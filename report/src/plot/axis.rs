@@ -3,12 +3,12 @@
 use super::text::superscript;
 use costate_identify::{Error, Result};
 
-/// How values are spread over an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly.
     Linear,
-    /// By their decadic logarithm; zero and negative values are not drawn.
+    /// Decadic logarithm; zero and negative values are not drawn.
     Log,
 }
 
@@ -33,13 +33,13 @@ impl Axis {
         Axis { scale: Scale::Log, ..Axis::linear(label) }
     }
 
-    /// Where the axis begins; what lies below is not drawn.
+    /// Sets the lower end of the axis; what lies below is not drawn.
     pub fn lower_limit(mut self, value: f64) -> Self {
         self.lower = Some(value);
         self
     }
 
-    /// Where the axis ends; what lies above is not drawn.
+    /// Sets the upper end of the axis; what lies above is not drawn.
     pub fn upper_limit(mut self, value: f64) -> Self {
         self.upper = Some(value);
         self
@@ -125,7 +125,7 @@ impl Axis {
         )
     }
 
-    /// Ticks for a range of positions; `fits` says whether labels at such positions have enough room, or if told so, just
+    /// Ticks for a range of positions; `fits` says whether labels at such positions have enough room, or, if the flag is set, just
     /// enough.
     pub(super) fn ticks(&self, range: (f64, f64), fits: &dyn Fn(&[Label], bool) -> bool) -> Ticks {
         let attempt = |count: usize| match self.scale {
@@ -143,14 +143,14 @@ impl Axis {
 /// A position on an axis and its label.
 pub(super) type Label = (f64, String);
 
-/// Where an axis is marked.
+/// Marks of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Ticks {
     /// Positions with labels.
     pub major: Vec<Label>,
     /// Positions without.
     pub minor: Vec<f64>,
-    /// What all labels have in common, e.g. `×10⁻³`; empty if nothing.
+    /// Common factor of all labels, e.g. `×10⁻³`; empty if there is none.
     pub note: String,
 }
 
@@ -216,7 +216,7 @@ fn linear((low, high): (f64, f64), count: usize, whole: bool) -> Ticks {
     Ticks { major, minor: Vec::new(), note }
 }
 
-/// How many steps a value is away from zero.
+/// Number of steps from zero to a value.
 fn step_count(value: f64, step: Step) -> f64 {
     if step.exponent < 0 {
         value * 10f64.powi(-step.exponent) / step.digit

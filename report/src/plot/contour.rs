@@ -64,7 +64,7 @@ impl Grid<'_> {
         }
     }
 
-    /// Where an edge has this height.
+    /// Point of an edge at this height.
     fn point(&self, (axis, i, j): Edge, height: f64) -> (f64, f64) {
         let (other_i, other_j) = if axis == 0 { (i + 1, j) } else { (i, j + 1) };
         let (from, to) = (self.rows[j][i], self.rows[other_j][other_i]);

@@ -36,9 +36,9 @@ struct Prepared<'a> {
     y_ticks: Ticks,
     y_label: Vec<String>,
     y_size: f64,
-    /// What is said in place of data, if there are none to draw.
+    /// Text that stands in place of data, if there are none to draw.
     missing: Option<&'static str>,
-    /// Whether a legend stands above this panel.
+    /// True if a legend stands above this panel.
     is_listed: bool,
 }
 

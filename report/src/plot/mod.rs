@@ -128,7 +128,7 @@ pub struct Figure {
     drawn: Option<Drawn>,
 }
 
-/// Where series are listed.
+/// Place of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Legend {
     /// Above their panel.
@@ -139,7 +139,7 @@ enum Legend {
     Above,
 }
 
-/// What a figure shows in the place of panels.
+/// Contents of a figure in the place of panels.
 #[derive(Debug, Clone)]
 enum Drawn {
     Map(heat_map::HeatMap),

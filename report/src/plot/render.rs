@@ -281,7 +281,7 @@ pub(super) fn on_area<B: DrawingBackend>(scene: &Scene, area: &DrawingArea<B, Sh
     area.draw(&Placed { scene, scale }).map_err(failed)
 }
 
-/// What a backend says of a drawing.
+/// Result of a backend's drawing.
 type Drawn<B> = std::result::Result<(), DrawingErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 fn draw_item<B: DrawingBackend>(backend: &mut B, item: &Item, scale: f64) -> Drawn<B> {

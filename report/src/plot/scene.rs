@@ -29,7 +29,7 @@ impl Color {
     ];
     pub(super) const GRID: Color = Color(226, 226, 226);
 
-    /// This colour with a `part` (0 to 1) of another.
+    /// The colour mixed with a `part` (0 to 1) of another.
     pub(super) fn mixed(self, other: Color, part: f64) -> Color {
         let mix = |a: u8, b: u8| (f64::from(a) + part * (f64::from(b) - f64::from(a))).round() as u8;
         Color(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -51,13 +51,13 @@ pub(super) enum Item {
     Path { points: Vec<Point>, width: f64, color: Color, dash: &'static [f64] },
     /// A filled convex polygon.
     Polygon { points: Vec<Point>, color: Color },
-    /// What is between two lines with as many points each, at the same x.
+    /// The area between two lines with as many points each, at the same x.
     Area { lower: Vec<Point>, upper: Vec<Point>, color: Color },
     /// A filled circle.
     Disc { centre: Point, radius: f64, color: Color },
     /// A text whose baseline goes through `at`; `size` is one em; `upward` text reads from bottom to top.
     Text { at: Point, text: String, size: f64, anchor: Anchor, upward: bool },
-    /// What the next path shows, as attributes of its element in SVG files; bitmaps have no place for it.
+    /// Attributes of the next path in SVG files, which say what it shows; bitmaps have no place for them.
     About(Vec<(&'static str, String)>),
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Scene {
     pub width: f64,
     /// Height of the paper.
     pub height: f64,
-    /// What is drawn, the lowest first.
+    /// Items to draw, the lowest first.
     pub items: Vec<Item>,
 }
 

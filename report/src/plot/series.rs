@@ -95,7 +95,7 @@ pub(super) enum Shape {
     Line,
     Step,
     Points,
-    /// There and back: what is between is filled.
+    /// A filled area: its outline goes there and back.
     Area,
 }
 
@@ -216,7 +216,7 @@ impl Series {
     }
 }
 
-/// How a series is drawn.
+/// Style of a series: colour, dashes, width, and what is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     pub color: Color,

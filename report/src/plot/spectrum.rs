@@ -7,9 +7,9 @@ use costate_identify::Result;
 /// One curve of a spectrum, measured and simulated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve<'a> {
-    /// What it is: `amplitude`, `order 2, amplitude`.
+    /// Name of the curve: `amplitude`, `order 2, amplitude`.
     pub name: String,
-    /// Where its lines are.
+    /// Frequencies or orders of its lines.
     pub at: Vec<f64>,
     /// Labels and values at the lines, of which the first are what the others are compared with.
     pub series: Vec<(&'a str, Vec<f64>)>,
@@ -46,7 +46,7 @@ pub fn spectrum(name: &str, unit: &str, over: &str, curves: &[Curve<'_>]) -> Res
 /// An order of a run over the speeds of a shaft.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
-    /// How often it happens in a revolution.
+    /// Number of periods in a revolution.
     pub order: f64,
     /// The speeds of the shaft.
     pub speeds: Vec<f64>,

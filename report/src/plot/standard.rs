@@ -85,8 +85,8 @@ pub fn cost_history(costs: &[f64]) -> Result<Figure> {
     cost_history_in_stages(costs, &[0])
 }
 
-/// The same of a search in stages, which begin at these iterations: a line for each, and the best one of the last, as costs of different stages need not
-/// be those of the same problem.
+/// The cost over the iterations of a search in stages, which begin at these iterations: a line for each, and the best one of the last, as
+/// costs of different stages need not be those of the same problem.
 ///
 /// # Errors
 ///
@@ -183,13 +183,13 @@ fn compared(
 /// Thickness of the line of a smooth reference, mm.
 const BROAD: f64 = 0.6;
 
-/// What samples look like on a panel of one column.
+/// The look of samples on a panel of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// So few that each of them can be seen.
     Sparse,
     Smooth,
-    /// With noise that a broad line would hide.
+    /// Samples with noise that a broad line would hide.
     Rough,
 }
 

@@ -87,7 +87,7 @@ pub fn residuals(
 pub struct Ellipse<'a> {
     /// Name and unit of the parameter on the horizontal axis.
     pub x: (&'a str, String),
-    /// The same, vertically.
+    /// Name and unit of the parameter on the vertical axis.
     pub y: (&'a str, String),
     /// The outline, as differences from the estimates: these may be smaller than what the estimates' last digits tell.
     pub outline: (&'a [f64], &'a [f64]),

@@ -13,7 +13,7 @@ pub(super) const HEIGHT_PER_EM: f64 = 2384.0 / 2048.0;
 /// Size of a superscript relative to its text: of the smallest text, 7.4 points, still more than 6 points.
 pub(super) const RAISED_SIZE: f64 = 0.82;
 
-/// How far a superscript's baseline lies above that of its text, in em of the text.
+/// Height of a superscript's baseline above that of its text, in em of the text.
 pub(super) const RAISED_BY: f64 = 0.36;
 
 /// The shipped font; a test makes sure that it can be read.
@@ -23,7 +23,7 @@ pub(super) fn font() -> Option<&'static FontRef<'static>> {
     FONT.as_ref()
 }
 
-/// How far a letter moves the next one, in em.
+/// Advance width of a letter, in em.
 pub(super) fn advance(letter: char) -> f64 {
     const GUESS: f64 = 0.65; // without a font
     font().map_or(GUESS, |font| {

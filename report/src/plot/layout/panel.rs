@@ -49,8 +49,8 @@ pub(super) fn draw_panel(scene: &mut Scene, prepared: &Prepared, frame: &Frame, 
     }
 }
 
-/// What a frame shows, for whoever reads values off the figure: ranges of x and y (logarithms to the base 10 on logarithmic axes),
-/// kinds and labels of the axes.
+/// Attributes of a frame, for whoever reads values off the figure: ranges of x and y (logarithms to the base 10 on logarithmic
+/// axes), kinds and labels of the axes.
 fn about(prepared: &Prepared, frame: &Frame) -> Vec<(&'static str, String)> {
     let range = |axis: &Axis, (low, high): (f64, f64)| {
         let kind = if axis.scale == Scale::Log { "log" } else { "linear" };
@@ -121,7 +121,7 @@ pub(super) fn draw_series(
     }
 }
 
-/// What is between the two lines of a series, thinned to columns of print, of which each shows the extremes.
+/// Draws the area between the two lines of a series, thinned to columns of print, of which each shows the extremes.
 fn draw_area(scene: &mut Scene, panel: &Panel, frame: &Frame, series: &Series, color: Color) {
     let (low, high) = ((frame.left, frame.top), (frame.right(), frame.bottom()));
     let to_paper = |x: f64, y: f64| {

@@ -11,7 +11,7 @@ use super::{Picture, span, title};
 use costate::grid::TimeGrid;
 use costate_identify::{Error, Result};
 
-/// How fast an animation runs.
+/// Settings of an animation: frames a second and speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Animation {
     /// Frames a second, at most 50: browsers slow down what is faster.
@@ -85,7 +85,7 @@ pub(super) fn simple(value: f64) -> f64 {
 }
 
 impl Picture<'_> {
-    /// The motion as the bytes of a GIF file that plays for ever. `progress` is told the number of finished frames.
+    /// The motion as the bytes of a GIF file that plays for ever. `progress` is called with the number of finished frames.
     ///
     /// # Errors
     /// As [`Animation::times`]; if there is no motion.
@@ -143,7 +143,7 @@ impl Picture<'_> {
     }
 }
 
-/// How frames follow one another.
+/// Timing of frames: their rate, and whether the last one stays.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     pub frames_per_second: f64,

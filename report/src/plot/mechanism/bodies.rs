@@ -10,7 +10,7 @@ use costate::sketch::MemberKind;
 use std::f64::consts::TAU;
 
 impl Stage<'_> {
-    /// What is convex around an outline on paper; a plate of the plane has its corners in order already.
+    /// Convex outline of a body on paper; a plate of the plane has its corners in order already.
     pub(super) fn silhouette(&self, paper: &Paper, pose: Pose, outline: &Outline) -> Vec<Point> {
         let points: Vec<Point> = outline.points().into_iter().map(|point| paper.at(pose.point(point))).collect();
         if self.shape.sketch.in_space { convex(points) } else { points }
@@ -52,7 +52,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Whether it is a plain model that says where a member is.
+    /// True if a plain model gives the pose of a member.
     fn posed(&self, member: usize) -> bool {
         self.shape.sketch.members.get(member).is_some_and(|member| matches!(member.kind, MemberKind::Posed(_)))
     }
@@ -108,7 +108,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Its edges only, if there is no colour to fill it with.
+    /// Draws a solid; its edges only, if there is no colour to fill it with.
     pub(super) fn solid(&self, pen: &mut Pen<'_>, paper: &Paper, solid: &Solid, fill: Option<Color>) {
         let mut faces = Vec::new();
         for face in &solid.faces {
@@ -147,13 +147,13 @@ impl Stage<'_> {
     }
 }
 
-/// How near points are in the mean, m.
+/// Mean nearness of points to the viewer, m.
 pub(super) fn mean(paper: &Paper, points: impl ExactSizeIterator<Item = Location>) -> f64 {
     let count = points.len() as f64;
     points.map(|point| paper.near(point)).sum::<f64>() / count
 }
 
-/// What is convex around points on paper.
+/// Convex hull of points on paper.
 fn convex(points: Vec<Point>) -> Vec<Point> {
     hull(points.into_iter().map(|(x, y)| [x, y]).collect()).into_iter().map(|[x, y]| (x, y)).collect()
 }

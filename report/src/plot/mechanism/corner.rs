@@ -73,7 +73,7 @@ pub(super) fn bar(scene: &mut Scene, scale: f64, width: f64, (right, top): Point
     for end in [left, right] {
         scene.line((end, middle - half), (end, middle + half), 2.0 * FRAME_WIDTH, Color::BLACK);
     }
-    scene.text((0.5 * (left + right), middle - half - GAP), &told(length), TICK_SIZE, Anchor::Middle);
+    scene.text((0.5 * (left + right), middle - half - GAP), &with_unit(length), TICK_SIZE, Anchor::Middle);
 }
 
 /// 1, 2 or 5 times a power of ten, not above a length; none, if there is no such number.
@@ -88,14 +88,14 @@ fn round(length: f64) -> Option<f64> {
 }
 
 /// A length with its unit.
-fn told(length: f64) -> String {
+fn with_unit(length: f64) -> String {
     let (number, unit) = match length {
         tiny if tiny < 0.5e-3 => (tiny * 1e6, "µm"),
         small if small < 0.5e-1 => (small * 1e3, "mm"),
         large if large > 0.5e4 => (large * 1e-3, "km"),
         other => (other, "m"),
     };
-    // one digit tells it; round-off does not
+    // one digit shows it; round-off does not
     format!("{} {unit}", format!("{number:.1}").trim_end_matches(".0"))
 }
 
@@ -108,10 +108,10 @@ mod tests {
     fn bars_have_round_lengths() {
         for (length, expected) in [(0.7, "0.5 m"), (0.21, "0.2 m"), (0.0351, "20 mm"), (1.0, "1 m"), (9999.0, "5000 m")]
         {
-            assert_eq!(told(round(length).unwrap()), expected);
+            assert_eq!(with_unit(round(length).unwrap()), expected);
         }
-        assert_eq!(told(round(3e4).unwrap()), "20 km");
-        assert_eq!(told(round(2.5e-4).unwrap()), "200 µm");
+        assert_eq!(with_unit(round(3e4).unwrap()), "20 km");
+        assert_eq!(with_unit(round(2.5e-4).unwrap()), "200 µm");
         assert_eq!([0.0, f64::NAN, f64::INFINITY, -1.0].map(round), [None; 4]);
     }
 }

@@ -44,19 +44,19 @@ impl Stage<'_> {
         self.size / paper.scale
     }
 
-    /// How deep a piece of a bar may be, m.
+    /// Largest depth of a piece of a bar, m.
     pub(super) fn step(&self, paper: &Paper) -> f64 {
         2.0 * self.unit(paper)
     }
 
-    /// How near a symbol at a point is, if it lies upon others by a number of layers. In the plane, all is equally near, and what
-    /// is drawn later lies on top.
+    /// Nearness of a symbol at a point, if it lies upon others by a number of layers. In the plane, all is equally near, and what is drawn
+    /// later lies on top.
     pub(super) fn near(&self, paper: &Paper, location: Location, layers: f64) -> f64 {
         let lift = if self.shape.sketch.in_space { 2.5 * layers * self.unit(paper) } else { 0.0 };
         paper.near(location) + lift
     }
 
-    /// How near the symbol of a joint is: in front of the plates that it joins.
+    /// Nearness of the symbol of a joint: in front of the plates that it joins.
     fn near_joint(&self, paper: &Paper, moment: &Moment, spots: &[Spot]) -> f64 {
         let Some(last) = spots.last() else { return 0.0 };
         let level = |spot: &Spot| match self.shape.outlines.get(spot.member) {
@@ -203,7 +203,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What bodies hide.
+    /// Draws what bodies hide.
     fn behind(&self, pen: &mut Pen<'_>, paper: &Paper, moment: &Moment) {
         let shape = self.shape;
         let at = |spot: &Spot| paper.at(shape.world(spot, moment));
@@ -363,7 +363,7 @@ impl Stage<'_> {
     }
 }
 
-/// What a plane across an axis looks like; it is tilted a little where it would be seen from its edge.
+/// Look on paper of a plane across an axis; it is tilted a little where it would be seen from its edge.
 fn plane(paper: &Paper, axis: Location, across: Location) -> Plane {
     const LEAST: f64 = 0.45;
     let seen = |across: Location, further: Location| [paper.along(across), paper.along(-further)];

@@ -8,7 +8,7 @@ use super::stage::Path;
 use super::view::Projection;
 use costate::sketch::{GROUND, Part, Slider, Spot, Touch};
 
-/// What holds something to the ground.
+/// Support that holds something to the ground.
 pub(super) struct Support {
     pub at: Location,
     /// Towards the ground, on paper.
@@ -52,7 +52,7 @@ impl Bounds {
     }
 }
 
-/// Where contacts and guides are used, along their lines from their points, and how far around their points planes are, m.
+/// Ranges in which contacts and guides are used, along their lines from their points, and radii of planes around their points, m.
 pub(super) fn ranges(shape: &Shape<'_>, moments: &[&Moment]) -> HashMap<usize, (f64, f64)> {
     let mut ranges = HashMap::new();
     for (index, part) in shape.sketch.parts.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::symbols::{FIXED, INK, Pen};
 use costate::sketch::{GROUND, Part, Slider, Spot};
 use std::f64::consts::TAU;
 
-/// How far a guide of space goes beyond its use, in sizes of symbols.
+/// Length of a guide of space beyond its use, in sizes of symbols.
 pub(super) const RAIL: f64 = 8.0;
 
 impl Stage<'_> {
@@ -112,7 +112,7 @@ impl Stage<'_> {
         pen.plane(corners.map(|corner| paper.at(corner)).to_vec());
     }
 
-    /// What goes along a guide.
+    /// Draws the slider that goes along a guide.
     pub(super) fn slider(
         &self,
         pen: &mut Pen<'_>,

@@ -71,13 +71,13 @@ pub struct Picture<'a> {
     start: Vec<f64>,
     shape: Shape<'a>,
     view: View,
-    /// How many times as far from the start everything is drawn.
+    /// Factor by which everything is drawn farther from the start.
     exaggeration: f64,
     /// Height of a figure at most, mm.
     tallest: f64,
 }
 
-/// What the system looks like.
+/// Sketch of the system, by which it is drawn.
 ///
 /// # Errors
 /// If it has no looks: it is made of plain functions that say nothing of them, or of elements that are no parts.
@@ -210,10 +210,10 @@ impl<'a> Picture<'a> {
         if factor.is_finite() && factor > 1.0 { simple(factor) } else { 1.0 }
     }
 
-    /// Where everything that is drawn is at positions, with the inputs of a time.
+    /// Positions of everything that is drawn, at coordinates `q` with the inputs of a time.
     fn places(&self, i: usize, q: &[f64]) -> Vec<Location> {
         let (t, w) = (self.simulation.grid().times()[i], self.simulation.inputs_at(i));
-        // what cannot be drawn is told when it is to be
+        // what cannot be drawn is reported when it is to be
         let sketch = self.sketch_at(t, q, w).unwrap_or(Cow::Borrowed(&self.shape.sketch));
         let moment = Moment::new(t, &sketch, q, &self.shape.u, (w, w.to_vec()));
         let spots = self.shape.sketch.parts.iter().flat_map(costate::sketch::Part::spots);
@@ -222,7 +222,7 @@ impl<'a> Picture<'a> {
         spots.chain(centers).collect()
     }
 
-    /// What titles say of an exaggeration.
+    /// Remark on an exaggeration for titles; empty without one.
     fn remark(&self) -> String {
         if self.exaggeration == 1.0 { String::new() } else { format!(", motion × {}", self.exaggeration) }
     }
@@ -325,7 +325,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Where everything is at a time: between time steps by cubic interpolation of positions and velocities.
+    /// Poses of everything at a time: between time steps by cubic interpolation of positions and velocities.
     fn moment(&self, t: f64) -> Result<Moment> {
         let times = self.simulation.grid().times();
         let Some(trajectory) = self.trajectory else {
@@ -371,7 +371,7 @@ fn diagonal(places: &[Location]) -> f64 {
     extent(0).hypot(extent(1)).hypot(extent(2))
 }
 
-/// How far anything has moved.
+/// Largest distance that anything has moved.
 fn farthest(from: &[Location], to: &[Location]) -> f64 {
     to.iter().zip(from).map(|(now, start)| (*now - *start).length()).fold(0.0, f64::max)
 }
@@ -380,7 +380,7 @@ fn title(t: f64, decimals: usize) -> String {
     format!("t = {t:.decimals$} s")
 }
 
-/// As many decimals as tell the times exactly, up to six.
+/// Number of decimals that show the times exactly, six at most.
 fn decimals(times: &[f64]) -> usize {
     let exact = |decimals: usize| {
         let unit = 10f64.powi(decimals as i32);
@@ -395,7 +395,7 @@ mod tests {
 
     /// Protects titles from 0.30000000000000004 and from missing digits.
     #[test]
-    fn times_are_told_exactly() {
+    fn times_are_shown_exactly() {
         assert_eq!(decimals(&[0.0, 1.0]), 0);
         assert_eq!(decimals(&[0.1 + 0.2, 0.25]), 2);
         assert_eq!(title(0.1 + 0.2, decimals(&[0.1 + 0.2])), "t = 0.3 s");

@@ -10,9 +10,9 @@ use costate::simulate::Simulation;
 use costate_identify::{Error, Result};
 use std::f64::consts::TAU;
 
-/// How far a mode moves what it moves most, beside the mechanism's size.
+/// Motion in a picture of a mode of what moves most, beside the mechanism's size.
 const SWING: f64 = 0.1;
-/// How far it turns what it turns most, rad: beyond, joints are seen to come apart.
+/// Largest angle in a picture of a mode, rad: beyond, joints are seen to come apart.
 const TURN: f64 = 0.35;
 /// Of the largest displacement, how much is tried.
 const SMALL: f64 = 1e-6;
@@ -51,8 +51,8 @@ impl<'a> Picture<'a> {
         self.figure(&all, &contents, if modes.len() > 1 { PAGE } else { COLUMN })
     }
 
-    /// One oscillation as the bytes of a GIF file that plays for ever, slowed down so that it can be seen. `progress` is told the number
-    /// of finished frames of [`Picture::FRAMES_OF_A_MODE`].
+    /// One oscillation as the bytes of a GIF file that plays for ever, slowed down so that it can be seen. `progress` is called with the
+    /// number of finished frames of [`Picture::FRAMES_OF_A_MODE`].
     ///
     /// # Errors
     /// As [`Picture::shapes`].

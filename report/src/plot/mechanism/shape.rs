@@ -13,7 +13,7 @@ pub(super) type Location = Vector<f64>;
 /// Position and orientation of a member.
 pub(super) type Pose = costate::vector::Pose<f64>;
 
-/// What a body looks like, in its own axes.
+/// Shape that a body is drawn with, in its own axes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outline {
     /// Nothing of its own: a block on a guide shows it.
@@ -25,7 +25,7 @@ pub(super) enum Outline {
     /// A uniform disc (in space, a ball) of the body's mass and inertia, around its centre of mass: what is attached at one
     /// point only.
     Disc(Location, f64),
-    /// The same in space, if it is no ball.
+    /// A uniform solid of the body's mass and inertia around its centre of mass, in space, if it is no ball.
     Solid(Solid),
     /// A point mass, or a body without any extension.
     Dot,
@@ -47,13 +47,13 @@ impl Outline {
 /// A point of a body that is fixed to its ball or solid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stem {
-    /// In the body's axes, m.
+    /// Position in the body's axes, m.
     pub at: Location,
-    /// Where a part is attached, or else a sensor.
+    /// True if a part is attached there, else a sensor.
     pub carries: bool,
 }
 
-/// Where everything is at a time.
+/// Poses, loads and inputs at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub t: f64,
@@ -65,7 +65,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Of a sketch at a time, with positions, inputs, and inputs as the places of supports.
+    /// Poses and loads of a sketch at a time, with positions, inputs, and inputs as the places of supports.
     pub fn new(t: f64, sketch: &Sketch, q: &[f64], u: &[f64], (w, places): (&[f64], Vec<f64>)) -> Self {
         let mut moment = Moment { t, poses: sketch.poses(q), loads: Vec::new(), places };
         let load = |part: &Part| match part {
@@ -76,7 +76,7 @@ impl Moment {
         moment
     }
 
-    /// How strong a part is that is a force or torque, N or N m, and a unit vector along the force.
+    /// Strength of a part that is a force or torque, N or N m, and a unit vector along the force.
     pub fn load(&self, part: usize) -> (f64, Location) {
         self.loads.get(part).copied().unwrap_or((0.0, Vector::zero()))
     }
@@ -101,7 +101,7 @@ pub(super) struct Shape<'a> {
     pub u: Vec<f64>,
     /// One a member; the ground has none.
     pub outlines: Vec<Outline>,
-    /// What leads from the centre of mass to points outside of balls and solids; one list a member.
+    /// Stems from the centre of mass to points outside of balls and solids; one list a member.
     pub stems: Vec<Vec<Stem>>,
     /// Centres of mass, in the members' axes.
     pub centers: Vec<Location>,
@@ -147,12 +147,12 @@ impl<'a> Shape<'a> {
         Shape { sketch, u: u.to_vec(), outlines, stems, centers, pins, axles }
     }
 
-    /// Where a spot is in the world.
+    /// Position of a spot in the world.
     pub fn world(&self, spot: &Spot, moment: &Moment) -> Location {
         moment.pose(spot.member).point(spot.at(&self.u))
     }
 
-    /// Where a member's centre of mass is in the world.
+    /// Position of a member's centre of mass in the world.
     pub fn center(&self, member: usize, moment: &Moment) -> Location {
         moment.pose(member).point(self.centers.get(member).copied().unwrap_or(Vector::zero()))
     }
@@ -165,12 +165,12 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Where a member is pinned to the ground.
+    /// Position of the pin by which a member is held to the ground, in the world.
     pub fn axle(&self, member: usize, moment: &Moment) -> Option<Location> {
         self.axles.get(&member).map(|spot| self.world(spot, moment))
     }
 
-    /// What something turns about.
+    /// Axis, in the world, about which something turns.
     pub fn about(&self, about: &About, moment: &Moment) -> Axle {
         let (point, axis, member) = match about {
             About::Members(members) => (self.pivot(*members, moment), Vector([0.0, 0.0, 1.0]), members[1]),
@@ -261,7 +261,7 @@ impl Points<'_> {
         }
     }
 
-    /// What hangs between several parts is around their points; else the mass and the inertia say what it is.
+    /// Shape of a body in space: around its points, if it hangs between several parts; else from its mass and inertia.
     fn spatial(&self, bulk: impl Fn() -> Option<Bulk>) -> (Outline, Vec<Stem>) {
         let all = self.all();
         let size = all.iter().flat_map(|spot| spot.0).fold(0.0f64, |size, x| size.max(x.abs()));

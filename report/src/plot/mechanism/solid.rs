@@ -18,28 +18,28 @@ pub(super) struct Face {
     pub lines: Lines,
 }
 
-/// What is drawn of a face.
+/// Lines that are drawn of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
-    /// It is a piece of a round one.
+    /// No lines: the face is a piece of a round one.
     Nothing,
     Edges,
-    /// And a line from the middle to the first corner, which shows how it turns.
+    /// Edges, and a line from the middle to the first corner, which shows how it turns.
     Marked,
 }
 
-/// What a body without joints at two of its points looks like.
+/// Shape of a body without joints at two of its points.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Bulk {
     Solid(Solid),
-    /// With a radius.
+    /// A ball of this radius.
     Ball(f64),
-    /// It is long and thin: both ends.
+    /// A long and thin rod: both ends.
     Rod([Location; 2]),
 }
 
 impl Solid {
-    /// With half the lengths of its edges along three unit vectors.
+    /// A cuboid with half the lengths of its edges along three unit vectors.
     pub fn cuboid(center: Location, axes: [Location; 3], half: [f64; 3]) -> Self {
         let [x, y, z] = [0, 1, 2].map(|k| axes[k] * half[k]);
         let faces = [[x, y, z], [y, z, x], [z, x, y]].into_iter().flat_map(|[out, a, b]| {
@@ -52,7 +52,7 @@ impl Solid {
         Solid { faces: faces.collect() }
     }
 
-    /// With half its length along a unit vector; `across` is one across it, to a mark on its ends.
+    /// A cylinder with half its length along a unit vector; `across` is one across it, to a mark on its ends.
     pub fn cylinder(center: Location, axis: Location, across: Location, radius: f64, half: f64, marked: bool) -> Self {
         const CORNERS: u32 = 72;
         let side = axis.cross(across);
@@ -76,7 +76,7 @@ impl Solid {
         Solid { faces }
     }
 
-    /// How far it reaches from a point inside along a vector, in lengths of the vector.
+    /// Distance from a point inside to the surface along a vector, in lengths of the vector.
     pub fn exit(&self, inside: Location, vector: Location) -> f64 {
         let exits = self.faces.iter().filter_map(|Face { corners, .. }| {
             let normal = (corners[1] - corners[0]).cross(corners[2] - corners[1]);

@@ -34,7 +34,7 @@ pub(super) struct Content<'c> {
     pub moments: Vec<&'c Moment>,
 }
 
-/// What is common to all panels, and to all frames of an animation.
+/// Settings that all panels share, and all frames of an animation.
 pub(super) struct Stage<'s> {
     pub shape: &'s Shape<'s>,
     pub projection: Projection,
@@ -42,15 +42,15 @@ pub(super) struct Stage<'s> {
     /// Size of symbols, 0 to 1.
     pub size: f64,
     pub supports: Vec<Support>,
-    /// How far parts with a line go along it, m.
+    /// Ranges of parts with a line along it, m.
     pub ranges: HashMap<usize, (f64, f64)>,
     /// The largest magnitude of each part that is a force or a torque.
     pub strongest: Vec<f64>,
     /// The longest arrow, m.
     pub reach: f64,
-    /// Whether a smaller body is inside the member's solid.
+    /// True for each member with a smaller body inside its solid.
     pub hollow: Vec<bool>,
-    /// Whether a joint of the member is at its centre of mass.
+    /// True for each member with a joint at its centre of mass.
     pub jointed: Vec<bool>,
     /// Projected position of the frame's left lower corner, m.
     low: [f64; 2],
@@ -66,7 +66,7 @@ pub(super) struct Stage<'s> {
 }
 
 impl<'s> Stage<'s> {
-    /// For `panels` panels that show these moments, on paper of such a width and height at most, mm.
+    /// A stage for `panels` panels that show these moments, on paper of such a width and height at most, mm.
     pub fn new(
         shape: &'s Shape<'s>,
         projection: Projection,
@@ -269,18 +269,18 @@ pub(super) struct Paper {
 }
 
 impl Paper {
-    /// Where a projected position is.
+    /// Point on paper of a projected position.
     fn place(&self, [x, y]: [f64; 2]) -> Point {
         let bottom = self.top + self.panel.1;
         (self.left + (x - self.low[0]) * self.scale, bottom - (y - self.low[1]) * self.scale)
     }
 
-    /// Where a position is.
+    /// Point on paper of a position.
     pub fn at(&self, location: Location) -> Point {
         self.place(self.projection.at(location))
     }
 
-    /// How near to the viewer a position is, m.
+    /// Nearness of a position to the viewer, m.
     pub fn near(&self, location: Location) -> f64 {
         self.projection.near(location)
     }

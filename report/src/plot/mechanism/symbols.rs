@@ -6,7 +6,7 @@ use super::super::scene::{Color, Item, Point, Scene};
 
 /// Outlines, rods and springs.
 pub(super) const INK: Color = Color(50, 50, 50);
-/// What does not move.
+/// Things that do not move.
 pub(super) const FIXED: Color = Color(120, 120, 120);
 /// Bodies, in turn.
 pub(super) const FILLS: [Color; 3] = [Color(186, 213, 233), Color(246, 212, 184), Color(186, 228, 212)];
@@ -23,11 +23,11 @@ pub(super) struct Pen<'s> {
     scene: &'s mut Scene,
     /// Size of symbols; 1 is that for bodies with enough room.
     pub size: f64,
-    /// How much of white is mixed to every colour, 0 to 1.
+    /// Part of white that is mixed to every colour, 0 to 1.
     pub fade: f64,
-    /// How near to the viewer it draws, m.
+    /// Nearness to the viewer at which it draws, m.
     pub near: f64,
-    /// What is not on the scene yet, and how near it is.
+    /// Items that are not on the scene yet, with their nearness.
     waiting: Vec<(f64, Item)>,
 }
 
@@ -312,7 +312,7 @@ impl<'s> Pen<'s> {
         self.path(vec![a, b], thin, FIXED);
     }
 
-    /// What holds a joint to the ground: a triangle on hatched ground on the side of `normal`.
+    /// Draws the support of a joint on the ground: a triangle on hatched ground on the side of `normal`.
     pub fn support(&mut self, centre: Point, normal: Point) {
         let size = self.size.max(0.5);
         let (high, half) = (2.7 * size, 1.6 * size);

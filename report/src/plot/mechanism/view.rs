@@ -6,7 +6,7 @@ use costate::vector::Vector;
 use costate_identify::{Error, Result};
 use std::str::FromStr;
 
-/// From where a mechanism of space is seen: without perspective, z upwards.
+/// A direction from which a mechanism of space is seen: without perspective, z upwards.
 ///
 /// The viewer's azimuth counts from the front, where x leads to the right and y away from the viewer, towards the side, where y
 /// leads to the right; the elevation counts from the horizon.
@@ -40,7 +40,7 @@ impl View {
     /// All axes are foreshortened by the same factor: that of what moves in space, unless said otherwise.
     pub const ISOMETRIC: View = View { azimuth: 45.0, elevation: 35.264_389_682_754_654 };
 
-    /// That which suits a system: [`View::ISOMETRIC`] for what moves in space, [`View::TOP`] for what moves in the plane.
+    /// The view that suits a system: [`View::ISOMETRIC`] for what moves in space, [`View::TOP`] for what moves in the plane.
     ///
     /// # Errors
     /// If the system has no looks.
@@ -84,7 +84,7 @@ impl FromStr for View {
     }
 }
 
-/// From space to paper: unit vectors to the right, upwards and towards the viewer.
+/// Projection from space to paper: unit vectors to the right, upwards and towards the viewer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Projection {
     right: Location,
@@ -109,12 +109,12 @@ impl Projection {
         Projection { right, up: near.cross(right), near }
     }
 
-    /// To the right and upwards, m.
+    /// Projected position, to the right and upwards, m.
     pub fn at(&self, location: Location) -> [f64; 2] {
         [self.right.dot(location), self.up.dot(location)]
     }
 
-    /// How near it is to the viewer, m; of the world's origin, zero.
+    /// Nearness of a position to the viewer, m; zero for the world's origin.
     pub fn near(&self, location: Location) -> f64 {
         self.near.dot(location)
     }
