@@ -3,7 +3,7 @@
 use super::console::{self, print, print_document};
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate_identify::Result;
 use costate_identify::data::files::write_atomically;
 use costate_identify::registry::Registry;
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let run = arguments.run.prepare(registry, settings::drawable)?;
     let Run { entry, u, simulation, .. } = &run;
     let view = settings::view(&*entry.system, arguments.view.as_deref())?;
@@ -62,7 +62,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         let document =
             json!({"model": entry.name(), "file": file, "frames": frames, "speed": speed, "bytes": bytes.len()});
         print_document(&format!("{document:#}"));
-        return Ok(Verdict::Good);
+        return Ok(ExitStatus::Good);
     }
     print(&format!(
         "{}: {frames} frames, {} simulated seconds a second, {:.1} MB; written to {}",
@@ -71,5 +71,5 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         bytes.len() as f64 / 1e6,
         path.display()
     ));
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }

@@ -35,7 +35,7 @@ pub(super) struct BootstrapArguments {
     bands: bool,
 }
 
-/// What was asked for, as far as it was found.
+/// Bootstrap and bands that were asked for, as far as they were found.
 #[derive(Default)]
 pub(super) struct Further {
     bootstrap: Option<Result<Bootstrapped>>,
@@ -51,7 +51,7 @@ impl BootstrapArguments {
         Ok(Some(Bootstrap { replicates, seed: self.bootstrap_seed.unwrap_or(usual.seed), over, block: self.block }))
     }
 
-    /// Whether there are replicates.
+    /// True if there are replicates.
     pub fn is_divided(&self) -> bool {
         self.bootstrap.is_some()
     }
@@ -75,8 +75,8 @@ impl BootstrapArguments {
         let statistics = statistics.as_ref().map_err(Clone::clone);
         let bootstrapped = self.asked()?.map(|asked| {
             let progress = waiting("replicates", asked.replicates);
-            let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
-            bootstrap(problem, found, statistics.clone()?, &silent, &asked, (work, &told))
+            let show = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+            bootstrap(problem, found, statistics.clone()?, &silent, &asked, (work, &show))
         });
         let around = || {
             let uncertainty = Uncertainty::of(statistics.clone()?)?;
@@ -92,12 +92,12 @@ impl BootstrapArguments {
 }
 
 impl Further {
-    /// Whether there are no replicates though they were asked for: after an interrupt, those that are kept are to be gone on from.
+    /// True if there are no replicates though they were asked for: after an interrupt, those that are kept are to be gone on from.
     pub fn is_cut(&self) -> bool {
         matches!(self.bootstrap, Some(Err(_)))
     }
 
-    /// What there is.
+    /// Bootstrap and bands, as far as there are any.
     pub fn found(&self) -> (Option<&Bootstrapped>, Option<&[Band]>) {
         let bands = self.bands.as_ref().and_then(|found| found.as_ref().ok());
         (self.bootstrap.as_ref().and_then(|found| found.as_ref().ok()), bands.map(Vec::as_slice))
@@ -114,7 +114,7 @@ impl Further {
         }
     }
 
-    /// For a person, a text for each that was asked for.
+    /// Texts for a person, one for each that was asked for.
     pub fn texts(&self) -> Vec<String> {
         let bootstrap = self.bootstrap.as_ref();
         let bootstrap =
@@ -141,7 +141,7 @@ pub(super) fn bands_of_records(earlier: &Earlier, problem: &Problem) -> Result<V
     bands(problem, &problem.start, &uncertainty, &Interrupt::default())
 }
 
-/// What a result says of its parameters and of the noise; or what it lacks.
+/// Uncertainty of parameters and noise as a result gives it; or what it lacks.
 fn uncertainty(result: &Value) -> std::result::Result<Uncertainty, String> {
     let lacks = |what: &str| format!("it says nothing of {what}, on which bands rest");
     let numbers = |value: &Value| -> Vec<f64> {

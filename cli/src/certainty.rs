@@ -36,7 +36,7 @@ const SHOWN: usize = 6;
 /// Optima that are listed at most.
 const LISTED: usize = 8;
 
-/// Settings of searches that run beside each other: none of them is told step by step.
+/// Settings of searches that run beside each other: none of them is reported step by step.
 fn silent(settings: &Settings) -> Settings {
     let mut silent = settings.clone();
     silent.options.trace = Trace::default();
@@ -54,7 +54,7 @@ impl CertaintyArguments {
         })
     }
 
-    /// Whether there are searches or profiles.
+    /// True if there are searches or profiles.
     pub fn is_divided(&self) -> bool {
         self.starts.is_some() || self.profiles.is_some()
     }
@@ -68,8 +68,8 @@ impl CertaintyArguments {
     pub fn search(&self, problem: &mut Problem, settings: &Settings, work: &Work<'_>) -> Result<Option<ManySearches>> {
         let Some(starts) = self.starts() else { return Ok(None) };
         let progress = waiting("searches", starts.count);
-        let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
-        let found = identify_from_many(problem, &silent(settings), &starts, work, &told);
+        let show = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+        let found = identify_from_many(problem, &silent(settings), &starts, work, &show);
         drop(progress);
         let found = found?;
         tell(&text(problem, &found));
@@ -98,8 +98,8 @@ impl CertaintyArguments {
         let profiled = || {
             let (statistics, parameters) = (statistics.as_ref().map_err(Clone::clone)?, asked_for(problem, names)?);
             let progress = waiting("sides of profiles", 2 * parameters.len());
-            let told = |what: &str, done: usize, count: usize| progress.part(what, done, count);
-            profiles(problem, found, statistics, &silent(settings), &parameters, (work, &told))
+            let show = |what: &str, done: usize, count: usize| progress.part(what, done, count);
+            profiles(problem, found, statistics, &silent(settings), &parameters, (work, &show))
         };
         Some(profiled())
     }

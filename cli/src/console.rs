@@ -20,7 +20,7 @@ struct Stream {
 
 static OUT: Stream = Stream { name: "standard output", failure: Mutex::new(None) };
 static ERR: Stream = Stream { name: "standard error", failure: Mutex::new(None) };
-/// Whether standard output holds a document for programs, to which no sentence may be added.
+/// True if standard output holds a document for programs, to which no sentence may be added.
 static DOCUMENT: AtomicBool = AtomicBool::new(false);
 
 impl Stream {
@@ -33,7 +33,7 @@ impl Stream {
         }
     }
 
-    /// Why something was lost, unless it is that nobody reads it.
+    /// The reason why something was lost, unless it is that nobody reads it.
     fn lost(&self) -> Option<Error> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let reason = failure.as_ref().filter(|reason| reason.kind() != ErrorKind::BrokenPipe)?;
@@ -67,7 +67,7 @@ pub(super) fn print_document(text: &str) {
     OUT.write(|| line(io::stdout().lock(), text));
 }
 
-/// How much is told on standard error.
+/// Amount of what is written to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Loudness {
     /// Nothing at all, on either stream: another rank speaks.
@@ -119,7 +119,7 @@ fn folded(text: &str, is_terminal: bool) -> String {
     if is_terminal { folded_at_80(text) } else { text.to_string() }
 }
 
-/// What is wrong.
+/// Writes an error to standard error.
 pub(super) fn tell_error(text: &str) {
     if is(Loudness::Quiet) {
         say(&format!("error: {text}"));
@@ -158,8 +158,8 @@ pub(super) fn tell_above(text: &str) {
     }
 }
 
-/// What is under way, with the time that it takes; of a known number of parts, with the time that is left. On terminals only, until it is
-/// dropped.
+/// Progress of what is under way, with the time that it takes; of a known number of parts, with the time that is left. On terminals
+/// only, until it is dropped.
 pub(super) struct Waiting(Option<ProgressBar>);
 
 /// Begins to wait for `parts` of something (0: a whole). A few parts do not tell how long the others take.
@@ -203,7 +203,7 @@ impl Waiting {
         }
     }
 
-    /// What is under way now.
+    /// Shows what is under way now.
     pub fn now(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(what.to_string());
@@ -228,7 +228,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Whether somebody sees lines that change; lines of single evaluations would tear them.
+/// True if somebody sees lines that change; lines of single evaluations would tear them.
 pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal() && is(Loudness::Normal) && !is_verbose()
 }

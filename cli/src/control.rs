@@ -5,7 +5,7 @@ use super::duration::usual_of_control;
 use super::output::Output;
 use super::progress::{self, Progress};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, kept, watch_for_interrupt};
+use super::{ExitStatus, kept, watch_for_interrupt};
 use costate::scheme;
 use costate::shown::shown;
 use costate::simulate::Simulation;
@@ -41,10 +41,10 @@ pub(super) struct Arguments {
     /// End at this cost
     #[arg(long, value_name = "COST", allow_hyphen_values = true, value_parser = settings::number)]
     target: Option<f64>,
-    /// How exactly what must be met is met, in units of its output; of rates, beside the limit
+    /// Tolerance of constraints and goals that must be met, in units of the output; of rates, beside the limit
     #[arg(long, value_name = "X", default_value = "1e-6", allow_hyphen_values = true, value_parser = settings::number)]
     constraint_tolerance: f64,
-    /// How much outputs may move at half the step, beside their range
+    /// Largest change of outputs at half the step, beside their range
     #[arg(long, value_name = "X", default_value = "0.02", allow_hyphen_values = true, value_parser = settings::number)]
     replay_tolerance: f64,
     /// Stop after so many iterations, those of all refinements and rounds together
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     check(arguments)?;
     let mut specification = arguments.problem.specification()?;
     let entry = settings::entry(registry, &specification)?;
@@ -81,7 +81,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     options.cost_target = arguments.target.unwrap_or(options.cost_target.max(scenario.target));
     options.max_iterations = arguments.max_iterations.unwrap_or(options.max_iterations);
     let begun = Instant::now();
-    let search = Search {
+    let search = ControlSearch {
         specification: &specification,
         scenario: &scenario,
         simulation: &simulation,
@@ -92,7 +92,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     let refined = match search.run(entry.name()) {
         Err(error) if interrupt.is_raised() => {
             tell_error(&error.to_string());
-            return Ok(Verdict::Bad);
+            return Ok(ExitStatus::Bad);
         }
         other => other?,
     };
@@ -111,7 +111,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     }
     let good = solution.outcome.converged && solution.is_met && solution.replay.survives(arguments.replay_tolerance);
     let verdict = kept(written.map(|_| ()));
-    Ok(if good { verdict } else { Verdict::Bad })
+    Ok(if good { verdict } else { ExitStatus::Bad })
 }
 
 fn check(arguments: &Arguments) -> Result<()> {
@@ -125,7 +125,7 @@ fn check(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Where results go.
+/// The folder of the results, if they are to be written.
 fn folder(arguments: &Arguments) -> Result<Option<Folder>> {
     let usual = format!("{}_control", arguments.problem.name());
     arguments.output.folder(&usual)
@@ -174,7 +174,7 @@ fn built_in(registry: &Registry, entry: &Entry) -> Result<ControlScenario> {
 /// More halvings of the step are a slip.
 const MOST_REFINEMENTS: usize = 8;
 
-/// What the command line says of all inputs.
+/// Applies the command line's settings of all inputs.
 fn adjust(scenario: &mut ControlScenario, simulation: &Simulation, arguments: &Arguments) -> Result<()> {
     let shape = arguments.shape.as_deref().map(Shape::by_name).transpose()?;
     for signal in scenario.signals.iter_mut().filter(|signal| !is_motion(signal, simulation)) {
@@ -193,7 +193,7 @@ fn adjust(scenario: &mut ControlScenario, simulation: &Simulation, arguments: &A
 }
 
 /// A search with its refinements.
-struct Search<'a> {
+struct ControlSearch<'a> {
     specification: &'a Specification,
     scenario: &'a ControlScenario,
     simulation: &'a Simulation,
@@ -202,7 +202,7 @@ struct Search<'a> {
     options: &'a Options,
 }
 
-impl Search<'_> {
+impl ControlSearch<'_> {
     fn run(&self, name: &str) -> Result<Refined> {
         let mut progress = None;
         let mut problem = |parts, start: Option<Vec<_>>| {
@@ -274,7 +274,7 @@ fn lost(stage: &Stage) -> Option<String> {
     })
 }
 
-/// What became of a refined search, stage by stage.
+/// Lines on a refined search, stage by stage.
 fn staged(refined: &Refined) -> Vec<String> {
     let Refined { stages, kept, .. } = refined;
     if stages.len() == 1 {
@@ -304,7 +304,7 @@ fn staged(refined: &Refined) -> Vec<String> {
     lines
 }
 
-/// The command that simulates with what has been found: parameters that are not nominal have to be told.
+/// The command that simulates with what has been found: parameters that are not nominal have to be given.
 fn read_back(control: &Control, solution: &Solution, folder: &str) -> String {
     let (u, _) = control.expand(&solution.outcome.u);
     let parameters = control.simulation.signature().parameters.iter().zip(&u);
@@ -334,7 +334,7 @@ fn plain(x: f64) -> String {
     if x.abs() >= 1e6 { format!("{x:.6e}") } else { format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { x }) }
 }
 
-/// What has been met, what it costs, and how long it took.
+/// Lines on what has been met, what it costs, and how long it took.
 fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> {
     let outcome = &solution.outcome;
     let mut lines = Vec::new();
@@ -359,7 +359,7 @@ fn met(solution: &Solution, arguments: &Arguments, seconds: f64) -> Vec<String> 
     lines
 }
 
-/// What has been found: parameters, and the range of each signal.
+/// Lines on what has been found: parameters, and the range of each signal.
 fn found(control: &Control, solution: &Solution) -> Vec<String> {
     let (u, _) = control.expand(&solution.outcome.u);
     let motions = &control.simulation.signature().motions;
@@ -390,7 +390,7 @@ fn summary(refined: &Refined, arguments: &Arguments, seconds: f64) -> String {
     lines.join("\n")
 }
 
-/// What became of it at half the step.
+/// Lines on the replay at half the step.
 fn replayed(solution: &Solution, arguments: &Arguments) -> [String; 3] {
     let shifts = &solution.replay.shifts;
     let rows: Vec<Vec<String>> = shifts

@@ -1,6 +1,6 @@
 //! `costate design`: which experiment next.
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::waiting;
 use super::output::Output;
 use super::settings::{self, ProblemArguments};
@@ -18,14 +18,14 @@ pub(super) struct Arguments {
     /// Rank by the mean of the error ellipsoid's axes: D (geometric), A (root of mean square) or E (the longest)
     #[arg(long, value_name = "D|A|E", default_value = "D")]
     criterion: String,
-    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    /// Point: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
     #[command(flatten)]
     output: Output,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let optimality: Optimality = arguments.criterion.parse()?;
     let specification = arguments.problem.specification()?;
     let (design, notes) = specification.design(registry)?;

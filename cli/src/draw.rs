@@ -3,7 +3,7 @@
 use super::console::{print, print_document, waiting};
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate::start::InitialState;
 use costate_identify::Result;
 use costate_identify::registry::Registry;
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let run = arguments.run.prepare(registry, settings::drawable)?;
     let Run { entry, u, simulation, finer, .. } = &run;
     let view = settings::view(&*entry.system, arguments.view.as_deref())?;

@@ -10,21 +10,21 @@ use costate_identify::problem::Problem;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// What one evaluation takes, and how many there are as a rule.
+/// Measured time of one evaluation, and the usual number of evaluations.
 pub(super) struct Duration {
     pub method: &'static str,
-    /// Of one evaluation, s.
+    /// Time of one evaluation, s.
     pub seconds: f64,
     /// Evaluations, from the easy problem to the harder one; `None` for methods that take any number.
     pub evaluations: Option<(f64, f64)>,
 }
 
-/// What a method takes as a rule, from an easy problem to a harder one: docs/methods.md, medians over many starts of the slider-crank and of
-/// the engine mount.
+/// Usual number of evaluations of a method, from an easy problem to a harder one: docs/methods.md, medians over many starts of the
+/// slider-crank and of the engine mount.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usual {
     pub evaluations: (f64, f64),
-    /// The same with second derivatives, in the units of a gradient.
+    /// Usual number of evaluations with second derivatives, in the units of a gradient.
     gradients: (f64, f64),
 }
 
@@ -47,7 +47,8 @@ pub(super) fn usual_of_control(stage: usize) -> (f64, f64) {
     if stage <= 1 { (20.0, 400.0) } else { (4.0, 40.0) }
 }
 
-/// What is left of runs with a step that is halved again and again, if that is long: after so many of them, the last of which took `seconds`.
+/// A note on the time that is left of runs with a step that is halved again and again, if that is long: after so many of them, the last of
+/// which took `seconds`.
 pub(super) fn halved_runs(done: usize, all: usize, seconds: f64) -> Option<String> {
     /// s
     const LONG: f64 = 60.0;
@@ -113,11 +114,11 @@ impl Duration {
     }
 }
 
-/// What to do where a run takes too long, or its files are too large.
+/// Remedies where a run takes too long, or its files are too large.
 pub(super) const SHORTER: &str =
     "a larger step, steps by a tolerance (`--tolerance`) or a shorter time make it shorter";
 
-/// That a run will take long, as known after its first steps.
+/// A note that a run will take long, as known after its first steps.
 pub(super) fn long_run(LongRun { steps, done, seconds_left }: &LongRun) -> String {
     format!(
         "note: a simulation of {} time steps: at the pace of the first {done}, the others take about {}, and what needs several simulations as many times as \
@@ -141,12 +142,12 @@ pub(super) fn time(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Protects what is told of runs with halved steps before they take long: by what the last one took, twice as much for each of the others.
+    /// Protects notes on runs with halved steps before they take long: by what the last one took, twice as much for each of the others.
     #[test]
-    fn halved_runs_are_told_of_while_they_are_to_come() {
+    fn halved_runs_are_announced_while_they_are_to_come() {
         // 2 + 4 + 8 + 16 + 32 times 10 s
-        let told = halved_runs(1, 6, 10.0).unwrap();
-        assert!(told.contains("after the first run") && told.contains("about 10 min"), "{told}");
+        let note = halved_runs(1, 6, 10.0).unwrap();
+        assert!(note.contains("after the first run") && note.contains("about 10 min"), "{note}");
         assert!(halved_runs(4, 6, 80.0).unwrap().contains("after 4 runs"));
         assert_eq!(halved_runs(1, 6, 0.5), None);
         assert_eq!(halved_runs(6, 6, 1e3), None);

@@ -1,6 +1,6 @@
 //! `costate gradient`
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{print, print_document, tell, waiting};
 use super::settings::{self, ProblemArguments};
 use super::step_error::{self, AtHalf};
@@ -22,7 +22,7 @@ use std::time::Instant;
 pub(super) struct Arguments {
     #[command(flatten)]
     problem: ProblemArguments,
-    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    /// Point: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
     /// `adjoint`, `tangent`, `difference` or `all`
@@ -40,7 +40,7 @@ const ALL: [Method; 3] = [Method::Adjoint, Method::Tangent, Method::Difference];
 /// The column of the continuous adjoint, and the order of its formula.
 const CONTINUOUS: (&str, usize) = ("continuous (BDF2)", 2);
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let methods: Vec<Method> = match arguments.method.as_str() {
         "all" => ALL.to_vec(),
@@ -104,7 +104,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             errors.iter().for_each(|error| print(&error.to_string()));
         }
     }
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// A comparison that has taken longer so far, in s, is not repeated with twice as many steps.
@@ -126,7 +126,7 @@ impl Gap {
         if apart == 0.0 { 0.0 } else { apart / size }
     }
 
-    /// The same at half the step, of a problem whose reference is a run of its own: it has a sample at every time there, too.
+    /// The gap at half the step, of a problem whose reference is a run of its own: it has a sample at every time there, too.
     fn at_half(
         problem: &Problem,
         specification: &Specification,

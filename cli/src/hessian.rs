@@ -1,6 +1,6 @@
 //! `costate hessian`
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{print, print_document, waiting};
 use super::settings::{self, ProblemArguments};
 use super::step_error;
@@ -18,7 +18,7 @@ use std::time::Instant;
 pub(super) struct Arguments {
     #[command(flatten)]
     problem: ProblemArguments,
-    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    /// Point: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
     /// `hybrid` (all directions in one sweep), `hvp` (a product a parameter), `difference` (of the gradient), or `all`
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 
 const METHODS: [&str; 3] = ["hybrid", "hvp", "difference"];
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let chosen: Vec<&str> = match arguments.method.as_str() {
         "all" => METHODS.to_vec(),
@@ -56,7 +56,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     drop(waiting);
     step_error::warn_of(&problem, &u, specification.finer_steps(), began);
     let shown = settings::differentiated(&problem, &left_out);
-    let Some(first) = results.first() else { return Ok(Verdict::Good) }; // there is a method
+    let Some(first) = results.first() else { return Ok(ExitStatus::Good) }; // there is a method
     // without free parameters there is a matrix all the same
     let curvature = match problem.free().is_empty() {
         true => None,
@@ -82,10 +82,10 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&text(&problem, &results, &shown));
         curvature.iter().for_each(|curvature| print(&format!("\n{}", curvature.report())));
     }
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
-/// What one method gave.
+/// Hessian, gradient and time of one method.
 struct Computed<'m> {
     method: &'m str,
     gradient: Vec<f64>,

@@ -1,6 +1,6 @@
 //! `costate identifiability`
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{print, print_document, waiting};
 use super::settings::{self, ProblemArguments};
 use costate_identify::Result;
@@ -12,7 +12,7 @@ use serde_json::json;
 pub(super) struct Arguments {
     #[command(flatten)]
     problem: ProblemArguments,
-    /// Where: `start`, `nominal`, or name=value,.. (the others at their start)
+    /// Point: `start`, `nominal`, or name=value,.. (the others at their start)
     #[arg(long, default_value = "start", value_name = "POINT", allow_hyphen_values = true)]
     at: String,
     /// Print JSON
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let u = settings::point(&problem, &arguments.at)?;
@@ -43,5 +43,5 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     let determined = found.undetermined.is_empty() && by_steps_alone.is_empty() && found.without_influence.is_empty();
-    Ok(if determined { Verdict::Good } else { Verdict::Bad })
+    Ok(if determined { ExitStatus::Good } else { ExitStatus::Bad })
 }

@@ -7,7 +7,7 @@ use super::duration::usual;
 use super::progress::{self, Progress};
 use super::repeat::{self, Repeat};
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, is_for, kept, unfinished, watch_for_interrupt};
+use super::{ExitStatus, is_for, kept, unfinished, watch_for_interrupt};
 use costate::interrupt::Interrupt;
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::scheme;
@@ -60,7 +60,7 @@ solver of argmin, such as argmin:nelder-mead"
     /// Add noise of this seed to a simulated reference [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = settings::seed)]
     noise_seed: Option<u64>,
-    /// Its size: 0.01 of each output's spread, or deviations: name=value,..
+    /// Size of that noise: 0.01 of each output's spread, or deviations: name=value,..
     #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
     noise_level: Option<String>,
     /// Stop after so many simulations
@@ -97,14 +97,14 @@ solver of argmin, such as argmin:nelder-mead"
     pub json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team<'_>>) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments, team: Option<&Team<'_>>) -> Result<ExitStatus> {
     match arguments.problem.result_alone() {
         Some(result) => repeat::run(registry, (arguments, team), result),
         None => search(registry, (arguments, team), None),
     }
 }
 
-/// What is fitted, in a line.
+/// A line on the problem that is fitted.
 fn in_a_line(problem: &Problem) -> String {
     format!(
         "{}: {} a simulation by {}, {}",
@@ -116,24 +116,24 @@ fn in_a_line(problem: &Problem) -> String {
 }
 
 impl Arguments {
-    /// Whether there is work that is divided, and kept as it is done.
+    /// True if there is work that is divided, and kept as it is done.
     pub fn is_divided(&self) -> bool {
         self.certainty.is_divided() || self.bootstrap.is_divided()
     }
 }
 
-/// What is asked for, once more if it `repeats` an earlier run.
+/// Runs the identification that is asked for, once more if it `repeats` an earlier run.
 pub(super) fn search(
     registry: &Registry,
     (arguments, team): (&Arguments, Option<&Team<'_>>),
     repeats: Option<&Repeat>,
-) -> Result<Verdict> {
+) -> Result<ExitStatus> {
     if !arguments.is_divided() && !is_for(team) {
-        return Ok(Verdict::Good);
+        return Ok(ExitStatus::Good);
     }
     let specification = stated(arguments)?;
     let (mut problem, notes) = specification.build_with_notes(registry)?;
-    repeats.map_or(Ok(()), |repeat| repeat.doubt(&problem))?;
+    repeats.map_or(Ok(()), |repeat| repeat.warn_of_changes(&problem))?;
     let notes = settings::say_of(notes, &problem);
     let mut origin = origin(registry, arguments, &specification, notes)?;
     if let Some(repeat) = repeats {
@@ -193,9 +193,9 @@ pub(super) fn search(
         profiles.iter().for_each(|profiles| print(&format!("\n{}", certainty::profile_text(profiles))));
         further.texts().iter().for_each(|text| print(&format!("\n{text}")));
     }
-    let good = found.outcome.converged && !is_cut && same != Some(Verdict::Bad);
+    let good = found.outcome.converged && !is_cut && same != Some(ExitStatus::Bad);
     let verdict = kept(written);
-    Ok(if good { verdict } else { Verdict::Bad })
+    Ok(if good { verdict } else { ExitStatus::Bad })
 }
 
 /// Writes into the folder, if there is one, and says whether a report of the run before goes.
@@ -212,7 +212,7 @@ fn written(folder: Option<&Folder>, write: impl FnOnce(&Folder) -> Result<()>) -
     Ok(())
 }
 
-/// How it is searched.
+/// Settings of the search.
 fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Interrupt) -> Settings {
     let names = problem.free().into_iter().map(|k| problem.parameters[k].name.clone()).collect();
     let trace = progress::trace(names);
@@ -223,9 +223,9 @@ fn settings_of(specification: &Specification, problem: &Problem, interrupt: &Int
 }
 
 /// Says that it was interrupted.
-fn interrupted(error: &Error) -> Verdict {
+fn interrupted(error: &Error) -> ExitStatus {
     tell_error(&error.to_string());
-    Verdict::Bad
+    ExitStatus::Bad
 }
 
 /// The search itself; what is found with finer steps must fit into the folder, too.
@@ -257,7 +257,7 @@ fn folder(arguments: &Arguments, problem: &Problem) -> Result<Option<Folder>> {
     Ok(folder.map(|folder| folder.with_report(arguments.report)))
 }
 
-/// Where the result comes from: before the search, which may take long, and after which files may be others.
+/// Origin of the result: determined before the search, which may take long, and after which files may be others.
 fn origin(
     registry: &Registry,
     arguments: &Arguments,
@@ -424,26 +424,26 @@ fn summary(
     lines.join("\n")
 }
 
-/// What became of the priors, if there are any.
+/// Report on the priors, if there are any.
 fn priors(problem: &Problem, found: &Identification, statistics: Option<&Statistics>) -> Option<String> {
     let results = PriorResult::all(problem, &found.values(), statistics);
     (!results.is_empty()).then(|| PriorResult::report(&results, found.outcome.cost))
 }
 
-/// What became of measured modes, if there are any.
+/// Report on measured modes, if there are any.
 fn modes(problem: &Problem, found: &Identification) -> Option<String> {
     // the search has ended where they are
     let results = ModeResult::all(problem, &found.values()).unwrap_or_default();
     (!results.is_empty()).then(|| ModeResult::report(&results))
 }
 
-/// What became of measured frequency responses, if there are any.
+/// Report on measured frequency responses, if there are any.
 fn responses(problem: &Problem, found: &Identification) -> Option<String> {
     let results = ResponseResult::all(problem, &found.values()).unwrap_or_default();
     (!results.is_empty()).then(|| ResponseResult::report(&results))
 }
 
-/// What second derivatives were computed besides the evaluations, if any.
+/// Numbers of second derivatives that were computed besides the evaluations, if any.
 fn second_derivatives(outcome: &Outcome) -> String {
     let count = |count: usize, name: &str| if count > 0 { format!(", {count} {name}") } else { String::new() };
     count(outcome.hessians, "Hessians") + &count(outcome.hessian_products, "products with the Hessian")

@@ -1,6 +1,6 @@
 //! `costate jacobians`: the exact Jacobians of a model at one point, to hold derivatives by hand against.
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{print, print_document, tell};
 use super::settings::{self, Run, RunArguments, assignments, number};
 use costate::TimeGrid;
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     /// their names
     #[arg(long, value_name = "NAME=X,..", allow_hyphen_values = true)]
     at: Vec<String>,
-    /// These alone: M, J_M, J_C, J_Q, J_V, C_q, dQ/du, dC/du, df/du, ..
+    /// Blocks that are printed alone: M, J_M, J_C, J_Q, J_V, C_q, dQ/du, dC/du, df/du, ..
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     only: Vec<String>,
     /// Print JSON
@@ -42,7 +42,7 @@ struct State {
     w: Vec<f64>,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let Run { entry, u, simulation, .. } = arguments.run.prepare(registry, settings::entry)?;
     let signature = entry.system.signature();
     let times = simulation.grid().times();
@@ -69,13 +69,13 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     };
     if arguments.json {
         print_document(&format!("{:#}", document(&state, signature, &u, &chosen)));
-        return Ok(Verdict::Good);
+        return Ok(ExitStatus::Good);
     }
     print(&format!("{} at t = {} s\n\n{}", entry.name(), shown(*t), state.text(signature)));
     for jacobian in chosen {
         print(&format!("\n{}", text(jacobian)));
     }
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// The place of the time that is nearest.

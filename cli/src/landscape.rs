@@ -3,7 +3,7 @@
 use super::console::waiting;
 use super::output::Output;
 use super::settings::{self, ProblemArguments};
-use super::{Verdict, watch_for_interrupt};
+use super::{ExitStatus, watch_for_interrupt};
 use costate::shown::{number, rounded};
 use costate_identify::Settings;
 use costate_identify::landscape::{Area, Landscape, Way};
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let area = arguments.area(&problem)?;

@@ -10,7 +10,7 @@
 //! Exit codes: 0 success (an identification converged, a check passed), 1 it ran but did not converge, the check failed, or results could
 //! not be written, 2 wrong input, or a simulation that fails at the very start.
 //!
-//! Results are written before they are told, all files of a run together: whoever is interrupted leaves those of the run before, or the
+//! Results are written before they are printed, all files of a run together: whoever is interrupted leaves those of the run before, or the
 //! new ones. A reader of what is printed may go away at any time.
 //!
 //! It knows all crates below it and no model of its own: those are in the registry that it is given.
@@ -63,7 +63,7 @@ use console::Loudness;
 use costate::interrupt::Interrupt;
 use costate::pace;
 use costate::parallel;
-/// What a program with models of its own needs beside [`main`]: a registry to put them in, and records.
+/// Modules that a program with models of its own needs beside [`main`]: a registry to put them in, and records.
 #[doc(no_inline)]
 pub use costate_identify::{data, problem, registry};
 
@@ -151,9 +151,9 @@ enum Command {
     Man(shell::Manual),
 }
 
-/// Whether the work is done, or ran without success.
+/// Exit status of a command: whether the work is done, or ran without success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum ExitStatus {
     Good,
     Bad,
 }
@@ -163,7 +163,7 @@ pub fn main(registry: Result<Registry>) -> ExitCode {
     Program::new(registry).main()
 }
 
-/// As one of several ranks, of which the first one speaks for all. Returns the exit code of all.
+/// Runs the command as one of several ranks, of which the first one speaks for all. Returns the exit code of all.
 fn together(program: &Program, team: &Team<'_>) -> u8 {
     if !team.is_first() {
         console::set_loudness(Loudness::Silent);
@@ -194,8 +194,8 @@ fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
     }
     pace::listen(|long| console::tell_above(&duration::long_run(long)));
     match run(program, command, team) {
-        Ok(Verdict::Good) => Farewell { code: 0, sentence: None },
-        Ok(Verdict::Bad) => Farewell { code: 1, sentence: None },
+        Ok(ExitStatus::Good) => Farewell { code: 0, sentence: None },
+        Ok(ExitStatus::Bad) => Farewell { code: 1, sentence: None },
         Err(error) => {
             console::tell_error(&error.to_string());
             Farewell { code: 2, sentence: Some(error.to_string()) }
@@ -203,7 +203,7 @@ fn begin(program: &Program, team: Option<&Team<'_>>) -> Farewell {
     }
 }
 
-/// Whether this rank has something to do in a command that is not divided: the first one has, and says so.
+/// True if this rank has something to do in a command that is not divided: the first one has, and says so.
 fn is_for(team: Option<&Team<'_>>) -> bool {
     let Some(team) = team else { return true };
     let count = team.size();
@@ -214,10 +214,10 @@ fn is_for(team: Option<&Team<'_>>) -> bool {
 }
 
 /// Runs a command.
-fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Result<Verdict> {
+fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Result<ExitStatus> {
     let registry = program.registry.as_ref().map_err(Error::clone)?;
     if !matches!(command, AskedCommand::Ours(Command::Identify(_))) && !is_for(team) {
-        return Ok(Verdict::Good);
+        return Ok(ExitStatus::Good);
     }
     let command = match command {
         AskedCommand::Ours(command) => command,
@@ -249,12 +249,12 @@ fn run(program: &Program, command: AskedCommand, team: Option<&Team<'_>>) -> Res
 }
 
 /// The verdict on a result that was found, and written or not.
-fn kept(written: Result<()>) -> Verdict {
+fn kept(written: Result<()>) -> ExitStatus {
     match written {
-        Ok(()) => Verdict::Good,
+        Ok(()) => ExitStatus::Good,
         Err(error) => {
             console::tell_error(&error.to_string());
-            Verdict::Bad
+            ExitStatus::Bad
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `costate models`
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{print, print_document};
 use costate::shown::number;
 use costate::signature::{Parameter, Quantity};
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let chosen: Vec<&Entry> = match &arguments.model {
         Some(name) => vec![registry.get(name)?],
         None => registry.entries().iter().collect(),
@@ -37,7 +37,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     } else {
         print(&overview(&chosen));
     }
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// A line a model.

@@ -1,6 +1,6 @@
 //! `costate modes`: frequencies, damping and shapes of small motions about an equilibrium.
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{tell, waiting};
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
@@ -35,7 +35,7 @@ const FOLLOWED: usize = 3;
 /// d ln f / d ln u that is worth a word.
 const WORTH: f64 = 5e-3;
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     if arguments.modes == 0 {
         return Err(Error::invalid("--modes", "0 modes are nothing to print", "ask for 1 or more"));
     }

@@ -38,7 +38,7 @@ impl Ranks for World {
 pub(super) fn among(launch: &Launch, command: impl FnOnce(&Team<'_>) -> u8) -> u8 {
     // messages go through the main thread
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
-        tell_error("MPI is at work in this process already; start it anew");
+        tell_error("MPI is at work in this process already; start it again");
         return 2;
     };
     let world = World(universe.world());

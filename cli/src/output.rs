@@ -1,7 +1,7 @@
 //! Where results go, and what is printed of them: options of most commands.
 
 use super::console::{print, print_document};
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate_identify::Result;
 use costate_report::Folder;
 use serde_json::Value;
@@ -38,7 +38,7 @@ impl Output {
         document: &Value,
         text: impl FnOnce() -> String,
         (files, write): (&str, impl FnOnce(&Folder) -> Result<()>),
-    ) -> Verdict {
+    ) -> ExitStatus {
         let written = folder.as_ref().map_or(Ok(()), write);
         if self.json {
             print_document(&format!("{document:#}"));

@@ -1,7 +1,7 @@
 //! The program: the commands of this crate and of others.
 
 use super::console::{self, Loudness};
-use super::{Arguments, Command, Verdict, begin, together};
+use super::{Arguments, Command, ExitStatus, begin, together};
 use crate::ranks::{self, Launch};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use costate_identify::registry::Registry;
@@ -38,26 +38,26 @@ use std::process::ExitCode;
 /// # let _ = program;
 /// ```
 pub trait OwnCommand {
-    /// Its name, its line of help and its arguments.
+    /// Name, line of help and arguments of the command.
     fn arguments(&self) -> clap::Command;
 
-    /// Runs it. It has `--quiet` and `--verbose`, too, which [`say`] keeps to.
+    /// Runs the command. It has `--quiet` and `--verbose`, too, which [`say`] keeps to.
     ///
     /// # Errors
     /// Wrong input, or whatever else ends it: the program says so and exits with code 2.
     fn run(&self, registry: &Registry, arguments: &ArgMatches) -> Result<Ending>;
 }
 
-/// How a command has ended that ran to its end.
+/// Ending of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Its work is done: exit code 0.
+    /// The work is done: exit code 0.
     Success,
-    /// It ran without success, such as a check that found something: exit code 1.
+    /// The command ran without success, such as a check that found something: exit code 1.
     Failure,
 }
 
-/// Prints a line of a result on standard output; whether that fails, such as on a full disk, is told when the command has ended.
+/// Prints a line of a result on standard output; whether that fails, such as on a full disk, is reported when the command has ended.
 pub fn say(text: &str) {
     console::print(text);
 }
@@ -68,7 +68,7 @@ pub struct Program {
     commands: Vec<Box<dyn OwnCommand>>,
 }
 
-/// What the command line asks for.
+/// Loudness and command that the command line asks for.
 pub(super) struct Asked {
     pub loudness: Loudness,
     pub command: AskedCommand,
@@ -76,12 +76,12 @@ pub(super) struct Asked {
 
 pub(super) enum AskedCommand {
     Ours(Command),
-    /// By its place, with its arguments.
+    /// A command of others by its place, with its arguments.
     Own(usize, ArgMatches),
 }
 
 impl Program {
-    /// The commands of this crate. A registry that could not be made is told of when a command needs it.
+    /// A program with the commands of this crate. A registry that could not be made is reported when a command needs it.
     pub fn new(registry: Result<Registry>) -> Self {
         Program { registry, commands: Vec::new() }
     }
@@ -108,12 +108,12 @@ impl Program {
         ExitCode::from(console::exit_code(code))
     }
 
-    /// All that can be asked for.
+    /// Arguments of all commands.
     pub(super) fn arguments(&self) -> clap::Command {
         Arguments::command().subcommands(self.commands.iter().map(|own| own.arguments()))
     }
 
-    /// What the command line of this process asks for.
+    /// Reads the command line of this process.
     pub(super) fn asked(&self) -> std::result::Result<Asked, clap::Error> {
         let matches = self.arguments().try_get_matches()?;
         let loudness = match ["quiet", "verbose"].map(|flag| matches.get_flag(flag)) {
@@ -131,12 +131,12 @@ impl Program {
     }
 
     /// Runs a command of others.
-    pub(super) fn run_own(&self, place: usize, registry: &Registry, matches: &ArgMatches) -> Result<Verdict> {
+    pub(super) fn run_own(&self, place: usize, registry: &Registry, matches: &ArgMatches) -> Result<ExitStatus> {
         // places come from the same list
         let ending = self.commands.get(place).map_or(Ok(Ending::Failure), |own| own.run(registry, matches))?;
         Ok(match ending {
-            Ending::Success => Verdict::Good,
-            Ending::Failure => Verdict::Bad,
+            Ending::Success => ExitStatus::Good,
+            Ending::Failure => ExitStatus::Bad,
         })
     }
 }

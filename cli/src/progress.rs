@@ -81,16 +81,16 @@ impl Progress {
 
 /// Tells every evaluation of the parameters of these names, if that is asked for.
 pub(super) fn trace(names: Vec<String>) -> Trace {
-    /// Values that are told at most.
-    const TOLD: usize = 6;
+    /// Values that are listed at most.
+    const MOST_VALUES: usize = 6;
     if !console::is_verbose() {
         return Trace::default();
     }
     Trace::new(move |evaluation: &Evaluation<'_>| {
         let Evaluation { number, u, cost, seconds } = evaluation;
         let values: Vec<String> =
-            names.iter().zip(*u).take(TOLD).map(|(name, u)| format!("{name} = {u:.6e}")).collect();
-        let more = if names.len() > TOLD { ", .." } else { "" };
+            names.iter().zip(*u).take(MOST_VALUES).map(|(name, u)| format!("{name} = {u:.6e}")).collect();
+        let more = if names.len() > MOST_VALUES { ", .." } else { "" };
         let outcome = match cost {
             Ok(cost) => format!("cost {cost:.9e}"),
             Err(reason) => format!("failed: {reason}"),

@@ -3,10 +3,10 @@
 #[cfg(feature = "mpi")]
 pub(super) use super::mpi::among;
 
-/// Where launchers say how many processes they have started: Open MPI; MPICH, Intel MPI and Slurm's PMI; MVAPICH; Slurm's `srun`.
+/// Variables in which launchers say how many processes they have started: Open MPI; MPICH, Intel MPI and Slurm's PMI; MVAPICH; Slurm's `srun`.
 const COUNTS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// How this process was started together with others: the variable that says so, and how many there are.
+/// Launch of this process together with others: the variable that says so, and how many there are.
 pub(super) struct Launch {
     name: &'static str,
     pub count: usize,
@@ -21,7 +21,7 @@ impl Launch {
         })
     }
 
-    /// What cannot be done together.
+    /// The error where processes cannot work together.
     pub(super) fn refused(&self, problem: &str, remedy: &str) -> String {
         let Launch { name, count } = self;
         format!(

@@ -3,7 +3,7 @@
 use super::console::{print, tell};
 use super::identify::{self, Arguments};
 use super::result::Earlier;
-use super::{Command, Verdict};
+use super::{Command, ExitStatus};
 use clap::Parser;
 use costate_identify::Identification;
 use costate_identify::problem::Problem;
@@ -15,17 +15,21 @@ use costate_report::words;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What is repeated.
+/// An earlier identification that is repeated.
 pub(super) struct Repeat {
     pub earlier: Earlier,
     /// The command that found it.
     pub command: String,
-    /// Whether other data take the place of its own.
+    /// True if other data take the place of its own.
     other_data: bool,
 }
 
-/// Finds again what the result at `path` tells of; `asked` says where to and how much is told.
-pub(super) fn run(registry: &Registry, (asked, team): (&Arguments, Option<&Team<'_>>), path: &Path) -> Result<Verdict> {
+/// Finds again what the result at `path` describes; `asked` says where to and how much is written.
+pub(super) fn run(
+    registry: &Registry,
+    (asked, team): (&Arguments, Option<&Team<'_>>),
+    path: &Path,
+) -> Result<ExitStatus> {
     let earlier = Earlier::read(path)?;
     only_what_changes_nothing(asked)?;
     let (command, mut arguments) = recorded(&earlier)?;
@@ -81,7 +85,7 @@ fn recorded(earlier: &Earlier) -> Result<(String, Arguments)> {
     }
 }
 
-/// That all files are those that were read then.
+/// Refuses files that are not those that were read then.
 fn refuse_changed(earlier: &Earlier, other_data: bool) -> Result<()> {
     let mut changed = Vec::new();
     let mut is_data_alone = true;
@@ -110,8 +114,8 @@ fn refuse_changed(earlier: &Earlier, other_data: bool) -> Result<()> {
 }
 
 impl Repeat {
-    /// Says what the model has otherwise than then.
-    pub fn doubt(&self, problem: &Problem) -> Result<()> {
+    /// Warns of what the model has otherwise than then.
+    pub fn warn_of_changes(&self, problem: &Problem) -> Result<()> {
         self.earlier.check(&problem.name)?;
         let then: Vec<(&str, f64)> = self.parameters("start");
         let now = problem.parameters.iter().zip(&problem.start);
@@ -130,7 +134,7 @@ impl Repeat {
         Ok(())
     }
 
-    /// The steps that were chosen then; of other data they are chosen anew.
+    /// The steps that were chosen then; of other data they are chosen once more.
     pub fn steps(&self) -> Option<Steps> {
         let then = || StepChoice::of_json(&self.earlier.document["time_step"]["chosen"]).unwrap_or_default();
         (!self.other_data).then(then)
@@ -142,7 +146,7 @@ impl Repeat {
         listed.into_iter().flatten().filter_map(|entry| Some((entry["name"].as_str()?, value(entry)?))).collect()
     }
 
-    /// What differs from the earlier result, in words; nothing if parameters and cost are the same to the last bit.
+    /// Differences from the earlier result, in words; nothing if parameters and cost are the same to the last bit.
     fn differences(&self, found: &Identification) -> Vec<String> {
         let mut differences = Vec::new();
         let then = self.parameters("value");
@@ -161,7 +165,7 @@ impl Repeat {
     }
 
     /// Compares, unless data are others: for `result.json`, and in words unless a document is printed.
-    pub fn compare(&self, found: &Identification, json_alone: bool, document: &mut Value) -> Verdict {
+    pub fn compare(&self, found: &Identification, json_alone: bool, document: &mut Value) -> ExitStatus {
         let path = self.earlier.path().display();
         let differences = self.differences(found);
         let identical = differences.is_empty();
@@ -177,6 +181,6 @@ impl Repeat {
         } else {
             print(&sentence)
         }
-        if identical || self.other_data { Verdict::Good } else { Verdict::Bad }
+        if identical || self.other_data { ExitStatus::Good } else { ExitStatus::Bad }
     }
 }

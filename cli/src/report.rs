@@ -1,7 +1,7 @@
 //! `costate report`
 
 use super::console::{print, print_document};
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate_identify::{Error, Result};
 use costate_report::html;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus> {
     let (result, folder) = html::read(&arguments.result)?;
     let file = arguments.out.clone().unwrap_or_else(|| folder.join(html::REPORT));
     let is_page = |extension: &OsStr| extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm");

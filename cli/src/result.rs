@@ -6,7 +6,7 @@ use super::duration::usual;
 use super::output::Output;
 use super::progress::Progress;
 use super::settings;
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate::shown::{number, rounded};
 use costate_identify::data::files;
 use costate_identify::likelihood::identify_with_noise;
@@ -23,14 +23,14 @@ use costate_report::{InputFile, bands_json, bands_text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What is read of a `result.json`.
+/// Contents of a `result.json`.
 pub(super) struct Earlier {
     path: PathBuf,
-    /// All of it.
+    /// The whole document.
     pub document: Value,
     pub model: String,
     pub parameters: Vec<(String, f64)>,
-    /// Those of them that are about sensors.
+    /// Names of those parameters that are about sensors.
     pub sensors: Vec<String>,
     scheme: Option<(String, Vec<(String, f64)>)>,
     /// Steps between two samples.
@@ -50,7 +50,7 @@ pub(super) struct EarlierFile<'e> {
 }
 
 impl EarlierFile<'_> {
-    /// Why it is not what was read then; `None` if it is.
+    /// The reason why it is not what was read then; `None` if it is.
     pub fn difference(&self) -> Option<&'static str> {
         match (self.sha256, InputFile::new("", Path::new(self.path)).sha256) {
             (Some(then), Some(now)) if then == now => None,
@@ -116,7 +116,7 @@ impl Earlier {
         })
     }
 
-    /// What the problem file said that it was found with, as far as that is here and the same; else the model's.
+    /// Specification that the problem file gave when the result was found, as far as it is here and the same; else the model's.
     fn own_problem(&self) -> Result<Specification> {
         let is_meant = |file: &EarlierFile<'_>| file.role == "problem" && file.difference().is_none();
         let Some(EarlierFile { path, .. }) = self.files().find(is_meant) else {
@@ -126,7 +126,7 @@ impl Earlier {
         settings::specification(path)
     }
 
-    /// That it is about this model.
+    /// Checks that the result is about this model.
     pub fn check(&self, model: &str) -> Result<()> {
         let plain = |name: &str| name.replace('-', "_");
         if plain(model) == plain(&self.model) {
@@ -155,8 +155,8 @@ impl Earlier {
         Ok(())
     }
 
-    /// Says what makes a comparison worth less.
-    fn doubt<'f>(&self, data: impl Iterator<Item = &'f Path>) {
+    /// Warns of what makes a comparison worth less.
+    fn warn_of_validity<'f>(&self, data: impl Iterator<Item = &'f Path>) {
         if !self.converged {
             tell(&format!("warning: the search of {} has not converged", self.path.display()));
         }
@@ -197,11 +197,11 @@ pub(super) struct Arguments {
 }
 
 /// `costate validate`: how well a result reproduces records that it has not seen.
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let earlier = Earlier::read(&arguments.result)?;
     let specification = stated(&earlier, arguments)?;
     earlier.check(&specification.model)?;
-    earlier.doubt(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
+    earlier.warn_of_validity(specification.experiments.iter().flat_map(|experiment| experiment.data.files()));
     let mut problem = settings::build(&specification, registry)?;
     earlier.apply(&mut problem)?;
     let is_local = |name: &str| {
@@ -303,7 +303,7 @@ fn fitted(earlier: &Earlier, name: &str) -> Option<(f64, f64)> {
     Some((least, values.iter().copied().fold(least, f64::max)))
 }
 
-/// What was fitted to the new records.
+/// A table of the local parameters that were fitted to the new records.
 fn local_values(fitted: &[Estimate]) -> String {
     let row = |own: &Estimate| vec![own.name.clone(), number(own.value), number(own.start), own.unit.clone()];
     table(&["local parameter", "value", "start", "unit"], &fitted.iter().map(row).collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 //! `costate schemes`: work and precision of time integrators.
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{is_verbose, tell, waiting};
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
@@ -44,7 +44,7 @@ const LADDER: [f64; 5] = [4.0, 2.0, 1.0, 0.5, 0.25];
 
 type Named = (String, Arc<dyn Scheme>);
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     if arguments.repeat == 0 {
         return Err(Error::invalid("--repeat", "0 runs have no median", "measure 1 run or more"));
     }
@@ -150,7 +150,7 @@ fn ladder(simulation: Simulation) -> Result<(Simulation, Vec<f64>)> {
 fn text(title: String, study: &WorkPrecision, rows: &[Row]) -> String {
     let reference = &study.reference;
     let uncertainty = &reference.uncertainty;
-    let told: Vec<String> = ["q", "q'", "q''", "λ"]
+    let differences: Vec<String> = ["q", "q'", "q''", "λ"]
         .iter()
         .zip(uncertainty.list())
         .filter_map(|(name, gap)| Some(format!("{name} {:.0e}", gap?)))
@@ -162,7 +162,7 @@ fn text(title: String, study: &WorkPrecision, rows: &[Row]) -> String {
              reference differs from a run with twice its step by {})",
             reference.scheme,
             shown(reference.step),
-            told.join(", ")
+            differences.join(", ")
         ),
         errors(rows),
     ];

@@ -19,7 +19,7 @@ use costate_report::plot::mechanism::{Picture, View, check_view, sketch};
 use costate_report::{Folder, InputFile};
 use std::path::{Path, PathBuf};
 
-/// What a command works on: a model or problem file, perhaps a record, and the settings of the time integrator.
+/// Arguments of a command on a problem: a model or problem file, perhaps a record, and the settings of the time integrator.
 #[derive(clap::Args, Debug, Default, PartialEq)]
 pub(super) struct ProblemArguments {
     /// The model's name (its built-in problem), or a problem file (.toml)
@@ -34,7 +34,7 @@ pub(super) struct ProblemArguments {
     /// Parameter values to begin with, in their units: name=value,..
     #[arg(long, visible_alias = "start", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
-    /// What inputs do between samples: zero-order, linear or cubic
+    /// Interpolation of inputs between samples: zero-order, linear or cubic
     #[arg(long, value_name = "NAME")]
     interpolation: Option<String>,
     /// Time steps between two samples [default: `identify` chooses, else 1]
@@ -61,31 +61,31 @@ pub(super) struct ProblemArguments {
     /// Coordinates that a projected start keeps while others move: NAME,..
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     hold: Option<Vec<String>>,
-    /// What states of runs may take: 200MB, .. (kB, GB, MiB, GiB) [default: a quarter of the memory]
+    /// Memory for states of runs: 200MB, .. (kB, GB, MiB, GiB) [default: a quarter of the memory]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     memory: Option<String>,
 }
 
-/// What is run once, at given parameters.
+/// Arguments of a run at given parameters.
 #[derive(clap::Args, Debug)]
 pub(super) struct RunArguments {
     #[command(flatten)]
     problem: ProblemArguments,
 }
 
-/// What is ready to be run.
+/// A run that is ready: model, parameters and simulation.
 pub(super) struct Run<'r> {
     pub entry: &'r Entry,
     pub u: Vec<f64>,
     pub simulation: Simulation,
     /// The record that outputs are compared with, where there is one.
     pub measured: Option<LeastSquares>,
-    /// What makes steps smaller.
+    /// Advice on how to make steps smaller, for messages.
     pub finer: &'static str,
 }
 
 impl RunArguments {
-    /// What it is about.
+    /// Arguments of the problem.
     pub(super) fn problem(&self) -> &ProblemArguments {
         &self.problem
     }
@@ -99,7 +99,7 @@ impl RunArguments {
         self.prepare_as(&self.problem.specification()?, registry, find)
     }
 
-    /// As [`RunArguments::prepare`], of a specification that the command has changed.
+    /// Prepares a run as [`RunArguments::prepare`] does, of a specification that the command has changed.
     pub(super) fn prepare_as<'r>(
         &self,
         specification: &Specification,
@@ -112,7 +112,7 @@ impl RunArguments {
         let of_model = |name: &str| !sensors.iter().any(|own| own == base_name(name));
         for (name, _) in assignments("--set", &self.problem.set)?.into_iter().filter(|(name, _)| of_model(name)) {
             let place = entry.system.signature().parameter_index(base_name(&name))?;
-            doubt(&entry.system.signature().parameters[place], u[place]);
+            warn_of_bounds(&entry.system.signature().parameters[place], u[place]);
         }
         let choosing = specification.tolerance.map(|_| waiting("choosing time steps", 0));
         let (simulation, measured, notes) = specification.simulation_with_notes(registry)?;
@@ -158,12 +158,12 @@ impl ProblemArguments {
         self.from.as_deref().filter(|_| self.model.is_none())
     }
 
-    /// Whether it is more than a model's built-in problem: a problem file, or a record.
+    /// True if it is more than a model's built-in problem: a problem file, or a record.
     pub(super) fn is_measured(&self) -> bool {
         self.file().is_some() || !self.data.is_empty()
     }
 
-    /// What is read, with checksums: the problem file, all data, the result whose values it begins with.
+    /// Files that are read, with checksums: the problem file, all data, the result whose values it begins with.
     pub(super) fn input_files(&self, specification: &Specification) -> Vec<InputFile> {
         let role = |experiment: &ExperimentSetting| if experiment.validation { "validation" } else { "data" };
         let experiments = specification.experiments.iter().map(|experiment| (role(experiment), &experiment.data));
@@ -245,7 +245,7 @@ pub(super) fn build(specification: &Specification, registry: &Registry) -> Resul
     Ok(problem)
 }
 
-/// As [`say`], of all experiments of a problem; what looks like a slip in several is told once.
+/// Says notes on all experiments of a problem, as [`say`] does; what looks like a slip in several is reported once.
 pub(super) fn say_of(mut notes: Vec<String>, problem: &Problem) -> Vec<String> {
     for experiment in problem.all() {
         if let Ok(Some(checkpoints)) = experiment.simulation.checkpoints() {
@@ -254,12 +254,12 @@ pub(super) fn say_of(mut notes: Vec<String>, problem: &Problem) -> Vec<String> {
             notes.push(format!("{of}{checkpoints}"));
         }
     }
-    let mut told = remarks(&problem.first().simulation);
+    let mut reported = remarks(&problem.first().simulation);
     for experiment in problem.all().skip(1) {
         for remark in remarks(&experiment.simulation) {
-            if !told.contains(&remark) {
+            if !reported.contains(&remark) {
                 notes.push(format!("experiment `{}`: {remark}", experiment.name));
-                told.push(remark);
+                reported.push(remark);
             }
         }
     }
@@ -273,7 +273,7 @@ pub(super) fn say(mut notes: Vec<String>, simulation: &Simulation) -> Vec<String
     notes
 }
 
-/// What looks like a slip in the model or its settings.
+/// Remarks on what looks like a slip in the model or its settings.
 fn remarks(simulation: &Simulation) -> Vec<String> {
     let signature = simulation.signature();
     let own = simulation.system().remarks();
@@ -320,8 +320,8 @@ pub(super) fn assignments(option: &str, texts: &[String]) -> Result<Vec<(String,
     Ok(pairs)
 }
 
-/// Says where a value lies outside its bounds.
-fn doubt(Parameter { name, lower, upper, unit, .. }: &Parameter, value: f64) {
+/// Notes a value that lies outside its bounds.
+fn warn_of_bounds(Parameter { name, lower, upper, unit, .. }: &Parameter, value: f64) {
     if !(*lower..=*upper).contains(&value) {
         tell(&format!(
             "note: `{name}` = {value} {unit} lies outside its bounds, {lower} to {upper}: results may mean nothing"
@@ -379,7 +379,7 @@ pub(super) fn exaggerate<'p>(picture: Picture<'p>, factor: Option<&str>) -> Resu
     }
 }
 
-/// What `--exaggerate` without a factor stands for.
+/// Value of `--exaggerate` without a factor.
 pub(super) const AUTOMATIC: &str = "auto";
 
 /// The parameter vector that `--at` means.
@@ -396,7 +396,7 @@ pub(super) fn point(problem: &Problem, at: &str) -> Result<Vec<f64>> {
             for (name, value) in assignments("--at", &[changes.to_string()])? {
                 for place in problem.places(&name)? {
                     u[place] = value;
-                    doubt(&problem.parameters[place], value);
+                    warn_of_bounds(&problem.parameters[place], value);
                 }
             }
             Ok(u)

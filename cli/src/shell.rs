@@ -1,7 +1,7 @@
 //! `costate completions` and `costate man`: what shells and readers of manuals want, from the arguments themselves.
 
 use super::console::{print, print_document};
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
@@ -28,7 +28,11 @@ pub(super) struct Manual {
 }
 
 /// Prints a script that a shell reads; it knows the models' names.
-pub(super) fn completions(registry: &Registry, mut command: clap::Command, arguments: &Completions) -> Result<Verdict> {
+pub(super) fn completions(
+    registry: &Registry,
+    mut command: clap::Command,
+    arguments: &Completions,
+) -> Result<ExitStatus> {
     let names: Vec<String> = registry.entries().iter().map(|entry| entry.name().to_string()).collect();
     let has_model = |own: &clap::Command| own.get_arguments().any(|argument| argument.get_id() == MODEL);
     let own = command.get_subcommands().filter(|own| has_model(own)).map(|own| own.get_name().to_string());
@@ -43,11 +47,11 @@ pub(super) fn completions(registry: &Registry, mut command: clap::Command, argum
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, name, &mut script);
     print_document(String::from_utf8_lossy(&script).trim_end());
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// Writes a page for the program, and one for each command.
-pub(super) fn manual(command: clap::Command, arguments: &Manual) -> Result<Verdict> {
+pub(super) fn manual(command: clap::Command, arguments: &Manual) -> Result<ExitStatus> {
     let folder = &arguments.folder;
     let refused = |error: std::io::Error| Error::io("create the folder", folder, error, "choose another folder");
     std::fs::create_dir_all(folder).map_err(refused)?;

@@ -5,7 +5,7 @@ use super::duration::SHORTER;
 use super::output::Output;
 use super::settings::{self, Run, RunArguments};
 use super::step_error::Estimate;
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use costate::scheme::{self, Counters};
 use costate::shown::rounded;
 use costate::shown::shown;
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let run = arguments.run.prepare(registry, settings::entry)?;
     let Run { entry, u, simulation, measured, finer } = &run;
     let usual = format!("{}_simulation", entry.name());
@@ -50,7 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
             print(&estimate.text());
             streamed.errors.iter().for_each(|error| print(&error.to_string()));
         }
-        return Ok(Verdict::Good);
+        return Ok(ExitStatus::Good);
     }
     let began = Instant::now();
     let trajectory = simulation.run(u)?;
@@ -75,12 +75,12 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     {
         print(&fit.to_string());
     }
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// Says before a run that its files will be large.
 fn warn_of_size(simulation: &Simulation, folder: &Folder) {
-    /// Bytes that nobody writes without being told.
+    /// Bytes that nobody writes without being warned.
     const LARGE: f64 = 1e9;
     let bytes = Folder::bytes_of_files(simulation);
     if bytes > LARGE {
@@ -93,12 +93,12 @@ fn warn_of_size(simulation: &Simulation, folder: &Folder) {
     }
 }
 
-/// Not with all digits of a step that was made by a division.
+/// A step without all digits of one that was made by a division.
 fn short(step: f64) -> String {
     Some(shown(step)).filter(|step| step.len() < 12).unwrap_or_else(|| rounded(step, 6))
 }
 
-/// What it cost, and how it began.
+/// Prints the cost of a run, and how it began.
 fn print_run(Run { entry, simulation, .. }: &Run<'_>, counters: Counters, start: &StartReport, folder: &Folder) {
     print(&format!(
         "{}: {} {} of {} to t = {} s, {}, {:.2} Newton iterations a step; written to {}",

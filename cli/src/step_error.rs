@@ -15,17 +15,17 @@ const LONGEST: f64 = 10.0;
 /// Errors beside the largest value of the unit that are warned of.
 const TOO_LARGE: f64 = 0.1;
 
-/// What is known of the errors of a run.
+/// Estimated errors of a run, or why there are none.
 pub(super) enum Estimate {
     Known(StepErrors),
-    /// Why the run with steps half as long fails.
+    /// The run with steps half as long fails, for this reason.
     Failed(String),
-    /// Why there is none.
+    /// There is no estimate, for this reason.
     Unknown(String),
 }
 
 impl Estimate {
-    /// Of a run, which took so many seconds; `run`, if it has been kept.
+    /// Estimates the errors of a run, which took so many seconds; `run`, if it has been kept.
     pub(super) fn of(simulation: &Simulation, u: &[f64], run: Option<&Trajectory>, seconds: f64) -> Self {
         if seconds > LONGEST {
             return Estimate::Unknown(format!(
@@ -72,7 +72,7 @@ impl Estimate {
         ));
     }
 
-    /// For a person.
+    /// Text for a person.
     pub(super) fn text(&self) -> String {
         match self {
             Estimate::Failed(_) => "time-step error not estimated: with steps half as long, the run fails".to_string(),
@@ -101,7 +101,7 @@ impl Estimate {
         }
     }
 
-    /// For programs.
+    /// Document for programs.
     pub(super) fn json(&self) -> Value {
         let one = |error: &StepError| {
             json!({
@@ -126,7 +126,7 @@ impl Estimate {
 }
 
 /// Warns of steps that are too large in one of the experiments at `u`, as far as that does not take long and somebody listens.
-/// `began`: when the runs had begun that are told of.
+/// `began`: the time when the runs at `u` began.
 pub(super) fn warn_of(problem: &Problem, u: &[f64], finer: &str, began: Instant) {
     for experiment in problem.experiments.iter().filter(|_| !is_quiet()) {
         let (simulation, own) = (&experiment.simulation, experiment.own(u));
@@ -134,7 +134,7 @@ pub(super) fn warn_of(problem: &Problem, u: &[f64], finer: &str, began: Instant)
     }
 }
 
-/// What the time step makes of a cost and its gradient.
+/// Effect of the time step on a cost and its gradient.
 pub(super) struct AtHalf {
     /// The cost at half the step.
     cost: f64,
@@ -143,7 +143,7 @@ pub(super) struct AtHalf {
 }
 
 impl AtHalf {
-    /// Of the cost and the gradient at `u`, as far as that does not take long and means something: at a perfect fit, both are round-off.
+    /// Compares cost and gradient at `u` with those at half the step, as far as that does not take long and means something: at a perfect fit, both are round-off.
     pub(super) fn of(problem: &Problem, u: &[f64], (cost, slope): (f64, &[f64]), began: Instant) -> Option<Self> {
         const PERFECT: f64 = 1e-12;
         let scale: f64 = problem.least_squares()?.iter().map(|cost| cost.scale()).sum();

@@ -1,6 +1,6 @@
 //! `costate steps`: how results converge over the time step.
 
-use super::Verdict;
+use super::ExitStatus;
 use super::console::{tell, waiting};
 use super::duration::halved_runs;
 use super::output::Output;
@@ -20,24 +20,24 @@ use std::time::Instant;
 pub(super) struct Arguments {
     #[command(flatten)]
     run: RunArguments,
-    /// How many times the step is halved
+    /// Number of times that the step is halved
     #[arg(long, value_name = "N", default_value = "5", allow_hyphen_values = true, value_parser = settings::count)]
     halvings: usize,
     #[command(flatten)]
     output: Output,
 }
 
-/// Why a tolerance is refused.
+/// The reason why a tolerance is refused.
 pub(super) const OWN_STEPS: &str = "runs take even steps here, each time half as long";
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let asked = arguments.run.problem();
     let waiting = waiting("runs", arguments.halvings + 1);
-    let (mut last, mut is_told) = (Instant::now(), false);
+    let (mut last, mut is_reported) = (Instant::now(), false);
     let mut done = |runs| {
         let seconds = std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
-        if let Some(sentence) = halved_runs(runs, arguments.halvings + 1, seconds).filter(|_| !is_told) {
-            is_told = true;
+        if let Some(sentence) = halved_runs(runs, arguments.halvings + 1, seconds).filter(|_| !is_reported) {
+            is_reported = true;
             waiting.tell(&sentence);
         }
         waiting.done(runs);

@@ -1,7 +1,7 @@
 //! Derivatives of a model, and the gradient of a problem.
 
 use super::Arguments;
-use crate::Verdict;
+use crate::ExitStatus;
 use crate::console::{print, print_document, waiting};
 use crate::settings;
 use costate::sensitivity::Method;
@@ -19,7 +19,7 @@ const COARSE: f64 = 1e-6;
 /// and that within so many of their errors, of which there are estimates only.
 const SAFE: f64 = 10.0;
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let problem = settings::build(&specification, registry)?;
     let entry = settings::entry(registry, &specification)?;
@@ -50,7 +50,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         print(&table(&header, &gradient.iter().map(Compared::row).collect::<Vec<_>>()));
         print(&summary(right, hand.is_some(), &options));
     }
-    Ok(if right { Verdict::Good } else { Verdict::Bad })
+    Ok(if right { ExitStatus::Good } else { ExitStatus::Bad })
 }
 
 /// A comparison for programs.
@@ -96,7 +96,7 @@ struct Compared {
     adjoint: f64,
     tangent: f64,
     difference: f64,
-    /// What is known of the difference's own error.
+    /// Estimated error of the difference.
     error: f64,
     right: bool,
 }
@@ -117,7 +117,7 @@ impl Compared {
         ]
     }
 
-    /// Whether it agrees only because the error of differences is an estimate.
+    /// True if it agrees only because the error of differences is an estimate.
     fn is_estimate_needed(&self) -> bool {
         (self.adjoint - self.difference).abs() > COARSE * self.adjoint.abs()
     }

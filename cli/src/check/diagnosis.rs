@@ -10,19 +10,19 @@ use costate_identify::specification::Specification;
 use costate_identify::statistics::{OutputFit, fits};
 use serde_json::{Value, json};
 
-/// What there is to say of an experiment.
+/// Findings on an experiment: its samples, steps, inputs and outputs.
 pub(super) struct Looked {
     pub name: String,
     pub validation: bool,
     pub samples: usize,
     pub from: f64,
     pub until: f64,
-    /// Of all files together, s; `None`: uneven.
+    /// Sampling interval of all files together, s; `None`: uneven.
     pub sampling: Option<f64>,
-    /// What is between samples, in words, and the ends of the largest interval, s.
+    /// Spacing of samples, in words, and the ends of the largest interval, s.
     pub spacing: String,
     pub largest_interval: Option<(f64, f64)>,
-    /// All time steps.
+    /// Number of all time steps.
     pub steps: usize,
     /// Time steps between two samples; `None`: not as many everywhere.
     pub substeps: Option<usize>,
@@ -35,16 +35,16 @@ pub(super) struct Looked {
 /// An output beside its data.
 pub(super) struct Compared {
     pub fit: OutputFit,
-    /// How many its record has, missing ones among them.
+    /// Number of samples of its record, missing ones among them.
     pub samples: usize,
-    /// How many of them the record lacks.
+    /// Number of samples that the record lacks.
     pub missing: usize,
-    /// Of the data.
+    /// Range of the data.
     pub range: (f64, f64),
 }
 
 impl Looked {
-    /// One run at the start of `problem`.
+    /// Runs an experiment once at the start of `problem`, and compares.
     pub fn at(problem: &Problem, experiment: &Experiment) -> Self {
         let simulation = &experiment.simulation;
         let (grid, signature) = (simulation.grid(), simulation.signature());
@@ -118,17 +118,17 @@ impl Looked {
         })
     }
 
-    /// What looks like a slip, in sentences.
-    pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
+    /// Warnings of what looks like a slip, in sentences.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         for (name, unit, low, _) in self.inputs.iter().filter(|(.., low, high)| low == high) {
-            doubts.push(format!("input `{name}` is {} {unit} all the time", rounded(*low, 4)));
+            warnings.push(format!("input `{name}` is {} {unit} all the time", rounded(*low, 4)));
         }
         for output in self.outputs.iter().flatten() {
-            doubts.extend(output.doubt().or_else(|| output.doubt_of_start(self.from)));
+            warnings.extend(output.warning().or_else(|| output.warning_of_start(self.from)));
         }
-        let place = |doubt: String| format!("experiment `{}`: {doubt}", self.name);
-        doubts.into_iter().map(place).collect()
+        let place = |warning: String| format!("experiment `{}`: {warning}", self.name);
+        warnings.into_iter().map(place).collect()
     }
 }
 
@@ -151,8 +151,8 @@ fn compared(problem: &Problem, experiment: &Experiment) -> Result<Vec<Compared>>
 }
 
 impl Compared {
-    /// That a record begins elsewhere than the model does.
-    fn doubt_of_start(&self, from: f64) -> Option<String> {
+    /// Warns of a record that begins elsewhere than the model does.
+    fn warning_of_start(&self, from: f64) -> Option<String> {
         /// Part of the data's spread.
         const FAR: f64 = 0.5;
         let (first, off) = self.fit.times.first().copied().zip(self.fit.residuals.first().copied())?;
@@ -169,8 +169,8 @@ impl Compared {
         ))
     }
 
-    /// What the residuals r = y - data and the data's own size allow to tell of the model's output y.
-    fn doubt(&self) -> Option<String> {
+    /// Warns of what the residuals r = y - data and the data's own size show of the model's output y.
+    fn warning(&self) -> Option<String> {
         /// The model moves so many times as much as the data, or as little.
         const FAR: f64 = 30.0;
         /// Of the residuals of a model that knows nothing of a value that is known up to a period.
@@ -236,10 +236,10 @@ pub(super) fn twice(specification: &Specification) -> Vec<String> {
 
 /// Free parameters that begin at a bound.
 pub(super) fn at_bounds(problem: &Problem) -> Vec<String> {
-    let told = |k: usize| {
+    let warning = |k: usize| {
         let (Parameter { name, lower, upper, .. }, start) = (&problem.parameters[k], problem.start[k]);
         let bound = [("lower", lower), ("upper", upper)].into_iter().find(|(_, bound)| **bound == start)?.0;
         Some(format!("`{name}` starts at its {bound} bound, {}: it can go one way only", rounded(start, 4)))
     };
-    problem.free().into_iter().filter_map(told).collect()
+    problem.free().into_iter().filter_map(warning).collect()
 }

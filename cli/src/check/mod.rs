@@ -5,7 +5,7 @@ mod diagnosis;
 mod problem;
 mod text;
 
-use super::Verdict;
+use super::ExitStatus;
 use super::output::Output;
 use super::settings::ProblemArguments;
 use costate_identify::Result;
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     output: Output,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     if arguments.derivatives || !arguments.problem.is_measured() {
         derivatives::run(registry, arguments)
     } else {

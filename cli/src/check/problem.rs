@@ -5,7 +5,7 @@ use super::diagnosis::{Looked, at_bounds, twice};
 use super::text;
 use crate::console::{print, print_document, tell_error, waiting};
 use crate::duration::Duration;
-use crate::{Verdict, kept, settings};
+use crate::{ExitStatus, kept, settings};
 use costate::parallel::in_parallel;
 use costate::sensitivity::Method;
 use costate_identify::flat;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All that is known of a problem before a fit.
 pub(super) struct Found {
-    /// What was read.
+    /// Files that were read.
     pub files: Vec<InputFile>,
     pub experiments: Vec<Looked>,
     pub cost: f64,
@@ -30,18 +30,18 @@ pub(super) struct Found {
     /// Or why it cannot be said.
     pub identifiability: std::result::Result<Identifiability, String>,
     pub duration: Option<Duration>,
-    /// What is known of steps at the start, where those of the problem are too coarse.
+    /// Estimate of step errors at the start, where the problem's steps are too coarse.
     pub before_fit: Option<BeforeFit>,
-    /// Whether an identification may choose finer steps.
+    /// True if an identification may choose finer steps.
     pub chooses_steps: bool,
     pub notes: Vec<String>,
-    /// What may be meant.
+    /// Warnings of what may be meant.
     pub warnings: Vec<String>,
-    /// What cannot be meant.
+    /// Errors: what cannot be meant.
     pub wrong: Vec<String>,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let specification = arguments.problem.specification()?;
     let (problem, notes) =
         specification.build_with_notes(registry).map_err(|error| all_errors(&specification, registry, error))?;
@@ -64,7 +64,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
         }
     }
     let verdict = kept(written.map(|_| ()));
-    Ok(if found.wrong.is_empty() { verdict } else { Verdict::Bad })
+    Ok(if found.wrong.is_empty() { verdict } else { ExitStatus::Bad })
 }
 
 /// Of several experiments that cannot be built, says what is wrong with each, not with the first alone.
@@ -113,7 +113,7 @@ fn look(
     waiting.now("derivatives");
     let failure = |looked: &Looked| looked.outputs.as_ref().err().cloned();
     let mut wrong: Vec<String> = experiments.iter().filter_map(failure).collect();
-    let mut warnings: Vec<String> = experiments.iter().flat_map(Looked::doubts).collect();
+    let mut warnings: Vec<String> = experiments.iter().flat_map(Looked::warnings).collect();
     warnings.extend(twice(specification).into_iter().chain(at_bounds(problem)));
     let (mut cost, mut gradient, mut duration) = (f64::NAN, Vec::new(), None);
     let mut identified = Err("the model cannot be run at the start".to_string());

@@ -11,9 +11,9 @@ use costate_identify::problem::Problem;
 use costate_identify::table::table;
 use costate_report::InputFile;
 
-/// Experiments that are told one by one at most.
-const TOLD: usize = 8;
-/// Entries of the gradient that are told at most.
+/// Experiments that are listed one by one at most.
+const MOST_EXPERIMENTS: usize = 8;
+/// Entries of the gradient that are listed at most.
 const ENTRIES: usize = 12;
 
 /// Everything, experiments in this `order`.
@@ -32,14 +32,14 @@ pub(super) fn report(problem: &Problem, found: &Found, order: &[usize]) -> Strin
     }
     lines.extend(files(&found.files));
     // a few in their own order, of many the worst
-    let mut shown: Vec<usize> = order.iter().copied().take(TOLD).collect();
+    let mut shown: Vec<usize> = order.iter().copied().take(MOST_EXPERIMENTS).collect();
     shown.sort_unstable();
     for k in shown {
         lines.push(String::new());
         lines.extend(experiment(&found.experiments[k]));
     }
-    if order.len() > TOLD {
-        lines.push(format!("\nand {} more, which fit better, in check.json", order.len() - TOLD));
+    if order.len() > MOST_EXPERIMENTS {
+        lines.push(format!("\nand {} more, which fit better, in check.json", order.len() - MOST_EXPERIMENTS));
     }
     lines.push(String::new());
     if !found.gradient.is_empty() {
@@ -63,9 +63,9 @@ fn files(files: &[InputFile]) -> Vec<String> {
         (Some(bytes), Some(sum)) => format!("{role} {path}: {bytes} bytes, SHA-256 {}..", sum.get(..16).unwrap_or(sum)),
         _ => format!("{role} {path}"),
     };
-    let more = data.len().saturating_sub(TOLD);
+    let more = data.len().saturating_sub(MOST_EXPERIMENTS);
     let more = (more > 0).then(|| format!("and {more} more files, in check.json"));
-    data.into_iter().take(TOLD).map(line).chain(more).collect()
+    data.into_iter().take(MOST_EXPERIMENTS).map(line).chain(more).collect()
 }
 
 fn experiment(looked: &Looked) -> Vec<String> {

@@ -10,14 +10,14 @@ use costate_identify::data::header;
 use costate_identify::data::unit::{Conversion, conversion};
 use std::path::Path;
 
-/// Why a column was taken.
+/// The reason why a column was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// It has the name.
+    /// The column has the name.
     Name,
-    /// It has nearly the name.
+    /// The column has nearly the name.
     Likeness,
-    /// It is the only one in this unit, and nothing else is.
+    /// The column is the only one in this unit, and nothing else is.
     Unit,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum By {
 pub(super) struct Mapped {
     pub quantity: Quantity,
     pub column: Option<(String, By)>,
-    /// Why a column of its name was not taken.
+    /// The reason why a column of its name was not taken.
     pub refusal: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Columns {
     }
 }
 
-/// Where all columns of inputs have a value before and after.
+/// First and last time between which all columns of inputs have values.
 fn known(record: &Record, axis: &TimeAxis, inputs: &[Mapped]) -> (f64, f64) {
     let columns = inputs.iter().filter_map(|mapped| record.column_with_gaps(&mapped.column.as_ref()?.0).ok());
     columns.fold((axis.start(), axis.end()), |(from, until), values| {
@@ -87,7 +87,7 @@ fn stem(header: &str) -> String {
     header::stem(header).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a column that says its unit can be one of `unit`; `None` if it says none.
+/// True if a column that says its unit can be one of `unit`; `None` if it says none.
 fn fits(header: &str, unit: &str) -> Option<bool> {
     header::split(header).map(|(_, own)| !matches!(conversion(own, unit), Conversion::Refused(_)))
 }

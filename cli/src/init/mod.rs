@@ -5,7 +5,7 @@ mod text;
 
 use super::console::{print, print_document};
 use super::settings;
-use super::{Verdict, kept};
+use super::{ExitStatus, kept};
 use columns::Columns;
 use costate_identify::data::Record;
 use costate_identify::data::files::write_atomically;
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 struct Source {
     /// Relative to the folder of the problem file, unless it was given from the root.
     file: PathBuf,
-    /// As it was given.
+    /// Path as it was given.
     given: PathBuf,
     /// The experiment's name.
     name: String,
@@ -49,7 +49,7 @@ struct Source {
     columns: Columns,
 }
 
-pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict> {
+pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<ExitStatus> {
     let entry = registry.get(&arguments.model)?;
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", entry.name())));
     check_out(&out, arguments.force)?;
@@ -79,7 +79,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     Ok(match built {
         Ok((problem, notes)) => {
             settings::say_of(notes, &problem);
-            Verdict::Good
+            ExitStatus::Good
         }
         Err(error) => {
             let problem = format!("the file is written, and cannot be run as it is: {error}");
@@ -89,7 +89,7 @@ pub(super) fn run(registry: &Registry, arguments: &Arguments) -> Result<Verdict>
     })
 }
 
-/// That nothing of the user's is lost.
+/// Checks that the file is a problem file, and that nothing of the user's is lost.
 fn check_out(out: &Path, force: bool) -> Result<()> {
     if !out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         let what = format!("--out {}", out.display());

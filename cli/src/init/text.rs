@@ -15,7 +15,7 @@ use costate_identify::table::broken;
 use std::path::Path;
 use toml::Value;
 
-/// Where comments behind a line begin.
+/// Column at which comments behind a line begin.
 const REMARKS: usize = 52;
 
 /// The most characters of a line of prose.
@@ -193,7 +193,7 @@ fn data(text: &mut Text, sources: &[Source]) {
     }
 }
 
-/// What is in a record, in words.
+/// Description of a record, in words.
 fn described(source: &Source) -> Vec<Said> {
     let Columns { axis, names, .. } = &source.columns;
     let spacing = axis.spacing();
@@ -213,7 +213,7 @@ fn file(source: &Source) -> Vec<Said> {
     vec![said("file", quoted(&source.file.display().to_string()), remark)]
 }
 
-/// The first and the last sample.
+/// Lines with the first and the last sample of a record.
 fn window(source: &Source) -> Vec<Said> {
     let (from, until) = source.columns.known;
     vec![
@@ -222,7 +222,7 @@ fn window(source: &Source) -> Vec<Said> {
     ]
 }
 
-/// Which columns are what.
+/// Lines on which columns are what.
 fn mapping(columns: &Columns) -> Vec<Said> {
     let mut lines = vec![said("time", quoted(&columns.time), "s")];
     let unused = columns.unused();
@@ -235,13 +235,13 @@ fn mapping(columns: &Columns) -> Vec<Said> {
             let key = format!("{kind}.{}", bare(&quantity.name));
             match (column, refusal) {
                 (Some((name, by)), _) => {
-                    let doubt = match by {
+                    let question = match by {
                         By::Name => "",
                         By::Likeness => "; by its likeness: is it?",
                         By::Unit => "; by its unit alone: is it?",
                     };
                     let value = format!("{{ column = {}, {setting} }}", quoted(name));
-                    lines.push(said(key, value, remark(quantity) + doubt));
+                    lines.push(said(key, value, remark(quantity) + question));
                 }
                 (None, Some(refusal)) => lines.push(said("#", format!("{kind} {quantity}: {refusal}"), "")),
                 (None, None) => {
