@@ -13,10 +13,10 @@ use costate_parts::spatial::{Body, Inertia, Mechanism};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
-/// Where the hinges are at the start, m; the first and the last are on the ground.
+/// Positions of the hinges at the start, m; the first and the last are on the ground.
 pub const HINGES: [[f64; 3]; 6] =
     [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [1.0, -1.0, 1.0], [0.0, -1.0, 1.0], [0.0, 0.0, 1.0]];
-/// Their axes: across the edges that meet there.
+/// Axes of the hinges: across the edges that meet there.
 const AXES: [[f64; 3]; 6] =
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
 /// Side of the rods' square section, m.

@@ -51,7 +51,7 @@ pub const PHYSICAL: [(&str, &str, f64, bool); 10] = [
     ("g", "m/s^2", 9.80858, true),
 ];
 
-/// What the equations above leave out: names, units and sizes that matter. All are zero and fixed unless asked for.
+/// Refinements that the equations above leave out: names, units and sizes that matter. All are zero and fixed unless asked for.
 ///
 /// Errors of the sensors' zeros (added to the angles that are seen), dry friction at the ground and between the arms, and air
 /// resistance of the second arm, a torque of `drag2` times its rate. The sign of a rate ω is smoothed as ω/√(ω² + ω_s²)

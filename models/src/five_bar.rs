@@ -35,7 +35,7 @@ pub const FOLLOWING: [f64; 2 * AMPLITUDES] = [
     9.2284577, 0.4939390, 1.5735198, -0.2991124, -0.1311006, 0.0224653, -0.0597997,
 ];
 
-/// Where point 2 is to be at a time, m.
+/// Desired position of point 2 at a time, m.
 pub fn wanted(t: f64) -> [f64; 2] {
     let (sin, cos) = (OMEGA * t).sin_cos();
     [0.5 + 0.15 * cos, -0.95 + 0.1 * sin]
@@ -53,7 +53,7 @@ fn torque<D: Number>(t: D, amplitudes: &[D]) -> D {
     })
 }
 
-/// Where circles around two points meet, to the left (1) or right (-1) of the way from the first to the second.
+/// Intersection of circles around two points, to the left (1) or right (-1) of the way from the first to the second.
 fn meeting([x_1, y_1]: [f64; 2], r_1: f64, [x_2, y_2]: [f64; 2], r_2: f64, side: f64) -> [f64; 2] {
     let distance = (x_2 - x_1).hypot(y_2 - y_1);
     let [e_x, e_y] = [(x_2 - x_1) / distance, (y_2 - y_1) / distance];

@@ -16,9 +16,9 @@ use costate_parts::law::Axes;
 use costate_parts::planar::Mechanism;
 use std::sync::Arc;
 
-/// How long the trolley moves, s, and how far, m.
+/// Time in which the trolley moves, s.
 pub const DURATION: f64 = 2.5;
-/// See [`DURATION`].
+/// Distance that the trolley moves in [`DURATION`], m.
 pub const WAY: f64 = 1.5;
 
 /// The trolley, its motion `slide` with that many intervals, and the load.
@@ -47,7 +47,7 @@ pub fn hanging_load(intervals: usize) -> Result<Assembly> {
     mechanism.build()
 }
 
-/// From rest to rest, with as little speed as that takes: J = ½ 1e-3 ∫ (slide'/m)² dt.
+/// Control from rest to rest, with as little speed as that takes: J = ½ 1e-3 ∫ (slide'/m)² dt.
 pub fn rest_to_rest() -> ControlScenario {
     ControlScenario::new(Vec::new(), vec![UnknownSignal::new("slide", 1.0).smoothness(1e-3)], |_| {
         vec![Goal::new("load.x", Aim::Reach(WAY)).exactly(), Goal::new("speed.x", Aim::Reach(0.0)).exactly()]

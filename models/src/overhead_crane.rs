@@ -22,14 +22,14 @@ pub const HOLDING: f64 = 98.1;
 #[derive(Debug, Clone, Copy)]
 pub struct OverheadCrane;
 
-/// How far the load is on its way, from 0 to 1: 126 s⁵ - 420 s⁶ + 540 s⁷ - 315 s⁸ + 70 s⁹ with s = t/3 s, whose first four derivatives
-/// vanish at both ends (the paper prints 540 s²). On any number, for its derivatives.
+/// Part of the load's way at a time, from 0 to 1: 126 s⁵ - 420 s⁶ + 540 s⁷ - 315 s⁸ + 70 s⁹ with s = t/3 s, whose first four
+/// derivatives vanish at both ends (the paper prints 540 s²). On any number, for its derivatives.
 fn way<D: Number>(t: D) -> D {
     let s = t * (1.0 / DURATION);
     s.powi(5) * (s * (s * (s * (s * 70.0 - 315.0) + 540.0) - 420.0) + 126.0)
 }
 
-/// Where the load is to be at a time, m.
+/// Desired position of the load at a time, m.
 pub fn wanted<D: Number>(t: D) -> [D; 2] {
     let way = way(t);
     [way * 5.0, way * -3.0 + 4.0]

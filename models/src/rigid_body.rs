@@ -20,7 +20,7 @@ pub const MASS: f64 = 692.747;
 pub const DEPTH: f64 = 0.916;
 /// I_11, I_22, I_33, I_12, I_13, I_23, kg m².
 pub const INERTIA: [f64; 6] = [132.285, 162.054, 92.809, 22.382, -42.342, 2.689];
-/// Where the identification starts.
+/// Entries of the tensor at which the identification starts, kg m².
 pub const START: [f64; 6] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
 /// Names of the entries.
 pub const ENTRIES: [&str; 6] = ["I11", "I22", "I33", "I12", "I13", "I23"];
@@ -54,20 +54,20 @@ impl Path for RichShaking {
     }
 }
 
-/// How the point S is moved, or may be.
+/// Motion of the point S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excitation {
-    /// As in the paper.
+    /// One axis after another, as in the paper.
     OneAxisAfterAnother,
     /// All axes at once, each accelerated as in the paper.
     AllAxes,
-    /// The same, where no acceleration is larger than in the paper: at the begin all three point the same way.
+    /// All axes at once, with no acceleration larger than in the paper: at the beginning all three point the same way.
     AllAxesGently,
     /// Along cubic splines of so many intervals, from rest to rest: the motions `Sx`, `Sy`, `Sz`.
     Free(usize),
 }
 
-/// How long the body is shaken, s.
+/// Time for which the body is shaken, s.
 pub const DURATION: f64 = 3.0;
 /// The largest acceleration of S in the paper's drive, m/s².
 pub const PEAK: f64 = 0.05 * TAU * TAU;
@@ -137,7 +137,7 @@ pub fn rigid_body_factors(excitation: Excitation) -> Result<Assembly> {
     shaken("rigid_body_factors", excitation, Inertia::factors, parameters)
 }
 
-/// Its problem, started there.
+/// The model's problem, with these parameters at the start.
 fn scenario<'n>(start: impl Iterator<Item = (&'n str, f64)>) -> Scenario {
     Scenario {
         end: DURATION,

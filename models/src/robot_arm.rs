@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Link {
     /// The joint's place on the link before (on the ground for the first), m, in that one's axes.
     pub joint: [f64; 3],
-    /// Its axis, in the axes of both links; without torque all links' axes are parallel to the world's.
+    /// Axis of the joint, in the axes of both links; without torque all links' axes are parallel to the world's.
     pub axis: [f64; 3],
     /// kg
     pub mass: f64,
@@ -84,7 +84,7 @@ pub const SIX_AXES: [Link; 6] = [
     },
 ];
 
-/// What gravity asks for at the start, nearly, N m.
+/// Torques that hold the arm against gravity at the start, nearly, N m.
 const HOLDING: [f64; 6] = [0.0, -38.0, -38.0, 0.0, -2.0, 0.0];
 
 /// Torques that hold the arm of so many joints about where it starts and shake it, N m.
@@ -140,7 +140,7 @@ pub fn robot_arm(name: &str, links: &[Link]) -> Result<Assembly> {
     mechanism.build()
 }
 
-/// Where the joints are to be after a second, rad.
+/// Angles of the joints after a second, rad, which control aims at.
 pub const POSE: [f64; 6] = [0.6, 0.4, -0.5, 0.5, 0.4, -0.6];
 /// The largest torques of the motors, N m.
 pub const LIMITS: [f64; 6] = [60.0, 120.0, 70.0, 15.0, 10.0, 3.0];

@@ -145,7 +145,7 @@ pub(crate) fn register(registry: Registry) -> Result<Registry> {
     let scenario = Scenario {
         end: 0.03,
         step: 3e-5,
-        // with other lengths it is put together anew
+        // with other lengths it is put together again
         integrator: Integrator {
             scheme: "i2p".into(),
             initial_state: InitialState::Projected,

@@ -43,7 +43,7 @@ pub struct TorsionalDamper {
     gas: [[f64; 2]; HARMONICS + 1],
 }
 
-/// How far the piston of a cylinder moves for a turn of its crank, over the crank radius, and the derivative of that.
+/// Derivative of the piston's stroke by its crank angle, over the crank radius, and the derivative of that.
 fn stroke<D: Number>(angle: D) -> [D; 2] {
     let (sin, cos) = angle.sin_cos();
     [sin + sin * cos * ROD_RATIO, cos + (cos * cos - sin * sin) * ROD_RATIO]

@@ -31,7 +31,7 @@ fn angle(link: usize) -> usize {
     3 * link + 3
 }
 
-/// Where a link's joint is, from the coordinates.
+/// Position of a link's joint, from the coordinates.
 fn joint<D: Number>(q: &[D], link: usize) -> [D; 2] {
     match link.checked_sub(1) {
         None => [q[0], D::from(0.0)],
@@ -169,8 +169,8 @@ impl Model for TriplePendulum {
     }
 }
 
-/// What hanging links become: upright and at rest over the middle at the end, errors of positions weighted with 5 as in the paper; the
-/// travel is limited softly to 1 m.
+/// Goals that swing hanging links up: upright and at rest over the middle at the end, errors of positions weighted with 5 as in the
+/// paper; the travel is limited softly to 1 m.
 pub fn upright() -> Vec<Goal> {
     let mut goals = vec![
         Goal::new("x_c", Aim::Reach(0.0)).weighted(5.0),

@@ -6,7 +6,7 @@ use super::{
 use costate::{Matrix, Model, Number, Parameter, Signature, State, unpack};
 
 /// [`super::Squeezer`] with 42 parameters: those two of its loads, seven masses, seven inertias, 25 lengths, and the length of the spring at
-/// rest. It is put together anew where lengths change.
+/// rest. It is put together again where lengths change.
 #[derive(Debug, Clone, Copy)]
 pub struct WholeSqueezer;
 
