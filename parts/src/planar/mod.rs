@@ -23,16 +23,18 @@
 
 mod body;
 mod force;
+mod forces;
 mod joint;
+mod joints;
 mod own;
-mod parts;
 mod pose;
 mod sensor;
 mod sensors;
 
 use costate::spline::Spline;
+pub use forces::Strut;
 pub use joint::{Gears, OnLine, Prismatic, Revolute, Rod, Sides, Weld};
-pub use parts::{Joint, Strut};
+pub use joints::Joint;
 pub use pose::{Pose, Side, Twist};
 pub use sensors::Mounting;
 

@@ -40,7 +40,7 @@ impl Mechanism {
     /// # }
     /// ```
     ///
-    /// What is wrong with it, such as one member on both sides, is told by [`Mechanism::build`].
+    /// What is wrong with it, such as one member on both sides, is reported by [`Mechanism::build`].
     pub fn own<E: Element + Clone>(
         &mut self,
         name: &str,

@@ -1,7 +1,8 @@
 //! Sensors by name: their outputs are called `name.component`.
 
 use super::force::Strut as StrutElement;
-use super::parts::{Joint, Strut};
+use super::forces::Strut;
+use super::joints::Joint;
 use super::sensor::{Accelerometer, AngleSensor, Motion, PointSensor, Reaction};
 use super::{Mechanism, Member, Place, zero};
 use crate::assembly::{Connection, Element, StateVariable};

@@ -10,7 +10,7 @@ impl Mechanism {
     /// is connected to, `with` adds: further parameters, constraint rows, states, inputs, outputs. `look` says how it is drawn, if it is. Returns its
     /// constraint rows. As [`crate::planar::Mechanism::own`], where there is an example.
     ///
-    /// What is wrong with it, such as one member on both sides, is told by [`Mechanism::build`].
+    /// What is wrong with it, such as one member on both sides, is reported by [`Mechanism::build`].
     pub fn own<E: Element>(
         &mut self,
         name: &str,
