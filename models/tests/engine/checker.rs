@@ -1,17 +1,17 @@
 //! The checker finds errors in hand-derived Jacobians by name, and lets right ones pass.
 
-use costate::sensitivity::Method;
-use costate::system::{Blocks, Point};
-use costate::{Matrix, Model, Number, Parameter, Plain, Result, Signature, System};
+mod gradients;
+mod products;
+mod steps;
+
+use costate::system::Point;
+use costate::{Matrix, Model, Number, Parameter, Plain, Signature, System};
 use costate_check::{
-    CheckOptions, Eq19, HandDerived, HandDerivedSystem, JacobianReport, Jacobians, StepJacobians, StepPoint, Supplied,
-    check_jacobians, check_products, check_step, paper_step_jacobians,
+    CheckOptions, HandDerived, JacobianReport, Jacobians, StepJacobians, StepPoint, Supplied, check_jacobians,
+    check_products, check_step,
 };
-use costate_identify::registry::Entry;
 use costate_models::hand_derived::{CartPoleByHand, EngineMountByHand, PendulumByHand};
 use costate_models::{CartPole, EngineMount, Pendulum, registry};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Change = fn(&'static str, &Point<'_>, &[f64], &mut Matrix<f64>);
 
@@ -314,191 +314,6 @@ fn senseless_options_are_refused_in_words() {
     assert!(check_step(&system, -0.1, 0.0, &mut wrong_size, &CheckOptions::default()).is_err());
 }
 
-/// Step Jacobians by the paper's formulas, from the blocks of the model.
-fn check_paper<M: Model>(model: M, alpha: f64, h: f64, eq19: Eq19) -> JacobianReport {
-    let plain = Plain::new(model).expect("the model is sound");
-    let mut evaluator = plain.evaluator();
-    let [mut now, mut next] = [(); 2].map(|()| Blocks::zeros(plain.signature()));
-    let mut by_hand = |x: &StepPoint<'_>| {
-        evaluator.set_parameters(x.u);
-        evaluator.blocks(&x.now, &mut now);
-        evaluator.blocks(&x.next, &mut next);
-        paper_step_jacobians(&now, &next, x.alpha, x.h, eq19)
-    };
-    check_step(&plain, alpha, h, &mut by_hand, &CheckOptions::default()).expect("the check runs")
-}
-
-/// Protects the erratum: Lauss 2018, eq. (19) with C_q at t_i is right where C_q is constant and wrong where it moves; there
-/// the report names rows of f4 in df_{i+1}/dx_i and nothing else. With C_q at t_{i+1} eqs. (16)-(19) are exact, also for a
-/// mass matrix that depends on the position.
-#[test]
-fn equation_19_needs_the_constraint_jacobian_of_the_next_time() {
-    for (alpha, h) in [(-0.1, 1e-3), (-0.3, 1e-2), (0.0, 5e-2)] {
-        for report in [
-            check_paper(EngineMount, alpha, h, Eq19::AsPrinted),
-            check_paper(EngineMount, alpha, h, Eq19::Corrected),
-            check_paper(Pendulum, alpha, h, Eq19::Corrected),
-            check_paper(CartPole, alpha, h, Eq19::Corrected),
-        ] {
-            assert!(report.passed(), "alpha = {alpha}, h = {h}: {report}");
-        }
-        let report = check_paper(Pendulum, alpha, h, Eq19::AsPrinted);
-        let mut found = lines(&report);
-        found.sort();
-        let columns = ["a `x`", "a `y`", "q `x`", "q `y`", "v `x`", "v `y`"];
-        assert_eq!(found, columns.map(|column| ("df_{i+1}/dx_i", "f4 (constraint `rod`)", column)), "{report}");
-    }
-}
-
-/// Protects the names of a step's rows and columns, and the finding of a slip in eq. (18).
-#[test]
-fn a_slip_in_a_step_is_named() {
-    let plain = Plain::new(EngineMount).unwrap();
-    let mut evaluator = plain.evaluator();
-    let [mut now, mut next] = [(); 2].map(|()| Blocks::zeros(plain.signature()));
-    let mut by_hand = |x: &StepPoint<'_>| {
-        evaluator.set_parameters(x.u);
-        evaluator.blocks(&x.now, &mut now);
-        evaluator.blocks(&x.next, &mut next);
-        let mut jacobians = paper_step_jacobians(&now, &next, x.alpha, x.h, Eq19::Corrected);
-        jacobians.next[(8 + 3, 4 + 3)] += next.force_by_velocity[(3, 3)]; // J_V(t_{i+1}) forgotten
-        jacobians.own[(8 + 1, 12)] *= -1.0;
-        jacobians
-    };
-    let report = check_step(&plain, -0.1, 1e-3, &mut by_hand, &CheckOptions::default()).unwrap();
-    assert_eq!(
-        lines(&report),
-        [("df_i/dx_i", "f3 (motion of `x2`)", "lambda `volume`"), ("df_{i+1}/dx_i", "f3 (motion of `x4`)", "v `x4`")],
-        "{report}"
-    );
-}
-
-/// A test problem shortened to `end`, with the entry's own system or with its set in place of dual numbers.
-fn gradient(entry: &Entry, system: Arc<dyn System>, method: Method, end: f64) -> Result<(f64, Vec<f64>, String)> {
-    let entry = Entry { system, ..entry.clone() };
-    let integrator = costate_identify::problem::Integrator::hht(-0.1);
-    let scenario = costate_identify::registry::Scenario { end, integrator, ..entry.scenario.clone() };
-    let problem = entry.problem(&scenario)?;
-    let mut workspace = problem.gradient()?;
-    let mut gradient = vec![0.0; problem.start.len()];
-    let cost = workspace.cost_and_gradient(&problem.start, method, &mut gradient)?;
-    Ok((cost, gradient, format!("{:?}", workspace.counters())))
-}
-
-/// Protects the third implementor of the waist: with hand-derived Jacobians, cost, gradient and Newton's counters are those
-/// of dual numbers; a set that lacks blocks is completed.
-#[test]
-fn hand_derived_jacobians_give_the_same_gradient() {
-    struct WithoutMassAndStiffness<H>(H);
-    impl<H: HandDerived> HandDerived for WithoutMassAndStiffness<H> {
-        fn force_by_velocity(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
-            self.0.force_by_velocity(x, u, jacobian)
-        }
-        fn constraint_by_position(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
-            self.0.constraint_by_position(x, u, jacobian)
-        }
-        fn constraint_by_parameter(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
-            self.0.constraint_by_parameter(x, u, jacobian)
-        }
-    }
-    let registry = registry().unwrap();
-    let sets: [(&str, f64, Arc<dyn HandDerived>); 5] = [
-        ("engine_mount", 0.3, Arc::new(EngineMountByHand)),
-        ("pendulum", 1.0, Arc::new(PendulumByHand)),
-        ("cart_pole", 1.0, Arc::new(CartPoleByHand)),
-        ("pendulum", 0.5, Arc::new(WithoutMassAndStiffness(PendulumByHand))),
-        ("engine_mount", 0.1, Arc::new(WithoutMassAndStiffness(EngineMountByHand))),
-    ];
-    for (name, end, hand) in sets {
-        let entry = registry.get(name).unwrap();
-        let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), hand).unwrap());
-        let products = check_products(&*by_hand, &CheckOptions::default()).unwrap();
-        assert!(products.passed(), "{products}");
-        for method in [Method::Adjoint, Method::Tangent] {
-            let (cost, exact, counters) = gradient(entry, entry.system.clone(), method, end).unwrap();
-            let (cost_by_hand, found, counters_by_hand) = gradient(entry, by_hand.clone(), method, end).unwrap();
-            assert!((cost_by_hand / cost - 1.0).abs() < 1e-12, "{name}: {cost_by_hand} {cost}");
-            // the pendulum's mass hardly matters: its tangents cancel to a part in 400, so they agree less closely
-            let tolerance = if method == Method::Adjoint { 1e-12 } else { 1e-11 };
-            for (k, (found, exact)) in found.iter().zip(&exact).enumerate() {
-                assert!((found - exact).abs() <= tolerance * exact.abs(), "{name} {k}: {found:e} {exact:e}");
-            }
-            assert_eq!(counters_by_hand, counters, "{name}");
-        }
-    }
-}
-
-/// Protects the reason for the checker: a set with a wrong entry runs, its trajectory is right, its gradient is not.
-#[test]
-fn an_unchecked_error_makes_the_gradient_wrong() {
-    let wrong = Planted(PendulumByHand, |block, _, _, jacobian: &mut Matrix<f64>| {
-        if block == "constraint_by_parameter" {
-            jacobian[(0, 1)] *= -1.0;
-        }
-    });
-    assert_eq!(lines(&check(Pendulum, &wrong)), [("dC/du", "constraint `rod`", "u `L`")]);
-    let registry = registry().unwrap();
-    let entry = registry.get("pendulum").unwrap();
-    let by_hand: Arc<dyn System> = Arc::new(HandDerivedSystem::new(entry.system.clone(), Arc::new(wrong)).unwrap());
-    let (cost, exact, _) = gradient(entry, entry.system.clone(), Method::Adjoint, 0.5).unwrap();
-    let (cost_by_hand, found, _) = gradient(entry, by_hand, Method::Adjoint, 0.5).unwrap();
-    assert!((cost_by_hand / cost - 1.0).abs() < 1e-12);
-    assert!((found[1] / exact[1] - 1.0).abs() > 1e-3);
-}
-
-/// Protects the engine: structure, shared directions, cached constant parts and both ways to the factors of K agree with
-/// derivatives taken one direction at a time, on every model and with several seeds.
-#[test]
-fn structured_products_agree_with_dense_blocks() {
-    for entry in registry().unwrap().entries() {
-        for seed in 0..5 {
-            let options = CheckOptions { seed, points: 40, tolerance: 1e-11, ..CheckOptions::default() };
-            let report = check_products(&*entry.system, &options).unwrap();
-            assert!(report.passed(), "{report}");
-            assert!(report.not_supplied.is_empty(), "{report}");
-        }
-    }
-}
-
-/// Protects the engine where models are awkward: constraints that move with time and with a parameter that is nominally
-/// zero, a mass that depends on position through a parameter only, a force with a branch.
-#[test]
-fn structured_products_agree_on_an_awkward_model() {
-    struct Awkward;
-    impl Model for Awkward {
-        fn signature(&self) -> Signature {
-            Signature::new("awkward")
-                .coordinates([("x", "m"), ("y", "m"), ("z", "m")])
-                .constraints([("driven", "m"), ("curved", "m^2")])
-                .inputs([("F", "N")])
-                .parameters([
-                    Parameter::new("bend", "1/m", 0.0),
-                    Parameter::new("m", "kg", 2.0).bounds(0.1, 10.0),
-                    Parameter::new("k", "N/m", 50.0),
-                ])
-        }
-        fn mass<D: Number>(&self, q: &[D], u: &[D], m: &mut Matrix<D>) {
-            (0..3).for_each(|j| m[(j, j)] = u[1]);
-            m[(0, 2)] = u[0] * q[1] * 0.1;
-            m[(2, 0)] = m[(0, 2)];
-        }
-        fn force<D: Number>(&self, t: D, q: &[D], v: &[D], w: &[D], u: &[D], force: &mut [D]) {
-            force[0] = w[0] * q[0] - u[2] * q[0];
-            force[1] = if v[1].re() > 0.0 { -v[1] * v[1] * u[2] } else { v[1] * q[2] };
-            force[2] = t.sin() * q[1] - v[2];
-        }
-        fn constraint<D: Number>(&self, t: D, q: &[D], u: &[D], c: &mut [D]) {
-            c[0] = q[2] - u[0] * q[0] * q[0] - t.sin();
-            c[1] = q[0] * (t * 2.0).cos() + q[1] * u[0] * u[1] + q[1];
-        }
-    }
-    for seed in 0..5 {
-        let options = CheckOptions { seed, points: 40, tolerance: 1e-11, ..CheckOptions::default() };
-        let report = check_products(&Plain::new(Awkward).unwrap(), &options).unwrap();
-        assert!(report.passed(), "{report}");
-    }
-}
-
 /// Protects the Jacobians by name against those of the pendulum on paper (m q'' + (x, y) λ = -d q' + (0, -m g), C = (x² + y² - L²)/2), and what is asked
 /// for in vain.
 #[test]
@@ -526,29 +341,4 @@ fn jacobians_are_found_by_their_names() {
     assert!(message.contains("there is no Jacobian `J_X`") && message.contains("J_M"), "{message}");
     let message = Jacobians::at(&system, &Point { q: &q[..1], ..x }, &u).unwrap_err().to_string();
     assert!(message.contains("1 values are given, and `pendulum` has 2"), "{message}");
-}
-
-/// Protects the self-check from agreeing with everything: a system whose products and factors contradict its blocks is
-/// found, in each product and solve that is concerned.
-#[test]
-fn contradicting_products_are_found() {
-    /// Damping that is right only in every fourth call, which is the one by `blocks`.
-    struct Moody(AtomicUsize);
-    impl HandDerived for Moody {
-        fn force_by_velocity(&self, x: &Point<'_>, u: &[f64], jacobian: &mut Matrix<f64>) -> Supplied {
-            let supplied = EngineMountByHand.force_by_velocity(x, u, jacobian);
-            if !self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(4) {
-                jacobian[(3, 3)] *= 1.5;
-            }
-            supplied
-        }
-    }
-    let inner = Arc::new(Plain::new(EngineMount).unwrap());
-    let system = HandDerivedSystem::new(inner, Arc::new(Moody(AtomicUsize::new(0)))).unwrap();
-    let report = check_products(&system, &CheckOptions::default()).unwrap();
-    let found: Vec<_> = report.mismatches.iter().map(|m| m.block).collect();
-    for wrong in ["∂(D, C)/∂v", "(∂(D, C)/∂v)ᵀ", "K z = b", "Kᵀ z = b"] {
-        assert!(found.iter().any(|block| block.symbol == wrong), "{wrong} is not in\n{report}");
-    }
-    assert!(report.mismatches.iter().all(|m| m.row == "motion of `x4`"), "{report}");
 }

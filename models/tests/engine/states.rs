@@ -1,6 +1,9 @@
 //! First-order states of plain models: against closed forms and a reference of its own, under every scheme; derivatives, starts, modes,
 //! identification, and what is said of them.
 
+mod messages;
+mod tank;
+
 use crate::common;
 
 use common::{ALL, Case};
@@ -12,8 +15,8 @@ use costate::modes::{Character, Modes};
 use costate::noise::{NoiseLevel, SyntheticNoise};
 use costate::step_error::{StepError, StepErrors};
 use costate::{
-    Error, Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation,
-    State, System, TimeGrid, unpack,
+    Gradient, InitialState, Matrix, Method, Model, Number, Parameter, Plain, Signal, Signature, Simulation, State,
+    TimeGrid, unpack,
 };
 use costate_identify::optimise::Flow;
 use costate_identify::problem::Integrator;
@@ -322,69 +325,6 @@ fn parameters_are_found_from_noisy_data() {
     }
 }
 
-/// A tank with an outlet, T h' = w - k √h: states alone.
-#[derive(Debug, Clone, Copy)]
-struct Tank;
-
-impl Model for Tank {
-    fn signature(&self) -> Signature {
-        Signature::new("tank")
-            .states([("level", "m")])
-            .inputs([("inflow", "m^3/s")])
-            .outputs([("level", "m")])
-            .parameters([
-                Parameter::new("A", "m^2", 0.5),
-                Parameter::new("k", "m^2.5/s", 0.02),
-                Parameter::new("h0", "m", 4.0),
-            ])
-    }
-    fn initial<D: Number>(&self, u: &[D], _q: &mut [D], v: &mut [D]) {
-        v[0] = u[2];
-    }
-    fn mass<D: Number>(&self, _q: &[D], _u: &[D], _m: &mut Matrix<D>) {}
-    fn force<D: Number>(&self, _t: D, _q: &[D], _v: &[D], _w: &[D], _u: &[D], _force: &mut [D]) {}
-    fn rates<D: Number>(&self, _t: D, _q: &[D], v: &[D], w: &[D], u: &[D], rates: &mut [D]) {
-        rates[0] = (w[0] - u[1] * v[0].sqrt()) / u[0];
-    }
-    fn output<D: Number>(&self, _t: D, x: &State<'_, D>, _u: &[D], y: &mut [D]) {
-        y[0] = x.v[0];
-    }
-}
-
-/// Protects models of states alone, and closed forms of them: an outlet drains a tank as √h falls linearly; and modes have its time constant.
-#[test]
-fn a_tank_drains() {
-    let u = Tank.signature().nominal();
-    let run = simulation(Tank, "i2p", steps(0.05, 1600), vec![Signal::constant(0.0)]).run(&u).unwrap();
-    for (i, t) in run.times().iter().enumerate() {
-        let root = 4.0f64.sqrt() - 0.02 * t / (2.0 * 0.5);
-        assert!((run.state(i).v[0] - root * root).abs() < 1e-8, "{t}: {}", run.state(i).v[0]);
-    }
-    let filled = simulation(Tank, "i2p", steps(0.05, 1), vec![Signal::constant(0.03)]);
-    let modes = Modes::of(&filled, &u).unwrap();
-    assert!((modes.q[0] - 2.25).abs() < 1e-13, "{:?}", modes.q);
-    let [mode] = &modes.modes[..] else { panic!("{} modes", modes.modes.len()) };
-    assert!((mode.eigenvalue.re + 0.02 / (2.0 * 1.5 * 0.5)).abs() < 1e-14, "{}", mode.eigenvalue);
-}
-
-/// Protects long runs: what integrates a state is nowhere, so that a million steps at a large constant value lose nothing, though the sum
-/// of the steps would be as large as the time; iterations stay as few as they were.
-#[test]
-fn a_million_steps_lose_nothing() {
-    let u = Tank.signature().nominal();
-    // 4 m exactly balance this inflow
-    let signals = vec![Signal::constant(0.02 * 2.0)];
-    let tank = simulation(Tank, "generalized-alpha", steps(1.0, 1_000_000), signals);
-    let (mut worst, mut last) = (0.0f64, 0.0);
-    tank.watch(&u, &mut |_, x, _| {
-        worst = worst.max((x.v[0] - 4.0).abs()).max(x.q[0].abs());
-        last = x.t;
-        Ok(())
-    })
-    .unwrap();
-    assert_eq!((worst, last), (0.0, 1e6));
-}
-
 /// Protects the promise of a tolerance where states are.
 #[test]
 fn steps_are_controlled_by_states_too() {
@@ -414,68 +354,4 @@ fn a_free_end_time_keeps_states() {
             assert!((a - b).abs() < 1e-12 * (1.0 + a.abs()), "output {k}: {a} {b}");
         }
     }
-}
-
-/// What is wrong with [`Wrong`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
-    /// The rate of a massless coordinate.
-    Coordinate,
-    /// A root of what becomes negative.
-    Rate,
-    Count,
-    NoRate,
-    Start,
-    Name,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Wrong(Fault);
-
-impl Model for Wrong {
-    fn signature(&self) -> Signature {
-        let signature = Signature::new("wrong").coordinates([("x", "m")]);
-        match self.0 {
-            Fault::Coordinate => signature.coordinates([("charge", "A s")]),
-            Fault::Name => signature.states([("x", "A")]),
-            _ => signature.states([("current", "A")]),
-        }
-    }
-    fn initial<D: Number>(&self, _u: &[D], _q: &mut [D], v: &mut [D]) {
-        v[1] = D::from(if self.0 == Fault::Start { f64::NAN } else { 1.0 });
-    }
-    fn mass<D: Number>(&self, _q: &[D], _u: &[D], m: &mut Matrix<D>) {
-        m[(0, 0)] = D::from(1.0);
-    }
-    fn force<D: Number>(&self, _t: D, q: &[D], v: &[D], _w: &[D], _u: &[D], force: &mut [D]) {
-        force[0] = -q[0];
-        if self.0 == Fault::Coordinate {
-            force[1] = -v[1];
-        }
-    }
-    fn rates<D: Number>(&self, _t: D, _q: &[D], v: &[D], _w: &[D], _u: &[D], rates: &mut [D]) {
-        match self.0 {
-            Fault::Rate => rates[0] = -(v[1] - 0.5).sqrt(),
-            Fault::Count => rates[1] = -v[1],
-            Fault::NoRate => {}
-            _ => rates[0] = -v[1],
-        }
-    }
-}
-
-/// Protects what is said of states: messages name them, the time and the remedy.
-#[test]
-fn messages_name_states() {
-    let built = |fault| Plain::new(Wrong(fault)).map(|_| ()).unwrap_err().to_string();
-    let failed = |fault| simulation(Wrong(fault), "hht", steps(0.01, 200), Vec::new()).run(&[]).unwrap_err();
-    assert!(built(Fault::Count).contains("numbers of coordinates, states"), "{}", built(Fault::Count));
-    assert!(built(Fault::Name).contains("two of its coordinates and states are called `x`"), "{}", built(Fault::Name));
-    let error = failed(Fault::Coordinate).to_string();
-    assert!(error.contains("`charge`") && error.contains("the model's `states`"), "{error}");
-    let Error::NotFinite { quantity, time, .. } = failed(Fault::Rate) else { panic!("{}", failed(Fault::Rate)) };
-    assert!(quantity.contains("rate of `current`") && time > 1.0, "{quantity} at {time}");
-    let Error::NotFinite { quantity, .. } = failed(Fault::Start) else { panic!("{}", failed(Fault::Start)) };
-    assert_eq!(quantity, "initial value of the state `current`");
-    let still = Plain::new(Wrong(Fault::NoRate)).unwrap();
-    assert_eq!(still.remarks(), ["the rate of state `current` is always zero"]);
 }
