@@ -168,7 +168,7 @@ fn learned(record: &Record, iterations: usize) -> Result<(Vec<f64>, String)> {
     }
     let options = Options { max_iterations: iterations, ..Options::default() };
     let found = identify(&problem, &Settings { options, ..Settings::default() }, &mut |_| Flow::Continue)?;
-    let told = format!(
+    let message = format!(
         "{} weights and the mass, {} iterations, {} simulations, {:.0} s: {}",
         Friction::WEIGHTS,
         found.outcome.iterations,
@@ -176,7 +176,7 @@ fn learned(record: &Record, iterations: usize) -> Result<(Vec<f64>, String)> {
         found.seconds,
         found.reason()
     );
-    Ok((found.values(), told))
+    Ok((found.values(), message))
 }
 
 /// The physical friction with its offset, N.
@@ -204,8 +204,8 @@ fn main() -> Result<()> {
     let (fitted, held_out) = (record.part(0..half), record.part(half..record.position.len()));
 
     let (symmetric, asymmetric) = (physical(&fitted, true)?, physical(&fitted, false)?);
-    let (network, told) = learned(&fitted, iterations)?;
-    println!("{told}\n");
+    let (network, message) = learned(&fitted, iterations)?;
+    println!("{message}\n");
     let mut rows = Vec::new();
     for (name, u) in [("physical, symmetric", &symmetric), ("physical, asymmetric", &asymmetric)] {
         rows.push((name, [fitted.error(Emps, u)?, held_out.error(Emps, u)?], u[0]));

@@ -52,7 +52,7 @@ mod step_error;
 mod steps;
 mod unfinished;
 
-/// What arguments of commands of your own are described with.
+/// The crate by which arguments of commands of your own are described.
 #[doc(no_inline)]
 pub use clap;
 use program::{Asked, AskedCommand};

@@ -123,8 +123,8 @@ fn needed(package: &str) -> BTreeSet<String> {
         package,
     ]);
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{told}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{message}");
     let lines = String::from_utf8(output.stdout).unwrap();
     lines
         .lines()

@@ -86,7 +86,7 @@ fn links_permissions_and_devices_survive() {
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-    // A device that is always full: written to directly, it stays a device, and its refusal is told.
+    // A device that is always full: written to directly, it stays a device, and its refusal is reported.
     let device = folder.join("device");
     symlink("/dev/full", &device).unwrap();
     if fs::metadata(&device).is_ok_and(|metadata| metadata.file_type().is_char_device()) {

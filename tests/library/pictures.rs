@@ -9,7 +9,7 @@ use costate_parts::law::{Axes, Linear};
 use costate_parts::planar::{Body, Mechanism, Member};
 use costate_report::plot::mechanism::{Animation, Picture};
 use std::sync::Arc;
-use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
+use svg::{CENTER, JOINT, UNITS, assert_refused, attribute, circles, tick};
 
 fn simulation(system: impl System + 'static, end: f64, step: f64) -> Simulation {
     let signals = system.signature().inputs.iter().map(|_| Signal::function(|t| 1.0 + t)).collect();
@@ -58,7 +58,7 @@ fn motions_are_exaggerated_from_the_start() {
         assert_eq!(svg.contains("motion × 10<"), factor == 10.0);
     }
     for factor in [0.0, -2.0, f64::NAN] {
-        assert_told(picture().exaggerate(factor).map(|_| ()), &["the exaggeration", "is not positive"]);
+        assert_refused(picture().exaggerate(factor).map(|_| ()), &["the exaggeration", "is not positive"]);
     }
 }
 
@@ -273,11 +273,11 @@ fn animations_hold_every_frame() {
     let trajectory = simulation.run(&[0.5]).unwrap();
     let picture = Picture::of_motion(&simulation, &[0.5], &trajectory).unwrap();
     let animation = Animation { frames_per_second: 15.0, speed: Some(1.0) };
-    let mut told = Vec::new();
-    let bytes = picture.animation(&animation, &mut |finished| told.push(finished)).unwrap();
+    let mut finished_frames = Vec::new();
+    let bytes = picture.animation(&animation, &mut |finished| finished_frames.push(finished)).unwrap();
     let (width, height, frames) = frames(&bytes);
     // 0.5 s with 15 frames a second, the first at 0 s
-    assert_eq!((frames.len(), told), (8, (1..=8).collect()));
+    assert_eq!((frames.len(), finished_frames), (8, (1..=8).collect()));
     let delays: Vec<u16> = frames.iter().map(|frame| frame.0).collect();
     assert_eq!(delays, [7, 6, 7, 7, 6, 7, 7, 100], "hundredths of a second add up");
     assert!((400..=620).contains(&width) && (100..=540).contains(&height), "{width} x {height}");
@@ -318,7 +318,7 @@ fn a_long_chain_is_drawn() {
 #[test]
 fn what_cannot_be_drawn_is_explained() {
     let plain = simulation(Plain::new(costate_models::EngineMount).unwrap(), 1.0, 1e-2);
-    assert_told(
+    assert_refused(
         Picture::of_start(&plain, &plain.signature().nominal()),
         &[
             "model `engine_mount`",
@@ -330,16 +330,16 @@ fn what_cannot_be_drawn_is_explained() {
         ],
     );
     let simulation = simulation(parallelogram().build().unwrap(), 0.5, 1e-2);
-    assert_told(Picture::of_start(&simulation, &[]), &["0 values are given for 1 parameters"]);
+    assert_refused(Picture::of_start(&simulation, &[]), &["0 values are given for 1 parameters"]);
     let start = Picture::of_start(&simulation, &[0.5]).unwrap();
-    assert_told(start.panels(&[0.1]), &["t = 0.1 s", "only the start is known", "of_motion"]);
+    assert_refused(start.panels(&[0.1]), &["t = 0.1 s", "only the start is known", "of_motion"]);
     let trajectory = simulation.run(&[0.5]).unwrap();
     let picture = Picture::of_motion(&simulation, &[0.5], &trajectory).unwrap();
     for t in [-0.1, 0.51, f64::NAN] {
-        assert_told(picture.panels(&[0.0, t]), &[&format!("t = {t} s"), "from 0 s to 0.5 s", "within"]);
+        assert_refused(picture.panels(&[0.0, t]), &[&format!("t = {t} s"), "from 0 s to 0.5 s", "within"]);
     }
-    assert_told(picture.panels(&[]), &["no time is given"]);
-    assert_told(picture.panels(&[0.1; 31]), &["31 panels are more than the 30"]);
+    assert_refused(picture.panels(&[]), &["no time is given"]);
+    assert_refused(picture.panels(&[0.1; 31]), &["31 panels are more than the 30"]);
     for (rate, speed, parts) in [
         (0.0, 1.0, ["frames a second", "0 is not above 0", "take 25"]),
         (-5.0, 1.0, ["frames a second", "-5 is not above 0", "take 25"]),
@@ -351,7 +351,7 @@ fn what_cannot_be_drawn_is_explained() {
         (1.0, 1.0, ["the 0.5 s from start to end", "one frame only", "a lower speed"]),
     ] {
         let animation = Animation { frames_per_second: rate, speed: Some(speed) };
-        assert_told(picture.animation(&animation, &mut |_| {}), &parts);
+        assert_refused(picture.animation(&animation, &mut |_| {}), &parts);
     }
 }
 

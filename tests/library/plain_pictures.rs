@@ -8,7 +8,7 @@ use costate::{Hht, Matrix, Model, Number, Plain, Result, Signal, Signature, Simu
 use costate_models::{FiveBar, OverheadCrane, Pendulum};
 use costate_report::plot::mechanism::{Animation, Picture, sketch};
 use std::sync::{Arc, Mutex};
-use svg::{JOINT, assert_told, circles, tick};
+use svg::{JOINT, assert_refused, circles, tick};
 
 /// Radii of a point and of the end of a rod in mm, with its outline.
 const POINT: f64 = 1.2;
@@ -87,7 +87,7 @@ fn plain_models_are_animated_and_exaggerated() {
     assert!(svg.contains("motion × 20"));
     let low = picture().height(60.0).unwrap().panels(&[0.0, 0.1, 0.2]).unwrap().to_svg().unwrap();
     assert_eq!(circles(&low, JOINT).len(), 15);
-    assert_told(picture().height(f64::NAN).map(|_| ()), &["the height of the figure", "40 mm or more"]);
+    assert_refused(picture().height(f64::NAN).map(|_| ()), &["the height of the figure", "40 mm or more"]);
 }
 
 /// Protects forces that turn with what the model computes: arrows point where they act at each time.
@@ -237,7 +237,7 @@ fn wrong_pictures_are_explained() {
         ),
     ];
     for (draw, parts) in cases {
-        assert_told(drawn(draw), parts);
+        assert_refused(drawn(draw), parts);
     }
     // a place of another call
     let foreign: Drawer = |odd, x, drawing| {
@@ -249,7 +249,7 @@ fn wrong_pictures_are_explained() {
         *kept = Some(drawing.point("once", [x, 1.0]));
         drawing.rod(mass, mass);
     };
-    assert_told(drawn(foreign), &["a part is attached to something that is not drawn", "keep no places"]);
+    assert_refused(drawn(foreign), &["a part is attached to something that is not drawn", "keep no places"]);
 }
 
 /// Protects whoever indexes too far: the panic is a sentence before anything is simulated, and one that comes later as well.
@@ -258,12 +258,12 @@ fn pictures_that_panic_are_explained() {
     let at_once = Plain::new(Odd::new(|_, x, drawing| {
         drawing.point("mass", [[x][std::hint::black_box(1)], 0.0]);
     }));
-    assert_told(at_once.map(|_| ()), &["model `odd`", "one of its functions panics: index out of bounds"]);
+    assert_refused(at_once.map(|_| ()), &["model `odd`", "one of its functions panics: index out of bounds"]);
     let later: Drawer = |_, x, drawing| {
         assert!(x < 0.5, "too far");
         drawing.point("mass", [x, 0.0]);
     };
-    assert_told(drawn(later), &["model `odd`", "one of its functions panics: too far"]);
+    assert_refused(drawn(later), &["model `odd`", "one of its functions panics: too far"]);
     let plain = Plain::new(Odd::new(later)).unwrap();
     assert!(sketch(&plain).is_ok() && plain.sketch_at(0.0, &[0.7], &[], &[]).is_err());
 }

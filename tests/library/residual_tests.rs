@@ -278,11 +278,12 @@ fn many_outputs_have_one_line() {
     let force = force(300, 65);
     errors[15] = (0..300).map(|i| 2.0 * if i < 3 { 0.0 } else { force[i - 3] } + 0.1 * errors[15][i]).collect();
     let found = fitted(&several(&errors));
-    let told: Vec<&String> = found.warnings.iter().filter(|warning| warning.contains("not white")).collect();
-    println!("{}", told[0]);
-    assert_eq!(told.len(), 1, "{:?}", found.warnings);
+    let warnings: Vec<&String> = found.warnings.iter().filter(|warning| warning.contains("not white")).collect();
+    println!("{}", warnings[0]);
+    assert_eq!(warnings.len(), 1, "{:?}", found.warnings);
     assert!(
-        told[0].starts_with("residuals of 5 of 26 outputs are not white noise. Those of `y@run15` follow input `F`")
+        warnings[0]
+            .starts_with("residuals of 5 of 26 outputs are not white noise. Those of `y@run15` follow input `F`")
     );
     assert!(!found.summary().contains("white"), "{}", found.summary());
 }

@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-// Protects signals that switch: each applies from its time on, before it the one before, whoever asks; and what is wrong is told.
+// Protects signals that switch: each applies from its time on, before it the one before, whoever asks; and what is wrong is reported.
 #[test]
 fn signals_switch() {
     let ramp = sample(&[0.5, 0.75, 1.0], |t| t, Interpolation::Linear);

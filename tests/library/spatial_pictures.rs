@@ -9,7 +9,7 @@ use costate_parts::law::{Axes, FunctionOfTime, Linear};
 use costate_parts::spatial::{Body, Freedom, Inertia, Joint, Mechanism, Member, Path, Place};
 use costate_report::plot::mechanism::{Animation, Picture, View, check_view};
 use std::sync::Arc;
-use svg::{CENTER, JOINT, UNITS, assert_told, attribute, circles, tick};
+use svg::{CENTER, JOINT, UNITS, assert_refused, attribute, circles, tick};
 
 fn simulation(m: Mechanism) -> Simulation {
     let system = m.build().unwrap();
@@ -419,11 +419,14 @@ fn animations_are_seen_from_the_view() {
 #[test]
 fn wrong_views_are_explained() {
     for text in ["back", "", "10", "10,", "10,x", "1,2,3", "Front view"] {
-        let told = text.parse::<View>();
-        assert_told(told, &[&format!("view `{text}`"), "front, side, top, isometric", "AZIMUTH,ELEVATION", "30,20"]);
+        let parsed = text.parse::<View>();
+        assert_refused(
+            parsed,
+            &[&format!("view `{text}`"), "front, side, top, isometric", "AZIMUTH,ELEVATION", "30,20"],
+        );
     }
     for [azimuth, elevation] in [[0.0, 91.0], [0.0, -90.5], [f64::NAN, 0.0], [0.0, f64::NAN], [f64::INFINITY, 0.0]] {
-        assert_told(
+        assert_refused(
             View::new(azimuth, elevation),
             &["the view", "from -90 to 90 degrees", "front, side, top, isometric"],
         );
@@ -433,7 +436,7 @@ fn wrong_views_are_explained() {
     m.free(&body);
     let flat = m.build().unwrap();
     assert!(check_view(&flat, View::TOP).is_ok() && View::of(&flat).unwrap() == View::TOP);
-    assert_told(check_view(&flat, View::FRONT), &["`flat`", "in the plane", "leave the view out"]);
+    assert_refused(check_view(&flat, View::FRONT), &["`flat`", "in the plane", "leave the view out"]);
 }
 
 /// Protects from panics and from files that viewers refuse: everything in one point, places and directions that are not numbers.

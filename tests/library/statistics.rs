@@ -321,7 +321,7 @@ fn intervals_of_the_engine_mount_cover_the_truth() {
 }
 
 /// Protects intervals at bounds: with 2 % noise the linear interval of the engine mount's `d_H2` reaches below zero, where it cannot be; it
-/// is cut there, and both are told.
+/// is cut there, and both are reported.
 #[test]
 fn intervals_are_cut_at_bounds() {
     let registry = costate_models::registry().unwrap();

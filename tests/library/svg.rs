@@ -36,7 +36,7 @@ pub fn elements(svg: &str) -> usize {
 }
 
 #[track_caller]
-pub fn assert_told<T>(result: Result<T>, parts: &[&str]) {
+pub fn assert_refused<T>(result: Result<T>, parts: &[&str]) {
     let Err(error) = result else { panic!("nothing is refused") };
     assert!(matches!(error, Error::Invalid { .. }), "{error:?}");
     let text = error.to_string();

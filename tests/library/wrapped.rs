@@ -75,7 +75,7 @@ fn angles_that_a_model_knows_nothing_of_are_not_explained() {
     assert!((opposite.fit_percent.unwrap() - 100.0 * (1.0 - PI / opposite.size)).abs() < 0.1, "{opposite:?}");
 }
 
-/// Protects what is told of residuals whose squares overflow: RMSE, fit and R² are numbers, and nothing is said to be infinite.
+/// Protects what is reported of residuals whose squares overflow: RMSE, fit and R² are numbers, and nothing is said to be infinite.
 #[test]
 fn residuals_of_any_size_have_a_root_mean_square() {
     for size in [1e300, 1e-300] {

@@ -18,7 +18,7 @@ fn record(place: &Place, name: &str, sign: f64) {
 }
 
 // Protects a long run from what is known before it: samples, inputs, missing values, fit and deviations at the start, influence, condition
-// and duration are told and written, with a figure of each output.
+// and duration are reported and written, with a figure of each output.
 #[test]
 fn a_good_problem_is_told_whole() {
     let place = Place::new();
@@ -67,9 +67,9 @@ fn records_that_begin_elsewhere_are_told() {
     let problem = "model = \"pendulum\"\n[data]\nfile = \"swing/outputs.csv\"\noutputs.angle = {}\n";
     place.write("problem.toml", problem);
     let run = place.run("check problem.toml");
-    let told = run.out.replace('\n', " ");
+    let message = run.out.replace('\n', " ");
     for part in ["at its first sample, `angle` of the model is off by 0.35 rad", "local = true"] {
-        assert!(told.contains(part), "`{part}` is missing in\n{}", run.out);
+        assert!(message.contains(part), "`{part}` is missing in\n{}", run.out);
     }
     place.write("problem.toml", format!("{problem}[parameters]\nangle0 = {{ start = 0.75 }}\n"));
     assert!(!place.run("check problem.toml").out.contains("at its first sample"));
@@ -106,7 +106,7 @@ fn what_is_wrong_is_told_before_the_run() {
     assert!(place.run("check fixed.toml").out.contains("all parameters are fixed"));
 }
 
-// Protects an evening with many records: what is wrong with each of them is told at once; derivatives can still be checked.
+// Protects an evening with many records: what is wrong with each of them is reported at once; derivatives can still be checked.
 #[test]
 fn every_experiment_is_told() {
     let place = Place::new();
@@ -146,9 +146,9 @@ fn angles_that_are_not_explained_are_asked_for() {
     let output = &document["experiments"][0]["outputs"][0];
     let (fit, r_squared) = (output["fit_percent"].as_f64().unwrap(), output["r_squared"].as_f64().unwrap());
     assert!(fit.abs() < 2.0 && r_squared.abs() < 0.04, "{fit} {r_squared}");
-    let told = document["warnings"].to_string();
+    let message = document["warnings"].to_string();
     for part in ["tells next to nothing of `inner hinge.angle`", "come to 1.81 rad by chance", "not in degrees"] {
-        assert!(told.contains(part), "`{part}` is missing in {told}");
+        assert!(message.contains(part), "`{part}` is missing in {message}");
     }
     place.good("simulate half_car --out car");
     let car = place.read("car/outputs.csv");

@@ -82,8 +82,10 @@ fn every_file_has_times_of_its_own() {
     assert_eq!(checked["input_files"][3]["sha256"], files[3]["sha256"]);
     assert_eq!(counts(&checked, "x"), [1000, 1000, 0]);
     assert_eq!(counts(&checked, "a"), [167, 167, 0]);
-    let told = place.good("check problem.toml --out checked").out;
-    assert!(told.contains("data a.csv: ") && told.contains(files[3]["sha256"].as_str().unwrap().get(..16).unwrap()));
+    let message = place.good("check problem.toml --out checked").out;
+    assert!(
+        message.contains("data a.csv: ") && message.contains(files[3]["sha256"].as_str().unwrap().get(..16).unwrap())
+    );
     // the same from the command line, once more from the result, and of another day
     let run = place.run("identify oscillator --data force.csv,x.csv,a.csv --out again --max-iterations 1 --json");
     assert!(run.err.contains("3 files: together 1501 times"), "{}", run.err);
@@ -158,7 +160,7 @@ fn wrong_sets_of_files_get_a_sentence() {
     with("\"a.csv\"", "\"a.csv\", \"both.csv\"");
     place.write("problem.toml", place.read("problem.toml").replace("x = { dev", "x = { file = 4, dev"));
     assert!(place.good("check problem.toml --json").err.contains("both.csv: 501 samples"));
-    // clocks that drift past each other make short steps, which are told; times that are the same but for round-off make none
+    // clocks that drift past each other make short steps, which are reported; times that are the same but for round-off make none
     let shifted = |by: f64| rows("t,a", (0..2001).step_by(4), |i| vec![i as f64 / 1000.0 + by, truth.rows[i][truth.a]]);
     for (by, is_told) in [(2e-5, true), (1e-6, false)] {
         with("start = 30.0", "start = 33.0");

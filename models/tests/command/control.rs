@@ -69,7 +69,7 @@ fn a_stated_problem_is_solved_and_read_back() {
     assert_eq!(found[2], 0.0, "theta begins at 0");
 }
 
-// Protects exit codes: what cannot be met, and what does not survive, is no success, and is told.
+// Protects exit codes: what cannot be met, and what does not survive, is no success, and is reported.
 #[test]
 fn failures_are_told() {
     let place = Place::new();

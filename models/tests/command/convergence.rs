@@ -69,8 +69,8 @@ fn first_order_is_told() {
     assert!(literal_error > 10.0 * error, "{first} {second}");
 
     let run = place.good("steps cart_pole --scheme hht-literal --halvings 3 --end 0.1 --out found");
-    let told = run.out.lines().filter(|line| line.starts_with("alpha [rad/s^2]") && line.ends_with(" 1.00"));
-    assert_eq!(told.count(), 2, "{}", run.out);
+    let lines = run.out.lines().filter(|line| line.starts_with("alpha [rad/s^2]") && line.ends_with(" 1.00"));
+    assert_eq!(lines.count(), 2, "{}", run.out);
     assert!(place.read("found/steps.svg").contains("order 1"));
     assert_eq!(place.files(), ["found", "found/steps.csv", "found/steps.json", "found/steps.svg"]);
 
@@ -105,8 +105,11 @@ fn problems_converge_at_their_samples() {
         assert!((own - other).abs() <= 3.0 * found["limit_error"].as_f64().unwrap(), "{name}: {own} and {other}");
         assert!(finer["digits"].as_u64() > found["digits"].as_u64(), "{name}");
     }
-    let told = place.good("steps axis.toml --halvings 2").out;
-    assert!(told.contains("error at h / deviation") && told.contains("written to out/oscillator_steps"), "{told}");
+    let message = place.good("steps axis.toml --halvings 2").out;
+    assert!(
+        message.contains("error at h / deviation") && message.contains("written to out/oscillator_steps"),
+        "{message}"
+    );
 }
 
 // Protects the comparison of schemes: orders, constraints that I2P keeps to round-off in velocities where HHT does not, gradients that are

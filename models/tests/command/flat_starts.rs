@@ -19,8 +19,8 @@ fn a_flat_start_is_no_success() {
         assert!(place.read("found/report.html").contains("the search has not converged"), "{start}");
     }
     let place = Place::new();
-    let told = place.run("identify oscillator --start d=1e12 --out found").out;
-    assert!(told.contains("`d` has no influence at its start, 1e12 N s/m, but it has at 0.8 N s/m"), "{told}");
+    let message = place.run("identify oscillator --start d=1e12 --out found").out;
+    assert!(message.contains("`d` has no influence at its start, 1e12 N s/m, but it has at 0.8 N s/m"), "{message}");
     place.write("flat.toml", "model = \"oscillator\"\n[parameters]\nd = { start = 1e12 }\n");
     let check = place.run("check flat.toml");
     assert!((check.out + &check.err).contains("`d` has no influence at its start"), "check says nothing of the start");
@@ -44,7 +44,7 @@ fn what_cannot_be_explained_is_no_failure() {
 }
 
 /// Protects the person whose record holds one wrong sample, or nothing: a fit to the sample alone is no success, and the sample is named with what it is and
-/// what to do about it; a record that does not vary is told.
+/// what to do about it; a record that does not vary is reported.
 #[test]
 fn wrong_samples_and_empty_records_are_told() {
     let place = Place::new();
@@ -65,8 +65,8 @@ fn wrong_samples_and_empty_records_are_told() {
     parts.iter().for_each(|part| assert!(run.out.contains(part), "`{part}` is missing in\n{}", run.out));
     let result: serde_json::Value = serde_json::from_str(&place.read("found/result.json")).unwrap();
     assert_eq!(result["residual_tests"][0]["largest"]["value"], 1e9);
-    for (name, told) in [("zero", "zero at all 400 samples"), ("rest", "2.5 m in magnitude at all 400 samples")] {
+    for (name, message) in [("zero", "zero at all 400 samples"), ("rest", "2.5 m in magnitude at all 400 samples")] {
         let run = place.run(&format!("identify {name}.toml --out found"));
-        assert!(run.out.contains(told) && run.out.contains("does not vary"), "{name}: {}", run.out);
+        assert!(run.out.contains(message) && run.out.contains("does not vary"), "{name}: {}", run.out);
     }
 }

@@ -199,7 +199,7 @@ fn responses_that_cannot_be_read_are_refused() {
 }
 
 // Protects results from records that are not what they are taken for: phases that turn from line to line are explained by nothing, and are no success; a unit that contradicts a
-// header, two ways to say one response, and deviations that are no numbers are refused; lines that hardly rise above noise are told.
+// header, two ways to say one response, and deviations that are no numbers are refused; lines that hardly rise above noise are reported.
 #[test]
 fn records_that_are_taken_for_something_else_are_told() {
     let place = Place::new();
@@ -218,8 +218,8 @@ fn records_that_are_taken_for_something_else_are_told() {
     place.write("problem.toml", problem(EXACT));
     let run = place.run("identify problem.toml --out found");
     assert_eq!(run.code, 1, "{}", run.out);
-    let told = run.out.clone() + &run.err;
-    assert!(told.contains("less than 1 % of") && told.contains("the sign of its phases"), "{told}");
+    let message = run.out.clone() + &run.err;
+    assert!(message.contains("less than 1 % of") && message.contains("the sign of its phases"), "{message}");
     let both = |line: [f64; 3]| [line.to_vec(), polar(line)[1..].to_vec()].concat();
     for (header, more, row, parts) in [
         (

@@ -52,7 +52,7 @@ fn found(run: &Run) -> serde_json::Value {
 }
 
 #[track_caller]
-fn told(text: &str, parts: &[&str]) {
+fn assert_contains(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "`{part}` is missing in: {text}");
     }
@@ -81,8 +81,8 @@ fn inputs_are_not_made_up_over_gaps() {
     place.write("problem.toml", problem("max_gap = 5.0\n", ""));
     let run = place.good("identify problem.toml --substeps 4 --json --report --out bridged");
     let page = place.read("bridged/report.html");
-    told(&page, &["x: usually 0.01 s apart, at most 5 s, from 6 s to 11 s"]);
-    told(
+    assert_contains(&page, &["x: usually 0.01 s apart, at most 5 s, from 6 s to 11 s"]);
+    assert_contains(
         &run.err,
         &["`F` has no sample from 6 s to 11 s (5 s): linear there, as max_gap = 5 s allows", "go on through it"],
     );
@@ -102,7 +102,10 @@ fn inputs_are_not_made_up_over_gaps() {
         let found = found(&run);
         assert!((value(&found, "d") - 0.8).abs() < 1e-3 && (value(&found, "c") - 33.0).abs() < 1e-2, "{window}{found}");
         if window.starts_with("split") {
-            told(&run.err, &["record.csv is cut where it has no samples: from 6 s to 11 s (5 s)", "2 experiments"]);
+            assert_contains(
+                &run.err,
+                &["record.csv is cut where it has no samples: from 6 s to 11 s (5 s)", "2 experiments"],
+            );
             assert!(found["parameters"].as_array().unwrap().iter().any(|p| p["name"] == "x0@record_2"), "{found}");
         }
         assert!(!run.err.contains("unevenly"), "{}", run.err);
@@ -110,7 +113,7 @@ fn inputs_are_not_made_up_over_gaps() {
 }
 
 // Protects the limit: five of the usual intervals are interpolated, one more is not; gaps before and behind the run do not matter, of several
-// all are told, and a key allows what it says and no more.
+// all are reported, and a key allows what it says and no more.
 #[test]
 fn gaps_are_told_by_their_lengths_and_places() {
     let place = Place::new();
@@ -126,7 +129,7 @@ fn gaps_are_told_by_their_lengths_and_places() {
     write(&|i| !(200..204).contains(&i));
     let run = check("");
     assert!(run.code < 2 && !run.err.contains("has no sample"), "{}", run.err);
-    told(&run.err, &["unevenly spaced: usually 0.01 s apart, at most 0.05 s, from 1.99 s to 2.04 s"]);
+    assert_contains(&run.err, &["unevenly spaced: usually 0.01 s apart, at most 0.05 s, from 1.99 s to 2.04 s"]);
     let largest = &found(&run)["experiments"][0]["largest_interval"];
     assert_eq!((largest["from"].as_f64(), largest["until"].as_f64()), (Some(1.99), Some(2.04)));
     write(&|i| !(200..205).contains(&i));
@@ -151,7 +154,10 @@ fn gaps_are_told_by_their_lengths_and_places() {
         assert_eq!(run.err.contains("has no sample"), !is_good || window.starts_with("max"), "{window}{}", run.err);
     }
     let run = check("split = \"at-gaps\"\n");
-    told(&run.err, &["samples alone between two gaps are left out: 0 s, 3.99 s", "2 experiments, the first as above"]);
+    assert_contains(
+        &run.err,
+        &["samples alone between two gaps are left out: 0 s, 3.99 s", "2 experiments, the first as above"],
+    );
     place.write("problem.toml", problem("max_gap = 0\n", ""));
     place.refused("check problem.toml", &["problem.toml, line 5", "`max_gap` in [data]", "it is 0", "above 0"]);
     // what is held is made up as well
@@ -181,7 +187,10 @@ fn gaps_of_outputs_are_stepped_through() {
     let data = "inputs = {}\n";
     place.write("problem.toml", problem(data, ""));
     let run = place.good("identify problem.toml --substeps 1 --out found --json");
-    told(&run.err, &["there are no samples from 2 s to 5.01 s (3.01 s): time steps as between the others go on"]);
+    assert_contains(
+        &run.err,
+        &["there are no samples from 2 s to 5.01 s (3.01 s): time steps as between the others go on"],
+    );
     let result = found(&run);
     assert_eq!(result["steps"], 800);
     // the steps are those of the truth, so only its printed digits are left
@@ -209,7 +218,7 @@ fn gaps_of_outputs_are_stepped_through() {
     place.refused("identify problem.toml", &["the spectrum", parts[1], parts[2]]);
 }
 
-// Protects inputs that are logged more slowly than outputs, in one file: they are interpolated or held as they say, which is told, and the run is
+// Protects inputs that are logged more slowly than outputs, in one file: they are interpolated or held as they say, which is reported, and the run is
 // where they are known.
 #[test]
 fn slower_channels_drive_inputs() {
@@ -226,7 +235,7 @@ fn slower_channels_drive_inputs() {
     place.write("problem.toml", problem("interpolation = \"cubic\"\n", ""));
     place.write("record.csv", lines(5, 0, 600));
     let run = place.good("identify problem.toml --substeps 4 --json");
-    told(&run.err, &["`F` has 121 of 601 samples, 0.05 s apart: cubic between them"]);
+    assert_contains(&run.err, &["`F` has 121 of 601 samples, 0.05 s apart: cubic between them"]);
     // the truth was driven by lines over 10 ms, which lower amplitudes by (ω h)²/12, 4e-4 at most
     assert!((value(&found(&run), "d") - 0.8).abs() < 5e-3, "{}", run.out);
     for (interpolation, end) in [("linear", 5.8), ("zero-order", 5.9)] {
@@ -237,7 +246,7 @@ fn slower_channels_drive_inputs() {
             "0.1 s apart: {interpolation} between them; the run begins with its first value, at 0.2 s, and values at the start are values at that time; \
              the run ends"
         );
-        told(&run.err, &["`F` has 57 of 601 samples", &said]);
+        assert_contains(&run.err, &["`F` has 57 of 601 samples", &said]);
         let experiment = &found(&run)["experiments"][0];
         assert!((experiment["from"].as_f64().unwrap() - 0.2).abs() < 1e-9, "{experiment}");
         assert!((experiment["until"].as_f64().unwrap() - end).abs() < 1e-9, "{experiment}");
@@ -267,7 +276,7 @@ fn slower_channels_drive_inputs() {
     place.write("record.csv", text.replacen(",,", ",0,", 10_000).replacen("0.02,0,", "0.02,,", 1));
     place.refused("check problem.toml", &["record.csv, line 4", "the cell of column `F` is empty", "write its value"]);
     place.write("problem.toml", problem("max_gap = 0.02\n", ""));
-    told(&place.run("check problem.toml --json").err, &["`F` has 600 of 601 samples"]);
+    assert_contains(&place.run("check problem.toml --json").err, &["`F` has 600 of 601 samples"]);
 }
 
 // Protects files as loggers and spreadsheets write them: what nobody uses may be anything, is named once, and is an error with its line as soon as
@@ -296,7 +305,7 @@ fn columns_that_nobody_uses_may_hold_anything() {
     let err = check();
     let left = "what are no columns of numbers are left out: `state` (`RUN` in line 4), `when` (`2024-05-01 12:00:00` in line 2), `ok` (`TRUE` in \
                 line 2), `left` (`lost` in line 7)";
-    told(&err, &[left]);
+    assert_contains(&err, &[left]);
     assert_eq!(err.matches("left out").count(), 1, "{err}");
     for (column, line) in [("state", "line 4: `RUN`"), ("left", "line 7: `lost`")] {
         place.write("problem.toml", problem(&format!("inputs.F = {{ column = \"{column}\" }}\n"), ""));
@@ -304,7 +313,7 @@ fn columns_that_nobody_uses_may_hold_anything() {
     }
     // an index, with and without a name for nothing; separators at the ends of lines
     write(",t,F,x", &|i, t, force, x| format!("{i},{t},{force},{x}"));
-    told(&check(), &["what is no column of numbers is left out: column 1 (without a name)"]);
+    assert_contains(&check(), &["what is no column of numbers is left out: column 1 (without a name)"]);
     for (header, end) in [("t,F,x,", ","), ("t,F,x,", ""), ("t,F,x", ","), ("t,F,x,,", ",,"), ("t,F,x", ",,")] {
         write(header, &|_, t, force, x| format!("{t},{force},{x}{end}"));
         assert!(!check().contains("left out"), "{header} {end}");
@@ -312,7 +321,7 @@ fn columns_that_nobody_uses_may_hold_anything() {
     // dates with points do not make decimal commas doubtful
     let comma = |x: f64| x.to_string().replace('.', ",");
     write("when;t;F;x;", &|_, t, force, x| format!("01.05.2024;{};{};{};", comma(t), comma(force), comma(x)));
-    told(&check(), &["`when` (`01.05.2024` in line 2)"]);
+    assert_contains(&check(), &["`when` (`01.05.2024` in line 2)"]);
     // what is too much is still refused
     write("t,F,x", &|i, t, force, x| format!("{i},{t},{force},{x}"));
     place
@@ -349,7 +358,7 @@ fn a_start_needs_one_cell() {
     write(&|i| ["", "", "", "0.5", "0.75"].get(i).copied().unwrap_or(""));
     let (value, err) = start("");
     assert_eq!(value, 0.5);
-    told(
+    assert_contains(
         &err,
         &[
             "`x0` of experiment `record` starts from the sample of `begin` at 0.03 s, the first that it has in record.csv",
@@ -367,7 +376,7 @@ fn remedies_are_about_what_was_said() {
     place.write("a.csv", csv("t,F", times(50, 0.01), |t| vec![force(t)]));
     place.write("b.csv", csv("t,x", (500..550).map(|i| i as f64 / 100.0), |t| vec![t.cos()]));
     let run = place.run("check oscillator --data a.csv,b.csv");
-    told(&run.err, &["no sample lies between 0 s and 0.49 s", "all clocks count from one moment"]);
+    assert_contains(&run.err, &["no sample lies between 0 s and 0.49 s", "all clocks count from one moment"]);
     assert!(run.code == 2 && !run.err.contains("widen"), "{}", run.err);
     place.write("record.csv", csv("t,F,x", times(50, 0.01), |t| vec![force(t), t.cos()]));
     for (window, remedy) in [
@@ -386,9 +395,12 @@ fn remedies_are_about_what_was_said() {
     let run = place.run("init oscillator --data gap.csv");
     assert_eq!(run.code, 1, "{}{}", run.out, run.err);
     assert!(run.out.contains("written to oscillator.toml") && !run.out.contains("next:"), "{}", run.out);
-    told(&run.err, &["cannot be run as it is", "no sample from 0.19 s to 0.6 s", "then costate check oscillator.toml"]);
+    assert_contains(
+        &run.err,
+        &["cannot be run as it is", "no sample from 0.19 s to 0.6 s", "then costate check oscillator.toml"],
+    );
     let text = place.read("oscillator.toml").replace("\n#   ", " ");
-    told(&text, &["unevenly spaced: usually 0.01 s apart, at most 0.41 s, from 0.19 s to 0.6 s"]);
+    assert_contains(&text, &["unevenly spaced: usually 0.01 s apart, at most 0.41 s, from 0.19 s to 0.6 s"]);
     // nothing moves: no error is so many times a largest value of zero, or of round-off
     for (set, force) in [("x0=0,v0=0", 0.0), ("c=33,x0=0.1,v0=0", 3.3), ("c=33,x0=1e-9,v0=0", 33e-9)] {
         place.write("still.csv", csv("t,F", times(101, 0.01), |_| vec![force]));
@@ -423,7 +435,7 @@ fn paths_are_not_made_up_over_gaps() {
     );
     place.write("control.toml", control("max_gap = 0.41\n"));
     let run = place.run("control control.toml --max-iterations 2");
-    told(
+    assert_contains(
         &run.err,
         &[
             "`x` has no sample from 0.19 s to 0.6 s (0.41 s): linear there, as max_gap = 0.41 s allows",
@@ -444,7 +456,7 @@ fn paths_are_not_made_up_over_gaps() {
     });
     place.write("path.csv", rows);
     let run = place.run("control control.toml --max-iterations 2");
-    told(&run.err, &["`x` has 11 of 101 samples, 0.1 s apart: linear between them"]);
+    assert_contains(&run.err, &["`x` has 11 of 101 samples, 0.1 s apart: linear between them"]);
     place.write("control.toml", control("").replace("follow = \"path.csv\"", "reach = 0.1\nmax_gap = 1.0"));
     place.refused("control control.toml", &["`max_gap`", "there is no record to follow"]);
 }

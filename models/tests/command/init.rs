@@ -55,7 +55,7 @@ const SECTIONS: [&str; 10] = [
     "[[control.goal]]",
 ];
 
-// Protects the examples in the table of keys: every line that is told is one that the parser understands.
+// Protects the examples in the table of keys: every line that is reported is one that the parser understands.
 #[test]
 fn every_line_that_is_told_is_understood() {
     let place = Place::new();
@@ -128,7 +128,7 @@ fn a_record_is_mapped_and_the_file_runs() {
     place.refused("init oscillator --out p.txt", &["ends in .toml"]);
 }
 
-// Protects several records: an experiment each, with a name of its own, and those for validation told as such.
+// Protects several records: an experiment each, with a name of its own, and those for validation reported as such.
 #[test]
 fn several_records_are_experiments() {
     let place = Place::new();

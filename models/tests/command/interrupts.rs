@@ -71,17 +71,17 @@ fn long_runs_and_large_files_are_told() {
     let place = Place::new();
     let mut child = place.command("simulate oscillator --step 1e-8 --end 4 --memory 50MB").spawn().unwrap();
     let mut remarks = BufReader::new(child.stderr.take().unwrap());
-    let mut told = String::new();
-    while !told.contains("at the pace of the first") {
-        assert!(remarks.read_line(&mut told).unwrap() > 0, "the run ended: {told}");
+    let mut message = String::new();
+    while !message.contains("at the pace of the first") {
+        assert!(remarks.read_line(&mut message).unwrap() > 0, "the run ended: {message}");
     }
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(
-        told.contains("note: 4e8 times with all coordinates make about 7") && told.contains(" GB of states.csv"),
-        "{told}"
+        message.contains("note: 4e8 times with all coordinates make about 7") && message.contains(" GB of states.csv"),
+        "{message}"
     );
-    assert!(told.contains("note: a simulation of 4e8 time steps: at the pace of the first "), "{told}");
-    assert!(told.contains("--tolerance") && told.contains("larger step"), "{told}");
+    assert!(message.contains("note: a simulation of 4e8 time steps: at the pace of the first "), "{message}");
+    assert!(message.contains("--tolerance") && message.contains("larger step"), "{message}");
     assert!(!place.files().iter().any(|name| name.ends_with("simulation.json")), "{:?}", place.files());
 }

@@ -2,16 +2,16 @@
 
 use crate::run::Place;
 
-// Protects runs under a limit: the same numbers come out, a line says what they cost, and wrong limits are told.
+// Protects runs under a limit: the same numbers come out, a line says what they cost, and wrong limits are reported.
 #[test]
 fn limits_of_memory_change_no_number() {
     let place = Place::new();
-    let told = "note: states of 20,000 steps do not fit in 60 kB: ";
+    let message = "note: states of 20,000 steps do not fit in 60 kB: ";
     for arguments in ["gradient oscillator --json", "hessian oscillator --json"] {
         let arguments = format!("{arguments} --step 1e-3 --end 20");
         let (whole, limited) = (place.run(&arguments), place.run(&format!("{arguments} --memory 60kB")));
         assert!(whole.code == 0 && limited.code == 0, "{}{}", whole.err, limited.err);
-        assert!(limited.err.contains(told) && !whole.err.contains("note"), "{}{}", whole.err, limited.err);
+        assert!(limited.err.contains(message) && !whole.err.contains("note"), "{}{}", whole.err, limited.err);
         // times that it took are different
         let numbers = |text: &str| {
             let lines = text.lines().filter(|line| !line.contains("seconds") && !line.contains("_ms"));
@@ -20,7 +20,7 @@ fn limits_of_memory_change_no_number() {
         assert_eq!(numbers(&whole.out), numbers(&limited.out), "{arguments}");
     }
     place.write("small.toml", "model = \"oscillator\"\n[integrator]\nstep = 1e-3\nend = 20\nmemory = \"60 kB\"\n");
-    assert!(place.run("gradient small.toml --json").err.contains(told));
+    assert!(place.run("gradient small.toml --json").err.contains(message));
     // rows are written as they come
     for (folder, limit) in [("whole", ""), ("streamed", " --memory 100kB")] {
         let run = place.run(&format!("simulate oscillator --step 1e-3 --end 20 --out {folder}{limit}"));

@@ -28,7 +28,7 @@ fn result(place: &Place, out: &str) -> Value {
     result
 }
 
-// Protects results from the number of ranks: the very result of threads, written and told once; a run whose ranks were killed goes on with fewer of
+// Protects results from the number of ranks: the very result of threads, written and reported once; a run whose ranks were killed goes on with fewer of
 // them to the same.
 #[test]
 fn mpi_changes_nothing() {

@@ -302,8 +302,8 @@ fn gradients_that_round_off_has_spoilt_are_told() {
         ("pure_penalty=1e3", ["leaves `", "soft"]),
         ("pure_penalty=1e25", ["so large that round-off eats it", "times as large"]),
     ] {
-        let told = place.good(&format!("simulate pendulum --scheme ali3p:{penalty}")).err;
-        words.iter().for_each(|word| assert!(told.contains(word), "{told}"));
+        let message = place.good(&format!("simulate pendulum --scheme ali3p:{penalty}")).err;
+        words.iter().for_each(|word| assert!(message.contains(word), "{message}"));
     }
     for penalty in ["penalty=1e14", "penalty=1e25", "pure_penalty=1e14"] {
         assert!(place.good(&format!("simulate pendulum --scheme ali3p:{penalty}")).err.is_empty(), "{penalty}");

@@ -82,7 +82,7 @@ fn coarse(place: &Place) {
     place.write("coarse.csv", header + &thinned.collect::<String>());
 }
 
-// Protects the steps that are chosen: they are told, kept in the result, taken by a comparison, and repeated as they were then; steps that
+// Protects the steps that are chosen: they are reported, kept in the result, taken by a comparison, and repeated as they were then; steps that
 // somebody has set stay as they are.
 #[test]
 fn chosen_steps_are_repeated_and_set_ones_stay() {
@@ -106,8 +106,8 @@ fn chosen_steps_are_repeated_and_set_ones_stay() {
     // one that had taken no finer steps is repeated without them
     let given = place.json("identify p.toml --substeps 1 --json", 0);
     assert_eq!((&given["experiments"][0]["substeps"], &given["time_step"]["chosen"]), (&1.into(), &Value::Null));
-    let told = given["statistics_warnings"].to_string();
-    assert!(told.contains("time step: ") && told.contains("use substeps = "), "{told}");
+    let message = given["statistics_warnings"].to_string();
+    assert!(message.contains("time step: ") && message.contains("use substeps = "), "{message}");
     let mut coarse = given.clone();
     coarse["command"] = first["command"].clone();
     coarse["time_step"]["chosen"] = serde_json::json!({"fits": [fits[0]], "refused": "no memory"});

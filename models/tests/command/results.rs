@@ -366,7 +366,7 @@ fn only_a_minimum_is_success() {
     }
 }
 
-// Protects figures: the error of a fit is one number wherever it is told, and samples without a weight take no part in it. The
+// Protects figures: the error of a fit is one number wherever it is reported, and samples without a weight take no part in it. The
 // last sample of a sum of rectangles has none.
 #[test]
 fn one_error_is_told() {
@@ -376,8 +376,8 @@ fn one_error_is_told() {
     let written: Value = serde_json::from_str(&place.read("results/result.json")).unwrap();
     let rmse = written["rmse"]["a"].as_f64().unwrap();
     let line = printed.lines().find(|line| line.starts_with("RMSE of a: ")).unwrap();
-    let told: f64 = line["RMSE of a: ".len()..].split(' ').next().unwrap().parse().unwrap();
-    assert!((told / rmse - 1.0).abs() < 1e-6, "{line}, but {rmse} in the file");
+    let reported: f64 = line["RMSE of a: ".len()..].split(' ').next().unwrap().parse().unwrap();
+    assert!((reported / rmse - 1.0).abs() < 1e-6, "{line}, but {rmse} in the file");
     let rest = ["c", "d"].map(|name| format!("{name}={}", value(&written, name))).join(",");
     let other = place.json(&format!("gradient oscillator --at {rest} --json"), 0);
     assert!(other["rmse"]["a"].as_f64().unwrap() < rmse, "without noise, there is less: {other:#}");

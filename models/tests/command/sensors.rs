@@ -80,7 +80,7 @@ fn what_sensors_do_is_found_from_a_problem_file() {
     }
 }
 
-// Protects filters: record and model are filtered alike, so that what is found stays what it is; samples that depend on each other are told.
+// Protects filters: record and model are filtered alike, so that what is found stays what it is; samples that depend on each other are reported.
 #[test]
 fn records_are_filtered_and_thinned_like_the_model() {
     let place = Place::new();

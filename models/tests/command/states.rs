@@ -18,12 +18,12 @@ fn states_are_written_by_name() {
     assert!(column(&states, 4).iter().any(|z| z.abs() > 1.0));
 }
 
-/// Protects listings and skeletons: states are told beside coordinates, for people and for programs.
+/// Protects listings and skeletons: states are reported beside coordinates, for people and for programs.
 #[test]
 fn states_are_listed() {
     let place = Place::new();
-    let told = place.good("models dc_motor").out;
-    assert!(told.contains("coordinates: angle [rad]\n  states: current [A]\n"), "{told}");
+    let message = place.good("models dc_motor").out;
+    assert!(message.contains("coordinates: angle [rad]\n  states: current [A]\n"), "{message}");
     let listed = place.json("models dc_motor --json", 0);
     assert_eq!(listed[0]["states"], serde_json::json!([{"name": "current", "unit": "A"}]), "{listed:#}");
     place.good("simulate dc_motor --end 0.5 --out run");

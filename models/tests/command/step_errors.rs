@@ -186,10 +186,10 @@ fn dense_records_need_no_dense_steps() {
         let gradient =
             place.good(&format!("gradient double_pendulum --data dense/outputs.csv {how} --from fit --method all"));
         // a tolerance chooses steps anew at the values found
-        let told = if how.starts_with("--step") { "589 steps of 0.00169" } else { " steps, hht" };
-        assert!(gradient.out.contains(told), "{how}: {}", gradient.out);
+        let message = if how.starts_with("--step") { "589 steps of 0.00169" } else { " steps, hht" };
+        assert!(gradient.out.contains(message), "{how}: {}", gradient.out);
     }
-    // what half the steps make is told for them, too
+    // what half the steps make is reported for them, too
     let table = place.good("steps double_pendulum --data dense/outputs.csv --step 0.005");
     assert!(table.out.contains("200"), "{}", table.out);
 }

@@ -46,10 +46,10 @@ fn begun(place: &Place, arguments: &str, out: &str, files: usize) -> (Child, boo
 #[track_caller]
 fn goes_on(place: &Place, arguments: &str) {
     let mut child = place.command(arguments).spawn().unwrap();
-    let told = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let mut before = Vec::new();
     let found =
-        told.inspect(|line| before.push(line.clone())).any(|line| line.contains("going on with an unfinished run"));
+        lines.inspect(|line| before.push(line.clone())).any(|line| line.contains("going on with an unfinished run"));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(found, "costate {arguments}: {before:?}");
@@ -91,8 +91,8 @@ fn killed_runs_go_on_to_the_same_result() {
     }
     let last = Place::end(place.command(&arguments).env("SOURCE_DATE_EPOCH", "0").env("COSTATE_THREADS", "1"));
     assert_eq!(last.code, 0, "{}{}", last.out, last.err);
-    let told = format!("going on with an unfinished run: {} of its results are taken over", before.len());
-    assert!(last.err.contains(&told), "{}", last.err);
+    let message = format!("going on with an unfinished run: {} of its results are taken over", before.len());
+    assert!(last.err.contains(&message), "{}", last.err);
     assert_eq!(result(&place, "killed"), result(&place, "whole"));
     let left = |out: &str| -> Vec<String> {
         place.files().iter().filter_map(|name| name.strip_prefix(&format!("{out}/")).map(str::to_string)).collect()

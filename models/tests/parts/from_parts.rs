@@ -121,15 +121,15 @@ fn held_coordinates_stay() -> Result<()> {
 fn what_cannot_be_held_is_named() -> Result<()> {
     let simulation = exact::simulation(four_bar()?, vec![], Form::Consistent, 3);
     let u = simulation.signature().nominal();
-    let told = |held: &[&str]| -> Result<String> {
+    let message = |held: &[&str]| -> Result<String> {
         let error = simulation.clone().hold(held)?.run(&u).expect_err("it cannot be held");
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
         Ok(error.to_string())
     };
-    let text = told(&["crank.angle", "crank.x"])?;
+    let text = message(&["crank.angle", "crank.x"])?;
     assert!(text.contains("`crank.angle`, `crank.x`") && text.contains("none is left in `foot.x`"), "{text}");
     // one freedom, two angles
-    let text = told(&["crank.angle", "rocker.angle"])?;
+    let text = message(&["crank.angle", "rocker.angle"])?;
     assert!(text.contains(" they repeat ") && text.contains("hold fewer"), "{text}");
     let error = simulation.clone().hold(["crank.angel"]).expect_err("there is none");
     assert!(error.to_string().contains("did you mean `crank.angle`"), "{error}");

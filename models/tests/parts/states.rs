@@ -155,7 +155,7 @@ impl Element for Gives {
     }
 }
 
-/// Protects what is told of states of assemblies, and rates that several elements give.
+/// Protects what is reported of states of assemblies, and rates that several elements give.
 #[test]
 fn states_of_elements_add_up_and_are_refused() {
     let of = |build: &dyn Fn(&mut Assembler, StateVariable)| {
@@ -172,14 +172,14 @@ fn states_of_elements_add_up_and_are_refused() {
     });
     let run = simulation(Arc::new(both.unwrap()), 1e-3, 1000, |_| 0.0).run(&[]).unwrap();
     assert!((run.state(1000).v[0] - (2.0 - 1.5 * (-1.0f64).exp())).abs() < 1e-7, "{:?}", run.state(1000).v);
-    let told = |build: &dyn Fn(&mut Assembler, StateVariable)| of(build).map(|_| ()).unwrap_err().to_string();
-    let unused = told(&|_, _| {});
+    let message = |build: &dyn Fn(&mut Assembler, StateVariable)| of(build).map(|_| ()).unwrap_err().to_string();
+    let unused = message(&|_, _| {});
     assert!(unused.contains("state `level`") && unused.contains("no part uses it"), "{unused}");
-    let twice = told(&|assembler, level| {
+    let twice = message(&|assembler, level| {
         assembler.element("part", Gives(1), Connection::default().states([level, level]));
     });
     assert!(twice.contains("connected to `level` twice"), "{twice}");
-    let foreign = told(&|assembler, _| {
+    let foreign = message(&|assembler, _| {
         let other = Assembler::new("other").state("level", "m", 0.0);
         assembler.element("part", Gives(1), Connection::default().states([other]));
     });

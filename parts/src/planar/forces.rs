@@ -28,7 +28,7 @@ impl<L> Strut<L> {
     }
 }
 
-/// As for joints, functions that take `impl Into<Value>` only make values of it.
+/// Springs, dampers, forces, motors and contacts. As for joints, functions that take `impl Into<Value>` only make values of it.
 impl Mechanism {
     /// A linear spring (N/m) with a damper (N s/m) between two points, without force at the free length, m.
     pub fn spring(
